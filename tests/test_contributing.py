@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
 
-import oracle_files
-import pytest
 from cases import each
 from test_toys import TOYS
 
@@ -33,7 +30,7 @@ def test_every_room_is_in_the_picture():
     assert [room for room in rooms if f"{room}/" not in picture] == []
 
 
-@pytest.mark.parametrize("kind", TOYS)
+@each("kind", TOYS)
 def test_a_recipe_names_the_files_that_its_toy_touches(kind):
     recipe = next(line for line in TEXT.split("\n- ") if line.lower().startswith(f"**a {kind}"))
     place = Path(TOYS[kind].place)
@@ -50,23 +47,6 @@ def test_the_citation_is_of_this_version():
     citation = (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {PROJECT['project']['version']}\n" in citation
     assert citation.count("- type: ") == 5
-
-
-def test_oracles_that_are_not_there_are_said_loudly():
-    skip = oracle_files.files("no_such_prefix_")[0].marks[0]
-    skipped = [SimpleNamespace(longrepr=("a.py", 1, f"Skipped: {skip.kwargs['reason']}"))] * 2
-    lines = []
-    reporter = SimpleNamespace(
-        stats={"skipped": skipped},
-        section=lambda title, **_: lines.append(title),
-        write_line=lambda line, **_: lines.append(line),
-    )
-    oracle_files.say_missing(reporter)
-    assert lines == ["NOT COMPARED with the original programs", skip.kwargs["reason"]]
-    lines.clear()
-    reporter.stats = {"skipped": [SimpleNamespace(longrepr=("a.py", 1, "Skipped: no browser"))]}
-    oracle_files.say_missing(reporter)
-    assert lines == []
 
 
 def test_the_version_is_the_same_everywhere():

@@ -188,35 +188,6 @@ def test_modules_do_not_import_each_other_in_a_circle():
     assert waits_for == {}, "these modules wait for each other"
 
 
-def defined(file):
-    """The names of a module's own classes, functions and constants."""
-    for node in tree(file).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            yield node.name
-        elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
-
-
-@each(
-    "name",
-    [
-        "Setting",
-        "Problem",
-        "Task",
-        "Iterate",
-        "Step",
-        "FeatureMap",
-        "Model",
-        "solve",
-        "UNLABELED",
-        "DEFAULT_DATASET",
-        "LinearMC",
-    ],
-)
-def test_a_word_of_the_core_means_one_thing(name):
-    assert len([module for module, file in MODULES.items() if name in defined(file)]) == 1
-
-
 def undocumented(file):
     for node in tree(file).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):

@@ -21,7 +21,6 @@ from dsgcore.__main__ import main
 from dsgcore.experiments import Run, Spec
 from dsgcore.studies import Store, StoreError, Study, StudyError, carry_out, default_store, table_of
 from dsgcore.studies.store import packed, unpacked
-from dsgcore.studies.work import make_run
 
 SPEC = {
     "setting": "auc",
@@ -78,16 +77,6 @@ def test_drawn_axes_go_together_and_are_the_same_every_time():
     assert np.corrcoef(np.log(values).T)[0, 1] < 0.9
 
 
-def test_whole_numbers_that_are_drawn_together_may_come_twice():
-    said = {"n": 40, "random": True}
-    axes = [
-        {"name": "solver.n_features", "from": 1, "to": 8, **said},
-        {"name": "solver.lam", "from": 0.01, "to": 1, **said},
-    ]
-    assert len(Study.from_dict({"spec": SPEC, "axes": axes})) == 40
-    assert len(Study.from_dict({"spec": SPEC, "axes": axes[:1]})) == 8
-
-
 @pytest.mark.parametrize(("scale", "expected"), [("log", (1, 10, 100)), ("linear", (1, 50, 100)), (None, (1, 10, 100))])
 def test_whole_numbers_stay_whole(scale, expected):
     axis = {"name": "solver.n_iter", "from": 1, "to": 100, "n": 3} | ({"scale": scale} if scale else {})
@@ -98,15 +87,6 @@ def test_a_study_is_plain_data():
     study = Study.from_dict({**STUDY, "budget": {"seconds": 60}})
     assert Study.from_json(json.dumps(study.to_dict())) == study
     assert study.seconds == 60
-
-
-def test_words_and_sets_can_be_axes():
-    axes = [
-        {"name": "data.name", "values": ["two_moons", "circles", "breast_cancer"]},
-        {"name": "solver.schedule", "values": ["constant", "theta/t"]},
-    ]
-    runs = list(Study.from_dict({"spec": SPEC, "axes": axes}).runs())
-    assert {run.spec.data.name for run in runs} == {"two_moons", "circles", "breast_cancer"}
 
 
 BAD = [
@@ -253,18 +233,18 @@ def test_an_interrupt_while_a_history_is_packed_stays_an_interrupt(monkeypatch):
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     file = tmp_path / "runs.sqlite"
     context = _forks.context()
-    writers = [context.Process(target=write_many, args=(file, start, 150)) for start in (0, 100)]
+    writers = [context.Process(target=write_many, args=(file, start, 40)) for start in (0, 30)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
         assert writer.exitcode == 0
-    assert len(Store(file)) == 250  # fifty of them were written by both
+    assert len(Store(file)) == 70  # ten of them were written by both
     assert is_whole(file)
 
 
 def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
-    for attempt in range(20):
+    for attempt in range(5):
         at_once, file = threading.Barrier(4), tmp_path / f"{attempt}.sqlite"
 
         def make(file=file, at_once=at_once):
@@ -331,27 +311,10 @@ def sweep(tmp_path, *options, study=STUDY):
     return main(["sweep", str(tmp_path / "study.json"), "--store", str(tmp_path / "runs.sqlite"), *map(str, options)])
 
 
-def test_a_bad_study_ends_with_one_sentence(tmp_path, capsys):
+def test_a_bad_study_or_number_of_jobs_ends_with_one_sentence(tmp_path, capsys):
     assert sweep(tmp_path, study={"spec": SPEC, "axes": [{"name": "eta", "values": [1]}]}) == 2
     assert capsys.readouterr().err.startswith("dsgcore: an axis must be one of")
     assert sweep(tmp_path, "--jobs", "0") == 2
-    assert sweep(tmp_path, "--csv", tmp_path / "nowhere" / "a.csv") == 2
-    assert main(["sweep", str(tmp_path / "missing.json")]) == 2
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_processes_make_the_same_runs_and_go_on_where_they_were(tmp_path, capfd):
-    assert sweep(tmp_path, "--jobs", 2, "--csv", tmp_path / "a.csv", study={**STUDY, "seeds": [0]}) == 0
-    assert "6 of 6 runs, 6 new" in capfd.readouterr().err
-    assert sweep(tmp_path, "--jobs", 2, "--csv", tmp_path / "b.csv") == 0
-    assert "12 of 12 runs, 6 new" in capfd.readouterr().err
-    assert sweep(tmp_path, "--quiet") == 0
-    assert capfd.readouterr().out == (tmp_path / "b.csv").read_text()
-    spec = Spec.from_dict(SPEC | {"seed": 1})
-    _, _, history = make_run(spec.to_json())
-    carry_out(Study(spec, seeds=(1,)), Store(tmp_path / "other.sqlite"), Here(), 1)
-    assert (Store(tmp_path / "other.sqlite").history(spec.sha256)["objective"] == history["objective"]).all()
 
 
 @pytest.fixture
