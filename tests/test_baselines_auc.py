@@ -48,9 +48,7 @@ def kernel_of(d):
     return {"kernel": "lm"} if d["kernel"] == "lm" else {"kernel": "linear", "centers": d["centers"]}
 
 
-CLOSED_FORMS = [
-    path for prefix in ("pnu_auc_g", "pnu_auc_l", "samult_component_") for path in oracle_files.files(prefix)
-]
+CLOSED_FORMS = [path for prefix in ("pnu_auc_g", "pnu_auc_l", "samult_comp") for path in oracle_files.files(prefix)]
 
 
 @pytest.mark.parametrize("path", CLOSED_FORMS)
@@ -92,14 +90,10 @@ def test_pnu_auc_is_chosen_as_by_its_authors_program(path, record_property):
 def test_samult_equals_the_closed_form_in_each_norm(path, record_property):
     d = oracle_files.load(path)
     wanted = {"euclidean": "f_test", "half euclidean": "f_test_lam_half", "half rkhs": "f_test_rkhs_half"}
-    models = {
-        penalty: SAMULT(gamma=d["gamma"], lam=d["lam"], penalty=penalty, **kernel_of(d)).fit(d["x"], codes(d["y"]))
-        for penalty in wanted
-    }
-    residuals = {
-        penalty: np.abs(model.model_.evaluate(d["x_test"]) - d[wanted[penalty]]).max()
-        for penalty, model in models.items()
-    }
+    models, residuals = {}, {}
+    for penalty, name in wanted.items():
+        model = SAMULT(gamma=d["gamma"], lam=d["lam"], penalty=penalty, **kernel_of(d)).fit(d["x"], codes(d["y"]))
+        models[penalty], residuals[penalty] = model, np.abs(model.model_.evaluate(d["x_test"]) - d[name]).max()
     residuals["objective"] = abs(models["euclidean"].objective_ - d["objective"])
     residuals["objective_rkhs_half"] = abs(models["half rkhs"].objective_ - d["objective_rkhs_half"])
     oracle_files.report(record_property, path, **residuals)
@@ -112,9 +106,8 @@ def test_samult_equals_the_closed_form_in_each_norm(path, record_property):
 
 def risk_by_pairs(weights, constant, f):
     """The sum over all pairs, one by one."""
-    return constant + sum(
-        w * np.mean([(1.0 - (a - b)) ** 2 for a in f[A] for b in f[B]]) for (A, B), w in weights.items()
-    )
+    losses = {(A, B): np.mean([(1.0 - (a - b)) ** 2 for a in f[A] for b in f[B]]) for A, B in weights}
+    return constant + sum(w * losses[pair] for pair, w in weights.items())
 
 
 @each("risk", [pnu_risk(0.4, 0.3), pnu_risk(-0.7, 0.3), pnu_risk(0.0, 0.5), samult_risk(0.3)])
@@ -277,9 +270,8 @@ def test_the_score_of_pnu_auc_is_its_zero_one_risk():
 
 def test_the_choice_is_refitted_to_all_points_and_takes_the_first_of_equals():
     X, _, few = sample()
-    found = select_pnu_auc(
-        PNUAUC(prior=0.6, centers=30, random_state=0), X, few, sigma=[0.3, 0.3, 50.0], lam=[0.1], eta=[0.4, 0.4]
-    )
+    base = PNUAUC(prior=0.6, centers=30, random_state=0)
+    found = select_pnu_auc(base, X, few, sigma=[0.3, 0.3, 50.0], lam=[0.1], eta=[0.4, 0.4])
     assert found.risks.shape == (3, 1, 2)
     assert found.risks[0, 0, 0] == found.risks[1, 0, 1] == found.risks.min()
     assert found.place == (0, 0, 0)

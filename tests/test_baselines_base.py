@@ -12,6 +12,7 @@ import sys
 import tracemalloc
 import warnings
 from dataclasses import FrozenInstanceError
+from functools import cache
 
 import numpy as np
 import pytest
@@ -38,11 +39,9 @@ from dsgcore.baselines.bgs3vm import BGS3VM
 from dsgcore.baselines.cuu import CUU
 from dsgcore.baselines.design import make_design
 from dsgcore.baselines.linear_system import IllPosedWarning, solve_symmetric
-from dsgcore.baselines.memory import kernel_matrix
 from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
 from dsgcore.baselines.parameters import CENTERS
 from dsgcore.baselines.pnu_auc import PNUAUC
-from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.samult import SAMULT
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
@@ -84,14 +83,8 @@ def fit(model, X, y, **more):
 
 def test_every_setting_has_competitors():
     assert list(COMPETITORS) == list(SETTINGS)
-    assert {name: len(classes) for name, classes in COMPETITORS.items()} == {
-        "similar_unlabeled": 3,
-        "auc": 2 + 6,
-        "s3vm": 5 + 6,
-        "ordinal": 3 + 2,
-        "multiclass": 3 + 6,
-    }
-    assert len({cls.__name__ for _, cls in ALL}) == 16 + 6 + 2
+    assert [len(classes) for classes in COMPETITORS.values()] == [3, 2 + 6, 5 + 6, 3 + 2, 3 + 6]
+    assert len(SETTING) == 16 + 6 + 2
     with pytest.raises(KeyError):
         COMPETITORS["clustering"]
 
@@ -117,10 +110,16 @@ def test_each_says_what_it_is(setting, cls):
     assert "memory_limit" in cls.__doc__
 
 
+@cache
+def fitted(cls):
+    """A model that no test changes, and the reports of its progress."""
+    seen = []
+    return fit(make(cls), *data(SETTING[cls]), callback=seen.append), seen  # it returns None: the fit goes on
+
+
 @EACH
-def test_each_can_be_cloned_and_pickled_and_the_names_of_classes_make_no_difference(setting, cls):
-    X, y = data(setting)
-    model = fit(make(cls), X, y)
+def test_each_can_be_cloned_and_pickled_and_the_names_of_classes_make_no_difference(cls, setting):
+    (X, y), (model, _) = data(setting), fitted(cls)
     assert clone(model).get_params() == model.get_params()
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
@@ -160,10 +159,8 @@ def test_each_refuses_a_bad_value_of_any_parameter_in_one_sentence(setting, cls)
 
 
 @EACH
-def test_each_reports_progress_and_what_it_held(setting, cls):
-    X, y = data(setting)
-    seen = []
-    model = fit(make(cls), X, y, callback=seen.append)  # which returns None: the fit goes on
+def test_each_reports_progress_and_what_it_held(cls, setting):
+    (X, y), (model, seen) = data(setting), fitted(cls)
     np.testing.assert_array_equal(model.decision_function(X), fit(make(cls), X, y).decision_function(X))
     assert [p.step for p in seen] == list(range(1, len(seen) + 1))
     assert all(isinstance(p, Progress) and p.step <= p.total for p in seen)
@@ -178,21 +175,19 @@ def test_each_reports_progress_and_what_it_held(setting, cls):
 
 
 @EACH
-def test_each_can_be_cancelled_and_keeps_its_model(setting, cls):
-    X, y = data(setting)
-    model = make(cls)
+def test_each_can_be_cancelled_and_keeps_its_model(cls, setting):
+    (X, y), others = data(setting), data(setting, seed=1)[0]
+    model, steps = make(cls), []
     with pytest.raises(Cancelled, match=f"^{cls.__name__} was cancelled after step 1$"):
         fit(model, X, y, callback=lambda progress: True)
     assert not hasattr(model, "model_")
     assert not hasattr(model, "coef_")
-    before = fit(model, X, y).decision_function(X)
-    others = data(setting, seed=1)[0]
-    steps = []
-    last = fit(clone(model), others, y, callback=lambda progress: steps.append(progress.step)) and steps[-1]
+    fit(clone(model), others, y, callback=lambda progress: steps.append(progress.step))
+    model = pickle.loads(pickle.dumps(fitted(cls)[0]))
     with pytest.raises(Cancelled):
-        fit(model, others, y, callback=lambda progress: progress.step == last)
+        fit(model, others, y, callback=lambda progress: progress.step == steps[-1])
     check_is_fitted(model)
-    np.testing.assert_array_equal(model.decision_function(X), before)
+    np.testing.assert_array_equal(model.decision_function(X), fitted(cls)[0].decision_function(X))
 
 
 @EACH
@@ -267,22 +262,20 @@ def test_every_kernel_works_with_its_own_scale(cls, name):
     assert np.isfinite(f).all()
     assert np.std(f) > 0
     if name in ("gaussian", "laplacian", "matern"):  # "scale" follows the units of the points
-        np.testing.assert_allclose(
-            fit(make(cls, kernel=name, lam=0.5), 8.0 * X, y).decision_function(8.0 * X), f, rtol=1e-5
-        )
+        model = fit(make(cls, kernel=name, lam=0.5), 8.0 * X, y)
+        np.testing.assert_allclose(model.decision_function(8.0 * X), f, rtol=1e-5)
 
 
-@pytest.mark.parametrize("cls", OWN)
+@each("cls", OWN)
 def test_same_seed_same_bits(cls):
     X, y = data(SETTING[cls])
-    first, again, other = (
-        fit(clone(make(cls, centers=10)).set_params(random_state=seed), X, y).decision_function(X) for seed in (1, 1, 2)
-    )
+    models = [fit(make(cls, centers=10, random_state=seed), X, y) for seed in (1, 1, 2)]
+    first, again, other = (model.decision_function(X) for model in models)
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
 
 
-@pytest.mark.parametrize("cls", COMPETITORS["multiclass"][:3])
+@each("cls", COMPETITORS["multiclass"][:3])
 def test_the_methods_of_ps3vts_family_are_the_estimators_with_progress(cls):
     X, y = data("multiclass")
     seen = []
@@ -294,27 +287,6 @@ def test_the_methods_of_ps3vts_family_are_the_estimators_with_progress(cls):
 
 
 # --- The parts.
-
-
-def test_the_watch_counts_and_warns():
-    answers = iter((False, 0))  # neither ends it
-    watch = Watch(lambda progress: next(answers), "NAME")
-    watch.expect(5)
-    watch.step()
-    watch.step(2.0)
-    with pytest.warns(ConvergenceWarning, match=r"^NAME has not converged: it is too slow$"):
-        watch.give_up("it is too slow")
-    assert (watch.steps, watch.values, watch.is_converged) == (2, [2.0], False)
-    np.testing.assert_array_equal(watch.objectives(), [2.0])
-
-
-def test_the_memory_of_a_kernel_matrix_is_said_in_one_sentence():
-    with pytest.raises(
-        MemoryLimitError, match=r"^X needs 12\.8 GB for the kernel matrix of 40,000 points; limit 4 GB$"
-    ):
-        kernel_matrix(40_000).check(4.0, "X")
-    kernel_matrix(40_000).check(12.8, "X")
-    assert kernel_matrix(100, copies=2).bytes == 160_000
 
 
 def test_centres_are_drawn_once_each_or_taken_as_given():
@@ -333,9 +305,9 @@ def test_centres_are_drawn_once_each_or_taken_as_given():
             CENTERS.check(wrong)
 
 
-@pytest.mark.parametrize("has_bias", [True, False])
-@pytest.mark.parametrize("kernel", [Gaussian(0.5), Linear(), None])
-def test_models_are_evaluated_in_pieces(kernel, has_bias, monkeypatch):
+@each("has_bias", [True, False])
+@each("kernel", [Gaussian(0.5), Linear(), None])
+def test_models_are_evaluated_in_pieces(kernel, has_bias):
     rng = np.random.default_rng(0)
     X, centers = rng.normal(size=(50, 3)), rng.normal(size=(7, 3))
     basis = Basis(kernel, centers, has_bias)
@@ -343,11 +315,12 @@ def test_models_are_evaluated_in_pieces(kernel, has_bias, monkeypatch):
     K = X if kernel is None else kernel.matrix(X, centers)
     wanted = np.hstack([K, np.ones((50, 1))][: 1 + has_bias]) @ coef
     np.testing.assert_allclose(BasisModel(basis, coef).evaluate(X), wanted)
-    monkeypatch.setattr("dsgcore.baselines.basis.MAX_VALUES", 20)
-    np.testing.assert_allclose(BasisModel(basis, coef[:, 0]).evaluate(X), wanted[:, 0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dsgcore.baselines.basis.MAX_VALUES", 20)
+        np.testing.assert_allclose(BasisModel(basis, coef[:, 0]).evaluate(X), wanted[:, 0])
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.5), Gaussian(1e-4), Linear()])
+@each("kernel", [Gaussian(0.5), Gaussian(1e-4), Linear()])
 def test_the_kernels_norm_is_the_length_of_the_designs_weights(kernel):
     rng = np.random.default_rng(0)
     X, centers = rng.normal(size=(30, 2)), rng.normal(size=(40, 2))
@@ -384,9 +357,7 @@ def test_systems_are_solved_whatever_their_sign():
         np.testing.assert_allclose(solution.x, np.linalg.pinv(A, rcond=1e-12) @ b, atol=1e-10)
         assert solution.is_singular
         assert solution.condition > 1e15
-        with pytest.warns(
-            IllPosedWarning, match=r"^NAME: the system is singular \(condition .*\); a larger lam helps$|^NAME"
-        ):
+        with pytest.warns(IllPosedWarning, match=r"^NAME: the system is singular \(condition .*\)"):
             solution.warn("NAME")
 
 

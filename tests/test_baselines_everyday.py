@@ -34,12 +34,8 @@ from dsgcore.experiments import default_spec, load_split
 from dsgcore.experiments.race_parameters import free_parameters
 
 CLASSIFIERS = (
-    EverydaySVC,
-    EverydayLogistic,
-    EverydayNystroem,
-    EverydaySelfTraining,
-    EverydaySpreadingKNN,
-    EverydaySpreadingRBF,
+    *(EverydaySVC, EverydayLogistic, EverydayNystroem),
+    *(EverydaySelfTraining, EverydaySpreadingKNN, EverydaySpreadingRBF),
 )
 ORDINAL = (EverydaySVR, EverydayOrdinalSVC)
 
@@ -123,9 +119,7 @@ def test_self_training_wants_two_labels_of_each_class():
     X, y, few = clusters(2)
     few[few == 1] = -1
     few[1] = 1
-    with pytest.raises(
-        ValueError, match=r"^EverydaySelfTraining needs at least two labels of each class, but one class has 1$"
-    ):
+    with pytest.raises(ValueError, match=r"^EverydaySelfTraining needs at least two labels of each class, but one"):
         EverydaySelfTraining().fit(X, few)
     few[3] = 1
     assert EverydaySelfTraining().fit(X, few).score(X, y) > 0.5
@@ -152,9 +146,7 @@ def test_a_cost_for_the_mean_of_the_labels_becomes_one_for_each_label():
 # --- memory
 
 
-@pytest.mark.parametrize(
-    ("cls", "n"), [(EverydayNystroem, 3000), (EverydaySpreadingKNN, 3000), (EverydaySpreadingRBF, 900)]
-)
+@each("cls, n", [(EverydayNystroem, 3000), (EverydaySpreadingKNN, 3000), (EverydaySpreadingRBF, 900)])
 def test_a_fit_holds_no_more_than_it_said(cls, n):
     X, _, few = clusters(3, n=n, n_labeled=n)
     quietly(cls(), X[:60], few[:60])  # what is imported at first use is not the fit's

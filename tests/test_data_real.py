@@ -47,13 +47,8 @@ def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
     recipe = sniff(content, f"{name}.npz", labels=labels)
     assert recipe.column("label") == "y"
     files = FileStore()
-    data = {
-        "name": "file",
-        "path": f"{name}.npz",
-        "sha256": files.add(content),
-        "recipe": recipe.to_dict(),
-        "n_labeled": 100,
-    }
+    data = {"name": "file", "path": f"{name}.npz", "sha256": files.add(content), "n_labeled": 100}
+    data["recipe"] = recipe.to_dict()
     small = {"n_iter": 3, "n_features": 16, "batch_size": 32}
     plain = {"setting": setting, "data": data, "solver": small, "diagnostics": {"n_probes": 8}}
     if setting == "multiclass":

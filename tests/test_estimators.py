@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
 from dsgcore.core.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
 from dsgcore.core.schedules import Plan
 from dsgcore.core.solver import solve
@@ -130,21 +130,22 @@ def test_every_kernel_works_with_its_own_scale(moons, cls, name):
 @each("name", KERNELS)
 def test_scale_follows_the_units_of_the_points(moons, name):
     X, _, few = moons
-    f, same = (
-        make(QSGS2AUC, kernel=name, dtype="float64").fit(u * X, few).decision_function(u * X) for u in (1.0, 8.0)
-    )
+    model = make(kernel=name, dtype="float64")
+    f, same = (model.fit(u * X, few).decision_function(u * X) for u in (1.0, 8.0))
     np.testing.assert_allclose(same, f, rtol=1e-4, atol=1e-5)  # frequencies are drawn in float32
 
 
-@each("schedule", ["constant", "theta/t"])
+@each("schedule, average", [("constant", None), ("theta/t", None), ("constant", "tail")])
 @each_of_four
-def test_partial_fits_equal_one_longer_fit(moons, cls, schedule):
+def test_partial_fits_equal_one_longer_fit(moons, cls, schedule, average):
     X, _, few = moons
-    step = {"step_size": 0.1} if schedule == "constant" else {}
-    whole = make(cls, schedule=schedule, dtype="float64", **step).fit(X, few)
-    parts = make(cls, schedule=schedule, dtype="float64", **step).set_params(n_iter=5)
-    parts.partial_fit(X, few, classes=[0, 1]).set_params(n_iter=7).partial_fit(X, few)
+    asked = {"schedule": schedule, "average": average, "dtype": "float64"}
+    asked |= {"step_size": "auto" if average else 0.1} if schedule == "constant" else {}
+    whole = make(cls, **asked).fit(X, few)
+    parts = make(cls, **asked).set_params(n_iter=5).partial_fit(X, few, classes=[0, 1])
+    parts.set_params(n_iter=7).partial_fit(X, few)
     assert parts.n_iter_ == whole.n_iter_ == 12
+    assert parts.step_size_ == whole.step_size_
     # The order of summation may differ.
     np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
 
@@ -180,29 +181,28 @@ def test_partial_fit_wants_the_classes_and_stays_with_them(moons, cls):
     assert model.n_iter_ == 12
 
 
-@each_of_four
-@each(
-    "parameters, said",
-    [
-        ({"kernel": "cubic"}, "kernel must be one of gaussian, .*, got 'cubic'"),
-        ({"sigma": float("inf")}, "sigma must be a number between 1e-06 and 1e\\+06, got inf"),
-        ({"sigma": "auto"}, "sigma must be a positive number or 'scale', got 'auto'"),
-        ({"kernel": "matern", "length": "wide"}, "length must be a positive number or 'scale', got 'wide'"),
-        ({"kernel": "matern", "nu": 2.0}, "nu must be one of 1/2, 3/2, 5/2, got '2.0'"),
-        ({"kernel": "dot_product", "power": 4}, "power must be one of 1, 3, 5, got '4'"),
-        ({"lam": float("nan")}, "lam must be a number between 0 and 1000(?: or 'auto')?, got nan"),
-        ({"step_size": 0}, "step_size must be a number between 1e-06 and 1e\\+06 or 'auto', got 0"),
-        ({"n_iter": 0}, "n_iter must be a whole number between 1 and 100000, got 0"),
-        ({"n_features": 1.5}, "n_features must be a whole number between 1 and 65536, got 1.5"),
-        ({"batch_size": None}, "batch_size must be a whole number between 1 and 65536, got None"),
-        ({"schedule": "fast"}, "schedule must be one of constant, theta/t, .*, got 'fast'"),
-        ({"dtype": "float16"}, "dtype must be one of float32, float64, got 'float16'"),
-    ],
-)
-def test_bad_parameters_get_one_sentence(moons, cls, parameters, said):
+@each("cls", [*FOUR, PS3VT, LinearMC, LRCMC, SSMC])
+def test_a_bad_value_of_any_parameter_is_refused_by_its_name(moons, cls):
     X, _, few = moons
-    with pytest.raises(ValueError, match=f"^{said}$"):
-        make(cls, **parameters).fit(X, few)
+    for name in set(cls().get_params()) - {"random_state"}:
+        kernel = {"length": "matern", "nu": "matern", "power": "dot_product"}.get(name)
+        model = (make(cls) if cls in FOUR else cls(n_iter=12)).set_params(**{"kernel": kernel} if kernel else {})
+        with pytest.raises(ValueError, match=rf"^(is_)?{name}\w* must [^\n]*, got '?{{}}'?$"):
+            model.set_params(**{name: {}}).fit(X, few)
+
+
+@each_of_four
+def test_widths_and_steps_are_numbers_or_a_word(moons, cls):
+    X, _, few = moons
+    for parameters, said in (
+        ({"sigma": "auto"}, "sigma must be a positive number or 'scale', got 'auto'"),
+        ({"sigma": float("inf")}, r"sigma must be a number between 1e-06 and 1e\+06, got inf"),
+        ({"kernel": "matern", "length": "wide"}, "length must be a positive number or 'scale', got 'wide'"),
+        ({"step_size": 0}, r"step_size must be a number between 1e-06 and 1e\+06 or 'auto', got 0"),
+        ({"lam": float("nan")}, "lam must be a number between 0 and 1000(?: or 'auto')?, got nan"),
+    ):
+        with pytest.raises(ValueError, match=f"^{said}$"):
+            make(cls, **parameters).fit(X, few)
 
 
 @each_of_four
@@ -255,17 +255,6 @@ def test_the_tail_average_is_the_mean_of_the_second_halfs_iterates(moons, cls):
     last = make(cls, average=None, dtype="float64").fit(X, few)
     np.testing.assert_array_equal(last.model_.evaluate(X), model.iterate_.evaluate(X))
     assert last.iterate_ is last.model_
-
-
-@each_of_four
-def test_partial_fits_average_as_one_longer_fit(moons, cls):
-    X, _, few = moons
-    asked = {"average": "tail", "step_size": "auto", "schedule": "constant", "dtype": "float64"}
-    whole = make(cls, **asked).fit(X, few)
-    parts = make(cls, **asked).set_params(n_iter=5).partial_fit(X, few, classes=[0, 1])
-    parts.set_params(n_iter=7).partial_fit(X, few)
-    assert parts.step_size_ == whole.step_size_
-    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
 
 
 @each_of_four

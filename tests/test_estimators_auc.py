@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import each
 from four_estimators import moons_with_few_labels
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
@@ -11,19 +10,14 @@ from sklearn.preprocessing import MinMaxScaler
 from dsgcore import QSGS2AUC
 
 
-@each(
-    "parameters, said",
-    [
-        ({"gamma": 2.0}, "gamma must be a number between 0 and 1, got 2.0"),
-        ({"pairing": "some"}, "pairing must be one of"),
-        ({"step_size": 1e5}, "diverged at iteration"),
-        *(({"positive_share": share}, "positive_share must be a number between 0 and 1") for share in (-0.1, "half")),
-    ],
-)
-def test_bad_parameters_get_one_sentence(parameters, said):
+def test_a_share_and_a_step_that_are_too_large_get_one_sentence():
     X, _, few = moons_with_few_labels()
-    with pytest.raises(ValueError, match=rf"^[^\n]*{said}[^\n]*$"):
-        QSGS2AUC(**parameters, random_state=0).fit(X, few)
+    for parameters, said in (
+        ({"positive_share": 1.5}, "positive_share must be a number between 0 and 1"),
+        ({"step_size": 1e5}, "diverged at iteration"),
+    ):
+        with pytest.raises(ValueError, match=rf"^[^\n]*{said}[^\n]*$"):
+            QSGS2AUC(**parameters, random_state=0).fit(X, few)
 
 
 @pytest.mark.compiled
@@ -52,10 +46,8 @@ def test_the_classes_keep_to_a_share_of_positives():
     X = rng.normal(size=(2000, 2)) + 2.5 * y[:, None]
     few = np.where(np.arange(2000) < 400, y, -1)
     settings = {"n_features": 16, "n_iter": 60, "random_state": 0}
-    share = {
-        given: np.mean(QSGS2AUC(positive_share=given, **settings).fit(X, few).predict(X))
-        for given in ("labels", 0.2, "estimate", None)
-    }
+    models = {given: QSGS2AUC(positive_share=given, **settings) for given in ("labels", 0.2, "estimate", None)}
+    share = {given: np.mean(model.fit(X, few).predict(X)) for given, model in models.items()}
     assert share["labels"] == pytest.approx(y[:400].mean(), abs=0.01)  # half of the points are looked at
     assert share[0.2] == pytest.approx(0.2, abs=0.02)
     assert share["estimate"] == pytest.approx(0.05, abs=0.02)

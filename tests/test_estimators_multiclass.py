@@ -25,15 +25,12 @@ def wine():
     return X, y, np.where(np.arange(len(y)) % 3 == 0, y, -1)
 
 
-@each(
-    "estimator, zeros",
-    [(PS3VT, {}), (LinearMC, {"tau_I": 0.0, "tau_S": 0.0}), (LRCMC, {"tau_I": 0.0}), (SSMC, {"tau_S": 0.0})],
-)
+@each("estimator, zeros", [(PS3VT, ()), (LinearMC, ("tau_I", "tau_S")), (LRCMC, ("tau_I",)), (SSMC, ("tau_S",))])
 def test_each_is_the_loop_with_its_zeros(wine, estimator, zeros):
     X, _, few = wine
     graph = {} if "tau_I" in zeros else {"tau_I": 1e-6}
     model = estimator(**PRINTED, n_features=256, **graph, n_iter=40, random_state=7).fit(X, few)
-    *_, last = descend(make_task(MultiClass(n_iter=40, **zeros), X, few, 7))
+    *_, last = descend(make_task(MultiClass(n_iter=40, **dict.fromkeys(zeros, 0.0)), X, few, 7))
     np.testing.assert_array_equal(model.coef_, last.W.T)
     np.testing.assert_allclose(model.decision_function(X), X @ last.W, rtol=1e-12)
     assert model.coef_.shape == (3, 13)
@@ -87,8 +84,6 @@ def test_a_grid_search_finds_the_weight_that_leaves_enough_singular_values():
     "parameters, labels, said",
     [
         ({"tau_A": -1.0}, None, r"tau_A must be a number between 0 and 1000 or 'auto', got -1.0$"),
-        ({"tau_S": float("nan")}, None, r"tau_S must be a number between 0 and 1000 or 'auto', got nan$"),
-        ({"sigma": "auto"}, None, r"sigma must be a positive number or 'scale', got 'auto'$"),
         ({}, np.full(178, -1), "labels of at least two classes are needed, got 0 classes"),
         ({}, np.where(np.arange(178) < 9, 4, -1), "labels of at least two classes are needed, got 1 class"),
         ({}, np.linspace(0.1, 7, 178), "Unknown label type: continuous"),

@@ -65,23 +65,6 @@ def test_the_ridge_is_a_change_of_the_other_numbers(moons):
     np.testing.assert_allclose(same, f, rtol=1e-9, atol=1e-9)
 
 
-@each(
-    "parameters, said",
-    [
-        ({"C": 0}, "C must be a number between 1e-06 and 1e\\+06, got 0"),
-        ({"C_star": -1.0}, "C_star must be a number between 0 and 1e\\+06 or null, got -1.0"),
-        ({"C_per": "label"}, "C_per must be one of point, mean, got 'label'"),
-        ({"loss": "hinge"}, "loss must be one of symmetric hinge, squared symmetric hinge, .*, got 'hinge'"),
-        ({"s": -1.0}, "s must be a number between -0.999 and 0, got -1.0"),
-        ({"balance": "yes"}, "is_balanced must be true or false, got 'yes'"),
-    ],
-)
-def test_bad_parameters_get_one_sentence(moons, parameters, said):
-    X, _, few = moons
-    with pytest.raises(ValueError, match=f"^{said}"):
-        TSGS3VM(**parameters, random_state=0).fit(X, few)
-
-
 @each("n_labeled", [20, 120])
 def test_c_per_point_is_the_papers_c_over_the_labels(moons, n_labeled):
     X, y, _ = moons

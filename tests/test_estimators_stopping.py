@@ -70,9 +70,3 @@ def test_verbose_prints_a_line_at_every_look(moons, capsys):
     assert [line.split(":")[0] for line in lines] == ["iteration 50", "iteration 100"]
     make(QSGS2AUC, tol=None, n_iter=3, verbose=2).fit(*moons)
     assert len(capsys.readouterr().out.splitlines()) == 3
-
-
-@each("name, value", [("tol", -1.0), ("n_iter_no_change", 0), ("verbose", -1)])
-def test_bad_values_get_one_sentence(moons, name, value):
-    with pytest.raises(ValueError, match=f"^{name} must be a "):
-        make(QSGS2AUC, **{name: value}).fit(*moons)
