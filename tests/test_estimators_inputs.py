@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dsgcore.core.kernels import KERNELS
@@ -45,16 +44,6 @@ def test_labels_become_places_among_given_classes():
     assert encode(np.array(["best", "poor", -1, "fair"], dtype=object), classes)[1].tolist() == [2, 0, -1, 1]
     with pytest.raises(ValueError, match=r"y must hold the classes poor, fair, best, or -1 .*, got good"):
         encode(np.array(["good"]), classes)
-
-
-def test_ordered_categories_only_say_an_order():
-    plain = pd.Series(["b", "a"], dtype="category")
-    assert encode(plain, is_ordered=True)[0].tolist() == ["a", "b"]
-    ordered = pd.Series(pd.Categorical([2, None, 1], [3, 2, 1], ordered=True))
-    classes, codes = encode(ordered, is_ordered=True)
-    assert classes.tolist() == [2, 1]
-    assert codes.tolist() == [0, -1, 1]
-    assert encode(ordered)[0].tolist() == [1, 2]
 
 
 def test_classes_are_sorted_where_their_order_says_nothing():

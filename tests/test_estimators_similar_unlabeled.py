@@ -50,15 +50,6 @@ def test_the_prior_can_be_estimated():
     assert model.prior_ != 0.2  # the first call's
 
 
-def test_partial_fits_on_pairs_equal_one_longer_fit():
-    X, _, pairs = sample(0.7)
-    settings = {**SMALL, "schedule": "constant", "step_size": 0.1, "dtype": "float64"}
-    whole = TSGSU(**settings).fit(X, pairs=pairs)
-    parts = TSGSU(**settings).set_params(n_iter=4).partial_fit(X, pairs=pairs)
-    parts.set_params(n_iter=6).partial_fit(X, pairs=pairs)
-    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.compiled
 def test_class_labels_serve_for_cross_validation():
     X, y, _ = sample(0.7)

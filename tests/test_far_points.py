@@ -13,7 +13,6 @@ from sklearn.base import clone
 from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC, load_model
 from dsgcore.baselines import COMPETITORS
 from dsgcore.core.errors import DSGError
-from dsgcore.core.far_points import ResolutionWarning
 from dsgcore.core.kernels import KERNELS
 
 pytestmark = [pytest.mark.compiled, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
@@ -143,9 +142,3 @@ def test_dask_says_it_when_the_values_are_computed():
     lazy = model.predict(dask.from_array(np.vstack([X, [[1e39, 0.0]]]), chunks=(40, 2)))
     with pytest.raises(DSGError, match="must be of size"):
         lazy.compute()
-
-
-def test_values_that_no_precision_resolves_are_warned_of():
-    model = QSGS2AUC(**SMALL).fit(X, Y)
-    with pytest.warns(ResolutionWarning, match="columns 0, 1 of X hold numbers of size 1e"):
-        model.predict([[1e10, -1e10]])

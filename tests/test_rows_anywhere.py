@@ -222,29 +222,21 @@ def test_missing_numbers_and_scales_are_learned_from_a_sample(points, missing):
 
 
 def test_rows_are_indexed_as_an_array_is(points):
-    X = points[0]
+    X, n = points[0], N
     rows, _ = rows_of(cut(X, CUTS[2]))
-    mask = X[:, 0] > 0.5
-    for key in (slice(3, 900, 7), slice(None), mask, np.array([5, 5, 3999, 0]), slice(0, 0)):
-        assert np.array_equal(rows[key], X[key])
-    some = np.array([9, 4, 4, 700])
-    assert np.array_equal(rows.taken(some)[1:], X[some][1:])
-    assert np.array_equal(np.asarray(rows.astype("float32")), X.astype(np.float32))
-    with pytest.raises(ValueError, match="X must hold numbers of size"):
-        rows_of([X * 1e300])[0].astype("float32")[:3]
-
-
-def test_numbers_count_from_the_end_and_outside_there_is_no_row(points):
-    X = points[0]
-    rows, _ = rows_of(cut(X, CUTS[2]))
-    n = len(X)
     last = np.array([-1, n - 1, -n], dtype=np.int32)
-    for key in ([-1], last, slice(-3, None), slice(None, None, -1000), -1, 0, [], [[1, -2], [3, 4]], np.uint8([7])):
+    slices = slice(3, 900, 7), slice(None), slice(0, 0), slice(-3, None), slice(None, None, -1000)
+    numbers = np.array([5, 5, 3999, 0]), [-1], last, -1, 0, [], [[1, -2], [3, 4]], np.uint8([7])
+    for key in (*slices, *numbers, X[:, 0] > 0.5):
         assert np.array_equal(rows[key], X[key])
-    some = np.array([9, -4, 700])
+    some = np.array([9, -4, 4, 4, 700])
+    assert np.array_equal(rows.taken(some)[1:], X[some][1:])
     assert np.array_equal(rows.taken(some)[[-1, -3]], X[some][[-1, -3]])
     rows.read_ahead(last)
     for key in ([n], [-n - 1], n, np.array([0, 2 * n]), X[:-1, 0] > 0, [0.5], (0, 1), None, np.array(["0"])):
         for held in (rows, rows.astype("float32"), rows.taken(np.arange(n))):
             with pytest.raises(IndexError):
                 held[key]
+    assert np.array_equal(np.asarray(rows.astype("float32")), X.astype(np.float32))
+    with pytest.raises(ValueError, match="X must hold numbers of size"):
+        rows_of([X * 1e300])[0].astype("float32")[:3]
