@@ -25,7 +25,7 @@ ORDERED = ["ordinal_ramp", "ordinal_rings", "friedman"]
 BUNDLED = ["digits", "breast_cancer", "ten_digits", "wine", "iris"]
 
 
-@each("name", list(DATASETS))
+@pytest.mark.parametrize("name", list(DATASETS))
 def test_an_entry_describes_what_it_loads(name):
     entry, data = DATASETS[name], load(name)
     assert_well_formed(data)

@@ -79,7 +79,7 @@ TOYS = {
         ("", ""),
         "",
         (
-            "test_data_registry.py::test_entries_describe_what_they_load",
+            "test_data.py::test_an_entry_describes_what_it_loads",
             "test_data_combinations.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
             "test_data_combinations.py::test_every_set_has_a_small_picture",
         ),
