@@ -25,11 +25,7 @@ SEEDS = range(10)
 ENOUGH, SELDOM = 9, 3
 OF_THE_TWIN, OF_THE_KERNEL = {"gain", "verdict"}, {"error_share", "lag"}
 LONG = [pytest.mark.compiled, pytest.mark.slow]
-EVERY_LESSON = [
-    pytest.param(name, lesson, id=f"{name}-{lesson.name}")
-    for name, setting in SETTINGS.items()
-    for lesson in profile_of(setting).guided
-]
+EVERY_LESSON = [(name, lesson) for name, setting in SETTINGS.items() for lesson in profile_of(setting).guided]
 
 
 def spec_of(name, values, seed) -> Spec:
