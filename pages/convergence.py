@@ -9,6 +9,12 @@ from dsgcore.studies import Ways, convergences
 from pages.shell.ready import get_ready
 from pages.shell.warm_up import is_ready
 from pages.studies import way_showing as showing
+from pages.studies.examples import (
+    draw_values_of_ways,
+    example_of_ways,
+    say_example_of_ways,
+    waits_for_study,
+)
 from pages.studies.going import Exploring, exploring, refresh, store_of
 from pages.studies.looking import draw_and_look
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status
@@ -48,6 +54,10 @@ def _answer(status: DeltaGenerator, asked: AskedWays, was_going: bool) -> None:
     with status.container(key="study-status"):
         say_status(state, "curve")
     shown = showing.shown_of(asked, _found(state))
+    example = example_of_ways(asked.cases[0].spec.problem.name) if waits_for_study(state) else None
+    if example is not None:
+        asked, shown = example
+        say_example_of_ways(asked)
     if shown:
         quantity, over = showing.choose_view(shown)
         showing.draw_charts(asked, shown, quantity, over)
@@ -62,6 +72,8 @@ def _answer(status: DeltaGenerator, asked: AskedWays, was_going: bool) -> None:
             icon=":material/download:",
             key="get-convergence.csv",
         )
+    if example is not None:
+        draw_values_of_ways(asked)
     if was_going and not state.is_going:
         st.rerun()  # once, so that the elements outside of the fragment follow
 

@@ -9,6 +9,7 @@ from pages.shell.ready import get_ready
 from pages.shell.warm_up import is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
+from pages.studies.examples import draw_example_study, waits_for_study
 from pages.studies.going import Exploring, exploring, refresh
 from pages.studies.looking import draw_and_look
 from pages.studies.measures import read_curves, results_of
@@ -30,6 +31,11 @@ def page() -> None:
     if state.made is None:
         return
     measure, view = showing.choose_view(state)
+    if waits_for_study(state):
+        with status.container(key="study-status"):
+            say_status(state, "point")
+        draw_example_study(state.made.study.spec.problem.name, measure, view)
+        return
     has_brush = view == showing.MAIN and showing.has_parallel_axes(state)
     is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None
     look = showing.Look(measure, view, is_kept, state.chosen)

@@ -38,6 +38,12 @@ def differing(specs: Sequence[Spec], names: Sequence[str], leave_out: Sequence[s
     ]
 
 
+def values_of(spec: Spec) -> list[dict[str, str]]:
+    """Return a row for each value of a spec that a control of its page sets, named and written as there."""
+    said, wanted = _said(spec), {"data.name", *_controls(spec)}
+    return [{"parameter": label, "value": value} for key, (label, value) in said.items() if key in wanted]
+
+
 def _said(spec: Spec) -> dict[str, tuple[str, str]]:
     """Return the label and the value, as the page shows them, of each entry of a spec, by the entry's name in the spec."""
     labels, say = _labels(spec), _sayings(spec)

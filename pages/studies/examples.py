@@ -1,0 +1,93 @@
+"""The finished example on the pages Explore and Convergence, until the reader's own study begins."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dsgcore.experiments import Spec
+from dsgcore.settings import profile_of
+from dsgcore.studies import Ways
+from dsgcore.studies.examples import STUDY, WAYS, example_study, example_ways
+from pages.controls.controls import controls_for
+from pages.controls.own_file import entry_of
+from pages.studies import showing, way_showing
+from pages.studies.differing import values_of
+from pages.studies.going import Exploring, exploring
+from pages.studies.measures import SCORE, TIME
+from pages.studies.way_asking import ALL, NOTHING, AskedWays, Case
+from pages.studies.way_showing import Shown
+
+LENGTH = "solver.n_iter"
+
+
+def waits_for_study(state: Exploring) -> bool:
+    """Return True if the session has begun no study, and the store has no run of the study on the page."""
+    return state.made is not None and not state.made.stored and not state.is_going
+
+
+def draw_example_study(setting: str, measure: str, view: str) -> None:
+    """Draw the finished study of a setting as the page draws the reader's own. An example has no time to a score."""
+    made = example_study(setting)
+    if made is None:
+        return
+    state = exploring("example")
+    if state.made is not made:
+        state.made, state.text, state.chosen = made, f"example {setting}", None
+    spec = made.study.spec
+    _say_example(spec, f"{len(made.points)} points × {len(made.study.seeds)} seeds")
+    look = showing.Look(SCORE if measure == TIME else measure, view, None, state.chosen)
+    chart, ranking = st.columns([6, 5], gap="medium")
+    with chart:
+        showing.draw_chart(state, look)
+    with ranking:
+        showing.draw_ranking(state, look)
+    showing.draw_way_out(state, look)
+    _draw_values(spec, f"{STUDY}-{setting}")
+
+
+def example_of_ways(setting: str) -> tuple[AskedWays, list[Shown]] | None:
+    """Return the question of a setting's finished trajectories and their results, or None if there is no example."""
+    example = example_ways(setting)
+    if example is None:
+        return None
+    asked = _asked_of(example.study)
+    return asked, way_showing.shown_of(asked, list(example.found))
+
+
+def _asked_of(study: Ways) -> AskedWays:
+    """Return the question of a study of one run, or of runs of several lengths."""
+    specs, is_varied = study.specs, len(study.specs) > 1
+    control = controls_for(type(study.spec.problem), study.spec.data.name)["n_iter"] if is_varied else None
+    cases = tuple(Case(ALL, spec.solver.n_iter if is_varied else None, spec) for spec in specs)
+    return AskedWays(cases, len(study.seeds), LENGTH if is_varied else NOTHING, control)
+
+
+def say_example_of_ways(asked: AskedWays) -> None:
+    """Say that the page shows an example."""
+    n = len(asked.cases)
+    _say_example(asked.cases[0].spec, f"{n} curve{'s' * (n > 1)} × {asked.seeds} seeds")
+
+
+def draw_values_of_ways(asked: AskedWays) -> None:
+    """Draw the values with which the example was made."""
+    spec = asked.cases[0].spec
+    _draw_values(spec, f"{WAYS}-{spec.problem.name}")
+
+
+def _say_example(spec: Spec, size: str) -> None:
+    problem = type(spec.problem)
+    data = entry_of(problem, spec.data.name).title
+    st.info(
+        f"**Example:** {profile_of(problem).short} on the data {data}, {size}. These finished results come with DSG Lab "
+        "and do not follow the choices above. Press Start to replace them with your own.",
+        icon=":material/lightbulb:",
+    )
+
+
+def _draw_values(spec: Spec, name: str) -> None:
+    """Draw the values with which an example was made, and the command that makes it again."""
+    with st.expander("Values of the example"):
+        st.markdown("The varied values are on the axes. This command makes the example again:")
+        st.code(f"python -m dsgcore.studies.examples {name}", language="sh")
+        st.dataframe(pd.DataFrame(values_of(spec)), width="stretch", hide_index=True)
