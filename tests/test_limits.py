@@ -20,20 +20,20 @@ pytestmark = pytest.mark.compiled
 GOOD = {
     "auc": {
         "setting": "auc",
-        "data": {"name": "two_moons", "n": 400, "n_labeled": 60},
+        "data": {"name": "two_moons", "n_labeled": 60},
         "kernel": {"name": "gaussian", "sigma": 10.0},
         "solver": {"step_size": 0.5, "lam": 0.01, "n_iter": 300},
     },
     "ordinal": {
         "setting": "ordinal",
-        "data": {"name": "ordinal_rings", "n": 400, "n_labeled": 60},
+        "data": {"name": "ordinal_rings", "n_labeled": 60},
         "kernel": {"name": "gaussian", "sigma": 10.0},
         "solver": {"step_size": 0.5, "lam": 0.01, "n_iter": 300},
     },
     "similar_unlabeled": {
         "setting": "similar_unlabeled",
         "problem": {"correction": "identity", "prior": 0.7},
-        "data": {"name": "two_moons", "n": 400, "n_labeled": 60, "imbalance": 0.7},
+        "data": {"name": "two_moons", "n_labeled": 60, "imbalance": 0.7},
         "kernel": {"name": "gaussian", "sigma": 10.0},
         "solver": {"step_size": 2.0, "schedule": "constant", "lam": 0.1, "n_iter": 300},
     },
@@ -47,9 +47,9 @@ FAULTS = {
 }
 
 
-def spec_of(name, **solver):
+def spec_of(name, n=250, **solver):
     given = GOOD[name]
-    return Spec.from_dict(given | {"solver": given["solver"] | solver})
+    return Spec.from_dict(given | {"data": given["data"] | {"n": n}, "solver": given["solver"] | solver})
 
 
 @each("fault", FAULTS)
@@ -68,7 +68,7 @@ def test_a_good_run_has_converged():
 @pytest.mark.parametrize("name", GOOD)
 def test_the_remedy_brings_about_what_is_said(name):
     change, _ = FAULTS["small batches"]
-    bad = spec_of(name, **change(GOOD[name]["solver"]))
+    bad = spec_of(name, 400, **change(GOOD[name]["solver"]))
     found = limits(bad, seeds=4)
     plain = bad.to_dict()
     better = limits(Spec.from_dict(plain | {"solver": plain["solver"] | found.changes}), seeds=4)

@@ -215,13 +215,13 @@ def head(args: Namespace) -> list[str]:
 
 
 def main() -> None:
-    on_one_thread()
     sizes = {"seeds": 5, "n_max": 6000, "largest": SIZES[-1], "jobs": 1, "seconds": 120.0, "gigabytes": 8.0}
     files = {"sets": Path, "rows": Path("out_of_the_box.jsonl"), "out": Path, "verbose": False}
     args = command_line(__doc__, only=names, estimators=names, again=names, parts=names, **sizes, **files)
     args.parts = args.parts or ["sets", "scale"]
     if args.sets and not args.sets.is_dir():
         sys.exit(f"--sets must name a folder of .npz files, got {args.sets}")
+    on_one_thread()
     found = sources(args.sets)
     show(report(measure(found, args), found, args), args.out)
 
