@@ -50,7 +50,7 @@ def test_map_and_tiles_are_of_the_last_finite_step_and_it_is_said(setting, prefi
     (status,) = [caption.value for caption in app.caption if f"step {live.t} of " in caption.value]
     assert f"diverged, shown at step {live.t}, the last finite one" in status
     drawn = figure(app, "chart-map")
-    assert drawn["layout"]["meta"]["note"] == f"step {live.t}"
+    assert drawn["layout"]["meta"]["note"] == map_view.step_note(live.t, live.n_iter)
     z = np.array(drawn["data"][0]["z"], dtype=float)
     assert np.isfinite(z).all()
     assert np.ptp(z) > 0  # not blank
@@ -74,7 +74,13 @@ def test_of_a_large_set_whose_run_diverged_tiles_and_map_are_of_the_step_it_went
     app = diverged("auc", "")
     live = app.session_state["_bench_auc"].live.run
     assert live.model_t < live.t
-    assert figure(app, "chart-map")["layout"]["meta"]["note"] == f"step {live.model_t}"
+    assert figure(app, "chart-map")["layout"]["meta"]["note"] == map_view.step_note(live.model_t, live.n_iter)
     tile = next(metric.value for metric in app.metric if metric.label == "Objective")
     row = live.history.first(live.model_t).last()
     assert float(tile) == pytest.approx(row.get("objective", live.start_objective()), rel=0.01)
+
+
+def test_the_step_of_the_map_has_the_same_width_throughout_a_run():
+    notes = [map_view.step_note(t, 300) for t in (0, 7, 42, 300)]
+    assert {len(note) for note in notes} == {8}
+    assert [note.replace(map_view.FIGURE_SPACE, "") for note in notes] == ["step 0", "step 7", "step 42", "step 300"]

@@ -26,6 +26,7 @@ SECONDS_BETWEEN_SURFACES = 1.0
 WAITING_PER_SECOND = 4
 MAP_HEIGHT = 350
 MAX_LINKS = 600
+FIGURE_SPACE = "\u2007"  # as wide as a digit
 TITLES = {
     "f": "Score f",
     "h": "Exact-kernel twin h",
@@ -62,10 +63,15 @@ def map_chart(bench: Any, run: Run, theme: str) -> Chart:
     if state.figure is None or state.drawn != made_of:
         heat = heat_of(run, state, shown, theme)
         made = run_map(run, state.plane, heat, title=TITLES[shown], theme=theme, revision=revision, links=links)
-        made["layout"]["meta"] = {"note": f"step {state.computed_t}"}  # during a run the map is computed once a second
+        made["layout"]["meta"] = {"note": step_note(state.computed_t, run.n_iter)}
         state.drawn, state.figure = made_of, encoded(made)
     alt = f"Map of the data over: {TITLES[shown]}, after step {state.computed_t}."
     return Chart("chart-map", alt, state.figure, MAP_HEIGHT)
+
+
+def step_note(t: int, n_iter: int) -> str:
+    """Return the step of the map, which a run computes once a second. All steps of a run have the same width."""
+    return f"step {str(t).rjust(len(str(n_iter)), FIGURE_SPACE)}"
 
 
 def map_state(bench: Any, run: Run) -> MapState:
