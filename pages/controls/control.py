@@ -117,8 +117,7 @@ def draw(control: Control, *, label: str = "") -> Any:
     if isinstance(p, Flag):
         return st.toggle(value=p.default, **common)
     if isinstance(p, Text):
-        text = st.text_input(value=p.default, **common)
-        return p.default if text == st.session_state.get(_left_out_key(control.key)) else text
+        return value_in(control, st.text_input(value=p.default, **common))
     if isinstance(p, Choice):
         return _draw_choice(control, common)
     _keep_between_stops(control)
@@ -136,7 +135,15 @@ def _draw_choice(control: Control, common: dict[str, Any]) -> Any:
         format_func=lambda option: control.say(None if option == _NONE else option),
         **common,
     )
-    return without_blank(chosen)
+    return value_in(control, chosen)
+
+
+def value_in(control: Control, state: Any) -> Any:
+    """Return the value of a control whose widget has this state."""
+    if isinstance(control.parameter, Text):
+        is_left_out = state == st.session_state.get(_left_out_key(control.key))
+        return control.parameter.default if is_left_out else state
+    return without_blank(state) if isinstance(control.parameter, Choice) else state
 
 
 def without_blank(value: Any) -> Any:

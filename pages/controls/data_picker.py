@@ -15,6 +15,7 @@ from pages.controls.control import Control, key_of, without_blank
 from pages.controls.controls import controls_for, dataset_choice, heroes, kernel_asked, kernel_widths
 from pages.controls.data_parameters import SUITED
 from pages.controls.own_file import entry_of
+from pages.controls.undrawn import keep
 
 DATA_PAGE = "pages/data.py"
 # The note on the controls that the data have set names so many of them; its help names all.
@@ -39,6 +40,15 @@ def draw_dataset(problem: type[Setting]) -> str:
     _say_what_was_set(problem, dataset)
     _say_reading(problem, entry_of(problem, dataset))
     st.page_link(DATA_PAGE, label="See all data sets", icon=":material/grid_view:")
+    return dataset
+
+
+def keep_dataset(problem: type[Setting], texts: dict[str, str]) -> str:
+    """Return the name of the set without drawing the picker; `texts` is as in `keep`."""
+    choice = dataset_choice(problem)
+    picker = Control(key_of(problem, "data"), "data", choice, say=lambda name: entry_of(problem, name).title)
+    dataset = str(keep(picker, texts))
+    _notice_dataset(problem, dataset)
     return dataset
 
 

@@ -65,8 +65,13 @@ def map_choice(problem: type[Setting]) -> Choice:
 
 def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
     """Return all choices of the view on a setting's page."""
+    return (SPEED, SLIDER, *choices_of_view(problem), COLUMNS)
+
+
+def choices_of_view(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
+    """Return the choices above the charts."""
     of_the_map = (CLASS_MAP, GRAPH) if map_choice(problem) is CLASS_MAP else (MAP,)
-    return (SPEED, SLIDER, *of_the_map, LOG_OBJECTIVE, PARTS, COLUMNS)
+    return (*of_the_map, LOG_OBJECTIVE, PARTS)
 
 
 def viewed(problem: type[Setting], choice: Choice) -> str:

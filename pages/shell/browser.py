@@ -228,7 +228,7 @@ lab.keep = (page, values) => {
   if (!location.pathname.endsWith("/" + page)) return;
   lab.poppedAt = -Infinity;  // the page is there
   lab.kept = values;
-  for (const name of Object.keys(values)) lab.names.add(name);
+  lab.names = new Set(Object.keys(values));
   const there = withKept(location.href);
   if (there.href !== location.href) lab.replace(history.state, "", there);
 };

@@ -91,6 +91,7 @@ class Bench:
     noted: Mapping[str, Any] = field(default_factory=dict)  # the controls' values, for a tick
     theme: str = "light"  # at the last drawing
     hidden: Set[str] = frozenset()  # parts of the page
+    undrawn: dict[str, str] = field(default_factory=dict)  # the link's text of each control that is not drawn
     sent: dict[str, Any] = field(default_factory=dict)  # the charts that ticks have sent, by key
     drawn_at: float = -math.inf  # time at which the script last drew the run
     drawn_health: Any = None

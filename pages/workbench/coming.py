@@ -14,6 +14,7 @@ from pages.controls.control import key_of
 from pages.controls.from_link import refused, without_bad_seed
 from pages.controls.names import OF_THE_FRAME
 from pages.controls.own_file import store
+from pages.controls.undrawn import forget
 from pages.race.state import bring_back as bring_back_race
 from pages.race.state import name_in_link
 from pages.shell.browser import keep_in_link
@@ -57,6 +58,7 @@ def bench_of(problem: type[Setting]) -> Bench:
 def _enter(problem: type[Setting], bench: Bench) -> None:
     """Open the page with the values of its link; without any, as the reader left it."""
     bench.is_seen, bench.since = False, time.monotonic()
+    forget(bench.undrawn)
     given = st.query_params.to_dict()
     own = link.in_own_names(problem, given)
     if bench.live is not None and not set(own) - set(OF_THE_FRAME):
@@ -140,14 +142,15 @@ def keep_place(problem: type[Setting], bench: Bench) -> None:
 
 
 def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
-    """Return the run's entries in the link besides its controls."""
+    """Return the run's entries in the link besides the controls that are drawn."""
     assert bench.spec is not None
     _note_place(bench)
     lesson = bench.place.text if bench.place is not None else ""
     changes = changes_to_text(bench.spec)
     race, room = name_in_link(problem.name) or bench.race, bench.room.code if bench.room is not None else ""
     look = str(bench.look or "")
-    return link.kept(problem, changes=changes, at=bench.at, look=look, lesson=lesson, race=race, room=room)
+    kept = link.kept(problem, changes=changes, at=bench.at, look=look, lesson=lesson, race=race, room=room)
+    return kept | bench.undrawn
 
 
 def _note_place(bench: Bench) -> None:

@@ -1,4 +1,7 @@
-"""The parts of a setting's page, and their layout: all of them fit in a window of 1280 x 900."""
+"""The parts of a setting's page, and their layout: all of them fit in a window of 1280 x 900.
+
+A hidden part is not drawn. `pages/controls/undrawn.py` keeps the values of its controls.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,6 @@ from pages.controls.from_link import refused
 
 ANSWER = "answer"  # the answer to a lesson's question or goal
 PARTS = ("sidebar", "transport", "view", "tiles", "limits", "map", "curves", "error", "tabs", ANSWER)
-# Hidden by style only, because a control that is not drawn has no value.
-_SELECTORS = {
-    "sidebar": ('[data-testid="stSidebar"]', '[data-testid="stExpandSidebarButton"]'),
-    "transport": ('[data-testid="stLayoutWrapper"]:has(> .st-key-part-transport)',),
-    "view": ('[data-testid="stLayoutWrapper"]:has(> .st-key-part-view)',),
-    "tabs": (
-        '[data-testid="stTabs"] [role="tablist"]',
-        '[data-testid="stLayoutWrapper"]:has(> .st-key-part-look)',
-    ),
-}
 
 
 def hidden_parts() -> set[str]:
@@ -37,10 +30,8 @@ def refused_parts() -> list[str]:
 
 
 def lay_out(hidden: Set[str]) -> None:
-    """Hide these parts, and give their room to the others."""
-    selectors = [selector for part in sorted(hidden) for selector in _SELECTORS.get(part, ())]
-    style = f"{', '.join(selectors)} {{display: none !important}}" * bool(selectors)
-    style += "".join(_ROOM[part] for part in sorted(hidden & set(_ROOM)))
+    """Give the room of these parts to the others."""
+    style = "".join(_ROOM[part] for part in sorted(hidden & set(_ROOM)))
     style += _BESIDE * ("curves" in hidden and not hidden & {"map", "error"})
     style += _EMBEDDED * bool(st.context.is_embedded)
     if style:

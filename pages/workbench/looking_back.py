@@ -20,7 +20,7 @@ HELP = (
 
 
 def look_back(bench: Bench, place: DeltaGenerator) -> None:
-    """Draw the slider if there is an earlier iteration, and record the reader's choice."""
+    """Draw the slider if there is an earlier iteration, and record the reader's choice. The slider is hidden with the tabs."""
     assert bench.live is not None
     run = bench.live.run
     last = last_step(run)
@@ -28,6 +28,9 @@ def look_back(bench: Bench, place: DeltaGenerator) -> None:
     if is_going or bench.going_to or last < 2 or not run.engine.can_look_back:
         place.empty()
         bench.look = bench.look if bench.going_to else 0
+        return
+    if "tabs" in bench.hidden:
+        bench.look = 0 if bench.look >= last else bench.look
         return
     key = f"look-{bench.number}-{last}"
     # The value is sent at each drawing. A message that is sent once may be lost if the next drawing begins too soon, and

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dsgcore.core.parameters import Choice
 from dsgcore.experiments import Plane, Run
 from dsgcore.experiments.plane import PRINCIPAL_AXES
 from pages.controls.control import key_of
 from pages.controls.from_link import refused
+from pages.controls.undrawn import keep_choice
 from pages.shell.asked import asked
 
 AXES = ("map_x", "map_y")
@@ -17,16 +19,30 @@ Axes = tuple[int | None, int | None]
 
 def draw_axes(run: Run) -> None:
     """Draw the choice of the map's axes, if the data have more than two coordinates."""
-    names = run.split.feature_names
-    if len(names) <= 2:
+    axes = _axes(run)
+    if not axes:
         return
     with st.popover("Axes", key="axes", width="content"):
-        for number, (name, label) in enumerate(zip(AXES, _LABELS, strict=True)):
-            options = (PRINCIPAL_AXES[number], *names)
-            key = key_of(type(run.problem), name)
-            if st.session_state.get(key, options[0]) not in options:
-                del st.session_state[key]  # a column of other data
-            st.selectbox(label, options, key=key, bind="query-params", help=_HELP)
+        for axis in axes:
+            key = key_of(type(run.problem), axis.name)
+            st.selectbox(axis.label, axis.options, key=key, bind="query-params", help=_HELP)
+
+
+def keep_axes(run: Run, texts: dict[str, str]) -> None:
+    """Keep the map's axes without drawing the choice; `texts` is as in `keep`."""
+    for axis in _axes(run):
+        keep_choice(type(run.problem), axis, texts)
+
+
+def _axes(run: Run) -> list[Choice]:
+    """Return the choices of the axes, if the data have more than two coordinates."""
+    names, axes = run.split.feature_names, []
+    for name, label, usual in zip(AXES, _LABELS, PRINCIPAL_AXES, strict=True):
+        axes.append(Choice(name, usual, options=(usual, *names), label=label))
+        key = key_of(type(run.problem), name)
+        if st.session_state.get(key, usual) not in axes[-1].options:
+            del st.session_state[key]  # a column of other data
+    return axes if len(names) > 2 else []
 
 
 _HELP = "A column, or a principal axis: a direction in which the scaled points spread most."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -14,20 +13,23 @@ from dsgcore.experiments import (
     SETTINGS,
     Health,
     Setting,
-    Spec,
     StopReason,
 )
-from dsgcore.experiments.settings import FILE
 from pages.controls import controls
-from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import Control, draw, key_of
-from pages.controls.data_picker import draw_dataset
-from pages.controls.kernel_picker import draw_kernel, make_ready
-from pages.controls.own_file import plain
-from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, PARTS, SLIDER, draw_choice, draw_flag, map_choice
+from pages.controls.control import key_of
+from pages.controls.kernel_picker import make_ready
+from pages.controls.undrawn import keep_choice
+from pages.controls.view_choices import (
+    GRAPH,
+    LOG_OBJECTIVE,
+    PARTS,
+    choices_of_view,
+    draw_choice,
+    draw_flag,
+    map_choice,
+)
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
-from pages.upload.upload import draw_upload
 from pages.workbench import live_views as views
 from pages.workbench import tabs
 from pages.workbench.bench import Bench, go_on, once, try_again
@@ -39,14 +41,15 @@ from pages.workbench.layout import hidden_parts, lay_out
 from pages.workbench.lesson_panel import panel
 from pages.workbench.limits_view import limits_strip, step_limits
 from pages.workbench.looking_back import look_back, seen
-from pages.workbench.map_axes import draw_axes, refused_axes
+from pages.workbench.map_axes import draw_axes, keep_axes, refused_axes
 from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.workbench.preparing import sign
 from pages.workbench.presenting import left_out, set_stage
+from pages.workbench.sidebar import spec_of_controls
 from pages.workbench.steering import follow
 from pages.workbench.suggest_view import suggest_button, suggestion
 from pages.workbench.theory_tab import theory
-from pages.workbench.ticking import advance, can_tick, is_seen, is_ticking, note, pace_of, tick_here
+from pages.workbench.ticking import advance, is_seen, is_ticking, note, pace_of, tick_here
 from pages.workbench.transport import transport
 
 OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
@@ -64,10 +67,10 @@ def _page(name: str) -> None:
     bench = bench_of(problem)
     set_stage(bench)
     bench.hidden = hidden_parts() | left_out(bench)
+    bench.undrawn.clear()
     lay_out(bench.hidden)
     own_file_place = st.container()
-    with st.sidebar:
-        asked, step_place, suggest_place = _sidebar(problem, bench, own_file_place)
+    asked, step_place, suggest_place = spec_of_controls(problem, bench, own_file_place)
     if not is_ready():
         return
     if asked is not None:
@@ -75,8 +78,9 @@ def _page(name: str) -> None:
         follow(problem, bench, asked)
     if bench.has_empty_boxes and bench.live is None:
         st.rerun()  # without a run there is no first curve to wait for
-    step_limits(bench, step_place)
-    suggest_button(bench, suggest_place)
+    if step_place is not None and suggest_place is not None:
+        step_limits(bench, step_place)
+        suggest_button(bench, suggest_place)
     head(problem, bench)
     lesson = st.container()
     is_waiting = waits_for_file(problem)
@@ -102,14 +106,15 @@ def _page(name: str) -> None:
         tiles, limits = st.empty(), st.empty()
     look, health = st.empty(), st.empty()
     pace = pace_of(bench)
-    live_tab, *other_tabs = _tabs()
-    bench.opened |= {tab for tab, place in zip(OTHER_TABS, other_tabs, strict=True) if place.open}
-    results = other_tabs[OTHER_TABS.index("Compare")].empty()
+    live_tab, *other_tabs = [st.container()] if "tabs" in bench.hidden else _tabs()
+    tabs_shown = dict(zip(OTHER_TABS, other_tabs, strict=False))  # none if they are hidden
+    bench.opened |= {tab for tab, place in tabs_shown.items() if place.open}
+    results = tabs_shown["Compare"].empty() if tabs_shown else None
     with live_tab:
         _view_controls(problem, bench)
         bench.is_page_drawn = True
         st.fragment(_live, run_every=pace[0])(name, pace, status, tiles, limits, look, health, results)
-    for tab, place in zip(OTHER_TABS, other_tabs, strict=True):
+    for tab, place in tabs_shown.items():
         # A tab is drawn when it is first opened, so that the page appears sooner and the browser loads tables and code on
         # demand.
         if tab in bench.opened:
@@ -120,10 +125,10 @@ def _page(name: str) -> None:
 def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
     """Show the progress of the preparation that the next run needs."""
     assert bench.preparation is not None
+    _keep_view(SETTINGS[name], bench)
     keep_place(SETTINGS[name], bench)
     is_going = not bench.preparation.job.is_over
     with st.container(key="preparing"):
-        _view_controls(SETTINGS[name], bench)
         st.fragment(_sign, run_every=PREPARING_SECONDS if is_going else None)(name, may_begin)
 
 
@@ -131,49 +136,6 @@ def _sign(name: str, may_begin: bool) -> None:
     bench: Bench = st.session_state[bench_key(name)]
     if bench.preparation is not None:
         sign(bench.preparation, partial(try_again, bench), may_begin=may_begin)
-
-
-def _sidebar(problem: type[Setting], bench: Bench, own_file_place: DeltaGenerator) -> tuple[Spec | None, Room, Room]:
-    """Draw the controls; return the spec (None with an error if it is not valid) and places for elements that need the run."""
-    dataset = draw_dataset(problem)
-    own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
-    offered = controls.controls_for(problem, dataset)
-    with st.container(key="part-heroes"):
-        first, *others = controls.heroes(problem)
-        values = {first: draw(offered[first])}
-        step_place = st.empty()
-        values |= {name: draw(offered[name]) for name in others}
-    draw_choice(problem, SLIDER, has_label=True)
-    own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
-    values |= {name: draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
-    values |= draw_kernel(problem, dataset)
-    suggest_place = st.container()
-    of_data = {name: c for name, c in offered.items() if c.section == "data"}
-    rest = {name: c for name, c in offered.items() if name not in values | of_data and c.section != "kernel"}
-    bench.has_empty_boxes = _may_wait(bench, dataset, of_data | rest)
-    for title, box in (("Data options", of_data), ("More", rest)):
-        with st.expander(title, expanded=not bench.about.isdisjoint(box)):
-            values |= {} if bench.has_empty_boxes else {name: draw(c) for name, c in box.items()}
-    if dataset == FILE and own_data is None:
-        return None, step_place, suggest_place  # the upload has its own message
-    try:
-        asked = controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data)
-        return asked, step_place, suggest_place
-    except BAD_INPUT as error:
-        st.error(plain(str(error)))
-        return None, step_place, suggest_place
-
-
-def _may_wait(bench: Bench, dataset: str, boxes: Mapping[str, Control]) -> bool:
-    """Return True if the closed boxes can be filled after the first curve, so that the browser has less to do until then.
-
-    That is not possible if one of their controls differs from its default, or if a lesson's step opens one of them.
-    """
-    is_first = bench.number == 0 and not bench.has_empty_boxes and dataset != FILE
-    keys = {c.key for c in boxes.values()}
-    return (
-        is_first and can_tick() and bench.about.isdisjoint(boxes) and not keys & {*st.query_params, *st.session_state}
-    )
 
 
 def _halve(bench: Bench, problem: type[Setting]) -> None:
@@ -214,6 +176,9 @@ def _draw_tab(tab: str, bench: Bench, problem: type[Setting]) -> None:
 
 def _view_controls(problem: type[Setting], bench: Bench) -> None:
     """Draw the choices of the view: the function on the map, the objective's axis, and the chart below the map."""
+    if "view" in bench.hidden:
+        _keep_view(problem, bench)
+        return
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in bench.hidden:
             draw_choice(problem, map_choice(problem))
@@ -224,15 +189,23 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
         draw_flag(problem, PARTS)
 
 
+def _keep_view(problem: type[Setting], bench: Bench) -> None:
+    """Keep the choices of the view without drawing them."""
+    for choice in choices_of_view(problem):
+        keep_choice(problem, choice, bench.undrawn)
+    if bench.live is not None:
+        keep_axes(bench.live.run, bench.undrawn)
+
+
 def _live(
     name: str,
     pace: tuple[float | None, bool],
-    status: Room,
+    status: Room | None,
     tiles: Room,
     limits: Room,
     look: Room,
     health: Room,
-    results: Room,
+    results: Room | None,
 ) -> None:
     """Draw the run, and advance it unless ticks do that; status, numbers, health and results go to their places on the page.
 
@@ -253,7 +226,7 @@ def _live(
         is_urgent, bench.is_page_drawn = bench.is_page_drawn, False
         with drawing.turn(is_urgent=is_urgent):
             _draw(bench, status, tiles, limits, health)
-            if "Compare" in bench.opened:
+            if results is not None and "Compare" in bench.opened:
                 with results.container():
                     tabs.results(bench.live)
         if bench.look != before and "Details" in bench.opened and not bench.is_showing:
@@ -262,13 +235,14 @@ def _live(
             st.rerun()  # once, so that the ticking ends and the transport bar shows it
 
 
-def _draw(bench: Bench, status: Room, tiles: Room, limits: Room, health: Room) -> None:
+def _draw(bench: Bench, status: Room | None, tiles: Room, limits: Room, health: Room) -> None:
     """Draw the current state of the run."""
     assert bench.live is not None
     hidden, theme = bench.hidden, _theme()
     note(bench, theme)
-    with status.container(key="status"):
-        views.status(bench.live, is_playing=bench.is_playing and not bench.is_held, going_to=bench.going_to)
+    if status is not None:
+        with status.container(key="status"):
+            views.status(bench.live, is_playing=bench.is_playing and not bench.is_held, going_to=bench.going_to)
     if "tiles" not in hidden:
         with tiles.container(key="part-tiles"):
             views.tiles(seen(bench))

@@ -1,0 +1,96 @@
+"""The controls in the sidebar of a setting's page, and the spec of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator as Room  # a place on the page
+
+from dsgcore.experiments import Setting, Spec
+from dsgcore.experiments.settings import FILE
+from pages.controls import controls
+from pages.controls.bad_input import BAD_INPUT
+from pages.controls.control import Control, draw
+from pages.controls.data_picker import draw_dataset, keep_dataset
+from pages.controls.kernel_picker import draw_kernel, keep_kernel
+from pages.controls.own_file import plain
+from pages.controls.undrawn import keep, keep_choice
+from pages.controls.view_choices import SLIDER, draw_choice
+from pages.upload.upload import draw_upload
+from pages.workbench.bench import Bench
+from pages.workbench.ticking import can_tick
+
+
+def spec_of_controls(
+    problem: type[Setting], bench: Bench, own_file_place: Room
+) -> tuple[Spec | None, Room | None, Room | None]:
+    """Return the controls' spec (None with an error if it is not valid), and places in the sidebar for elements that need
+    the run (None if it is hidden)."""
+    if "sidebar" in bench.hidden:
+        dataset = keep_dataset(problem, bench.undrawn)
+        if dataset != FILE:
+            return _checked_spec(problem, _undrawn_values(problem, bench, dataset), dataset), None, None
+        bench.hidden = bench.hidden - {"sidebar"}  # otherwise nobody could choose the file
+        bench.undrawn.clear()
+    with st.sidebar:
+        return _sidebar(problem, bench, own_file_place)
+
+
+def _undrawn_values(problem: type[Setting], bench: Bench, dataset: str) -> dict[str, Any]:
+    """Return the values of the hidden sidebar's controls by name."""
+    bench.has_empty_boxes = False
+    keep_choice(problem, SLIDER, bench.undrawn)
+    offered = controls.controls_for(problem, dataset)
+    values = {name: keep(c, bench.undrawn) for name, c in offered.items() if c.section != "kernel"}
+    return values | keep_kernel(problem, dataset, bench.undrawn)
+
+
+def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tuple[Spec | None, Room, Room]:
+    """Draw the controls; return the spec (None with an error if it is not valid) and places for elements that need the run."""
+    dataset = draw_dataset(problem)
+    own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
+    offered = controls.controls_for(problem, dataset)
+    with st.container(key="part-heroes"):
+        first, *others = controls.heroes(problem)
+        values = {first: draw(offered[first])}
+        step_place = st.empty()
+        values |= {name: draw(offered[name]) for name in others}
+    draw_choice(problem, SLIDER, has_label=True)
+    own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
+    values |= {name: draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
+    values |= draw_kernel(problem, dataset)
+    suggest_place = st.container()
+    of_data = {name: c for name, c in offered.items() if c.section == "data"}
+    rest = {name: c for name, c in offered.items() if name not in values | of_data and c.section != "kernel"}
+    bench.has_empty_boxes = _may_wait(bench, dataset, of_data | rest)
+    for title, box in (("Data options", of_data), ("More", rest)):
+        with st.expander(title, expanded=not bench.about.isdisjoint(box)):
+            values |= {} if bench.has_empty_boxes else {name: draw(c) for name, c in box.items()}
+    if dataset == FILE and own_data is None:
+        return None, step_place, suggest_place  # the upload has its own message
+    return _checked_spec(problem, values, dataset, own_data), step_place, suggest_place
+
+
+def _checked_spec(
+    problem: type[Setting], values: Mapping[str, Any], dataset: str, own_data: Mapping[str, Any] | None = None
+) -> Spec | None:
+    """Return the spec of these values; draw an error and return None if it is not valid."""
+    try:
+        return controls.to_spec(problem, values, dataset, controls.seed_asked(problem), own_data)
+    except BAD_INPUT as error:
+        st.error(plain(str(error)))
+        return None
+
+
+def _may_wait(bench: Bench, dataset: str, boxes: Mapping[str, Control]) -> bool:
+    """Return True if the closed boxes can be filled after the first curve, so that the browser has less to do until then.
+
+    That is not possible if one of their controls differs from its default, or if a lesson's step opens one of them.
+    """
+    is_first = bench.number == 0 and not bench.has_empty_boxes and dataset != FILE
+    keys = {c.key for c in boxes.values()}
+    return (
+        is_first and can_tick() and bench.about.isdisjoint(boxes) and not keys & {*st.query_params, *st.session_state}
+    )

@@ -1,0 +1,78 @@
+"""Hidden parts of a setting's page: they are not drawn, and their controls keep the values of the link."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("streamlit")
+from test_app import PAGES, away_from_defaults, open_page, said
+
+from dsgcore.experiments import SETTINGS, Health
+
+pytestmark = pytest.mark.compiled
+DRAWN = ("slider", "select_slider", "selectbox", "toggle", "number_input", "text_input", "button_group", "tabs")
+
+
+def bench_of(app, name):
+    return app.session_state[f"_bench_{name}"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_link_with_hidden_controls_gives_its_spec(name):
+    _, link, spec = away_from_defaults(SETTINGS[name])
+    app = open_page(name, seed="3", hide="sidebar,transport,view,tabs", **link)
+    assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
+    assert bench_of(app, name).live.run.spec == spec
+    assert {kind: [element.key for element in app.get(kind)] for kind in DRAWN if app.get(kind)} == {}
+    kept = bench_of(app, name).link
+    prefix = PAGES[name]
+    assert {key: kept.get(key) for key in link} == link
+    assert kept[f"{prefix}seed"] == "3"
+    app.run()
+    assert bench_of(app, name).live.run.spec == spec
+
+
+def test_hidden_choices_of_the_view_are_those_of_the_link():
+    link = {"map": "h", "log_objective": "true", "parts": "true", "speed": "slow", "slider": "redo", "at": "2"}
+    axes = {"data": "Breast cancer", "map_x": "mean radius"}
+    app = open_page("auc", hide="sidebar,transport,view", **link, **axes)
+    assert said(app) == []
+    noted = bench_of(app, "auc").noted
+    expected = {"map": "h", "log_objective": True, "parts": True, "speed": "slow", "slider": "redo"}
+    assert {key: noted[key] for key in expected} == expected
+    assert noted["map_x"] == "mean radius"
+    assert app.get("popover") == [] or all(p.proto.popover.label != "Axes" for p in app.get("popover"))
+
+
+def test_a_lesson_sets_hidden_controls_and_the_link_keeps_them():
+    app = open_page("auc", hide="sidebar", at="2")
+    app.button(key="preset-0").click().run()
+    bench = bench_of(app, "auc")
+    changed = {key: text for key, text in bench.undrawn.items() if text}
+    assert changed
+    assert {key: bench.link[key] for key in changed} == changed
+
+
+def test_another_link_to_the_page_sets_hidden_controls_again():
+    app = open_page("auc", hide="sidebar", lam="0.01", at="2")
+    assert bench_of(app, "auc").spec.solver.lam == 0.01
+    app.switch_page("pages/glossary.py").run()
+    app.query_params.clear()
+    app.query_params["hide"], app.query_params["lam"] = "sidebar", "0.02"
+    app.switch_page("pages/auc.py").run()
+    assert not app.exception
+    assert bench_of(app, "auc").spec.solver.lam == 0.02
+
+
+def test_controls_that_appear_again_have_their_values():
+    app = open_page("auc", hide="sidebar", lam="0.01", at="2")
+    del app.query_params["hide"]
+    app.run()
+    assert not app.exception
+    assert app.select_slider(key="lam").value == 0.01
+
+
+def test_the_sidebar_stays_for_a_file_of_ones_own():
+    app = open_page("auc", hide="sidebar", data="Your own file")
+    assert not app.exception
+    assert app.selectbox(key="data").value is not None
