@@ -46,7 +46,7 @@ def test_hidden_choices_of_the_view_are_those_of_the_link():
 
 def test_a_lesson_sets_hidden_controls_and_the_link_keeps_them():
     app = open_page("auc", hide="sidebar", at="2")
-    app.button(key="preset-0").click().run()
+    app.button(key="preset-1").click().run()
     bench = bench_of(app, "auc")
     changed = {key: text for key, text in bench.undrawn.items() if text}
     assert changed
@@ -56,7 +56,7 @@ def test_a_lesson_sets_hidden_controls_and_the_link_keeps_them():
 def test_another_link_to_the_page_sets_hidden_controls_again():
     app = open_page("auc", hide="sidebar", lam="0.01", at="2")
     assert bench_of(app, "auc").spec.solver.lam == 0.01
-    app.switch_page("pages/glossary.py").run()
+    app.switch_page("pages/ordinal.py").run()
     app.query_params.clear()
     app.query_params["hide"], app.query_params["lam"] = "sidebar", "0.02"
     app.switch_page("pages/auc.py").run()
