@@ -22,8 +22,20 @@ from pages.server import streamlit_gaps
 ROOT = Path(__file__).parents[1]
 GAPS = ROOT / "pages" / "server" / "streamlit_gaps.py"
 MOST_LINES = 80
-# Private members of Streamlit, and tricks with its files.
-FORBIDDEN = ("_session_mgr", "/dev/fd", "uses_pages_directory", "PagesManager", "_session_storage", "_browser_queue")
+# Private members of Streamlit and of the system, overridden functions of the browser, and text that Streamlit owns.
+FORBIDDEN = (
+    "_session_mgr",
+    "_session_storage",
+    "_browser_queue",
+    "PagesManager",
+    "uses_pages_directory",
+    "/dev/fd",
+    "pushState =",
+    "replaceState =",
+    "nodeValue",
+)
+# The ticks still write into Streamlit's texts. A component that owns all that moves with a run will replace them.
+EXCEPT = {("pages/workbench/ticking.js", "nodeValue")}
 SOURCES = sorted(
     file
     for file in [ROOT / "app.py", *(ROOT / "pages").rglob("*")]
@@ -33,13 +45,13 @@ SOURCES = sorted(
 
 def test_workarounds_are_in_one_short_file():
     found = [
-        f"{file.relative_to(ROOT)}: {word}"
+        (file.relative_to(ROOT).as_posix(), word)
         for file in SOURCES
         if file != GAPS
         for word in FORBIDDEN
         if word in file.read_text(encoding="utf-8")
     ]
-    assert found == []
+    assert set(found) <= EXCEPT
     assert len(GAPS.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 

@@ -5,6 +5,9 @@ the whole link again), it would undo a control that is being moved, and add an e
 would lead through all of them.
 
 When the reader leaves a page, streamlit first removes the page's values from the link, so Back would lead to the defaults.
+The `navigate` event of browsers announces each entry that streamlit adds to the history. The listener cancels it, and writes
+the right one.
+
 Streamlit does not hear keys of buttons while a slider has the focus, and keeps a list open over the result of its button.
 
 If the server was restarted or has forgotten the session, streamlit connects again but draws nothing. The page is then
@@ -77,7 +80,7 @@ const RECENT = 500;  // milliseconds in which the server may not know a moved co
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
 // Values in this page's link; names in any page's link; time at which Back was pressed, until the page is there.
-const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity};
+const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity, isWriting: false};
 
 function withKept(address) {
   const url = new URL(address);
@@ -86,8 +89,17 @@ function withKept(address) {
   return url;
 }
 
+/** Write an address into the history, unseen by `mindHistory`. */
+function write(method, address) {
+  lab.isWriting = true;
+  try {
+    history[method](history.state, "", address);
+  } finally {
+    lab.isWriting = false;
+  }
+}
+
 function mindHistory() {
-  const push = history.pushState.bind(history), replace = lab.replace = history.replaceState.bind(history);
   const moved = new Map();  // name in the link -> its value and when a control was moved there
   let leavingSince = -Infinity, backSince = -Infinity;
 
@@ -105,35 +117,43 @@ function mindHistory() {
     backSince = lab.poppedAt = performance.now();
   }, true);
 
-  history.replaceState = (state, title, url) => {
-    const before = new URLSearchParams(location.search);
-    replace(state, title, url);
-    const after = new URLSearchParams(location.search), now = performance.now();
+  const noteMoved = there => {
+    const before = new URLSearchParams(location.search), after = there.searchParams, now = performance.now();
     for (const name of new Set([...before.keys(), ...after.keys()]))
       if (before.get(name) !== after.get(name)) moved.set(name, {value: after.get(name), at: now});
   };
 
-  history.pushState = (state, title, url) => {
-    let there = new URL(url ?? location.href, location.href);
+  /** Write an entry that streamlit is about to add: for another page as a new entry, for this page in place of its entry. */
+  const add = there => {
     const now = performance.now();
     if (there.pathname !== location.pathname) {
       if (now - backSince < LEAVING && leavingSince < backSince) return;  // from the page that Back has just left
       leavingSince = -Infinity;
       lab.kept = {};
       moved.clear();
-      return push(state, title, withKept(there));
+      write("pushState", withKept(there));
+      return;
     }
     if (now - leavingSince < LEAVING) return;  // streamlit removes the page's values, but Back needs them
     if (Object.keys(lab.kept).length) there = withKept(there);
     if (there.href === location.href) return;
-    if (!document.querySelector(".st-key-part-state-link")) return push(state, title, there);
+    if (!document.querySelector(".st-key-part-state-link")) return write("pushState", there);
     for (const [name, {value, at}] of moved) {
       if (now - at > RECENT) moved.delete(name);
       else if (value === null) there.searchParams.delete(name);
       else there.searchParams.set(name, value);
     }
-    replace(state, title, there);
+    write("replaceState", there);
   };
+
+  window.navigation?.addEventListener("navigate", event => {
+    if (lab.isWriting || !event.destination.sameDocument || event.hashChange || !event.cancelable) return;
+    const there = new URL(event.destination.url);
+    if (event.navigationType === "replace") noteMoved(there);
+    if (event.navigationType !== "push") return;
+    event.preventDefault();
+    add(there);
+  });
 }
 
 function hearKeysBesideSliders() {
@@ -230,11 +250,12 @@ lab.keep = (page, values) => {
   lab.kept = values;
   lab.names = new Set(Object.keys(values));
   const there = withKept(location.href);
-  if (there.href !== location.href) lab.replace(history.state, "", there);
+  if (there.href !== location.href) write("replaceState", there);
 };
 
 export default function ({data}) {
-  if (!lab.replace) {
+  if (!lab.isMinded) {
+    lab.isMinded = true;
     mindHistory();
     hearKeysBesideSliders();
     hearRemotes();
