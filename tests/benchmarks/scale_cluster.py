@@ -30,6 +30,7 @@ from dsgcore.core.task import Task
 
 # A worker killed a second time within 15 s of the first is given up by `LocalCluster` itself, for good: here, never.
 dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+shared.SECONDS_WITHOUT_WORKERS = 900.0  # a crowded machine takes its time to begin a process
 OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL, "processes": True}
 LOOPBACK = "/proc/thread-self/net/dev"
 # Linux's own numbers for a network of one's own, and for setting an interface up and running.
