@@ -69,3 +69,11 @@ def test_unusual_levels_give_a_scale_that_can_be_drawn(levels, z):
     assert places == sorted(places)
     assert (places[0], places[-1]) == (0.0, 1.0)
     assert trace["zmin"] < trace["zmax"]
+
+
+def test_levels_out_of_order_give_every_class_its_share_of_the_scale():
+    surface = Surface(np.array([[0.0, 1.0], [3.0, 4.0]]), 0.0, 1.0, 0.0, 1.0)
+    colors = ["#000000", "#FF0000", "#FFFFFF"]
+    trace = rank_heat(surface, np.array([3.0, 1.0, 1.5]), colors, "light")
+    at = {place: shade for place, shade in trace["colorscale"]}
+    assert [at[place] for place in (0.0, 0.5, 1.0)] == [_blended(color, "light") for color in colors]

@@ -70,14 +70,14 @@ def rank_heat(
 ) -> dict[str, Any]:
     """Return the trace of a score of ordered classes: at the level of each class, a pale shade of the class's colour.
 
-    `levels` of shape (k,) holds the usual score of each class. Without them (all equal, or not finite), the colours have
-    equal steps from the lowest to the highest value.
+    `levels` of shape (k,) holds the usual score of each class. If they are not finite or not in the order of the classes,
+    as early in a run, the colours have equal steps from the lowest to the highest value.
     """
     low, high = ends_of([surface.z]) if ends is None else ends
     known = np.isfinite(levels)
-    if not known.any() or np.ptp(levels[known]) == 0:
+    if known.sum() < 2 or not (np.diff(levels[known]) > 0).all():
         levels, known = np.linspace(low, high, len(colors)), np.full(len(colors), True)
-    places = np.clip((np.maximum.accumulate(levels[known]) - low) / (high - low), 0, 1)
+    places = np.clip((levels[known] - low) / (high - low), 0, 1)
     shades = [_blended(color, theme) for color, is_known in zip(colors, known, strict=True) if is_known]
     scale = [[float(place), shade] for place, shade in zip(places, shades, strict=True)]
     return charts.bare_heat(surface) | {
