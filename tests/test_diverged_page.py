@@ -48,7 +48,7 @@ def test_map_and_tiles_are_of_the_last_finite_step_and_it_is_said(setting, prefi
     live = app.session_state[f"_bench_{setting}"].live.run
     assert live.model_t < live.t
     (status,) = [caption.value for caption in app.caption if f"step {live.t} of " in caption.value]
-    assert f"diverged, shown at step {live.t}, the last finite one" in status
+    assert "diverged, last finite step shown" in status
     drawn = figure(app, "chart-map")
     assert drawn["layout"]["meta"]["note"] == map_view.step_note(live.t, live.n_iter)
     z = np.array(drawn["data"][0]["z"], dtype=float)

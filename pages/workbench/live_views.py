@@ -56,7 +56,8 @@ def status_words(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> str:
     run = live.run
     state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
     if run.stop_reason is not None:
-        diverged = f"diverged, shown at step {last_step(run)}, the last finite one"
+        last = last_step(run)
+        diverged = "diverged, last finite step shown" if last == run.t else f"diverged, step {last} shown"
         state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     noted = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
