@@ -27,8 +27,8 @@ def navigated(monkeypatch):
     return given
 
 
-def test_papers_glossary_and_compare_are_in_the_menu_more(navigated):
-    assert navigated[MORE] == ["Papers", "Glossary", "Compare"]
+def test_what_has_no_room_in_the_bar_is_in_the_menu_more(navigated):
+    assert navigated[MORE] == ["Convergence", "Compare", "Papers", "Glossary"]
 
 
 def test_the_bar_begins_with_home_and_has_no_page_twice(navigated):

@@ -42,8 +42,9 @@ def all_pages() -> dict[str, list[Any]]:
     settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
     # This page is reached at a lesson's end.
     take_away = st.Page("pages/take_away.py", title="To take away", icon=":material/download:", visibility="hidden")
-    bar = [home, lessons, *settings, explore, convergence, data]
-    return {"": bar, MORE: [papers, glossary, compare, take_away]}
+    # The bar has room for these beside the sidebar in a window of 1280 pixels.
+    bar = [home, lessons, *settings, explore, data]
+    return {"": bar, MORE: [convergence, compare, papers, glossary, take_away]}
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

@@ -21,7 +21,7 @@ def test_the_link_holds_what_was_moved_during_the_run(open_page, speed):
     page.wait_for_url(re.compile(r"changes=0%3Alam%3D0\.001%2C\d+%3Alam%3D0\.002"), timeout=LONG)
     assert "lam=0.002" in page.url
     pause(page)
-    move_slider(page, "step_size", 2)
+    move_slider(page, "step_size", -1)  # the stop above is "auto", which starts another run
     page.wait_for_url(re.compile(r"%2C\d+%3Astep_size%3D"), timeout=LONG)
     again = open_page("auc" + page.url.partition("/auc")[2], is_first_visit=True)
     expect(again.locator(".st-key-status")).to_contain_text("recorded", timeout=LONG)
@@ -51,7 +51,7 @@ def test_a_study_of_the_papers_keeps_in_its_link_that_nothing_is_averaged(open_p
 def test_another_page_finds_no_strange_names_in_its_link(open_page):
     page = open_page("auc?speed=slow&lam=0.01")
     wait_for_points(page, 2)
-    move_slider(page, "step_size", -1)  # the stop above is "auto", which starts another run
+    move_slider(page, "step_size", -1)
     page.wait_for_url(re.compile("changes="), timeout=LONG)
     for name, heading in {
         "Ordered classes": "/ordinal",

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
-LAPTOP, PHONE = (1366, 768), (390, 844)
-MORE = ("Papers", "Glossary", "Compare")
+SMALL, PHONE = (1280, 800), (390, 844)
+MORE = ("Convergence", "Compare", "Papers", "Glossary")
 ONE_LINE = """() => {
     const kinds = ["stTopNavLink", "stTopNavSection"].map(name => `header nav [data-testid="${name}"]`).join();
     const tops = [...document.querySelectorAll(kinds)]
@@ -17,8 +17,8 @@ ONE_LINE = """() => {
 }"""
 
 
-def test_on_a_laptop_the_bar_is_one_line_and_more_leads_to_papers_glossary_and_compare(open_page):
-    page = open_page("data", viewport=LAPTOP)
+def test_beside_the_sidebar_of_a_small_window_the_bar_is_one_line_and_more_leads_to_the_other_pages(open_page):
+    page = open_page("auc?at=3", viewport=SMALL)
     bar = page.locator("header nav")
     expect(bar.get_by_text("more", exact=False)).to_have_count(1)  # no second menu for pages without room
     assert page.evaluate(ONE_LINE)
