@@ -295,5 +295,5 @@ def _refusal(looked: _Looked, recipe: Recipe, labels: str) -> str:
     if sizes[few] < 2:
         return f"each class must have at least 2 rows, one of them for testing, got {sizes[few]} of {quoted(few)}"
     if labels == "ordinal" and len(sizes) < _FEWEST_ORDERED:
-        return "two classes have no order to learn: to rank them is the AUC setting"
+        return "two classes have no order to learn; use the setting auc (the page Ranking)"
     return ""
