@@ -61,7 +61,7 @@ class DatasetEntry:
         if self.suits(labels):
             return ""
         if self.target == "binary":
-            return f"{self.title} has two classes, so there is nothing between them to order. Use the page Ranking."
+            return f"{self.title} has two classes, so there is nothing to order: use the page Ranking."
         return f"The classes of {self.title} have no order, so there is nothing to rank."
 
     def usual_options(self, labels: str) -> dict[str, float]:
