@@ -127,9 +127,9 @@ def test_another_kernel_begins_a_new_run_and_a_lesson_sets_it_back(setting):
     assert said(app) == []
     assert '"name": "matern"' in code(app)
     assert app.selectbox(key=f"{key}nu").value == "3/2"
-    changed = next(table.value for table in app.dataframe if "setting" in table.value.columns).set_index("setting")
-    assert changed.loc["kernel.name"].tolist() == ["matern", "gaussian"]
-    assert changed.loc["kernel.length", "previous run"] == changed.loc["kernel.sigma", "this run"] == "–"
+    changed = next(table.value for table in app.dataframe if "parameter" in table.value.columns).set_index("parameter")
+    assert changed.loc["Kernel"].tolist() == ["Matérn", "Gaussian"]
+    assert changed.loc["Bandwidth", "previous run"] == changed.loc["Inverse bandwidth", "this run"] == "–"
     if profile_of(SETTINGS[setting]).lessons:
         app = app.button(key="preset-0").click().run()
         assert said(app) == []

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gc
-import logging
-from types import SimpleNamespace
 
 import pytest
-from streamlit.runtime import RuntimeState
 
 from dsgcore.__main__ import main
 from dsgcore.experiments import FileStore, Spec, SpecError
-from pages.shell import memory, watch
+from pages.shell import memory
 from pages.shell.memory import Account, Claim
 from pages.workbench import bench as benches
 from pages.workbench.bench import Bench, begin
@@ -72,26 +69,3 @@ def test_the_command_line_may_take_what_is_named(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
     assert main([*asked, "--memory", "-1"]) == 2
     assert "above 0" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "error",
-    [KeyError("odd"), OSError("the connection was closed"), RuntimeError("Event loop is closed"), ValueError("closed")],
-    ids=repr,
-)
-def test_the_watch_goes_on_after_any_error_until_the_server_stops(monkeypatch, caplog, error):
-    server, looks = SimpleNamespace(state=RuntimeState.ONE_OR_MORE_SESSIONS_CONNECTED), []
-
-    def look(runtime):
-        looks.append(runtime)
-        if len(looks) == 3:
-            runtime.state = RuntimeState.STOPPED
-        raise error
-
-    monkeypatch.setattr(watch, "look", look)
-    monkeypatch.setattr(watch, "SECONDS_BETWEEN_LOOKS", 0.0)
-    with caplog.at_level(logging.INFO, logger="dsg-lab"):
-        watch._watch(server)
-    assert len(looks) == 3
-    assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
-    assert str(error) in caplog.text

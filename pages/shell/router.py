@@ -18,7 +18,6 @@ from pages.shell.visits import note_visit
 from pages.workbench.link import without_others
 
 TITLE = "DSG Lab"
-MORE = "More"
 # Former names of the settings in links.
 FORMER_NAMES = {
     "Similar-unlabeled": "Pairs",
@@ -29,8 +28,8 @@ FORMER_NAMES = {
 }
 
 
-def all_pages() -> dict[str, list[Any]]:
-    """Return the app's pages in the order of the navigation: those of the bar, and those of its menu "More"."""
+def all_pages() -> list[Any]:
+    """Return the app's pages in the order of the navigation. Those for which the bar has no room are in its last menu."""
     home = st.Page("pages/home.py", title=TITLE, icon=":material/home:", default=True)
     data = st.Page("pages/data.py", title="Data", icon=":material/table_chart:")
     lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
@@ -42,9 +41,8 @@ def all_pages() -> dict[str, list[Any]]:
     settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
     # This page is reached at a lesson's end.
     take_away = st.Page("pages/take_away.py", title="To take away", icon=":material/download:", visibility="hidden")
-    # The bar has room for these beside the sidebar in a window of 1280 pixels.
-    bar = [home, lessons, *settings, explore, data]
-    return {"": bar, MORE: [convergence, compare, papers, glossary, take_away]}
+    # Without sections, because streamlit's list of sections on a phone is not accessible.
+    return [home, lessons, *settings, explore, data, convergence, compare, papers, glossary, take_away]
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:
