@@ -12,10 +12,8 @@ from playwright.sync_api import expect
 SMALL, PHONE = (1280, 800), (390, 844)
 MORE = ("Convergence", "Compare", "Papers", "Glossary")
 ONE_LINE = """() => {
-    const kinds = ["stTopNavLink", "stTopNavSection"].map(name => `header nav [data-testid="${name}"]`).join();
-    const tops = [...document.querySelectorAll(kinds)]
-        .map(link => Math.round(link.getBoundingClientRect().top + link.getBoundingClientRect().height / 2));
-    return Math.max(...tops) - Math.min(...tops) <= 2 && document.documentElement.scrollWidth <= window.innerWidth;
+    const bar = document.querySelector("header").getBoundingClientRect();
+    return bar.height < 80 && document.documentElement.scrollWidth <= window.innerWidth;
 }"""
 
 
