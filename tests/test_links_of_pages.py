@@ -159,6 +159,8 @@ def test_a_page_answers_the_name_of_another_pages_control_with_its_own():
     (notice,) = said(open_page("s3vm", step_size="0.1", foo="2"))
     assert "'step_size' (the closest name is svm_step_size), 'foo' (the closest name is " in notice
     assert notice.endswith("they are left out.")
+    (notice,) = unknown_names(["at"], {name: name for name in ("svm_n_iter", "svm_at", "svm_data")})
+    assert "'at' (the closest name is svm_at)" in notice
 
 
 @pytest.mark.parametrize(

@@ -68,4 +68,6 @@ def _closest(name: str, known: Mapping[str, str]) -> str:
         lower.setdefault(word.lower(), own)
     if name.lower() in lower:
         return lower[name.lower()]
+    if with_prefix := [own for own in known.values() if own.endswith(f"_{name.lower()}")]:
+        return min(with_prefix, key=len)
     return known[max(known, key=lambda word: SequenceMatcher(None, name.lower(), word.lower()).ratio())]
