@@ -16,6 +16,7 @@ from dsgcore.core.schedules import Change
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study, StudyError
+from pages.controls.names import unknown_names
 from pages.studies.links import link_to_run
 from pages.studies.study_links import link_to_study
 
