@@ -527,3 +527,13 @@ def test_labels_of_an_archive_that_float32_may_have_made_equal_are_refused(tmp_p
     np.savez(tmp_path / "a.npz", X=np.arange(40.0).reshape(20, 2), y=y)
     with pytest.raises(DSGError, match="y must hold exact labels, got the float 16777216: float32 skips whole numbers"):
         load_npz(tmp_path / "a.npz")
+
+
+def test_long_labels_that_are_cut_to_the_same_name_stay_two_classes_with_two_names(tmp_path):
+    pair = ("x" * 120 + "a", "x" * 120 + "b")
+    file = tmp_path / "t.csv"
+    pd.DataFrame({"x": np.arange(40.0), "label": [pair[i % 2] for i in range(40)]}).to_csv(file, index=False)
+    content = file.read_bytes()
+    table = read(content, sniff(content, file.name, labels="classes"), name=file.name, labels="classes")
+    assert len(set(table.class_names)) == 2
+    assert len(set(table.y)) == 2

@@ -41,7 +41,13 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
         sentences += (f"{quoted(names[1])} is positive, {others} negative.",)
     if n_unlabeled := int(np.sum(y == UNLABELED)):
         sentences += (f"{n_unlabeled:,} rows have no label: they stay unlabeled and are never used for testing.",)
-    return y, tuple(as_cell(printable(name)) for name in names), sentences
+    return y, _distinct([as_cell(printable(name)) for name in names]), sentences
+
+
+def _distinct(names: list[str]) -> tuple[str, ...]:
+    """Return the names, each with its number if two of them are equal: long names are equal when they are cut."""
+    is_distinct = len(set(names)) == len(names)
+    return tuple(names if is_distinct else [f"{name} (class {k + 1})" for k, name in enumerate(names)])
 
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
