@@ -6,10 +6,8 @@ import inspect
 import itertools
 import math
 import pickle
-import re
 import subprocess
 import sys
-import tracemalloc
 import warnings
 from dataclasses import FrozenInstanceError
 from functools import cache
@@ -20,7 +18,6 @@ from cases import each
 from four_estimators import moons_with_few_labels
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 import dsgcore
 from dsgcore import baselines
@@ -29,13 +26,10 @@ from dsgcore.baselines import (
     COMPETITORS,
     QNS3VM,
     Baseline,
-    Cancelled,
     EverydayLogistic,
-    MemoryLimitError,
     Progress,
 )
-from dsgcore.baselines.basis import Basis, BasisModel, Linear, choose_centers, count_centers
-from dsgcore.baselines.bgs3vm import BGS3VM
+from dsgcore.baselines.basis import Basis, BasisModel, Linear, choose_centers
 from dsgcore.baselines.cuu import CUU
 from dsgcore.baselines.design import make_design
 from dsgcore.baselines.linear_system import IllPosedWarning, solve_symmetric
@@ -105,9 +99,7 @@ def test_each_says_what_it_is(setting, cls):
     assert all(isinstance(text, str) and text for text in (cls.title, cls.citation, cls.sentence))
     own = inspect.signature(cls).parameters
     assert all(isinstance(p, Parameter) and p.label and p.sentence for p in cls.parameters)
-    assert {p.name for p in cls.parameters} | {"memory_limit"} <= set(own)
-    assert own["memory_limit"].default == 4.0
-    assert "memory_limit" in cls.__doc__
+    assert {p.name for p in cls.parameters} <= set(own)
 
 
 @cache
@@ -159,7 +151,7 @@ def test_each_refuses_a_bad_value_of_any_parameter_in_one_sentence(setting, cls)
 
 
 @EACH
-def test_each_reports_progress_and_what_it_held(cls, setting):
+def test_each_reports_progress(cls, setting):
     (X, y), (model, seen) = data(setting), fitted(cls)
     np.testing.assert_array_equal(model.decision_function(X), fit(make(cls), X, y).decision_function(X))
     assert [p.step for p in seen] == list(range(1, len(seen) + 1))
@@ -168,89 +160,9 @@ def test_each_reports_progress_and_what_it_held(cls, setting):
     known = [p.objective for p in seen if not math.isnan(p.objective)]
     np.testing.assert_array_equal(model.objectives_, known)
     assert np.isfinite(model.objectives_).all()
-    assert 0 < model.memory_ <= model.estimate_memory(*X.shape)  # less where unlabeled points play no part
     assert isinstance(model.converged_, bool)
     with pytest.raises(FrozenInstanceError):
         seen[0].step = 2
-
-
-@EACH
-def test_each_can_be_cancelled_and_keeps_its_model(cls, setting):
-    (X, y), others = data(setting), data(setting, seed=1)[0]
-    model, steps = make(cls), []
-    with pytest.raises(Cancelled, match=f"^{cls.__name__} was cancelled after step 1$"):
-        fit(model, X, y, callback=lambda progress: True)
-    assert not hasattr(model, "model_")
-    assert not hasattr(model, "coef_")
-    fit(clone(model), others, y, callback=lambda progress: steps.append(progress.step))
-    model = pickle.loads(pickle.dumps(fitted(cls)[0]))
-    with pytest.raises(Cancelled):
-        fit(model, others, y, callback=lambda progress: progress.step == steps[-1])
-    check_is_fitted(model)
-    np.testing.assert_array_equal(model.decision_function(X), fitted(cls)[0].decision_function(X))
-
-
-@EACH
-def test_each_is_refused_where_it_needs_too_much_memory(setting, cls):
-    X, y = data(setting)
-    need = make(cls).estimate_memory(40, 2)  # of the labeled points alone
-    limit = 0.001
-    if need <= limit * 1e9:  # these need so little that only more points show it
-        hidden = np.full(799 * 80, -1)
-        y = np.concatenate([y, hidden]) if setting == "similar_unlabeled" else np.tile(y, 800)
-        X = np.tile(X, (800, 1))
-        need = make(cls).estimate_memory(len(X), 2)
-    seen = []
-    with pytest.raises(MemoryLimitError) as refused:
-        make(cls, memory_limit=limit).fit(X, y, callback=seen.append)
-    assert re.fullmatch(rf"{cls.__name__} needs \S+ GB for .*; limit 0\.001 GB", str(refused.value))
-    assert isinstance(refused.value, ValueError)
-    assert seen == []
-    sizes = [make(cls).estimate_memory(n, 50) for n in (100, 1000, 10_000)]
-    assert sizes == sorted(sizes)
-
-
-def peak_of(model, X, y):
-    """Fit, and return how many bytes of arrays and Python's objects there were at most."""
-    fit(clone(model), X[-40:], data(SETTING[type(model)], n=40)[1])  # what is imported at first use is not the fit's
-    tracemalloc.start()
-    try:
-        fit(model, X, y)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
-@each(
-    "cls, given, n, factor",
-    [
-        *((cls, {"penalty": p}, 900, 1.0) for cls in OWN if cls is not CUU for p in ("half euclidean", "half rkhs")),
-        (CUU, {"batch_size": 300, "n_iter": 3}, 900, 1.0),
-        (PNUAUC, {"kernel": "lm"}, 900, 1.2),  # the distances for the prior
-        (MPNUAUC, {"kernel": "lm"}, 900, 1.2),
-        (SUSL, {"kernel": "lm", "prior": "estimate"}, 240, 1.2),  # the kernel matrices for the prior
-        (CUU, {"kernel": "matern", "sigma": 1.0, "n_iter": 3}, 900, 1.2),
-        (COMPETITORS["multiclass"][0], {"features": "fourier"}, 900, 1.2),
-        (COMPETITORS["multiclass"][2], {}, 900, 1.2),  # the distances for the graph's width
-        (SVOREX, {}, 900, 1.2),
-    ],
-)
-def test_a_fit_holds_no_more_than_it_said(cls, given, n, factor):
-    X, y = data(SETTING[cls], n=n)
-    sharp = {"sigma": 50.0, "lam": 0.1} if factor == 1.0 else {}  # so sharp that no centre is left out
-    model = make(cls, **{**sharp, **given})
-    peak = peak_of(model, X, y)
-    # Small things are beside it.
-    assert 0.3 * model.memory_ < peak < factor * model.memory_ + 2e5
-
-
-def test_more_passes_of_bgs3vm_take_no_more_memory():
-    X, y = data("s3vm", n=2000)
-    y[20:] = -1
-    few, many = (make(BGS3VM, budget_unlabeled=10, n_passes=n) for n in (1, 10))
-    peak = peak_of(few, X, y)
-    assert peak_of(many, X, y) < 1.15 * peak
-    assert 0.3 * few.memory_ < peak < few.memory_ + 1e5
 
 
 @each("name", ["linear", "lm", *KERNELS])
@@ -283,13 +195,9 @@ def test_the_methods_of_ps3vts_family_are_the_estimators_with_progress(cls):
     same = getattr(dsgcore, cls.__name__)(n_iter=30, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.coef_, same.coef_)
     assert len(seen) == seen[0].total == 31  # an iteration each, and the objective of the end
-    assert clone(model).memory_limit == 4.0
 
+    # --- The parts.
 
-# --- The parts.
-
-
-def test_centres_are_drawn_once_each_or_taken_as_given():
     X = np.arange(20.0).reshape(10, 2)
     assert choose_centers(X, None, 0) is X
     assert choose_centers(X, 10, 0) is X
@@ -298,7 +206,6 @@ def test_centres_are_drawn_once_each_or_taken_as_given():
     assert {tuple(row) for row in some} <= {tuple(row) for row in X}
     np.testing.assert_array_equal(choose_centers(X, 4, 0), some)
     np.testing.assert_array_equal(choose_centers(X, some, 0), some)
-    assert [count_centers(10, given) for given in (None, 4, 40, some)] == [10, 4, 10, 4]
     np.testing.assert_array_equal(CENTERS.check([[1, 2]]), [[1.0, 2.0]])
     for wrong in (0, 2.5, "all", [1, 2]):
         with pytest.raises(ParameterError, match=r"^centers must be a whole number of 1 or more, None"):
@@ -359,9 +266,3 @@ def test_systems_are_solved_whatever_their_sign():
         assert solution.condition > 1e15
         with pytest.warns(IllPosedWarning, match=r"^NAME: the system is singular \(condition .*\)"):
             solution.warn("NAME")
-
-
-def test_the_memory_limit_is_a_parameter_with_a_range():
-    for wrong in (0.0, -1.0, "much", None, float("inf")):
-        with pytest.raises(ParameterError, match=r"^memory_limit must be a number between 0.001 and 1e"):
-            SAMULT(memory_limit=wrong).fit([[0.0], [1.0]], [0, 1])

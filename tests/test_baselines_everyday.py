@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -141,41 +137,3 @@ def test_a_cost_for_the_mean_of_the_labels_becomes_one_for_each_label():
     sum_of_all = {p.name: p.default for p in free_parameters(spec, split, COMPETITORS["s3vm"][0])}
     assert used["C"] == sum_of_all["C"]
     assert labels > 1
-
-
-# --- memory
-
-
-@each("cls, n", [(EverydayNystroem, 3000), (EverydaySpreadingKNN, 3000), (EverydaySpreadingRBF, 900)])
-def test_a_fit_holds_no_more_than_it_said(cls, n):
-    X, _, few = clusters(3, n=n, n_labeled=n)
-    quietly(cls(), X[:60], few[:60])  # what is imported at first use is not the fit's
-    tracemalloc.start()
-    try:
-        model = quietly(cls(), X, few)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert 0.3 * model.memory_ < peak < 1.05 * model.memory_ + 1e5
-
-
-RESIDENT = """
-import json
-import numpy as np
-from dsgcore._memory import forget_peak, peak
-from dsgcore.baselines import EverydaySVC
-rng = np.random.default_rng(0)
-X, y = rng.normal(size=(3000, 5)), rng.integers(2, size=3000)
-EverydaySVC().fit(X[:100], y[:100])
-before = forget_peak()
-model = EverydaySVC().fit(X, y)
-print(json.dumps([peak() - before, model.memory_]))
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forgets the peak of before")
-def test_libsvm_takes_no_more_of_the_machine_than_was_said():
-    """Its cache is no array of NumPy's: only the system knows of it."""
-    said = subprocess.run([sys.executable, "-c", RESIDENT], capture_output=True, text=True, check=True).stdout
-    peak, announced = json.loads(said)
-    assert 0.3 * announced < peak < announced + 5e6

@@ -251,8 +251,3 @@ def test_qns3vm_ends_where_the_gradient_vanishes(moons):
 def test_unlabeled_points_help_to_tell_the_moons_apart(cls, moons):
     X, y, few = moons
     assert make(cls).fit(X, few).score(X[30:], y[30:]) > 0.85
-
-
-def test_what_holds_no_kernel_matrix_takes_less_memory():
-    for cls in (BGS3VM, FRS3VM):
-        assert 5 * make(cls).estimate_memory(40_000, 2) < 40_000**2 * 8 < make(BLS3VM).estimate_memory(40_000, 2)

@@ -24,7 +24,7 @@ SECONDS = 120
 def result(score=0.9):
     grid = np.arange(GRID * GRID)
     return RaceResult(
-        score, 1.5, 10, 20, True, ("It stops early",), grid[:3], grid[:3] / 2, np.full(3, np.nan), grid / 7, grid % 2
+        score, 1.5, 10, True, ("It stops early",), grid[:3], grid[:3] / 2, np.full(3, np.nan), grid / 7, grid % 2
     )
 
 
@@ -43,6 +43,15 @@ def test_a_race_is_found_again_as_it_was(tmp_path):
     assert found.parameters == {"C": 2.0, "grid": [1.0, 2.0]}
     assert_same(reached, result())
     assert kept_race(kept, "0" * 12) is None
+
+
+def test_a_race_kept_with_an_estimate_of_memory_is_found(tmp_path):
+    kept = Store(tmp_path / "runs.sqlite")
+    race = Race(small("s3vm"), "S3VMLight")
+    keep_race(kept, race, result())
+    said, plain, arrays = kept.race(name_of(race))
+    kept.put_race("f" * 64, said, json.dumps(json.loads(plain) | {"estimate": 20}), arrays)
+    assert_same(kept_race(kept, "f" * 12)[1], result())
 
 
 @pytest.mark.parametrize("change", [{"competitor": "Gone"}, {"spec": {"version": 0}}, {"unknown": 1}])

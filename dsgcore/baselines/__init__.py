@@ -10,19 +10,16 @@ from dsgcore.baselines.registry import COMPETITORS, PLACES
 
 if TYPE_CHECKING:
     from dsgcore.baselines.base import Baseline
-    from dsgcore.baselines.memory import MemoryLimitError
-    from dsgcore.baselines.progress import Cancelled, Progress
+    from dsgcore.baselines.progress import Progress
 
 # The module that holds each name. A module is imported on first access, because scikit-learn alone takes more than a
 # second.
 _PLACES = {
     "Baseline": "base",
-    "MemoryLimitError": "memory",
-    "Cancelled": "progress",
     "Progress": "progress",
     **{name: module for places in PLACES.values() for module, name in places},
 }
-__all__ = ["COMPETITORS", "Baseline", "Cancelled", "MemoryLimitError", "Progress"]
+__all__ = ["COMPETITORS", "Baseline", "Progress"]
 
 
 def __getattr__(name: str) -> Any:

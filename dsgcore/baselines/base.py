@@ -1,4 +1,4 @@
-"""Shared base classes of the baselines: parameters, memory check, progress, and three kinds of labels."""
+"""Shared base classes of the baselines: parameters, progress, and three kinds of labels."""
 
 from __future__ import annotations
 
@@ -12,22 +12,17 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.baselines.basis import HasMatrix, Linear
-from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import told
 from dsgcore.core.far_points import check_sizes, check_values
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Choice, Parameter, Real, check_all, parameters_of_fields
+from dsgcore.core.parameters import Choice, Parameter, parameters_of_fields
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
 from dsgcore.estimators.elsewhere import in_memory, validated_points
 from dsgcore.estimators.inputs import encode, seed_of
 from dsgcore.estimators.kernel import SIGMA, make_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
-
-MEMORY_LIMIT = Real("memory_limit", 4.0, low=1e-3, high=1e6)
-# Approximate count of labels, codes and row numbers that a fit holds per point.
-NUMBERS_PER_POINT = 8
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -55,28 +50,12 @@ class HasValues(Protocol):
         """Return f at each row of `X`, of shape (n,)."""
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class _Limited:
-    """Memory limit, a parameter of every baseline.
-
-    Parameters
-    ----------
-    memory_limit
-        Most memory that a fit may use, in GB. `fit` refuses to start if it needs more.
-    """
-
-    memory_limit: float = told(MEMORY_LIMIT.default, MEMORY_LIMIT.allowed())
-
-
-class Baseline(_Limited, BaseEstimator):
+class Baseline(BaseEstimator):
     """Base class of all baselines.
 
-    A subclass is a dataclass. It adds its own parameters as fields, and implements two methods:
-
-    - `_memory` returns the memory that a fit needs.
-    - `_learn` sets `model_` from validated float64 points and codes. It calls `watch.step(objective)` after each outer
-    step,
-      and `watch.give_up(reason)` if it does not converge.
+    A subclass is a dataclass. It adds its own parameters as fields, and implements `_learn`, which sets `model_` from
+    validated float64 points and codes. It calls `watch.step(objective)` after each outer step, and
+    `watch.give_up(reason)` if it does not converge.
 
     Pages and docs show the class attributes `title` (a name), `citation` (the source) and `sentence` ("learns ...").
     `parameters` lists the parameters among the fields, and `kernels` the allowed values of `kernel`.
@@ -91,8 +70,6 @@ class Baseline(_Limited, BaseEstimator):
         True if the fit converged.
     n_iter_ : int
         Number of outer steps.
-    memory_ : int
-        Memory in bytes that the fit needs beside the points, as estimated before it started.
     n_features_in_ : int
         Number of coordinates d of a point.
     """
@@ -103,42 +80,11 @@ class Baseline(_Limited, BaseEstimator):
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     kernels: ClassVar[tuple[str, ...]] = ("linear", *KERNELS)
     is_everyday: ClassVar[bool] = False  # True for methods that people install, False for a paper's competitors
-    copies: ClassVar[int] = 2  # copies of the points: one in another order, one for each kind
 
     model_: HasValues
-    memory_: int
     objectives_: NDArray
     converged_: bool
     n_iter_: int
-
-    def estimate_memory(self, n: int, d: int) -> int:
-        """Return the peak memory in bytes that a fit to n points with d coordinates needs beside them.
-
-        `n` counts all points: labeled points, unlabeled points and members of similar pairs. The estimate assumes the
-        labels that need most memory.
-        """
-        return self._need(n, d, self._checked(), None).bytes
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        """Return the memory that a fit needs at checked parameters `s`, beside copies of the points.
-
-        `y` is the same as in `_learn`. If it is None, assume the labels that need most memory.
-        """
-        raise NotImplementedError
-
-    def _need(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        """Return the memory that a fit needs, with the copies of the points and their labels."""
-        return self._memory(n, d, s, y).with_more(BYTES_PER_NUMBER * n * (self.copies * d + NUMBERS_PER_POINT))
-
-    def _allowed(self, X: NDArray, y: NDArray) -> tuple[dict[str, Any], int]:
-        """Return the checked parameters and the memory needed in bytes.
-
-        Raise `MemoryLimitError` if the fit needs more than the limit.
-        """
-        s = self._checked()
-        need = self._need(X.shape[0], X.shape[1], s, y)
-        need.check(s["memory_limit"], type(self).__name__)
-        return s, need.bytes
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         """Set `model_` from points (n, d), the labels as `_targets` returns them, and checked parameters `s`."""
@@ -146,9 +92,7 @@ class Baseline(_Limited, BaseEstimator):
 
     def _checked(self) -> dict[str, Any]:
         """Return all parameters except the kernel's, checked."""
-        declared = (*self.parameters, MEMORY_LIMIT)
-        given = {p.name: getattr(self, p.name) for p in declared}
-        return check_all(declared, given, type(self).__name__)
+        return {p.name: p.check(getattr(self, p.name)) for p in self.parameters}
 
     def _kernel(self, X: NDArray) -> HasMatrix | None:
         """Return the kernel, with the "scale" of sigma computed from the points.
@@ -164,11 +108,10 @@ class Baseline(_Limited, BaseEstimator):
         return seed_of(getattr(self, "random_state", None))
 
     def _run(self, X: NDArray, y: NDArray, callback: Callback | None) -> Self:
-        """Check parameters and memory, learn, and set the attributes that all baselines have."""
-        s, need = self._allowed(X, y)
+        """Check the parameters, learn, and set the attributes that all baselines have."""
         watch = Watch(callback, type(self).__name__)
-        self._learn(X, y, s, watch)
-        self.memory_, self.converged_ = need, watch.is_converged
+        self._learn(X, y, self._checked(), watch)
+        self.converged_ = watch.is_converged
         self.objectives_, self.n_iter_ = watch.objectives(), watch.steps
         return self
 
@@ -203,16 +146,12 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
             As in `dsgcore.QSGS2AUC`. The order of ordered classes is their sorted order, or that of pandas' ordered
             categories.
         callback : callable, optional
-            Called with a `dsgcore.baselines.Progress` after each outer step. Return True from it to cancel the fit.
+            Called with a `dsgcore.baselines.Progress` after each outer step.
 
         Raises
         ------
         ValueError
             If a parameter is out of range, if there are too few labels, or if the number of classes is wrong.
-        MemoryLimitError
-            If the fit needs more than `memory_limit`.
-        Cancelled
-            If the callback returned True.
         """
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64)

@@ -102,10 +102,3 @@ def choose_centers(X: NDArray, given: int | NDArray | None, seed: int) -> NDArra
     if given is None or given >= len(X):
         return X
     return X[generator(seed, "centers").choice(len(X), size=given, replace=False)]
-
-
-def count_centers(n: int, given: int | NDArray | None) -> int:
-    """Return the number of centres that `choose_centers` returns for `n` points."""
-    if isinstance(given, np.ndarray):
-        return len(given)
-    return n if given is None else min(n, given)

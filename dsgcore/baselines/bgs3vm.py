@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_problem, expansion
 from dsgcore.core.documented import documented
@@ -23,9 +22,6 @@ BUDGET_SHARE = 0.2
 # Computations of the objective per pass, and the most points of each kind that it uses.
 STEPS_PER_PASS = 10
 POINTS_FOR_OBJECTIVE = 500
-# Arrays that computing kernel values needs, and numbers per iteration of a pass.
-MATRICES = 2
-DRAWS = 5
 # Coefficients whose relative difference is below this are treated as equal.
 TIE = 1e-9
 
@@ -78,15 +74,6 @@ class BGS3VM(GradientS3VM):
     budget_unlabeled: int | None = integer(
         None, low=1, high=10**6, scale="log", symbol="B_u", usual=(10, 10_000), optional=True
     )
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        n_l, n_u = (n, n) if y is None else (int(np.sum(y != 0)), int(np.sum(y == 0)))
-        budget = min(s["budget_labeled"], n_l) + _budget(s["budget_unlabeled"], n_u)
-        # The kernel matrix of the support vectors, or their kernel values at the objective's points.
-        kernels = MATRICES * budget * max(budget, min(n, POINTS_FOR_OBJECTIVE))
-        # The support vectors with the final copy, the draws of a pass, and the objectives as Python floats.
-        count = kernels + 2 * budget * (d + 2) + DRAWS * max(n_l, n_u) + 5 * STEPS_PER_PASS * s["n_passes"]
-        return numbers(count, f"{budget:,} support vectors and their kernel matrix")
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         problem, rows = bound_problem(s, points)

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.regression import CACHE, HOLDERS, regress
-from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, C, CentredS3VM, OrderedPoints, matrix_memory
+from dsgcore.baselines.regression import HOLDERS, regress
+from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, C, CentredS3VM, OrderedPoints
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import as_said, field_as_in
@@ -98,9 +97,6 @@ class BLS3VM(CentredS3VM):
     balance_target: float | None = as_said(BALANCE_TARGET)
     tol: float = as_said(TOL)
     max_iter: int = as_said(MAX_ITER)
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        return matrix_memory(n, 2 * len(HOLDERS) * (n + 1), CACHE)
 
     def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
         C_star = s["C"] * points.n_labeled / points.n_unlabeled if s["C_star"] is None else s["C_star"]

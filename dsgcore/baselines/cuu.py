@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.basis import Basis, BasisModel, choose_centers
-from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
@@ -80,13 +79,6 @@ class CUU(PairsBaseline):
         SolverParameters, "step_size", default=1.0, optional=False, automatic=None, usual=(0.01, 10.0)
     )
     schedule: str = field_as_in(SolverParameters, "schedule")
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        m, rows = self._count_features(n, d, s), 2 * s["batch_size"]
-        # The kernel's distances and values (more arrays for the Matérn kernel), and their copy with the bias column.
-        copies = 4.0 if self.kernel == "matern" else 3.0
-        need = numbers(copies * rows * m + m * d, f"{m:,} features of {rows:,} points at a time")
-        return self._with_prior(need, n, s)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         seed = self._seed()

@@ -76,22 +76,6 @@ def add_products(H: NDArray, psi: NDArray, weight: float, room: NDArray) -> None
     H += room
 
 
-def block_numbers(n: int, m: int) -> float:
-    """Return the count of numbers that a block needs while in use, for at most `n` rows of `m` features."""
-    return 4.0 * m * min(n, max(1, MAX_VALUES // m))
-
-
-def factor_numbers(m: int, penalty: str) -> tuple[float, float]:
-    """Return the peak count of numbers for factoring the centres' kernel matrix, and the count that remains."""
-    return (3.0 * m * m, 1.0 * m * m) if penalty == "half rkhs" else (0.0, 0.0)
-
-
-def system_numbers(n: int, m: int, penalty: str) -> float:
-    """Return the peak count of numbers for making and solving a system in the `m` features of `n` points."""
-    peak, factor = factor_numbers(m, penalty)
-    return max(peak, factor + 2.0 * m * m + block_numbers(n, m))
-
-
 def make_design(kernel: HasMatrix | None, centers: NDArray, penalty: str, *, has_bias: bool = False) -> Design:
     """Return the features for a penalty in `FACTORS`.
 

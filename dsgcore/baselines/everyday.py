@@ -1,4 +1,4 @@
-"""scikit-learn's own classifiers as baselines: the shared base, and classifiers of the labels alone."""
+"""scikit-learn's own methods as baselines that learn from the labels alone."""
 
 from __future__ import annotations
 
@@ -12,27 +12,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
-from dsgcore.baselines.base import Baseline, GaussianOrLinear, LabelsAlone, LabelsBaseline
-from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory, numbers
+from dsgcore.baselines.base import Baseline, GaussianOrLinear, LabelsAlone, LabelsBaseline, OrdinalBaseline
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE
 from dsgcore.core.documented import SEED, documented, told
-from dsgcore.core.parameters import Choice, as_in, as_said, field_as_in, integer
+from dsgcore.core.parameters import Choice, as_in, as_said, field_as_in, integer, real
 from dsgcore.estimators.inputs import width
 from dsgcore.estimators.kernel import SIGMA
 from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.thresholds import thresholds
 
 C = as_in(
     SemiSupervisedSVM, "C", default=1.0, sentence="Cost of an error at one labeled point. The same as scikit-learn's C."
 )
 KERNELS_OF_LIBSVM = {"gaussian": "rbf", "linear": "linear"}
-# Vectors that the quasi-Newton method keeps, and float64 values at the points that it works with.
-VECTORS_OF_LBFGS, VALUES_AT_POINTS = 30, 5
-# Number of classes assumed for a memory estimate without labels.
-MANY_CLASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +42,7 @@ class Decision:
         return np.asarray(self.machine.decision_function(X))
 
 
-class Sharpness(GaussianOrLinear):
+class LibsvmKernel(GaussianOrLinear):
     """Kernel and inverse bandwidth of scikit-learn's kernel machines."""
 
     def _number(self, X: NDArray) -> float:
@@ -65,8 +61,8 @@ class Sharpness(GaussianOrLinear):
 class Everyday(Baseline):
     """Base class of scikit-learn's own methods.
 
-    A subclass makes the machine in `_machine` and estimates its memory. Its fit is one step, so that there is no
-    progress to report. To cancel such a fit, end its process. All other parameters are scikit-learn's defaults.
+    A subclass makes the machine in `_machine`. Its fit is one step, so that there is no progress to report. All other
+    parameters are scikit-learn's defaults.
 
     Attributes
     ----------
@@ -116,25 +112,9 @@ class EverydayClassifier(Everyday, LabelsBaseline):
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
 
-def count_classes(n: int, y: NDArray | None) -> int:
-    """Return the number of classes, or the number assumed for a memory estimate if the labels are unknown."""
-    return min(n, MANY_CLASSES) if y is None else int(y.max()) + 1
-
-
-def libsvm_memory(n: int, d: int, k: int) -> Memory:
-    """Return the memory that libsvm needs for `n` points of `k` classes: cache, copy of the points, coefficients."""
-    need = numbers(n * (d + 2 * k + 8), f"a support vector machine of {n:,} points")
-    return need.with_more(min(CACHE * 10**6, n * n * BYTES_PER_NUMBER // 2))
-
-
-def logistic_memory(n: int, d: int, k: int) -> Memory:
-    """Return the memory that logistic regression needs for `n` points with `d` features and `k` classes."""
-    return numbers(VALUES_AT_POINTS * n * k + VECTORS_OF_LBFGS * k * (d + 1), f"{n:,} points of {k:,} classes")
-
-
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
+class EverydaySVC(LibsvmKernel, LabelsAlone, EverydayClassifier):
     """scikit-learn's SVC on the labeled points.
 
     Notes
@@ -158,9 +138,6 @@ class EverydaySVC(Sharpness, LabelsAlone, EverydayClassifier):
     sentence = "learns from the labels alone, with a kernel and the hinge loss"
 
     C: float = as_said(C)
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        return libsvm_memory(n, d, count_classes(n, y))
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         return SVC(C=s["C"], **self._libsvm())
@@ -190,16 +167,13 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
     C: float = as_said(C)
     max_iter: int = as_said(MAX_ITER)
 
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        return logistic_memory(n, d, count_classes(n, y))
-
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         return LogisticRegression(C=s["C"], max_iter=s["max_iter"])
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
+class EverydayNystroem(LibsvmKernel, LabelsAlone, EverydayClassifier):
     """scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.
 
     If the points have variance 1, "scale" (SVC's default sigma) equals 1 / d, Nystroem's default.
@@ -222,13 +196,94 @@ class EverydayNystroem(Sharpness, LabelsAlone, EverydayClassifier):
     max_iter: int = field_as_in(EverydayLogistic, "max_iter")
     random_state: int | np.random.RandomState | None = told(None, SEED)
 
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        m = min(n, s["n_components"])
-        return logistic_memory(n, m, count_classes(n, y)).with_more(BYTES_PER_NUMBER * (2 * n * m + 4 * m * m))
-
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         self._libsvm_kernel()
         centers = Nystroem(
             gamma=self._number(X), n_components=min(len(X), s["n_components"]), random_state=self._seed()
         )
         return make_pipeline(centers, LogisticRegression(C=s["C"], max_iter=s["max_iter"]))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassNumbers:
+    """Values of a regression on class numbers as a model."""
+
+    machine: SVR
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return the predicted class number at each row of `X`, of shape (n,)."""
+        return self.machine.predict(X)
+
+
+@dataclass(frozen=True, eq=False)
+class SummedDecisions:
+    """Sum of a machine's pairwise decisions as a model; a positive decision is for the later class."""
+
+    machine: SVC
+
+    def evaluate(self, X: NDArray) -> NDArray:
+        """Return the sum at each row of `X`, of shape (n,)."""
+        values = self.machine.decision_function(X)
+        # For more than two classes, scikit-learn's decisions are positive for the earlier class.
+        return values if values.ndim == 1 else -values.sum(axis=1)
+
+
+class EverydayOrdinal(LibsvmKernel, LabelsAlone, Everyday, OrdinalBaseline):
+    """Base class of machines that learn from the labeled points of ordered classes."""
+
+    citation = "scikit-learn; LIBSVM, Chang and Lin 2011"
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydaySVR(EverydayOrdinal):
+    """scikit-learn's SVR on class numbers 0, 1, 2, ... in the order of the classes.
+
+    Parameters
+    ----------
+    epsilon : Free error
+        Errors below this cost nothing. The distance between two classes is 1.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (k - 1,)
+        The midpoints between class numbers.
+    """
+
+    title = "SVR"
+    sentence = "learns the number of the class from the labels alone, as if it were a quantity"
+
+    C: float = as_said(C)
+    epsilon: float = real(0.1, low=0.0, high=10.0)
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        return SVR(C=s["C"], epsilon=s["epsilon"], **self._libsvm())
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        self.model_ = ClassNumbers(self._fitted(X, y, s, watch))
+        self.thresholds_ = np.arange(y.max()) + 0.5
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class EverydayOrdinalSVC(EverydayOrdinal):
+    """scikit-learn's SVC on ordered classes, ranked by the sum of its pairwise decisions.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (k - 1,)
+        Thresholds on the sums. They cut the sums at the labeled points into the classes' shares.
+    """
+
+    title = "SVC"
+    sentence = "learns any two classes apart from the labels alone, and ranks by the sum"
+
+    C: float = as_said(C)
+
+    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
+        return SVC(C=s["C"], decision_function_shape="ovo", **self._libsvm())
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        model = SummedDecisions(self._fitted(X, y, s, watch))
+        self.thresholds_ = thresholds(y, model.evaluate(X), loss="hinge", margin=0.0)
+        self.model_ = model

@@ -13,8 +13,7 @@ from sklearn.svm import SVC
 from sklearn.utils import gen_batches
 
 from dsgcore.baselines.basis import MAX_VALUES
-from dsgcore.baselines.everyday import C, EverydayClassifier, Sharpness, count_classes, libsvm_memory
-from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory, kernel_matrix, numbers
+from dsgcore.baselines.everyday import C, EverydayClassifier, LibsvmKernel
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented, told
@@ -25,12 +24,10 @@ from dsgcore.estimators.kernel import SIGMA
 
 # Folds for the probabilities of a support vector machine. Fewer if a class has fewer labels.
 FOLDS = 5
-# Matrices of all pairs of points that label spreading holds at its peak, and numbers per neighbour in a graph.
-MATRICES, NUMBERS_PER_NEIGHBOUR = 3.0, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class ClassProbabilities:
     """Class probabilities of a fitted scikit-learn machine as a model.
 
     For two classes, the value is the second probability minus the first.
@@ -58,12 +55,12 @@ class Semisupervised(EverydayClassifier):
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         machine = self._fitted(X, y, s, watch)
         shares = np.bincount(y[y != UNLABELED])
-        self.model_ = Chances(machine, shares / shares.sum(), max(1, MAX_VALUES // len(X)))
+        self.model_ = ClassProbabilities(machine, shares / shares.sum(), max(1, MAX_VALUES // len(X)))
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class EverydaySelfTraining(Sharpness, Semisupervised):
+class EverydaySelfTraining(LibsvmKernel, Semisupervised):
     """scikit-learn's SelfTrainingClassifier around its SVC.
 
     In each round, points that the classifier is sure of become labeled, and it learns again.
@@ -93,10 +90,6 @@ class EverydaySelfTraining(Sharpness, Semisupervised):
     C: float = as_said(C)
     threshold: float = real(0.75, low=0.0, high=0.999999)
     max_iter: int = as_said(MAX_ITER, default=10)
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        k = count_classes(n, y)
-        return libsvm_memory(n, d, k).with_more(BYTES_PER_NUMBER * n * (d + 6 * k))
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         fewest = int(np.bincount(y[y != UNLABELED]).min())
@@ -149,11 +142,6 @@ class EverydaySpreadingKNN(Spreading):
 
     n_neighbors: int = integer(7, low=1, high=1000, usual=(1, 50))
 
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        k, neighbours = count_classes(n, y), min(n, s["n_neighbors"])
-        count = NUMBERS_PER_NEIGHBOUR * n * neighbours + n * (d + 5 * k)
-        return numbers(count, f"a graph of {n:,} points")
-
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         neighbors = min(s["n_neighbors"], len(X))
         return LabelSpreading(kernel="knn", n_neighbors=neighbors, alpha=s["alpha"], max_iter=s["max_iter"])
@@ -161,7 +149,7 @@ class EverydaySpreadingKNN(Spreading):
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class EverydaySpreadingRBF(Sharpness, Spreading):
+class EverydaySpreadingRBF(LibsvmKernel, Spreading):
     """scikit-learn's LabelSpreading over all pairs of points, weighted by a Gaussian kernel.
 
     Parameters
@@ -175,9 +163,6 @@ class EverydaySpreadingRBF(Sharpness, Spreading):
     kernels = ("gaussian",)
 
     sigma: float | str = told(20.0, f"{SIGMA.allowed()}, or 'scale'")
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        return kernel_matrix(n, copies=MATRICES)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         self._libsvm_kernel()

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from dsgcore.baselines.basis import MAX_VALUES, HasMatrix
-from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_problem
 from dsgcore.core.documented import documented
@@ -61,12 +60,6 @@ class FRS3VM(GradientS3VM):
     n_features: int = field_as_in(SolverParameters, "n_features", usual=(16, 4096))
     batch_size: int = field_as_in(SolverParameters, "batch_size")
     n_passes: int = field_as_in(GradientS3VM, "n_passes", default=10)
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        size = d if self.kernel == "linear" else 2 * s["n_features"]
-        # The features, their phases during the computation, and those of the mini-batches.
-        count = n * size * 1.5 + 3 * min(s["batch_size"], n) * size
-        return numbers(count, f"{size:,} features of {n:,} points")
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         seed, d = self._seed(), points.X.shape[1]

@@ -40,8 +40,6 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         J of each model at its solution.
     """
 
-    unlabeled = UNLABELED
-
     conditions_: NDArray
 
     def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.baselines.base import Baseline, BinaryBaseline
-from dsgcore.baselines.basis import choose_centers, count_centers
-from dsgcore.baselines.design import FACTORS, PENALTY, Design, add_products, make_design, system_numbers
+from dsgcore.baselines.basis import choose_centers
+from dsgcore.baselines.design import FACTORS, PENALTY, Design, add_products, make_design
 from dsgcore.baselines.linear_system import Solution, solve_symmetric
-from dsgcore.baselines.memory import Memory, larger, numbers
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import SEED, told
@@ -22,7 +21,7 @@ from dsgcore.core.parameters import as_said
 from dsgcore.core.problem import unlabeled_rows
 from dsgcore.estimators.classes import best_threshold
 from dsgcore.estimators.kernel import KernelParameters
-from dsgcore.prior import ROWS_AT_A_TIME, PriorError, energy_class_prior
+from dsgcore.prior import PriorError, energy_class_prior
 
 Sets = Mapping[str, NDArray]  # from "positive", "negative" and "unlabeled" to points of shape (n_set, d)
 
@@ -151,23 +150,11 @@ class ClosedForm(KernelParameters, Baseline):
     """
 
     kernels = FEATURES
-    unlabeled: ClassVar[int]  # the code of an unlabeled point in `_learn`
 
     lam: float = as_said(LAM)
     penalty: str = as_said(PENALTY, default="euclidean", options=tuple(FACTORS))
     centers: int | ArrayLike | None = as_said(CENTERS)
     random_state: int | np.random.RandomState | None = told(None, SEED)
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        m = d if self.kernel == "lm" else count_centers(n, s["centers"])
-        need = numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations")
-        if s.get("prior") != "estimate":
-            return need
-        side, others = (n, n) if y is None else _side_and_unlabeled(y, self.unlabeled)
-        count = 2 * min(ROWS_AT_A_TIME, side) * max(side, others)
-        prior = numbers(count, "the distances from which the share of positives is estimated")
-        # The two steps run one after the other, but the allocator does not always reuse the memory of the first.
-        return larger(need, prior).with_more(min(need.bytes, prior.bytes))
 
     def _minimise(
         self, X: NDArray, risks: list[PairRisk], sets: Sequence[Sets], s: dict[str, Any], watch: Watch
@@ -180,13 +167,6 @@ class ClosedForm(KernelParameters, Baseline):
         for solution, _ in minima:
             solution.warn(type(self).__name__)
         return design, minima
-
-
-def _side_and_unlabeled(y: NDArray, unlabeled: int) -> tuple[int, int]:
-    """Return the most points on one side of any cut through the labels, and the number of unlabeled points."""
-    labels = y[y != unlabeled]
-    side = int(max(np.sum(labels > labels.min()), np.sum(labels < labels.max())))
-    return side, len(y) - len(labels) or len(y)
 
 
 class AUCBaseline(ClosedForm, BinaryBaseline):
@@ -203,8 +183,6 @@ class AUCBaseline(ClosedForm, BinaryBaseline):
     objective_ : float
         J at the solution.
     """
-
-    unlabeled = 0
 
     condition_: float
     objective_: float

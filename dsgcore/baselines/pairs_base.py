@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from dsgcore.baselines.base import Baseline
-from dsgcore.baselines.basis import count_centers
-from dsgcore.baselines.design import system_numbers
-from dsgcore.baselines.memory import Memory, kernel_matrix, larger, numbers
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM, Prior
 from dsgcore.baselines.progress import Callback
 from dsgcore.core.documented import SEED, told
@@ -26,10 +23,6 @@ from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.similar_unlabeled import Y_HOLDS
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-
-# Most points for the estimate of the prior, and matrices of their size that it holds.
-POINTS_FOR_PRIOR = 2000
-MATRICES_FOR_PRIOR = 5.5
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -84,7 +77,7 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
         X, y, pairs : array-like
             As in `dsgcore.TSGSU`, with the same errors.
         callback : callable, optional
-            As in `dsgcore.baselines.SVOREX`, with the same errors for it and for `memory_limit`.
+            As in `dsgcore.baselines.SVOREX`.
         """
         holds_pairs = self._checked()["y_holds"] == "pairs"
         points, classes, codes = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
@@ -101,7 +94,7 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
     ) -> Self:
         """Choose the prior, put similar points first, and learn; `share` is the second class's share of the labels."""
         similar, unlabeled = SimilarUnlabeled().rows(ids).values()
-        prior = self._allowed(X, ids)[0]["prior"]
+        prior = self._checked()["prior"]
         if prior == "estimate":
             prior = similar_class_prior(X[similar], X[unlabeled], seed=self._seed()) if share is None else share
         SimilarUnlabeled(prior=prior)  # raises an error for one half
@@ -110,19 +103,6 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
         self._run(X[order], ids[order], callback)
         self.classes_ = classes
         return self
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        m = self._count_features(n, d, s)
-        return self._with_prior(numbers(system_numbers(n, m, s["penalty"]), f"a system of {m:,} equations"), n, s)
-
-    def _with_prior(self, need: Memory, n: int, s: dict[str, Any]) -> Memory:
-        """Return the memory for a fit, or for the estimate of the prior before it if that is larger."""
-        if s["prior"] != "estimate" or s["y_holds"] != "pairs":
-            return need
-        return larger(need, kernel_matrix(min(n, POINTS_FOR_PRIOR), copies=MATRICES_FOR_PRIOR))
-
-    def _count_features(self, n: int, d: int, s: dict[str, Any]) -> int:
-        return (d if self.kernel == "lm" else count_centers(n, s["centers"])) + 1
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return f(x), of shape (n,). Larger values are more likely positive."""

@@ -1,4 +1,4 @@
-"""Progress of a fit: reports, cancellation, and warnings about convergence."""
+"""Progress of a fit: reports, and warnings about convergence."""
 
 from __future__ import annotations
 
@@ -11,12 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-
-from dsgcore.core.errors import DSGError
-
-
-class Cancelled(DSGError):  # noqa: N818 (nothing went wrong)
-    """Exception: the callback cancelled the fit. The estimator keeps its previous model."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +35,13 @@ class Progress:
     seconds: float
 
 
-Callback = Callable[[Progress], bool | None]
+Callback = Callable[[Progress], object]
 
 
 class Watch:
     """Counter of one fit's outer steps, which keeps their objectives and calls the callback.
 
-    The callback gets a `Progress` after each outer step. It returns True to cancel. Messages name the estimator by
-    `name`.
+    The callback gets a `Progress` after each outer step. Messages name the estimator by `name`.
     """
 
     def __init__(self, callback: Callback | None, name: str) -> None:
@@ -63,15 +56,13 @@ class Watch:
         self.total = total
 
     def step(self, objective: float = math.nan) -> None:
-        """Count an outer step, and keep its objective unless that is NaN; raise `Cancelled` if the callback cancels."""
+        """Count an outer step, and keep its objective unless that is NaN."""
         self.steps += 1
         if not math.isnan(objective):
             self.values.append(float(objective))
-        if self.callback is None:
-            return
-        seconds = time.perf_counter() - self.start
-        if self.callback(Progress(self.steps, max(self.total, self.steps), float(objective), seconds)) is True:
-            raise Cancelled(f"{self.name} was cancelled after step {self.steps}")
+        if self.callback is not None:
+            seconds = time.perf_counter() - self.start
+            self.callback(Progress(self.steps, max(self.total, self.steps), float(objective), seconds))
 
     def give_up(self, reason: str) -> None:
         """Record that the fit has not converged, and warn in one sentence with the reason and possible remedies."""

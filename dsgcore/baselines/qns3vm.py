@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
-from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, CentredS3VM, OrderedPoints, matrix_memory
+from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, CentredS3VM, OrderedPoints
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, field_as_in
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -84,9 +83,6 @@ class QNS3VM(CentredS3VM):
     balance_target: float | None = as_said(BALANCE_TARGET)
     tol: float = as_said(TOL, low=1e-12)
     max_iter: int = as_said(MAX_ITER, default=5000)
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        return matrix_memory(n, 2 * (MEMORY + 5) * n)
 
     def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
         objective = Objective(K, points, s["lam"], s["lam_u"], mean)

@@ -28,7 +28,7 @@ PLACES: dict[str, tuple[tuple[str, str], ...]] = {
         ("svorex", "SVOREX"),
         ("ordinal_auc", "MPNUAUC"),
         ("ordinal_auc", "MSAMULT"),
-        *(("everyday_ordinal", f"Everyday{name}") for name in ("SVR", "OrdinalSVC")),
+        *(("everyday", f"Everyday{name}") for name in ("SVR", "OrdinalSVC")),
     ),
     "multiclass": (
         *((".multiclass.special", name) for name in ("LinearMC", "LRCMC", "SSMC")),

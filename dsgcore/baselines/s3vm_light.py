@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.memory import Memory
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, fit_to_tolerance
-from dsgcore.baselines.s3vm_parts import C, OrderedPoints, S3VMBaseline, expansion, kernel_matrix, matrix_memory
+from dsgcore.baselines.s3vm_parts import C, OrderedPoints, S3VMBaseline, expansion, kernel_matrix
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import as_said, field_as_in, real
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -78,9 +77,6 @@ class S3VMLight(S3VMBaseline):
     C: float = as_said(C)
     C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
     positive_share: float | None = real(None, low=0.0, high=1.0, optional=True)
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        return matrix_memory(n, cache=CACHE)
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         share = float(np.mean(points.y > 0)) if s["positive_share"] is None else s["positive_share"]

@@ -11,8 +11,6 @@ from sklearn.utils import gen_batches
 
 from dsgcore.baselines.base import BinaryBaseline, GaussianOrLinear
 from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
-from dsgcore.baselines.memory import BYTES_PER_NUMBER, Memory
-from dsgcore.baselines.memory import kernel_matrix as of_kernel_matrix
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.parameters import Real, as_in, field_as_in, integer
@@ -20,9 +18,8 @@ from dsgcore.core.problem import UNLABELED
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
-# Kernel values computed at a time while the matrix is filled, and arrays of that size during the computation.
+# Kernel values computed at a time while the matrix is filled.
 MAX_VALUES = 2**20
-VALUES_BESIDE = 3
 
 C = as_in(SemiSupervisedSVM, "C", sentence="Cost of a labeled point on the wrong side of the margin.")
 BALANCE_TARGET = Real("balance_target", None, low=-1.0, high=1.0, optional=True, symbol="r")
@@ -163,14 +160,6 @@ def centred_matrix(kernel: HasMatrix, points: OrderedPoints, *, extra: int = 0) 
     K[:n, :n] -= mean
     K[:n, :n] += mean[points.n_labeled :].mean()
     return K
-
-
-def matrix_memory(n: int, numbers_beside: float = 0.0, cache: int = 0) -> Memory:
-    """Return the memory for a `kernel_matrix` of n points, other float64 numbers, and libsvm's cache in MB."""
-    need = of_kernel_matrix(n)
-    pieces = VALUES_BESIDE * max(n, min(MAX_VALUES, n * n))
-    kept = min(need.bytes // 2, cache * 10**6)  # in float32
-    return need.with_more(kept + BYTES_PER_NUMBER * int(pieces + numbers_beside))
 
 
 def expansion(kernel: HasMatrix, X: NDArray, coef: NDArray, bias: float) -> BasisModel:

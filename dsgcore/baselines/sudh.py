@@ -11,8 +11,7 @@ from scipy.optimize import minimize
 from sklearn.utils import gen_batches
 
 from dsgcore.baselines.basis import choose_centers
-from dsgcore.baselines.design import PENALTY, Design, block_numbers, factor_numbers, make_design
-from dsgcore.baselines.memory import Memory, numbers
+from dsgcore.baselines.design import PENALTY, Design, make_design
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
@@ -82,13 +81,6 @@ class SUDH(PairsBaseline):
     lam: float = as_said(LAM, low=1e-9)  # the dual divides by it
     max_iter: int = as_said(MAX_ITER, default=5000, high=10**6, scale="log", usual=(100, 10_000))
     tol: float = as_said(TOL, default=1e-7, high=1.0, usual=(1e-9, 1e-3))
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        m = self._count_features(n, d, s)
-        peak, factor = factor_numbers(m, s["penalty"])
-        # The features of the unlabeled points, and the past steps that L-BFGS-B keeps.
-        held = 1.0 * n * m + 4.0 * n * (N_CORRECTIONS + 5) + block_numbers(n, m)
-        return self._with_prior(numbers(max(peak, factor + held), f"{m:,} features of {n:,} points"), n, s)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         centers = choose_centers(X, s["centers"], self._seed())

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from dsgcore.baselines.base import GaussianOrLinear, LabelsAlone, OrdinalBaseline
 from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.regression import CACHE, HOLDERS, regress
+from dsgcore.baselines.regression import HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
@@ -95,11 +94,6 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     ridge: float = real(1e-3, low=0.0, high=1.0, scale="log", usual=(0.0, 0.1))
     tol: float = as_said(TOL, default=1e-4)
     max_iter: int = as_said(MAX_ITER)
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        examples = 2 * n if y is None else 2 * n - int(np.sum((y == 0) | (y == y.max())))
-        need = numbers(examples**2 + n**2, f"the kernel matrix of {n:,} labeled points at both their thresholds")
-        return need.with_more(min(4 * examples**2, CACHE * 10**6))  # libsvm's kernel rows are float32
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         kernel = _Shared(X.shape[1]) if self.kernel == "linear" else self._kernel(X)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from dsgcore._memory import forget_peak, peak
 from dsgcore.baselines import COMPETITORS
-from dsgcore.baselines.memory import MemoryLimitError
 from dsgcore.baselines.progress import Progress
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import quoted
@@ -26,7 +25,7 @@ from dsgcore.experiments.spec import Spec
 
 GRID = 60
 GB = 1e9
-# Bytes that a fit takes besides its method's estimate: solvers' code, the points in another precision.
+# Bytes that a fit takes besides its arrays: solvers' code, the points in another precision.
 ALLOWANCE = 300_000_000
 SECONDS_BETWEEN_REPORTS = 0.1
 MAX_STEPS = 1000
@@ -67,7 +66,7 @@ class Race:
     def estimator(self) -> Any:
         """Return the competitor, ready to be fitted; raise `RaceError` if there is none of that name."""
         kind = competitor(self.spec.problem.name, self.competitor)
-        return kind(**self.parameters, memory_limit=self.memory_limit)
+        return kind(**self.parameters)
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,6 @@ class RaceResult:
         Time of the fit, without imports and the loading of data.
     memory : int
         Peak memory of the fit in bytes, beyond the memory before it.
-    estimate : int
-        Memory in bytes that the competitor estimated before the fit.
     notes : tuple of str
         The warnings of the fit, one sentence each.
     steps, times, objectives : ndarray of shape (s,)
@@ -110,7 +107,6 @@ class RaceResult:
     score: float
     seconds: float
     memory: int
-    estimate: int
     converged: bool
     notes: tuple[str, ...]
     steps: NDArray
@@ -165,7 +161,7 @@ def run_race(
     Raises
     ------
     ValueError
-        If the competitor refuses its parameters or the data, or needs too much memory.
+        If the competitor refuses its parameters or the data, or needs more memory than the limit.
     """
     race = Race(Spec.from_json(spec), **plain)
     report(RaceProgress())
@@ -173,8 +169,6 @@ def run_race(
     data = load_split(race.spec) if split is None else split
     try:
         return _measured(race, estimator, data, report)
-    except MemoryLimitError as error:
-        raise RaceError(_as_people_say(str(error), estimator)) from None
     except MemoryError:
         raise RaceError(
             f"{estimator.title} needs more memory than the limit of {race.memory_limit:g} GB, and was stopped."
@@ -202,7 +196,6 @@ def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RacePr
         score=race.spec.problem.score(split.y_test, _values(estimator, split.X_test, decision, k)),
         seconds=seconds,
         memory=memory,
-        estimate=int(estimator.memory_),
         converged=bool(getattr(estimator, "converged_", True)),
         notes=tuple(dict.fromkeys(notes)),
         surface=_values(estimator, points, decision, k).astype(np.float32),

@@ -21,11 +21,17 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 - multi-class: `LabeledFolds` with `accuracy`.
 """
 
-from dsgcore.baselines.selection import PNUAUCRisk
 from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
 from dsgcore.model_selection.grids import paper_grid
 from dsgcore.model_selection.halving import Suggestion, Tried
-from dsgcore.model_selection.scorers import AUCRisk, SimilarUnlabeledRisk, accuracy, auc_score, mean_auc_score
+from dsgcore.model_selection.scorers import (
+    AUCRisk,
+    PNUAUCRisk,
+    SimilarUnlabeledRisk,
+    accuracy,
+    auc_score,
+    mean_auc_score,
+)
 from dsgcore.model_selection.seen_labels import SeenLabels
 from dsgcore.model_selection.suggesting import suggest
 

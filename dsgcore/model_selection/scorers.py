@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.metrics import auc_of_samples
 from dsgcore.core.parameters import ParameterError, Real
-from dsgcore.core.problem import UNLABELED
+from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.scores import accuracy_of, auc_of, mean_auc_of
 from dsgcore.model_selection.folds import FoldError, encoded
@@ -115,3 +115,49 @@ def similar_unlabeled_risk(is_positive: NDArray, is_similar: NDArray, prior: flo
     similar = (prior**2 + (1 - prior) ** 2) * np.mean(sign[is_similar])
     wrong = prior * (1 + sign[~is_similar]) - (1 - prior) * (1 - sign[~is_similar])
     return float((np.mean(wrong) / 2 - similar) / (2 * prior - 1))
+
+
+@dataclass(frozen=True)
+class PNUAUCRisk:
+    """Scorer of a fitted `PNUAUC`: minus its risk with the zero-one loss, on held-out points.
+
+    The risk is (1 - |g|) R_PN + |g| R*, with the zero-one loss (ties 1/2). With p = prior,
+    R* = (R_PU - p / 2) / (1 - p) for eta >= 0 and (R_UN - (1 - p) / 2) / p for eta < 0.
+
+    The weight g is not eta. It minimises the variance of the sum: a / (a + b) with a = (1 - p)^2 (n_P - 1), b = p^2
+    n_N for eta >= 0, and -b / (a + b) with a = (1 - p)^2 n_P, b = p^2 (n_N - 1) for eta < 0.
+
+    Parameters
+    ----------
+    n_positive, n_negative : int
+        Number of labeled points in all folds together.
+
+    Notes
+    -----
+    Source: the authors' public program of T. Sakai, G. Niu and M. Sugiyama, Machine Learning, 2018.
+    """
+
+    n_positive: int
+    n_negative: int
+
+    def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
+        """Return minus the risk on points X with labels y, -1 for unlabeled.
+
+        If there are no unlabeled points, all points are used for them.
+        """
+        f = np.asarray(estimator.decision_function(X))
+        _, codes = encode(y, estimator.classes_)
+        P, N, U = f[codes == 1], f[codes == 0], f[unlabeled_rows(codes == UNLABELED)]
+        p, weight = estimator.prior_, abs(self.weight(estimator.eta, estimator.prior_))
+        if estimator.eta >= 0:
+            semi = (1.0 - auc_of_samples(P, U) - p / 2.0) / (1.0 - p)
+        else:
+            semi = (1.0 - auc_of_samples(U, N) - (1.0 - p) / 2.0) / p
+        return -float((1.0 - weight) * (1.0 - auc_of_samples(P, N)) + weight * semi)
+
+    def weight(self, eta: float, prior: float) -> float:
+        """Return g."""
+        is_positive = eta >= 0
+        a = (1.0 - prior) ** 2 * (self.n_positive - is_positive)
+        b = prior**2 * (self.n_negative - (not is_positive))
+        return a / (a + b) if is_positive else -b / (a + b)

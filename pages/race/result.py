@@ -62,9 +62,8 @@ def _numbers(started: Started, run: Run, result: RaceResult) -> None:
         "training time, without measuring."
     )
     time.metric("Time", _seconds(result.seconds), delta=spent, help=help_time, **off)
-    said = f"estimated: {_size(result.estimate)}"
     help_memory = "Peak memory of the fit, without the program and the data."
-    memory.metric("Memory", _size(result.memory), delta=said, help=help_memory, **off)
+    memory.metric("Memory", _size(result.memory), help=help_memory)
 
 
 def _seconds(seconds: float) -> str:

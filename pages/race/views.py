@@ -72,7 +72,7 @@ def _choice(live: LiveRun, axes: Axes) -> None:
         format_func=lambda gigabytes: f"{gigabytes:g} GB",
         key=f"race-limit-{setting}",
         persist_state="session",
-        help="A fit that expects to need more memory is refused. A fit that takes more is stopped.",
+        help="A fit that takes more is stopped.",
     )
     kind = kinds[name]
     st.caption(f"{kind.title} {kind.sentence}. {kind.citation}. Its memory limit is {gigabytes:g} GB.")

@@ -19,7 +19,6 @@ from dsgcore._memory import forget_peak, peak
 from dsgcore.baselines import COMPETITORS
 from dsgcore.problems.thresholds import mean_auc
 
-NO_LIMIT = 1e6  # GB: the process has the only bound
 EVERYDAY = {kind.__name__: kind for setting in ("s3vm", "ordinal") for kind in COMPETITORS[setting] if kind.is_everyday}
 PAPERS = {kind.__name__: kind for setting in ("similar_unlabeled", "ordinal") for kind in COMPETITORS[setting][:1]}
 OURS: dict[str, Callable[..., Any]] = {
@@ -45,7 +44,7 @@ def make(name: str, seed: int, prior: float) -> Any:
     """Make an estimator with its default arguments, a seed, and no bound on memory but the process's."""
     kind = OURS.get(name) or EVERYDAY.get(name) or PAPERS[name]
     known = kind().get_params()
-    given = {"random_state": seed, "memory_limit": NO_LIMIT}
+    given = {"random_state": seed}
     if name in ESTIMATORS[PAIRS]:
         given["prior"] = prior
     return kind(**{key: value for key, value in given.items() if key in known})

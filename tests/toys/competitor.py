@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from dsgcore.baselines.base import BinaryBaseline
-from dsgcore.baselines.memory import Memory, numbers
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.parameters import Parameter, Real
 
@@ -34,10 +33,6 @@ class ToyMeans(BinaryBaseline):
     )
 
     scale: float = 1.0
-    memory_limit: float = 4.0
-
-    def _memory(self, n: int, d: int, s: dict[str, Any], y: NDArray | None) -> Memory:
-        return numbers(2 * d, "two means")
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         upper, lower = X[y == 1].mean(axis=0), X[y == -1].mean(axis=0)
