@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 
 from dsgcore.core.command_help import PROGRAM, folder_path, help_page
 from dsgcore.core.errors import DSGError
+from dsgcore.core.old_names import new_options
 
 BAD_INPUT = 2
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
@@ -24,8 +25,8 @@ _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code (2: bad input, reported in one sentence)."""
-    said = sys.argv[1:] if arguments is None else arguments
-    given = _parser(names_data=list(said[:1]) == ["data"]).parse_args(said)
+    said = new_options(sys.argv[1:] if arguments is None else arguments)
+    given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
     here = {"run": _run, "bench": _bench, "data": _data}
     try:
         if hasattr(given, "out"):
@@ -61,7 +62,7 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
 def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("spec", type=Path, metavar="SPEC.json", help="a spec, for instance from the tab Code of the app")
     run.add_argument("--out", required=True, metavar="DIR", help=f"folder for {', '.join(_RESULTS)}")
-    run.add_argument("--memory", type=float, metavar="GB", help="memory limit (default: this machine's memory)")
+    run.add_argument("--memory-limit", type=float, metavar="GB", help="memory limit (default: this machine's memory)")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -94,7 +95,7 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("method", metavar="METHOD", help="QSGS2AUC, TSGS3VM, QS3ORAO or TSGSU")
     fit.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
     fit.add_argument(
-        "--label", required=True, metavar="COLUMN", help="label column; a row with an empty cell is unlabeled"
+        "--target", required=True, metavar="COLUMN", help="label column; a row with an empty cell is unlabeled"
     )
     fit.add_argument(
         "--unlabeled",
@@ -108,7 +109,7 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
         "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
     )
     fit.add_argument(
-        "--na", metavar="A,B,..", help="labels that mean missing (default: those of pandas' read_csv, and ?)"
+        "--missing-words", metavar="A,B,..", help="labels that mean missing (default: those of pandas' read_csv, and ?)"
     )
     fit.add_argument(
         "--missing",
@@ -163,7 +164,7 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
         _add_fit,
         "train a method on the rows of Parquet files",
         "Train a method on the rows of Parquet files. The same command resumes a stopped run from its checkpoint.",
-        "fit TSGS3VM rows --label income --out model --set n_iter=500",
+        "fit TSGS3VM rows --target income --out model --set n_iter=500",
     ),
     "predict": (
         _add_predict,
@@ -185,7 +186,7 @@ def _run(given: argparse.Namespace) -> int:
     from dsgcore.experiments import Run, load_split, read_spec, summary_json
     from dsgcore.experiments.cost import check_cost, machine_budget
 
-    spec, budget = read_spec(given.spec), machine_budget(given.memory)
+    spec, budget = read_spec(given.spec), machine_budget(given.memory_limit)
     check_cost(spec, budget)
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)

@@ -273,7 +273,7 @@ def test_ordinal_details_show_thresholds_sub_problems_and_confusion():
 def test_the_prior_is_estimated_on_request_only():
     app = open_page("similar_unlabeled", su_at="20", su_n="200", su_n_labeled="20")
     labels = [metric.label for metric in app.metric]
-    assert "Share of positives, given" in labels
+    assert "Assumed share of positives" in labels
     assert "Estimated share of the larger class" not in labels
     app = app.button(key="estimate").click().run()
     assert not app.exception

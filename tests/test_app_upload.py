@@ -242,6 +242,8 @@ def test_an_index_and_cells_that_are_read_as_missing_are_said_without_opening_an
     assert any(
         "Read as missing: 6 cells 'NA' (in 'size'). You can change these words under *Format*" in t for t in texts
     )
-    app.text_input(key=next(one.key for one in app.text_input if one.key and one.key.endswith("-words"))).set_value("?")
+    app.text_input(
+        key=next(one.key for one in app.text_input if one.key and one.key.endswith("-missing_words"))
+    ).set_value("?")
     app.run()
     assert any("'size' must hold numbers, got 'NA' in row 1" in error for error in errors(app))

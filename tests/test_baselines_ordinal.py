@@ -34,7 +34,7 @@ def objective(K, y, coef, b, C):
 @pytest.mark.parametrize("path", oracle_files.files("svorex_"))
 def test_svorex_equals_the_original_program(path, record_property):
     o = oracle_files.load(path)
-    model = SVOREX(KERNEL[o["linear"]], sigma=o["kappa"], C=o["C"], ridge=o["ridge"]).fit(o["X"], o["y"])
+    model = SVOREX(KERNEL[o["linear"]], sigma=o["kappa"], C=o["C"], jitter=o["ridge"]).fit(o["X"], o["y"])
     residual = np.abs(model.ranking_function(o["X_test"]) - o["f_test"]).max()
     X, codes = o["X"], o["y"].astype(int) - 1
     K = X @ X.T / X.shape[1] if o["linear"] else np.exp(-o["kappa"] * cdist(X, X, "sqeuclidean"))
@@ -93,7 +93,7 @@ def test_thresholds_out_of_order_are_held_together(C):
     # Of the middle class there are two points, and they lie where the order says they should not.
     X = np.concatenate([np.linspace(0, 1, 20), np.linspace(1, 2, 20), [2.5, -0.5]])[:, None]
     y = np.concatenate([np.zeros(20), np.full(20, 2), [1, 1]]).astype(int)
-    model = SVOREX("linear", C=C, ridge=0.0, tol=1e-6).fit(X, y)
+    model = SVOREX("linear", C=C, jitter=0.0, tol=1e-6).fit(X, y)
     f = model.ranking_function(X)
     assert _middle(f[y == 0], f[y == 1]) > _middle(f[y == 1], f[y == 2])  # where they would stand without each other
     assert model.thresholds_[0] == pytest.approx(model.thresholds_[1], abs=1e-3)

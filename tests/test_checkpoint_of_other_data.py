@@ -136,7 +136,7 @@ def data(points, tmp_path_factory):
 
 def command(data, out, *options, label="label", n_iter=20):
     size = ["--set", f"n_iter={n_iter}", "--set", "n_features=16", "--set", "batch_size=8", "--set", "tol=null"]
-    given = [data, "--label", label, "--features", "a,b,c", "--out", out, "--quiet", "--every", 5, *size, *options]
+    given = [data, "--target", label, "--features", "a,b,c", "--out", out, "--quiet", "--every", 5, *size, *options]
     return ["fit", "QSGS2AUC", *map(str, given)]
 
 
@@ -180,7 +180,7 @@ def test_the_command_does_not_go_on_from_another_run(data, stopped, capsys, opti
 @pytest.mark.parametrize(
     ("options", "label", "said"),
     [
-        ((), "other", "label was 'label' and is 'other'"),
+        ((), "other", "target was 'label' and is 'other'"),
         (("--features", "a,c"), "label", "features was ['a', 'b', 'c'] and is ['a', 'c']"),
         (("--set", "gamma=0.2"), "label", "gamma was 0.9 and is 0.2"),
     ],
@@ -197,7 +197,7 @@ def test_a_finished_model_is_replaced_by_the_same_command_alone(data, tmp_path, 
     assert (out / "model.npz").read_bytes() == before
     assert main(command(data, out)) == 0
     assert (out / "model.npz").read_bytes() == before
-    assert json.loads((out / "fit.json").read_text())["label"] == "label"
+    assert json.loads((out / "fit.json").read_text())["target"] == "label"
 
 
 def test_iterations_of_the_file_are_printed_without_an_objective(points, tmp_path, capsys):

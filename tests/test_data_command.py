@@ -149,7 +149,7 @@ def test_describe_says_how_a_file_would_be_read_and_where_a_set_is(write, monkey
 
 
 def test_convert_takes_what_the_arguments_say(write, tmp_path, capsys):
-    arguments = ["--labels", "binary", "--label", "color", "--positive", "red", "--ignore", "z", "--missing", "drop"]
+    arguments = ["--labels", "binary", "--target", "color", "--positive", "red", "--drop", "z", "--missing", "drop"]
     assert main(["data", "convert", str(write("table.csv")), "--out", str(tmp_path / "out"), *arguments]) == 0
     X, y, description = converted(tmp_path / "out")
     assert description["class_names"] == ["green", "red"]
@@ -178,8 +178,8 @@ def test_a_set_of_the_archives_knows_its_columns(monkeypatch, tmp_path, capsys):
     [
         (["describe", "nowhere.csv"], "there is no file 'nowhere.csv'"),
         (["convert", "nowhere.csv", "--out", "x"], "there is no file 'nowhere.csv'"),
-        (["convert", "GOOD", "--out", "OUT", "--ignore", "bogus"], "there is no column 'bogus'"),
-        (["convert", "GOOD", "--out", "OUT", "--label", "bogus"], "there is no column 'bogus'"),
+        (["convert", "GOOD", "--out", "OUT", "--drop", "bogus"], "there is no column 'bogus'"),
+        (["convert", "GOOD", "--out", "OUT", "--target", "bogus"], "there is no column 'bogus'"),
         (["convert", "GOOD", "--out", "OUT", "--bins", "1"], "bins must be a whole number"),
         (["convert", "EMPTY", "--out", "OUT"], "the file is empty"),
         (["convert", "FOLDER", "--out", "OUT"], "it is not a readable file"),

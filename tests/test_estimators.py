@@ -56,7 +56,7 @@ def test_each_is_the_solver_on_its_problem(moons):
     at_pairs = settings | {"schedule": "theta/sqrt(T)"}
     decaying = settings | {"step_size": 1.0, "schedule": "theta/t", "lam": 1.0}
     for estimator, labels, problem, plan in (
-        (QSGS2AUC(gamma=0.3, pairing="all", pooled=True, **settings), few, SemiSupervisedAUC(0.3, "all", True), {}),
+        (QSGS2AUC(gamma=0.3, pairing="all", is_pooled=True, **settings), few, SemiSupervisedAUC(0.3, "all", True), {}),
         (
             TSGSU(prior=0.3, loss="logistic", correction="leaky ReLU", leak=0.2, **at_pairs),
             ids,
@@ -64,7 +64,7 @@ def test_each_is_the_solver_on_its_problem(moons):
             {"schedule": "theta/sqrt(T)"},
         ),
         (
-            TSGS3VM(C=5.0, C_star=2.0, C_per="mean", loss="ramp", s=-0.5, balance=True, **decaying),
+            TSGS3VM(C=5.0, C_star=2.0, C_per="mean", loss="ramp", s=-0.5, is_balanced=True, **decaying),
             few,
             SemiSupervisedSVM(5.0, 2.0, "ramp", -0.5, True),
             {"step": 1.0, "schedule": "theta/t", "lam": 1.0},

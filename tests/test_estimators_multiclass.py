@@ -15,7 +15,7 @@ from dsgcore.multiclass.task import make_task
 
 ALL = (PS3VT, LinearMC, LRCMC, SSMC)
 # Algorithm 1 to the letter, but for the defaults of `MultiClass`.
-PRINTED = {"tau_A": 1e-6, "step_size": 0.03, "average": None, "tol": None, "fit_intercept": False, "loss": "hinge"}
+PRINTED = {"lam": 1e-6, "step_size": 0.03, "average": None, "tol": None, "fit_intercept": False, "loss": "hinge"}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_a_grid_search_finds_the_weight_that_leaves_enough_singular_values():
 @each(
     "parameters, labels, said",
     [
-        ({"tau_A": -1.0}, None, r"tau_A must be a number between 0 and 1000 or 'auto', got -1.0$"),
+        ({"lam": -1.0}, None, r"lam must be a number between 0 and 1000 or 'auto', got -1.0$"),
         ({}, np.full(178, -1), "labels of at least two classes are needed, got 0 classes"),
         ({}, np.where(np.arange(178) < 9, 4, -1), "labels of at least two classes are needed, got 1 class"),
         ({}, np.linspace(0.1, 7, 178), "Unknown label type: continuous"),

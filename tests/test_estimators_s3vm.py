@@ -46,7 +46,7 @@ def test_the_balance_shift_comes_from_the_unlabeled_points(moons):
     X, y, _ = moons
     rows = np.flatnonzero((y == 1) | (np.arange(400) % 4 == 0))
     X, few = X[rows], np.where(np.arange(len(rows)) < 40, y[rows], -1)
-    plain, balanced = (TSGS3VM(sigma=5.0, balance=b, **SMALL).fit(X, few) for b in (False, True))
+    plain, balanced = (TSGS3VM(sigma=5.0, is_balanced=b, **SMALL).fit(X, few) for b in (False, True))
     assert plain.shift_ == 0.0
     share = np.mean(few[:40])
     np.testing.assert_allclose(balanced.decision_function(X[40:]).mean(), 2 * share - 1, rtol=1e-9)

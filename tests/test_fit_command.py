@@ -48,7 +48,7 @@ def same(one, other):
 
 
 def command(data, out, *options, method="QSGS2AUC"):
-    given = [data, "--label", "label", "--features", "a,b,c", "--out", out, *SET, *options]
+    given = [data, "--target", "label", "--features", "a,b,c", "--out", out, *SET, *options]
     return ["fit", method, *map(str, given)]
 
 

@@ -128,4 +128,4 @@ def test_numbers_that_float32_tells_apart_are_not_moved(tmp_path):
 
 
 def read_file(file, label):
-    return read(file.read_bytes(), sniff_file(file, label=label), name=file.name, labels="classes")
+    return read(file.read_bytes(), sniff_file(file, target=label), name=file.name, labels="classes")

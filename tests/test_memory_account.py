@@ -64,8 +64,8 @@ def test_the_servers_memory_can_be_named(monkeypatch, text, expected):
 def test_the_command_line_may_take_what_is_named(tmp_path, capsys):
     (tmp_path / "spec.json").write_text(spec_of(2000).to_json())
     asked = ["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--quiet"]
-    assert main([*asked, "--memory", "0.001"]) == 2
+    assert main([*asked, "--memory-limit", "0.001"]) == 2
     assert "of memory, but at most 0.001 GB is allowed" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-    assert main([*asked, "--memory", "-1"]) == 2
+    assert main([*asked, "--memory-limit", "-1"]) == 2
     assert "above 0" in capsys.readouterr().err

@@ -352,7 +352,7 @@ def test_grids_are_the_papers():
     assert [len(values) for values in paper_grid("s3vm").values()] == [7, 7]
     assert paper_grid("s3vm_step") == {"step_size": [1.0, 0.1, 0.01, 0.001]}
     assert {name: len(values) for name, values in paper_grid("multiclass").items()} == {
-        "tau_A": 10,
+        "lam": 10,
         "tau_I": 11,
         "tau_S": 11,
         "step_size": 5,

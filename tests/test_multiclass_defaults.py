@@ -39,13 +39,13 @@ def points():
 
 
 def open_problem(**said):
-    return MultiClass(**{"tau_A": None, "tau_I": None, "tau_S": None, "step_size": None, "fit_intercept": True, **said})
+    return MultiClass(**{"lam": None, "tau_I": None, "tau_S": None, "step_size": None, "fit_intercept": True, **said})
 
 
 @each("n_iter", [1, 7, 12, 230, 400, 401])
 def test_the_average_is_the_mean_of_the_naive_twins_second_half(points, n_iter):
     X, y = points
-    p = MultiClass(tau_A=0.02, tau_I=0.003, tau_S=0.2, step_size=1e-4, batch_size=5, n_iter=n_iter, n_neighbors=4)
+    p = MultiClass(lam=0.02, tau_I=0.003, tau_S=0.2, step_size=1e-4, batch_size=5, n_iter=n_iter, n_neighbors=4)
     task = make_task(p, X, y, 5)
     tail = TailMean(task, tol=None, n_iter_no_change=1, verbose=0)
     train(task, is_enough=tail.take)
@@ -82,7 +82,7 @@ def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(points, fe
     task = make_task(open_problem(features=features, sigma=0.1, n_features=50, batch_size=8), X, y, 0)
     p, phi = task.problem, task.X
     moment = phi.T @ phi / len(phi)
-    ridge = 2 * p.tau_A
+    ridge = 2 * p.lam
     graph = 0.0 if task.M is None else 2 * p.tau_I * np.linalg.eigvalsh(task.M)[-1]
     curvature = np.linalg.eigvalsh(moment)[-1] + np.trace(moment) / 8 + ridge + graph
     assert p.step_size == pytest.approx(1 / curvature, rel=0.02)  # thirty steps of power iteration
@@ -98,8 +98,8 @@ def test_what_is_automatic_counts_as_one_labeled_point(points):
     X, y = points
     task = make_task(open_problem(loss="hinge"), X, y, 0)
     variance = X.var(axis=0).mean()
-    assert task.problem.tau_A == pytest.approx(0.5 * variance / 30)
-    assert task.problem.radius == pytest.approx(task.problem.tau_A**-0.5)
+    assert task.problem.lam == pytest.approx(0.5 * variance / 30)
+    assert task.problem.radius == pytest.approx(task.problem.lam**-0.5)
     # The graph's term: the mean squared difference along links, weighted by these, over the number of labels.
     L = naive_proximal.laplacian(X, 10)
     W = np.random.default_rng(0).normal(size=(5, 3))
@@ -137,7 +137,7 @@ def test_one_warning_says_that_more_iterations_were_needed(points, capsys):
 
 def test_the_logistic_loss_is_scikit_learns_and_its_gradient_that_of_the_loss(points):
     X, y = points
-    problem = MultiClass(tau_A=0.3, loss="logistic", fit_intercept=True)
+    problem = MultiClass(lam=0.3, loss="logistic", fit_intercept=True)
     phi, codes = np.hstack([X[:30] - 50.0, np.ones((30, 1))]), y[:30]
     W, step = np.random.default_rng(1).normal(size=(5, 3)), 1e-6
     terms, gradient = problem.smooth_terms(W, phi, codes, None)
@@ -158,7 +158,7 @@ def test_with_the_weights_of_a_logistic_regression_it_is_one(points, C):
     X, y = points
     few = X[:30] - 50.0
     peer = LogisticRegression(C=C, tol=1e-10).fit(few, y[:30])
-    alone = {"tau_I": 0.0, "tau_S": 0.0, "tau_A": 1 / (2 * C * 30), "batch_size": None}
+    alone = {"tau_I": 0.0, "tau_S": 0.0, "lam": 1 / (2 * C * 30), "batch_size": None}
     model = PS3VT(**alone, n_iter=3000, tol=None, average=None, random_state=0).fit(few, y[:30])
     np.testing.assert_allclose(model.coef_ - model.coef_.mean(axis=0), peer.coef_, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(

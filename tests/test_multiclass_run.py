@@ -34,7 +34,7 @@ def finished(spec):
 def test_the_run_is_the_estimators(features, variant, is_full):
     run = finished(small(features=features, variant=variant, is_full_gradient=is_full, radius=5.0))
     estimator = PS3VT(
-        tau_A=1e-6,
+        lam=1e-6,
         tau_I=1e-3,
         tau_S=0.05,
         step_size=1.0,
@@ -45,7 +45,7 @@ def test_the_run_is_the_estimators(features, variant, is_full):
         features=features,
         sigma=30.0,
         n_features=24,
-        orthogonal=False,
+        is_orthogonal=False,
         fit_intercept=False,
         loss="hinge",
         average=None,
@@ -162,7 +162,7 @@ AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_i
 def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_path, features):
     run = finished(small(**AUTOMATIC, features=features, tau_I=0.0))
     estimator = PS3VT(
-        tau_A=1e-6,
+        lam=1e-6,
         tau_I=0.0,
         tau_S=0.05,
         radius=10.0,
@@ -174,7 +174,7 @@ def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_
         sigma=30.0,
         n_features=24,
         random_state=0,
-        orthogonal=False,
+        is_orthogonal=False,
     ).fit(run.split.X_train.astype(np.float64), run.split.y_train)
     assert run.engine.automatic_step == estimator.step_size_ == run.history.column("step_size")[0]
     W = run.result.W

@@ -11,7 +11,6 @@ from dsgcore.experiments.predictions import predicted_classes
 
 # Runs to the end of every setting: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled
-ESTIMATORS_NAMES = {"is_balanced": "balance", "is_pooled": "pooled"}
 
 
 def test_the_runs_classes_are_those_that_its_estimator_predicts():
@@ -28,7 +27,7 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts():
         given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
         given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": None, "tol": None}
         given |= {"C_per": "mean"} if setting == "s3vm" else {}
-        given |= {ESTIMATORS_NAMES.get(name, name): getattr(spec.problem, name) for name in own}
+        given |= {name: getattr(spec.problem, name) for name in own}
         model = kind(**given).fit(run.split.X_train, run.split.y_train)
         values = run.model.evaluate(run.split.X_test)
         np.testing.assert_array_equal(predicted_classes(run, values), model.predict(run.split.X_test))
@@ -63,7 +62,7 @@ def test_a_balanced_run_is_scored_as_its_estimator_is(is_large, monkeypatch):
     names = ("lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
     given = {name: getattr(solver, name) for name in names} | {"C": problem.C, "C_star": problem.C_star}
     given |= {"C_per": "mean", "average": None, "tol": None}
-    model = TSGS3VM(sigma=run.spec.kernel.sigma, balance=True, random_state=run.spec.seed, **given)
+    model = TSGS3VM(sigma=run.spec.kernel.sigma, is_balanced=True, random_state=run.spec.seed, **given)
     model.fit(run.split.X_train, run.split.y_train)
     X, y = run.split.X_test, run.split.y_test
     assert (run.training_values is None) == is_large

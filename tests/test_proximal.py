@@ -35,7 +35,7 @@ def make(points):
     """Make a small task; what is not said has a default."""
 
     def make(seed=5, **parameters):
-        given = {"tau_A": 0.02, "tau_I": 0.003, "tau_S": 0.2, "step_size": 0.3, "batch_size": 5, "n_neighbors": 4}
+        given = {"lam": 0.02, "tau_I": 0.003, "tau_S": 0.2, "step_size": 0.3, "batch_size": 5, "n_neighbors": 4}
         return make_task(MultiClass(**{**given, "n_iter": 12, **parameters}), *points, seed)
 
     return make
@@ -56,12 +56,12 @@ def test_equals_the_papers_algorithm_1(make, points, batch_size, theta, radius):
     M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
     batches = [task.batch(t) for t in range(1, 13)]
     expected = naive_proximal.ps3vt(
-        X[:19], y[:19], 4, batches, M, p.tau_A, p.tau_I, p.tau_S, n_kept, mu=1 / p.step_size, radius=radius
+        X[:19], y[:19], 4, batches, M, p.lam, p.tau_I, p.tau_S, n_kept, mu=1 / p.step_size, radius=radius
     )
     for W, W_expected in zip(run(task), expected, strict=True):
         np.testing.assert_allclose(W, W_expected, rtol=1e-10, atol=1e-12)
     terms = task.terms(expected[-1])
-    whole = naive_proximal.objective(expected[-1], X[:19], y[:19], M, p.tau_A, p.tau_I, p.tau_S, n_kept)
+    whole = naive_proximal.objective(expected[-1], X[:19], y[:19], M, p.lam, p.tau_I, p.tau_S, n_kept)
     assert sum(terms.values()) == pytest.approx(whole, rel=1e-10)
 
 
@@ -93,7 +93,7 @@ def test_equals_the_authors_program(path, record_property):
     L = laplacian(X, n_neighbors=d["knn"], variant="released")
     M = smoothness(X, L)
     problem = MultiClass(
-        tau_A=d["tau_A"],
+        lam=d["tau_A"],
         tau_I=d["tau_I"],
         tau_S=d["tau_S"],
         step_size=d["step"],
@@ -176,7 +176,7 @@ def test_more_neighbours_than_points_are_all_the_others():
 
 @each("term", ["hinge", "ridge", "graph"])
 def test_the_gradient_is_the_numerical_derivative_of_each_term(make, term):
-    weights = {"hinge": {"tau_A": 0.0, "tau_I": 0.0}, "ridge": {"tau_I": 0.0}, "graph": {"tau_A": 0.0}}[term]
+    weights = {"hinge": {"lam": 0.0, "tau_I": 0.0}, "ridge": {"tau_I": 0.0}, "graph": {"lam": 0.0}}[term]
     task = make(**weights)
     W = np.random.default_rng(4).normal(size=(3, 4))
     # Away from the hinge's kinks, which a random W misses by more than the differences' step.

@@ -120,7 +120,7 @@ def features_of_fit_command(path):
     import json
 
     out = path.parent / "out"
-    given = ["--label", "label", "--out", str(out), "--quiet", "--set", "n_iter=4", "--set", "n_features=8"]
+    given = ["--target", "label", "--out", str(out), "--quiet", "--set", "n_iter=4", "--set", "n_features=8"]
     assert main(["fit", "QSGS2AUC", str(path), *given]) == 0
     return json.loads((out / "fit.json").read_text())["features"]
 
@@ -207,7 +207,7 @@ def test_an_index_that_is_left_out_is_said(tmp_path, capsys):
     numbered("id").to_parquet(path)
     numbered("id").to_csv(csv, index=False)
     said = "'id' names or numbers the rows, so it is no feature"
-    given = ["--label", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
+    given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
     assert main(["fit", "QSGS2AUC", str(path), *given]) == 0
     assert said in capsys.readouterr().err
     for file in (path, csv):
@@ -243,7 +243,7 @@ def test_what_is_no_parquet_file_is_refused_in_a_sentence_of_ours(name, tmp_path
 def test_a_model_predicts_files_with_another_index_or_none(tmp_path):
     for name, index in INDEXES.items():
         frame(index).to_parquet(tmp_path / f"{name}.parquet")
-    given = ["--label", "label", "--out", str(tmp_path / "out"), "--quiet", "--scaling", "unit", "--set", "n_iter=2"]
+    given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--scaling", "unit", "--set", "n_iter=2"]
     assert main(["fit", "QSGS2AUC", str(tmp_path / "named.parquet"), *given]) == 0
     scores = []
     for name in INDEXES:
@@ -299,8 +299,8 @@ def test_a_wrong_label_is_named_with_those_that_there_are(wrong, tmp_path, capsy
     with pytest.raises(DataError, match=said):
         QSGS2AUC().fit(path, wrong)
     with pytest.raises(DataError, match=said):
-        sniff_file(csv, label=wrong)
-    assert main(["fit", "QSGS2AUC", str(path), "--label", wrong, "--out", str(tmp_path / "out")]) == 2
+        sniff_file(csv, target=wrong)
+    assert main(["fit", "QSGS2AUC", str(path), "--target", wrong, "--out", str(tmp_path / "out")]) == 2
     assert "did you mean" in (errors := capsys.readouterr().err) or wrong == "outcome"
     assert errors.count("\n") == 1
     frames = pytest.importorskip("dask.dataframe")
@@ -362,7 +362,7 @@ def test_a_column_that_is_mostly_numbers_is_refused_with_its_mistakes(n_bad, wor
     (tmp_path / "t.csv").write_bytes(content)
     assert main(["data", "describe", str(tmp_path / "t.csv")]) == 2
     assert said in capsys.readouterr().err
-    for remedy in (["--na", word], ["--drop", "price"], ["--category", "price"]):
+    for remedy in (["--missing-words", word], ["--drop", "price"], ["--category", "price"]):
         assert main(["data", "describe", str(tmp_path / "t.csv"), *remedy]) == 0
 
 
@@ -397,7 +397,7 @@ def test_words_that_mean_missing_are_the_same_in_every_format_and_said(word, kin
     name = "y" if kind == "npz" else "label"
     assert f"Read as missing: 15 cells '{word.strip()}' (in '{name}')" in printed
     assert "2 classes" in printed
-    assert main(["data", "describe", str(path), "--na", "-"]) == 0
+    assert main(["data", "describe", str(path), "--missing-words", "-"]) == 0
     assert "3 classes" in capsys.readouterr().out
     if kind == "parquet":
         rows, labels = rows_of(path, "label")
@@ -449,7 +449,7 @@ def test_columns_that_are_no_numbers_are_named_with_what_they_hold(tmp_path, cap
     said = "3 columns hold no numbers, 'emb' (lists or other nested values), 's' (structs), 'town' (text or bytes): make them"
     assert said in str(caught.value)
     assert rows_of(path, "label", drop=["emb", "s", "town"])[0].names == ("price", "a")
-    given = ["--label", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
+    given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
     drop = [word for name in ("emb", "s", "town") for word in ("--drop", name)]
     assert main(["fit", "QSGS2AUC", str(path), *given, *drop]) == 0
     assert main(["data", "describe", str(path)]) == 0

@@ -146,7 +146,7 @@ def by_fit(path):
 def by_command(path):
     out = path.parent / "out"
     given = [word for name in ("n_iter", "n_features", "batch_size") for word in ("--set", f"{name}={SMALL[name]}")]
-    assert main(["fit", "TSGS3VM", str(path), "--label", "label", "--out", str(out), "--quiet", *given]) == 0
+    assert main(["fit", "TSGS3VM", str(path), "--target", "label", "--out", str(out), "--quiet", *given]) == 0
     return names(json.loads((out / "fit.json").read_text())["classes"]), by_rows(path)[1]
 
 
@@ -256,7 +256,7 @@ def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, class
     made = tmp_path / "made"
     assert main(["data", "convert", str(path), "--out", str(made), "--quiet", "--unlabeled", unlabeled]) == 0
     assert np.sum(np.load(made / "y.npy") < 0) == n
-    fit = ["fit", "QS3ORAO", str(path), "--label", "label", "--out", str(tmp_path / "out"), "--quiet"]
+    fit = ["fit", "QS3ORAO", str(path), "--target", "label", "--out", str(tmp_path / "out"), "--quiet"]
     assert main([*fit, "--set", "n_iter=10", "--unlabeled", unlabeled]) == 0
     assert names(json.loads((tmp_path / "out" / "fit.json").read_text())["classes"]) == classes
 
@@ -266,7 +266,7 @@ def test_what_is_taken_for_unlabeled_is_said(tmp_path, capsys):
     said = "The label '-1' beside other labels is taken for “not labeled”"
     assert said in rows_of(path, "label")[0].notes[0]
     assert any(said in sentence for sentence in read(path.read_bytes(), sniff_file(path), labels="classes").report)
-    fit = ["fit", "TSGS3VM", str(path), "--label", "label", "--out", str(tmp_path / "o"), "--set", "n_iter=5"]
+    fit = ["fit", "TSGS3VM", str(path), "--target", "label", "--out", str(tmp_path / "o"), "--set", "n_iter=5"]
     assert main(fit) == 0
     assert said in capsys.readouterr().err
 

@@ -43,7 +43,7 @@ def test_a_real_set_begins_with_the_estimators_values(setting, dataset):
     for name in ("gamma", "pairing", "correction", "loss"):
         if hasattr(spec.problem, name):
             assert getattr(spec.problem, name) == getattr(usual, name)
-    assert getattr(spec.problem, "is_pooled", True) == getattr(usual, "pooled", True)
+    assert getattr(spec.problem, "is_pooled", True) == getattr(usual, "is_pooled", True)
 
 
 @each("setting, dataset", REAL)
@@ -84,11 +84,11 @@ def test_of_several_classes_a_real_set_begins_as_the_estimator_on_fourier_featur
         "sigma": spec.kernel.sigma,
         "n_features": spec.solver.n_features,
         "n_iter": 20,
-        "orthogonal": False,
+        "is_orthogonal": False,
         "tol": None,
     }
     model = PS3VT(features="fourier", random_state=0, **same)
     given = run.split.X_train.astype(np.float64), run.split.y_train
-    assert model.fit(*given).problem_.tau_A == pytest.approx(spec.solver.lam, rel=0.05)
-    model.set_params(tau_A=spec.solver.lam).fit(*given)
+    assert model.fit(*given).problem_.lam == pytest.approx(spec.solver.lam, rel=0.05)
+    model.set_params(lam=spec.solver.lam).fit(*given)
     np.testing.assert_allclose(run.result.W, np.vstack([model.coef_.T, model.intercept_]), rtol=1e-9, atol=1e-12)

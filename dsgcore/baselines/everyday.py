@@ -19,6 +19,7 @@ from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE
 from dsgcore.core.documented import SEED, documented, told
+from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, as_in, as_said, field_as_in, integer, real
 from dsgcore.estimators.inputs import width
 from dsgcore.estimators.kernel import SIGMA
@@ -171,6 +172,7 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
         return LogisticRegression(C=s["C"], max_iter=s["max_iter"])
 
 
+@accepts_old_names(n_components="centers")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class EverydayNystroem(LibsvmKernel, LabelsAlone, EverydayClassifier):
@@ -180,7 +182,7 @@ class EverydayNystroem(LibsvmKernel, LabelsAlone, EverydayClassifier):
 
     Parameters
     ----------
-    n_components : Kernel centres
+    centers : Kernel centres
         Number of labeled points, drawn at random, that carry a kernel. If there are fewer, all of them do.
     random_state
         Seed for drawing the centres.
@@ -191,16 +193,14 @@ class EverydayNystroem(LibsvmKernel, LabelsAlone, EverydayClassifier):
     sentence = "learns from the labels alone, linear in kernels at some of the labeled points"
     kernels = ("gaussian",)
 
-    n_components: int = integer(100, low=1, high=100_000, scale="log", usual=(10, 2000))
+    centers: int = integer(100, low=1, high=100_000, scale="log", usual=(10, 2000))
     C: float = as_said(C)
     max_iter: int = field_as_in(EverydayLogistic, "max_iter")
     random_state: int | np.random.RandomState | None = told(None, SEED)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         self._libsvm_kernel()
-        centers = Nystroem(
-            gamma=self._number(X), n_components=min(len(X), s["n_components"]), random_state=self._seed()
-        )
+        centers = Nystroem(gamma=self._number(X), n_components=min(len(X), s["centers"]), random_state=self._seed())
         return make_pipeline(centers, LogisticRegression(C=s["C"], max_iter=s["max_iter"]))
 
 

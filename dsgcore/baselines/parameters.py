@@ -13,10 +13,14 @@ from dsgcore.core.parameters import Integer, Real, as_in
 from dsgcore.core.solver_parameters import SolverParameters
 
 LAM = as_in(
-    SolverParameters, "lam", usual=(1e-4, 10.0), label="Ridge", sentence="Strength of the penalty on large weights."
+    SolverParameters,
+    "lam",
+    usual=(1e-4, 10.0),
+    label="Regularisation",
+    sentence="Strength of the penalty on large weights.",
 )
 TOL = Real("tol", 1e-5, low=1e-9, high=0.1, scale="log", label="Tolerance")
-MAX_ITER = Integer("max_iter", 100, low=1, high=100_000, label="Steps at most")
+MAX_ITER = Integer("max_iter", 100, low=1, high=100_000, label="Iterations at most")
 
 
 # Options of `kernel` for methods whose features are kernels at centres. "lm" means the coordinates themselves.

@@ -73,7 +73,7 @@ class PNUAUC(AUCBaseline):
             low=0.0,
             high=1.0,
             symbol="π",
-            label="Share of positives",
+            label="Assumed share of positives",
             sentence="Share of positives among the unlabeled points.",
         ),
         "estimate",

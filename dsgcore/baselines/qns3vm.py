@@ -35,11 +35,11 @@ class QNS3VM(CentredS3VM):
     ----------
     lam
         Strength of the regularisation. Larger values give simpler functions.
-    lam_u
+    lam_u : Relative weight of the unlabeled points
         Cost of unlabeled points near the boundary. The cost of labeled points is 1.
     tol
         Tolerance: a minimisation stops when no derivative of the objective by a coefficient is larger.
-    max_iter : Iterations at most
+    max_iter
         Largest number of iterations of each of the seven minimisations.
 
     Attributes
@@ -78,7 +78,7 @@ class QNS3VM(CentredS3VM):
 
     lam: float = as_said(LAM, low=1e-9, usual=(1e-5, 10.0))
     lam_u: float = field_as_in(
-        SemiSupervisedSVM, "C_star", default=1.0, optional=False, symbol="λ'", usual=(0.0, 100.0)
+        SemiSupervisedSVM, "C_star", name="lam_u", default=1.0, optional=False, symbol="λ'", usual=(0.0, 100.0)
     )
     balance_target: float | None = as_said(BALANCE_TARGET)
     tol: float = as_said(TOL, low=1e-12)

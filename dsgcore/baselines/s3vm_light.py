@@ -40,7 +40,7 @@ class S3VMLight(S3VMBaseline):
     ----------
     C_star
         Final cost of an unlabeled point inside the margin. The default is C, the cost of a labeled point.
-    positive_share : Share of positives
+    positive_share : Share called positive
         Share of the unlabeled points that are labeled positive. The default is the share among the labeled points.
 
     Attributes

@@ -36,7 +36,7 @@ class SUDH(PairsBaseline):
 
     Parameters
     ----------
-    max_iter : Most iterations
+    max_iter
         Largest number of iterations of the solver.
     tol
         Tolerance of the duality gap, relative to the objective (to 1 if the objective is smaller).

@@ -17,6 +17,7 @@ from dsgcore.baselines.regression import HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
+from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import as_said, real
 
 # Half the distance between the two kinks of the regression's loss, so that values rarely reach the second one.
@@ -27,6 +28,7 @@ PENALTY = 10.0
 STILL = 1e-4
 
 
+@accepts_old_names(ridge="jitter")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
@@ -36,8 +38,8 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
 
     Parameters
     ----------
-    ridge : Ridge of the kernel matrix
-        Number added to the kernel matrix's diagonal.
+    jitter : Jitter
+        Number added to the kernel matrix's diagonal, against rounding errors.
     tol
         Tolerance of each convex step: largest violation of the optimality conditions.
     max_iter
@@ -91,7 +93,7 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     sentence = "learns one function and the thresholds between ordered classes, from the labeled points only"
 
     C: float = as_said(C)
-    ridge: float = real(1e-3, low=0.0, high=1.0, scale="log", usual=(0.0, 0.1))
+    jitter: float = real(1e-3, low=0.0, high=1.0, scale="log", usual=(0.0, 0.1))
     tol: float = as_said(TOL, default=1e-4)
     max_iter: int = as_said(MAX_ITER)
 
@@ -99,7 +101,7 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
         kernel = _Shared(X.shape[1]) if self.kernel == "linear" else self._kernel(X)
         assert kernel is not None  # all kernels of this method have it
         K = kernel_matrix(kernel, X)
-        K[np.diag_indices_from(K)] += s["ridge"]
+        K[np.diag_indices_from(K)] += s["jitter"]
         machine = _Machine(K, y, s["C"], s["tol"])
         self.thresholds_ = machine.run(s["max_iter"], watch)
         self.dual_coef_ = machine.coef

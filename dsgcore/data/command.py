@@ -25,7 +25,7 @@ from dsgcore.data.registry import DATASETS
 
 UNLABELED_HELP = "label that means “not labeled”, or none (default: -1 if there are two or more other labels)"
 _LINE_SECONDS = 0.5
-NA_HELP = "words that mean missing, besides an empty cell (default: those of pandas' read_csv, and ?)"
+MISSING_WORDS_HELP = "words that mean missing, besides an empty cell (default: those of pandas' read_csv, and ?)"
 _TABLE = "sample_data/iris.csv"
 # Each command: a line for the list of commands, a description, and an example.
 _COMMANDS = {
@@ -74,7 +74,7 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels", choices=LABELS, default="classes", help="kind of labels to learn from (default: classes)"
     )
-    parser.add_argument("--label", metavar="COLUMN", help="label column (default: it is guessed)")
+    parser.add_argument("--target", metavar="COLUMN", help="label column (default: it is guessed)")
     parser.add_argument(
         "--features", metavar="A,B,..", help="feature columns (default: all except an index, dates and the like)"
     )
@@ -82,13 +82,9 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         "--category", action="append", default=[], metavar="COLUMN", help="column of categories; can be repeated"
     )
     parser.add_argument(
-        *("--drop", "--ignore"),
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="leave out a column; can be repeated",
+        "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
     )
-    parser.add_argument("--na", metavar="A,B,..", help=NA_HELP)
+    parser.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
     parser.add_argument("--unlabeled", default=AUTO, metavar="LABEL", help=UNLABELED_HELP)
     parser.add_argument("--positive", metavar="LABEL", help="positive label, for --labels binary")
     parser.add_argument("--bins", type=int, metavar="K", help="cut a numeric label into this many bins")
@@ -193,11 +189,11 @@ def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> 
     plain = sniff_file(
         path,
         given.labels,
-        given.label or (remote.label if remote else None),
+        given.target or (remote.label if remote else None),
         features=listed_names(given.features),
         category=given.category,
         drop=[*given.drop, *(remote.ignored if remote else ())],
-        missing_words=listed_names(given.na),
+        missing_words=listed_names(given.missing_words),
         unlabeled=given.unlabeled,
     ).to_dict()
     plain |= {name: value for name in ("positive", "bins", "missing") if (value := getattr(given, name)) is not None}

@@ -55,7 +55,7 @@ class Converted:
 def sniff_file(
     path: str | os.PathLike[str],
     labels: str = "classes",
-    label: str | None = None,
+    target: str | None = None,
     *,
     features: Sequence[str] | None = None,
     category: Sequence[str] = (),
@@ -69,7 +69,7 @@ def sniff_file(
     ----------
     path : path
     labels : {"binary", "pairs", "ordinal", "classes"}, default "classes"
-    label : str, optional
+    target : str, optional
         The label column. By default it is guessed.
     features : sequence of str, optional
         The columns that become features, also an index if it is named. By default all possible columns.
@@ -93,7 +93,7 @@ def sniff_file(
     if unlabeled != AUTO:
         recipe = replace(recipe, unlabeled=unlabeled)
     frame = _first_rows(source, recipe)
-    return choose(guessed(frame, recipe, labels, IN_PIECES, label), frame, features, category, drop)
+    return choose(guessed(frame, recipe, labels, IN_PIECES, target), frame, features, category, drop)
 
 
 def _first_rows(source: Source, recipe: Recipe) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.documented import documented, told
 from dsgcore.core.expansion import Expansion
+from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import ParameterError, Real, field_as_in
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
@@ -19,13 +20,13 @@ from dsgcore.estimators.classes import best_threshold, share_threshold
 from dsgcore.estimators.elsewhere import POINTS_CUT, values_of
 from dsgcore.estimators.scores import auc_of
 from dsgcore.prior import energy_class_prior
-from dsgcore.problems import Problem
 from dsgcore.problems.auc import SemiSupervisedAUC
 
 SHARES = ("labels", "estimate")
 _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
 
 
+@accepts_old_names(pooled="is_pooled")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class QSGS2AUC(BinaryEstimator):
@@ -37,7 +38,7 @@ class QSGS2AUC(BinaryEstimator):
 
     Parameters
     ----------
-    pooled
+    is_pooled
         Weigh the scores' spread within a class by its share of the labels, and let all labels decide on the ridge.
         This helps if one class has only a few labels. It changes nothing if both classes have equally many. The paper
         does not pool.
@@ -77,11 +78,8 @@ class QSGS2AUC(BinaryEstimator):
 
     gamma: float = field_as_in(SemiSupervisedAUC, "gamma", default=0.9)
     pairing: str = field_as_in(SemiSupervisedAUC, "pairing", default="all")
-    pooled: bool = field_as_in(SemiSupervisedAUC, "is_pooled", default=True)
+    is_pooled: bool = field_as_in(SemiSupervisedAUC, "is_pooled", default=True)
     positive_share: float | str | None = told("labels", "a number between 0 and 1, 'labels', 'estimate' or None")
-
-    def _problem(self, labels: NDArray) -> Problem:
-        return SemiSupervisedAUC(**super()._problem_parameters(is_pooled=self.pooled))
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         if not isinstance(self.positive_share, str):

@@ -1,11 +1,11 @@
-"""Command ``python -m dsgcore fit METHOD DATA --label COLUMN --out DIR``."""
+"""Command ``python -m dsgcore fit METHOD DATA --target COLUMN --out DIR``."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from dsgcore.cluster import ClusterError
 from dsgcore.core.model_files import ModelError
+from dsgcore.core.old_names import new_names
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data.anywhere import Preparation, rows_of
@@ -63,10 +64,12 @@ def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Name
     """Raise if the folder holds the finished model of another command; the same command may replace its own model."""
     try:
         then = json.loads((given.out / RESULTS[1]).read_text(encoding="utf-8"))
-        then |= then.pop("parameters") | {"scaling": (then["preparation"] or {"scaling": "none"})["scaling"]}
+        then |= new_names(type(estimator), then.pop("parameters"))
+        then |= {"scaling": (then["preparation"] or {"scaling": "none"})["scaling"]}
+        then.setdefault("target", then.get("label"))  # its name in files of version 0.1.0
     except (OSError, ValueError, KeyError, TypeError):
         return  # not written by fit
-    now = {"method": given.method, "data": str(given.data), "label": given.label, "scaling": given.scaling}
+    now = {"method": given.method, "data": str(given.data), "target": given.target, "scaling": given.scaling}
     if "unlabeled" in then:
         now["unlabeled"] = given.unlabeled
     if given.features is not None:
@@ -87,9 +90,11 @@ def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Name
 def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:
     """Return the parameters of NAME=VALUE. A value is JSON, or text otherwise."""
     known = METHODS[method]().get_params()
+    old: Mapping[str, str] = getattr(METHODS[method], "old_names", {})
     found: dict[str, Any] = {"random_state": SEED}
     for one in said:
         name, is_given, value = one.partition("=")
+        name = old.get(name, name)
         if not is_given or name not in known:
             raise ParameterError(f"--set must be NAME=VALUE, of {', '.join(known)}, got {one!r}")
         try:
@@ -104,11 +109,11 @@ def _train(
 ) -> Preparation | None:
     """Train, here or on a cluster, from the checkpoint's iterations on; return the steps applied to every row."""
     features = listed_names(given.features)
-    words = MISSING_WORDS if given.na is None else listed_names(given.na)
+    words = MISSING_WORDS if given.missing_words is None else listed_names(given.missing_words)
     with nullcontext() if given.dask is None else client_of(given.dask) as client:
         done = {"missing": given.missing, "scaling": given.scaling, "tell": progress.read}
         chosen = {"features": features, "drop": given.drop, "missing_words": words, "unlabeled": given.unlabeled}
-        rows, labels = rows_of(given.data, given.label, **chosen, **done)
+        rows, labels = rows_of(given.data, given.target, **chosen, **done)
         progress.say(rows.notes)
         estimator.fit(rows, labels, client=client, checkpoint=checkpoint, every=given.every, tell=progress.made)
     return rows.preparation
@@ -122,7 +127,7 @@ def _said(
     return {
         "method": given.method,
         "data": str(given.data),
-        "label": given.label,
+        "target": given.target,
         "unlabeled": given.unlabeled,
         "features": list(getattr(estimator, "feature_names_in_", ())),
         "preparation": None if preparation is None else preparation.to_dict(),

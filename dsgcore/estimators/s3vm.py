@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.expansion import Expansion
+from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, as_said, derived, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
@@ -22,6 +23,7 @@ UNLABELED_PART = 0.1
 PER = Choice("C_per", "point", options=("point", "mean"))
 
 
+@accepts_old_names(balance="is_balanced")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class TSGS3VM(BinaryEstimator):
@@ -41,7 +43,7 @@ class TSGS3VM(BinaryEstimator):
     C_per
         Loss that C and C_star weigh. 'point': each point's loss, so that one value suits 20 labels and 20,000. 'mean':
         the mean losses, as in the paper. The paper's C is C n_l here, and its C_star is C_star n_u.
-    balance
+    is_balanced
         Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled points, during
         training and after it.
     lam
@@ -50,7 +52,7 @@ class TSGS3VM(BinaryEstimator):
     Attributes
     ----------
     shift_ : float
-        Constant that `decision_function` adds to f. With `balance` it sets the mean over the unlabeled points of the
+        Constant that `decision_function` adds to f. With `is_balanced` it sets the mean over the unlabeled points of the
         last call; otherwise it is 0.
 
     Notes
@@ -88,12 +90,12 @@ class TSGS3VM(BinaryEstimator):
     C_per: str = as_said(PER)
     loss: str = field_as_in(SemiSupervisedSVM, "loss")
     s: float = field_as_in(SemiSupervisedSVM, "s")
-    balance: bool = field_as_in(SemiSupervisedSVM, "is_balanced")
+    is_balanced: bool = field_as_in(SemiSupervisedSVM, "is_balanced")
     lam: float = field_as_in(SolverParameters, "lam", default=1.0)
 
     def _problem(self, labels: NDArray) -> Problem:
         """Return the problem, with C and C_star converted to weights of mean losses for these labels."""
-        problem = SemiSupervisedSVM(**super()._problem_parameters(is_balanced=self.balance))
+        problem = SemiSupervisedSVM(**self._problem_parameters())
         if PER.check(self.C_per) == "mean":
             return problem
         rows = problem.rows(labels)

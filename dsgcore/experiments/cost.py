@@ -37,11 +37,11 @@ class Budget:
         return cost.memory <= self.memory and cost.seconds <= self.seconds
 
 
-def machine_budget(gigabytes: float | None = None) -> Budget:
+def machine_budget(memory_limit: float | None = None) -> Budget:
     """Return the budget of so many gigabytes of memory; by default, of this machine's memory."""
-    if gigabytes is not None and not 0 < gigabytes < float("inf"):
-        raise SpecError(f"the memory must be a number of gigabytes above 0, got {gigabytes:g}")
-    return Budget(memory=of_machine() if gigabytes is None else round(gigabytes * GIGABYTE))
+    if memory_limit is not None and not 0 < memory_limit < float("inf"):
+        raise SpecError(f"memory_limit must be a number of gigabytes above 0, got {memory_limit:g}")
+    return Budget(memory=of_machine() if memory_limit is None else round(memory_limit * GIGABYTE))
 
 
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:

@@ -106,7 +106,7 @@ class StopSpec(Checked):
     )
     tolerance: float = as_said(
         Real("tolerance", 1e-4, low=0.0, high=1.0, scale="log").called(
-            "Tolerance", "Smallest relative decrease of the objective that counts as lower."
+            "Smallest decrease", "Smallest relative decrease of the objective that counts as lower."
         )
     )
 

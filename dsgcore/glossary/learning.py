@@ -31,7 +31,7 @@ DATA = Topic(
             "The share of positives among all points.",
             r"$\pi_+$, with $\pi_- = 1 - \pi_+$. The risk of similar and unlabeled data divides by $2\pi_+ - 1$, "
             r"so $\pi_+ = \frac12$ is refused.",
-            ("share of positives", "share of positives, given", "in the unlabeled points"),
+            ("share of positives", "assumed share of positives", "in the unlabeled points"),
         ),
         Term(
             "training data",

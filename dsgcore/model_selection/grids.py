@@ -23,7 +23,7 @@ _GRIDS: dict[str, dict[str, list[float]]] = {
     "s3vm_step": {"step_size": [1.0, 0.1, 0.01, 0.001]},
     "ordinal": {**_WIDTHS_AND_RIDGES, "gamma": _tenths(0, 10)},
     "multiclass": {
-        "tau_A": [float(f"1e{e}") for e in range(-15, -5)],
+        "lam": [float(f"1e{e}") for e in range(-15, -5)],
         "tau_I": [0.0, *(float(f"1e{e}") for e in range(-15, -5))],
         "tau_S": [0.0, *(float(f"1e{e}") for e in range(-10, 0))],
         "step_size": [float(f"1e{e}") for e in range(1, 6)],

@@ -62,10 +62,10 @@ WAYS: dict[str, _Way] = {
         {
             "features": Among(("linear", "fourier")),
             "sigma": Times(8.0),
-            "tau_A": Times(100.0),
+            "lam": Times(100.0),
             "n_features": Among((512,)),
         },
-        {"sigma": lambda m: 1.0, "tau_A": attrgetter("problem_.tau_A")},
+        {"sigma": lambda m: 1.0, "lam": attrgetter("problem_.lam")},
         lambda m: hits,
         first=({"features": "fourier", "n_features": 512},),
     ),

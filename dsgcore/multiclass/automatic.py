@@ -51,8 +51,8 @@ def settle_weights(
     `X` (n, d) are all points, and `y` (n,) their classes, -1 for unlabeled points.
     """
     n_labeled = int(np.count_nonzero(y != UNLABELED))
-    if _is_open(problem, "tau_A"):
-        problem = replace(problem, tau_A=_ridge(problem, X, y) / n_labeled)
+    if _is_open(problem, "lam"):
+        problem = replace(problem, lam=_ridge(problem, X, y) / n_labeled)
     if _is_open(problem, "tau_S"):
         problem = replace(problem, tau_S=TAIL[features.kind])
     if not _is_open(problem, "tau_I"):
@@ -94,25 +94,25 @@ def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | 
     size = problem.batch_size or n_labeled
     # E (x x')^2 of a mean over B points is at most (largest eigenvalue + mean ||x||^2 / B) times E x x'.
     curvature = (
-        CURVATURES[problem.loss] * (_largest_moment(phi) + np.vdot(phi, phi) / len(phi) / size) + 2.0 * problem.tau_A
+        CURVATURES[problem.loss] * (_largest_moment(phi) + np.vdot(phi, phi) / len(phi) / size) + 2.0 * problem.lam
     )
     if M is not None:
         curvature += 2.0 * problem.tau_I * largest_eigenvalue(M)
     step = 1.0 / max(curvature, 1.0 / FREE)
     # The released variant divides by t + n_l.
     step *= n_labeled if problem.variant == "released" else 1.0
-    radius = free_radius(problem.tau_A, problem.loss) if problem.radius is None else problem.radius
+    radius = free_radius(problem.lam, problem.loss) if problem.radius is None else problem.radius
     return replace(problem, step_size=float(step), radius=radius)
 
 
-def free_radius(tau_A: float, loss: str) -> float:
+def free_radius(lam: float, loss: str) -> float:
     """Return the radius of a ball that contains the minimiser.
 
     At its edge, the ridge alone equals the hinge objective at W = 0.
     """
     if loss != "hinge":
         return FREE
-    return float(min(tau_A**-0.5, FREE)) if tau_A > 0.0 else FREE
+    return float(min(lam**-0.5, FREE)) if lam > 0.0 else FREE
 
 
 def _largest_moment(phi: NDArray) -> float:

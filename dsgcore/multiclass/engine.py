@@ -145,7 +145,7 @@ class MultiClassEngine(OnTheWay):
         if self.twin is not None:
             self._advance_twin(self.twin, iterate)
         task = self._task_of(self._problem)
-        decay = 1.0 - 2.0 * iterate.step * task.problem.tau_A
+        decay = 1.0 - 2.0 * iterate.step * task.problem.lam
         read = partial(self._read, task, iterate)
         self.gauges.advance(iterate.t, iterate.step, decay, task.batch_size, read)
         self.singular_values = iterate.singular_values
@@ -180,7 +180,7 @@ class MultiClassEngine(OnTheWay):
         return {
             "t": iterate.t,
             "step_size": iterate.step,
-            "lam": problem.tau_A,
+            "lam": problem.lam,
             "tau_I": problem.tau_I,
             "tau_S": problem.tau_S,
             "objective": objective(terms),

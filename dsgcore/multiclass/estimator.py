@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.errors import DSGError
 from dsgcore.core.far_points import check_sizes, check_values
+from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import as_in, check_all, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.elsewhere import in_memory, validated_points
@@ -28,6 +29,7 @@ from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
 
 _SIGMA = as_in(MultiClass, "sigma")
+with_old_names = accepts_old_names(tau_A="lam", orthogonal="is_orthogonal")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
 _RUN = (*Stopping.parameters, as_in(SolverParameters, "average"))
 
@@ -82,7 +84,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
     sigma
         Inverse bandwidth of the kernel exp(-sigma ||x - x'||^2) of the Fourier features. 'scale' is 1 /
         (n_features_in_ * X.var()).
-    orthogonal
+    is_orthogonal
         Draw the Fourier features' frequencies orthogonal to each other. The kernel is the same, with a smaller error.
         If there are hundreds of coordinates, it is as accurate as 1.5 times as many independent frequencies.
     loss
@@ -112,7 +114,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         Number of coordinates d of a point.
     """
 
-    tau_A: float | str | None = field_as_in(MultiClass, "tau_A", default="auto")
+    lam: float | str | None = field_as_in(MultiClass, "lam", default="auto")
     step_size: float | str | None = field_as_in(MultiClass, "step_size", default="auto")
     radius: float | None = field_as_in(MultiClass, "radius")
     batch_size: int | None = field_as_in(MultiClass, "batch_size")
@@ -123,7 +125,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
     verbose: int = told(0, "int")
     variant: str = field_as_in(MultiClass, "variant")
     features: str = field_as_in(MultiClass, "features")
-    orthogonal: bool = field_as_in(MultiClass, "is_orthogonal", default=True)
+    is_orthogonal: bool = field_as_in(MultiClass, "is_orthogonal", default=True)
     fit_intercept: bool = field_as_in(MultiClass, "fit_intercept", default=True)
     loss: str = field_as_in(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
     sigma: float | str = told("scale", f"{_SIGMA.allowed()}, or 'scale'")
@@ -163,7 +165,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         return self
 
     def _problem(self, X: NDArray) -> MultiClass:
-        own = {**self.get_params(), "is_orthogonal": self.orthogonal}
+        own = self.get_params()
         given: dict[str, Any] = {p.name: own[p.name] for p in MultiClass.parameters if p.name in own}
         if given["sigma"] == "scale" and given["features"] == "linear":
             given["sigma"] = MultiClass.sigma  # not used

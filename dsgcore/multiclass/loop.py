@@ -2,7 +2,7 @@
 
     for t = 1 .. T:
         draw a mini-batch of labeled points
-        Q <- W - (1/mu) (sub-gradient of the batch's hinge loss + 2 tau_A W + 2 tau_I X L X' W)
+        Q <- W - (1/mu) (sub-gradient of the batch's hinge loss + 2 lam W + 2 tau_I X L X' W)
         W <- Q with every singular value after the first theta made smaller by tau_S / mu, not below 0
         W <- W min(1, 1 / ||W||)
 
@@ -106,7 +106,7 @@ def _gradient(task: MultiClassTask, W: NDArray, rows: NDArray) -> NDArray:
     """Return the gradient of the problem's `smooth_terms`, in the same order of operations."""
     problem, X = task.problem, task.X[rows]
     gradient = X.T @ (problem.slopes(X @ W, task.y[rows]) / task.batch_size)
-    gradient += 2.0 * problem.tau_A * problem.pulled(W)
+    gradient += 2.0 * problem.lam * problem.pulled(W)
     if task.M is not None:
         gradient += 2.0 * problem.tau_I * (task.M @ W)
     return gradient

@@ -38,7 +38,7 @@ def problem_at(
     is_open = solver.step_size is None and setting.radius is None
     return MultiClass(
         **{name: getattr(setting, name) for name in _AS_IN_SETTING},
-        tau_A=values["lam"],
+        lam=values["lam"],
         tau_I=automatic if values["tau_I"] is None else values["tau_I"],
         tau_S=values["tau_S"],
         step_size=None if theta is None else SCHEDULES[solver.schedule](theta, max(t, 1), solver.n_iter),  # type: ignore[arg-type]

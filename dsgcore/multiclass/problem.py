@@ -53,15 +53,15 @@ CURVATURES = {"hinge": 1.0, "logistic": 0.5}
 class MultiClass:
     """Max-margin multi-class classification with h(x) = W'x, a graph over all points and a low-rank W.
 
-    With the margin m_i = h_y(x_i) - max over other classes of h(x_i), the objective is
+    With the margin m_i = h_y(x_i) - max over other classes of h(x_i), and the paper's tau_A as lam, the objective is
 
-        mean over labeled points of [1 - m_i]_+  +  tau_A ||W||_F^2  +  tau_I trace(W' X L X' W)  +  tau_S tail,
+        mean over labeled points of [1 - m_i]_+  +  lam ||W||_F^2  +  tau_I trace(W' X L X' W)  +  tau_S tail,
 
     where the tail is the sum of the singular values of W after the first theta min(K, d), rounded up. In the released
     variant it is the sum of all. tau_I = 0 is LRC-MC, tau_S = 0 is SS-MC, both zero is Linear-MC. `step_size` is the
     paper's 1/mu.
 
-    After each step W is projected to ||W||_F <= radius. A radius of None is 1 in the paper. It is 1 / sqrt(tau_A) in
+    After each step W is projected to ||W||_F <= radius. A radius of None is 1 in the paper. It is 1 / sqrt(lam) in
     the released variant and with an automatic step. `dsgcore.multiclass.task.make_task` resolves parameters that are
     "auto". A `batch_size` of None takes all labeled points, which is gradient descent instead of stochastic.
 
@@ -70,7 +70,7 @@ class MultiClass:
 
     Parameters
     ----------
-    tau_A : Regularisation
+    lam : Regularisation
         Strength of the pull of the weights towards zero (ridge). “auto” counts as much as one labeled point.
     tau_I : Trust in the graph
         Weight of the graph: larger values make neighbouring points, labeled or not, score more alike. 0 uses the
@@ -127,13 +127,12 @@ class MultiClass:
 
     - The step is step_size / (t + n_l).
     - It visits the labeled points in random orders, and divides by the full batch size even in a shorter last batch.
-    - It projects to ||W||_F <= 1 / sqrt(tau_A), before the thresholding.
+    - It projects to ||W||_F <= 1 / sqrt(lam), before the thresholding.
     - It shrinks the *first* theta singular values and does not change the rest.
     - Its graph is in `laplacian`. Its own grid has step_size 1e3 and 1e4 with batch_size 1.
     """
 
-    # The paper's names, as in the estimators.
-    tau_A: float = real(
+    lam: float = real(
         1e-6, low=0.0, high=1e3, scale="log", usual=(1e-9, 1.0), symbol="τ_A", optional=True, automatic=1e-3
     )
     tau_I: float = real(
@@ -167,7 +166,7 @@ class MultiClass:
             return self.radius
         if self.variant == "paper":
             return 1.0
-        return self.tau_A**-0.5 if self.tau_A > 0.0 else math.inf
+        return self.lam**-0.5 if self.lam > 0.0 else math.inf
 
     def n_kept(self, d: int, n_classes: int) -> int:
         """Return theta as a number of singular values of a (d, K) matrix."""
@@ -200,7 +199,7 @@ class MultiClass:
         """
         loss, c = LOSSES[self.loss](X @ W, y)
         pulled, MW = self.pulled(W), None if M is None else M @ W
-        gradient = X.T @ (c / (size or len(y))) + 2.0 * self.tau_A * pulled
+        gradient = X.T @ (c / (size or len(y))) + 2.0 * self.lam * pulled
         if MW is not None:
             gradient += 2.0 * self.tau_I * MW
         return self._terms(loss, W, pulled, MW), gradient
@@ -213,7 +212,7 @@ class MultiClass:
     def _terms(self, loss: NDArray, W: NDArray, pulled: NDArray, MW: NDArray | None) -> dict[str, float]:
         return {
             self.loss: float(mean(loss)),
-            "ridge": self.tau_A * float(np.vdot(W, pulled)),
+            "ridge": self.lam * float(np.vdot(W, pulled)),
             "graph": 0.0 if MW is None else self.tau_I * float(np.vdot(W, MW)),
         }
 

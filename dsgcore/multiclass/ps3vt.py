@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsgcore.core.documented import documented
-from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
+from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail, with_old_names
 
 
+@with_old_names
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class PS3VT(Graph, Tail, MultiClassEstimator):

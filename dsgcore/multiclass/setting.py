@@ -23,8 +23,8 @@ _AUTO = f"{as_in(MultiClass, 'tau_I').sentence} “auto” is {AUTOMATIC_TAU_I:g
 class MultiClassSetting(Setting):
     """PS3VT's own parameters in a spec. The solver and kernel sections hold the rest of `MultiClass`.
 
-    In those sections ``lam`` is tau_A, and ``step_size`` under its schedule is 1/mu. ``sigma`` and ``n_features``
-    belong to the Fourier features, and have no effect for linear ones. The released variant divides its step by t +
+    In those sections ``lam`` is the paper's tau_A, and ``step_size`` under its schedule is 1/mu. ``sigma`` and
+    ``n_features`` belong to the Fourier features, and have no effect for linear ones. The released variant divides its step by t +
     n_l itself, so its schedule must be constant. The kernel is Gaussian and the precision float64. A tau_I of None is
     0.001, or less if the run's first step would overshoot.
 

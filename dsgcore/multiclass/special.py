@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import documented
-from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail
+from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail, with_old_names
 from dsgcore.multiclass.task import MultiClassTask
 
 
@@ -52,6 +52,7 @@ class _Watched(MultiClassTask):
         return super().batch(t)
 
 
+@with_old_names
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearMC(MultiClassBaseline):
@@ -75,6 +76,7 @@ class LinearMC(MultiClassBaseline):
     sentence: ClassVar[str] = "learns from the labels alone: neither graph nor pull to low rank"
 
 
+@with_old_names
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class LRCMC(Tail, MultiClassBaseline):
@@ -87,6 +89,7 @@ class LRCMC(Tail, MultiClassBaseline):
     sentence: ClassVar[str] = "learns from the labels alone, pulled to low rank"
 
 
+@with_old_names
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class SSMC(Graph, MultiClassBaseline):

@@ -42,7 +42,7 @@ class KernelTwin:
         `rows` (B,) are the batch among the training points. `c` (B, K) is the sub-gradient of its mean loss by the
         scores. `f` (n, K) and `phi` (n, D) are the scores of all training points before the step, and their features.
         """
-        A = (1.0 - 2.0 * step * problem.tau_A) * self.A
+        A = (1.0 - 2.0 * step * problem.lam) * self.A
         np.add.at(A, rows, -step * c)
         if problem.tau_I > 0.0 and self.L is not None:
             A -= 2.0 * step * problem.tau_I * (self.L @ f)

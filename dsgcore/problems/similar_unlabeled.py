@@ -61,8 +61,9 @@ class SimilarUnlabeled(Problem):
 
     Parameters
     ----------
-    prior : Share of positives
-        Share of positives among all points. It must not be one half, because then similar pairs say nothing.
+    prior : Assumed share of positives
+        Share of positives among all points, which you tell the method. It must not be one half, because then similar
+        pairs say nothing.
     loss : Loss
         Cost of a value on the wrong side.
     correction : Correction

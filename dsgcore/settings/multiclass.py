@@ -41,7 +41,7 @@ GRAPH = 0.2
 
 def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
     setting, s = cast("MultiClassSetting", spec.problem), spec.solver
-    radius = MultiClass(tau_A=s.lam, radius=setting.radius, variant=setting.variant).ball
+    radius = MultiClass(lam=s.lam, radius=setting.radius, variant=setting.variant).ball
     return (
         Assumption(
             "The steps are those of Algorithm 1, not of the released program.",
@@ -71,10 +71,9 @@ def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
 
 
 def _like_linear(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
-    """Convert the ridge to tau_A, and pass the mini-batch and the weight of the graph."""
+    """Return the size of the mini-batch and the weight of the graph, if the run uses all labels or an automatic weight."""
     problem: Any = spec.problem
     return {
-        "tau_A": spec.solver.lam,
         **({"batch_size": None} if problem.is_full_gradient else {}),
         **({"tau_I": problem.usual_tau_I} if problem.tau_I is None else {}),
     }
@@ -181,7 +180,7 @@ MULTICLASS = Profile(
     steerable=("step_size", "tau_I", "tau_S", "lam"),
     kernels=("gaussian",),
     dtypes=("float64",),
-    seldom=("theta", "radius", "n_neighbors", "variant", "is_full_gradient", "fit_intercept", "loss", "is_orthogonal"),
+    seldom=("theta", "radius", "n_neighbors", "variant", "is_full_gradient", "fit_intercept", "loss"),
     translations=dict.fromkeys(("LinearMC", "LRCMC", "SSMC"), _like_linear),
     suggested={
         "features": Among(("linear", "fourier")),

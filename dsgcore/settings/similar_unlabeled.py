@@ -58,7 +58,7 @@ def _priors(run: Run) -> panels.Metrics:
     known = hidden[hidden != UNLABELED]  # in an uploaded file, some may be unknown
     return panels.Metrics(
         (
-            panels.Metric("Share of positives, given", f"{problem.prior:.3f}"),
+            panels.Metric("Assumed share of positives", f"{problem.prior:.3f}"),
             panels.Metric("In the unlabeled points", f"{np.mean(known == 1):.3f}" if len(known) else "–"),
             panels.OnRequest(
                 "estimate",

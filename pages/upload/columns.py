@@ -32,7 +32,7 @@ _ROLES = {name: role for role, name in ROLE_NAMES.items()}
 
 def is_drawn(key: str) -> bool:
     """Return True if the session keeps the state of a file's widgets."""
-    return f"{key}-words" in st.session_state
+    return f"{key}-missing_words" in st.session_state
 
 
 def draw_format(begun: Recipe, key: str) -> Recipe:
@@ -40,7 +40,7 @@ def draw_format(begun: Recipe, key: str) -> Recipe:
     words = st.text_input(
         "Cells that mean a missing value",
         ", ".join(word for word in begun.missing_words if word),
-        key=f"{key}-words",
+        key=f"{key}-missing_words",
         help="Separate them with commas. An empty cell always means a missing value.",
     )
     recipe = replace(begun, missing_words=("", *(word.strip() for word in words.split(",") if word.strip())))
@@ -153,7 +153,7 @@ def draw_gaps(recipe: Recipe, begun: Recipe, key: str) -> Recipe:
         1,
         1000,
         begun.text_dimensions,
-        key=f"{key}-directions",
+        key=f"{key}-text_dimensions",
         help="Singular directions of TF-IDF that describe a column of text.",
     )
     return replace(recipe, text_dimensions=directions)

@@ -103,7 +103,7 @@ def _pairs(name: str, steps: dict[float, list[float]]) -> list[dict[str, Any]]:
     return [{name: value, "step_size": step} for value, its_steps in steps.items() for step in its_steps]
 
 
-LINEAR = MultiClass(tau_A=1e-6, tau_I=0.0, tau_S=0.0)
+LINEAR = MultiClass(lam=1e-6, tau_I=0.0, tau_S=0.0)
 GRIDS = {
     # Algorithm 1, in the ball and with the first step that cross-validation takes; the step is cut three times.
     "paper": Grid(
@@ -127,7 +127,7 @@ GRIDS = {
     # The authors' program.
     "released": Grid(
         base=replace(LINEAR, variant="released", batch_size=1, n_iter=1),
-        first=_pairs("tau_A", {1e-7: [1e1, 1e2, 1e3, 1e4], 1e-3: [1e2, 1e3]}),
+        first=_pairs("lam", {1e-7: [1e1, 1e2, 1e3, 1e4], 1e-3: [1e2, 1e3]}),
         tau_I=[0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4],
         tau_S=[0.0, 1e-5, 1e-4, 1e-3],
         theta=[0.5],

@@ -142,7 +142,7 @@ class Mistakes:
         it, its = ("it", "its word") if self.n == 1 else ("them", "their words")
         raise DataError(
             f"column {name!r} must hold numbers, got {self.first!r}{kind} in row {self.row}{several}: correct {it}, let "
-            f"{its} mean missing (--na), make the column a category (--category), or leave it out (--drop)"
+            f"{its} mean missing (--missing-words), make the column a category (--category), or leave it out (--drop)"
         )
 
 

@@ -1,0 +1,183 @@
+"""A parameter has one name in Python, in a spec, on the command line and in the app. Old names are still read."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import fields
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import each
+
+import dsgcore.baselines
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore.__main__ import main
+from dsgcore.baselines import COMPETITORS
+from dsgcore.core.kernels import KERNELS
+from dsgcore.core.parameters import PARAMETER
+from dsgcore.data import rows_of
+from dsgcore.data.converting import sniff_file
+from dsgcore.data.reading import Recipe
+from dsgcore.diagnostics import limits
+from dsgcore.experiments import SETTINGS, default_spec
+from dsgcore.experiments.cost import machine_budget
+from dsgcore.experiments.settings import DataSpec, DiagnosticsSpec, StopSpec, solver_parameters
+from dsgcore.scoring import score_parquet
+from dsgcore.studies import begin_study, local_processes
+
+DOCS = Path(__file__).parent.parent / ".github/docs"
+ESTIMATORS = {"similar_unlabeled": TSGSU, "auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "multiclass": PS3VT}
+COMPETITOR_CLASSES = set(chain.from_iterable(COMPETITORS.values()))
+SECTIONS = (*SETTINGS.values(), *KERNELS.values(), DataSpec, StopSpec, DiagnosticsSpec, Recipe)
+# What the docs say about the fields of a spec that an estimator has not.
+NOT_OF_ESTIMATORS = {"is_full_gradient": "batch_size=None", "schedule": "PS3VT", "dtype": "PS3VT"}
+# Options about the command itself: its files, its output, its processes.
+OF_THE_COMMAND = {"csv", "dask", "help", "json", "long", "only", "out", "quiet", "set"}
+
+
+def named_fields(kind):
+    """Return the fields of a class that are parameters, with the name that the parameter had where it was defined."""
+    return [(one.name, one.metadata[PARAMETER].name) for one in fields(kind) if PARAMETER in one.metadata]
+
+
+def test_a_parameter_that_several_classes_share_has_one_name():
+    other = {
+        (kind.__name__, name, defined)
+        for kind in (*ESTIMATORS.values(), *COMPETITOR_CLASSES, *SECTIONS)
+        for name, defined in named_fields(kind)
+        if defined not in ("", name)
+    }
+    assert other == set()
+
+
+def test_one_label_belongs_to_one_name():
+    names = {}
+    solvers = [p for setting in SETTINGS.values() for p in solver_parameters(setting)]
+    own = [p for kind in (*SECTIONS, *COMPETITOR_CLASSES) for p in kind.parameters]
+    for parameter in (*solvers, *own):
+        if parameter.label:
+            names.setdefault(parameter.label, set()).add(parameter.name)
+    assert len(names) > 50
+    assert {label: found for label, found in names.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("setting", ESTIMATORS)
+def test_a_spec_and_its_estimator_have_the_same_names(setting):
+    spec, python = default_spec(setting), ESTIMATORS[setting]().get_params().keys()
+    asked = {p.name for p in (*spec.problem.parameters, *spec.kernel.parameters, *solver_parameters(SETTINGS[setting]))}
+    said = (DOCS / "python.md").read_text(encoding="utf-8")
+    for name in asked - python:
+        assert NOT_OF_ESTIMATORS[name] in said
+        assert f"`{name}`" in said
+
+
+def test_seed_and_random_state_are_the_only_two_names_and_the_docs_say_why():
+    takes = [inspect.signature(kind).parameters for kind in (*ESTIMATORS.values(), *COMPETITOR_CLASSES)]
+    assert not any("seed" in names for names in takes)
+    assert any("random_state" in names for names in takes)
+    assert "seed" in default_spec("auc").to_dict()
+    said = (DOCS / "python.md").read_text(encoding="utf-8")
+    assert re.search(r"`random_state` .*scikit-learn.*`seed`", said)
+
+
+# The functions that a command gives its options to, and the names of their arguments.
+TAKEN_BY = {
+    "run": (machine_budget,),
+    "check": (limits,),
+    "sweep": (local_processes, begin_study),
+    "fit": (rows_of, QSGS2AUC.fit),
+    "predict": (score_parquet,),
+    "bench": (),
+    "data fetch": (),
+    "data describe": (sniff_file, Recipe),
+    "data convert": (sniff_file, Recipe),
+}
+
+
+@each("command", TAKEN_BY)
+def test_an_option_has_the_name_of_the_argument_that_it_is_given_to(command, capsys):
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    options = {name.replace("-", "_") for name in re.findall(r"(?<=--)[a-z][a-z-]*", capsys.readouterr().out)}
+    spec_fields = {p.name for p in DataSpec.parameters}
+    known = OF_THE_COMMAND | spec_fields | set(chain.from_iterable(map(_arguments, TAKEN_BY[command])))
+    assert options - known == set()
+
+
+def _arguments(function):
+    return inspect.signature(function).parameters
+
+
+def test_a_control_has_the_name_of_its_parameter():
+    pytest.importorskip("streamlit")
+    from dsgcore.settings import profile_of
+    from pages.controls.kernel_parameters import OWN_KEYS
+    from pages.controls.names import names_of
+
+    kernels = {OWN_KEYS.get((k, p.name), p.name) for k, kind in KERNELS.items() for p in kind.parameters}
+    for setting in SETTINGS.values():
+        named = {p.name for p in (*setting.parameters, *solver_parameters(setting))} | kernels
+        named |= {p.name for kind in (StopSpec, DataSpec) for p in kind.parameters}
+        keys = {key.removeprefix(profile_of(setting).prefix) for key in names_of(setting).values()}
+        assert keys - named == {"kernel", "data", "seed", "file", "also"} - named
+    assert all(key.endswith(name) for (_, name), key in OWN_KEYS.items())
+
+
+# --- old names
+
+
+@each(
+    "kind, old, new",
+    [
+        (QSGS2AUC, {"pooled": False}, {"is_pooled": False}),
+        (TSGS3VM, {"balance": True}, {"is_balanced": True}),
+        (PS3VT, {"tau_A": 0.5, "orthogonal": False}, {"lam": 0.5, "is_orthogonal": False}),
+        (dsgcore.baselines.LinearMC, {"tau_A": 0.5}, {"lam": 0.5}),
+        (dsgcore.baselines.SVOREX, {"ridge": 0.5}, {"jitter": 0.5}),
+        (dsgcore.baselines.EverydayNystroem, {"n_components": 5}, {"centers": 5}),
+    ],
+)
+def test_an_estimator_reads_old_names_and_warns(kind, old, new):
+    with pytest.warns(FutureWarning, match=rf"the parameter \w+ is now called ({'|'.join(new)})$"):
+        given = kind(**old)
+    with pytest.warns(FutureWarning, match="is now called"):
+        changed = kind().set_params(**old)
+    for model in (given, changed):
+        assert new.items() <= model.get_params().items()
+        assert not old.keys() & model.get_params().keys()
+
+
+def test_old_options_are_still_read(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,b,c,label\n" + "1,2,-,x\n3,4,5,y\n" * 20, encoding="utf-8")
+    described = []
+    for options in (["--label", "a", "--na=-", "--ignore", "b"], ["--target", "a", "--missing-words=-", "--drop", "b"]):
+        assert main(["data", "describe", str(tmp_path / "t.csv"), *options]) == 0
+        described.append(capsys.readouterr().out)
+    assert described[0] == described[1]
+    (tmp_path / "spec.json").write_text(default_spec("auc").to_json(), encoding="utf-8")
+    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--memory", "0.001"]) == 2
+    assert "0.001 GB" in capsys.readouterr().err
+
+
+@pytest.mark.compiled
+def test_a_fit_reads_old_names_and_continues_an_old_folder(tmp_path, capsys):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(label=np.where(np.arange(60) < 40, X[:, 0] > 0, -1).astype(int))
+    table.to_parquet(tmp_path / "t.parquet")
+    fit = ["fit", "TSGS3VM", str(tmp_path / "t.parquet"), "--out", str(tmp_path / "out"), "--quiet"]
+    few = ["--set", "n_iter=3", "--set", "n_features=4"]
+    assert main([*fit, "--label", "label", *few, "--set", "balance=true"]) == 0
+    said = json.loads((tmp_path / "out/fit.json").read_text("utf-8"))
+    assert said["parameters"]["is_balanced"] is True
+    said["label"] = said.pop("target")
+    said["parameters"]["balance"] = said["parameters"].pop("is_balanced")
+    (tmp_path / "out/fit.json").write_text(json.dumps(said), encoding="utf-8")
+    assert main([*fit, "--target", "label", *few, "--set", "is_balanced=true"]) == 0  # the same command as before
+    assert main([*fit, "--target", "label", *few, "--set", "is_balanced=false"]) == 2
+    assert "is_balanced was True and is False" in capsys.readouterr().err
