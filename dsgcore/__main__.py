@@ -1,4 +1,4 @@
-"""The command line, ``python -m dsgcore``: ``run``, ``check``, ``sweep``, ``fit``, ``predict``, ``data``, ``bench``."""
+"""The command line, ``python -m dsgcore``: ``run``, ``check``, ``sweep``, ``compare``, ``fit`` ..."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _PLACES = {
     "sweep": "dsgcore.studies.command:sweep",
     "fit": "dsgcore.estimators.command:fit",
     "predict": "dsgcore.scoring.command:predict",
+    "compare": "dsgcore.comparing.command:compare",
 }
 _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
@@ -139,6 +140,29 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
+def _add_compare(compare: argparse.ArgumentParser) -> None:
+    compare.add_argument("data", metavar="DATA", help="a CSV, Parquet, LIBSVM or npz file, or a name from `data list`")
+    compare.add_argument("--label", metavar="COLUMN", help="label column (default: it is guessed)")
+    compare.add_argument("--labels", type=int, metavar="N", help="number of labels to learn from (default: all)")
+    compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of repetitions (default: 10)")
+    compare.add_argument("--seconds", type=float, default=120.0, metavar="S", help="time limit (default: 120)")
+    compare.add_argument("--score", metavar="NAME", help="accuracy, auc, mean_auc or mean_absolute_error")
+    compare.add_argument("--methods", metavar="A,B,..", help="methods to compare (default: all that suit the labels)")
+    compare.add_argument("--ordered", action="store_true", help="the classes have an order")
+    compare.add_argument("--unlabeled", default="auto", metavar="LABEL", help="label that means “not labeled”, or none")
+    compare.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column")
+    compare.add_argument("--na", metavar="A,B,..", help="words that mean missing, besides an empty cell")
+    compare.add_argument("--no-curves", action="store_true", help="no learning curves over the number of labels")
+    compare.add_argument("--json", type=Path, metavar="FILE", help="write the whole result to this JSON file")
+    compare.add_argument("--csv", type=Path, metavar="FILE", help="write the ranked table to this CSV file")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write a report for colleagues to this HTML file")
+    compare.add_argument(
+        "--store", type=Path, metavar="FILE", help="file of finished fits (default: in your data folder)"
+    )
+    compare.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
+    compare.add_argument("--quiet", action="store_true", help="print nothing but errors and the result")
+
+
 _RUN = "run spec.json --out results"
 # Each command: its options, a line for the list of commands, a description, and an example.
 _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, str]] = {
@@ -159,6 +183,12 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
         "make the runs of a study: a spec along axes and over seeds",
         "Make the runs of a study: a spec along axes and over seeds. Finished runs are kept, so a stopped study resumes.",
         "sweep study.json --csv runs.csv",
+    ),
+    "compare": (
+        _add_compare,
+        "compare methods on a file, and say which one to use",
+        "Compare our methods with scikit-learn's on your data, and say which one to use. Finished fits are kept.",
+        "compare sample_data/iris.csv --label species --labels 30 --html report.html",
     ),
     "fit": (
         _add_fit,

@@ -23,6 +23,26 @@ def mean_half_width(differences: NDArray) -> float:
     return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * np.std(differences, ddof=1) / np.sqrt(n))
 
 
+def resampled_half_width(differences: NDArray, overlap: float) -> float:
+    """Return half of the 95 % interval of the mean of paired differences (n,) over repeated splits of the same points.
+
+    The splits share points, so their differences are not independent, and Student's interval is too narrow.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        One difference for each split.
+    overlap : float
+        Number of test points over number of training points. With 0 the result is that of `mean_half_width`.
+
+    Notes
+    -----
+    Source: C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning, 2003. The variance of the
+    mean is (1 / n + overlap) times the variance of a difference.
+    """
+    return mean_half_width(differences) * math.sqrt(1.0 + len(differences) * overlap)
+
+
 def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
     """Return half of the 95 % interval of the difference of two accuracies on the same points; NaN for fewer than 30.
 

@@ -9,6 +9,8 @@ The search uses the estimator's own `score`, which ignores unlabeled points. `sc
 `auc_score` or `mean_auc_score`, which ignore them too. scikit-learn's scorers, such as ``scoring="accuracy"``, count
 unlabeled points as mistakes.
 
+`compare` ranks our methods and scikit-learn's on the same splits of your data, and says which one to use.
+
 `suggest` tunes the few parameters that matter within a given time, with these folds and scores.
 
 Each paper tunes parameters in its own way. Unless noted, the scores use the labeled points of held-out folds:
@@ -20,6 +22,9 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 - ordinal: `LabeledFolds` with `mean_auc_score`;
 - multi-class: `LabeledFolds` with `accuracy`.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
 from dsgcore.model_selection.grids import paper_grid
@@ -35,6 +40,9 @@ from dsgcore.model_selection.scorers import (
 from dsgcore.model_selection.seen_labels import SeenLabels
 from dsgcore.model_selection.suggesting import suggest
 
+if TYPE_CHECKING:
+    from dsgcore.comparing import compare
+
 __all__ = [
     "AUCRisk",
     "FoldError",
@@ -48,7 +56,15 @@ __all__ = [
     "UnlabeledFolds",
     "accuracy",
     "auc_score",
+    "compare",
     "mean_auc_score",
     "paper_grid",
     "suggest",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `compare` on first access: its modules import this package."""
+    if name != "compare":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("dsgcore.comparing").compare

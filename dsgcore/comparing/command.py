@@ -1,0 +1,103 @@
+"""The command ``python -m dsgcore compare DATA --label COLUMN``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from dsgcore.comparing.carrying_out import compare as compare_methods
+from dsgcore.comparing.report import html_of, text_of
+from dsgcore.comparing.result import Comparison
+from dsgcore.core.parameters import quoted
+from dsgcore.core.text_files import check_place
+from dsgcore.data import DATASETS, DataError, load
+from dsgcore.data.converting import sniff_file
+from dsgcore.data.datasets import Dataset
+from dsgcore.data.reading import LOCAL, Source, dataset_of, read_table, unpacked
+from dsgcore.data.reading.names import listed_names
+from dsgcore.studies.command import INTERRUPTED
+from dsgcore.studies.store import default_store
+
+
+def compare(given: argparse.Namespace) -> int:
+    """Compare the methods on a file or a named set, and write the results; return the exit code."""
+    files = {"--json": given.json, "--csv": given.csv, "--html": given.html}
+    for option, file in files.items():
+        if file is not None:
+            check_place(file, option)
+    data = dataset_of_command(given)
+    progress = _Progress(given.seconds, is_quiet=given.quiet)
+    try:
+        found = compare_methods(
+            *(data.X, data.y),
+            labels=given.labels,
+            seeds=given.seeds,
+            seconds=given.seconds,
+            score=given.score,
+            methods=listed_names(given.methods),
+            ordered=given.ordered,
+            curves=not given.no_curves,
+            store=given.store or default_store(),
+            jobs=given.jobs,
+            name=data.name,
+            tell=progress.tell,
+        )
+    except KeyboardInterrupt:
+        progress.end()
+        print("dsgcore: stopped. Finished fits are kept. Run the same command to continue", file=sys.stderr)
+        return INTERRUPTED
+    progress.end()
+    _write(found, given)
+    print(text_of(found))
+    return 0
+
+
+def _write(found: Comparison, given: argparse.Namespace) -> None:
+    if given.json is not None:
+        given.json.write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
+    if given.csv is not None:
+        given.csv.write_text(found.to_csv(), encoding="utf-8", newline="")
+    if given.html is not None:
+        given.html.write_text(html_of(found), encoding="utf-8")
+
+
+def dataset_of_command(given: argparse.Namespace) -> Dataset:
+    """Return the points and class codes of the command's file or named set."""
+    path = Path(given.data)
+    if not path.exists():
+        if given.data in DATASETS:
+            return load(given.data)
+        raise DataError(
+            f"there is no file {quoted(given.data)}, and no set of that name (see: python -m dsgcore data list)"
+        )
+    labels = "ordinal" if given.ordered else "classes"
+    words = listed_names(given.na)
+    recipe = sniff_file(path, labels, given.label, drop=given.drop, missing_words=words, unlabeled=given.unlabeled)
+    source = Source.of_path(path)
+    return dataset_of(read_table(unpacked(source, LOCAL), recipe, LOCAL), recipe, source, labels=labels, limits=LOCAL)
+
+
+class _Progress:
+    """Progress line on the error stream: number of fits, the leader, and the time left."""
+
+    def __init__(self, seconds: float, *, is_quiet: bool) -> None:
+        self.seconds, self.is_quiet, self.start, self.is_shown = seconds, is_quiet, time.monotonic(), False
+
+    def tell(self, so_far: Comparison) -> None:
+        """Draw the line."""
+        if self.is_quiet:
+            return
+        left = max(0.0, self.seconds - (time.monotonic() - self.start))
+        n = sum(bool(so_far.scores(name)) for name in so_far.methods)
+        best = so_far.table["method"][0]
+        text = f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods, best so far: {best}, at most {left:.0f} s left"
+        print(f"\r{text:<100}", end="", file=sys.stderr, flush=True)
+        self.is_shown = True
+
+    def end(self) -> None:
+        """End the line."""
+        if self.is_shown:
+            print(file=sys.stderr)

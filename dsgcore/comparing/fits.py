@@ -1,0 +1,132 @@
+"""One fit of a comparison, in any process: a request is the input, scores, time and memory are the output."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore import __version__
+from dsgcore._memory import forget_peak, peak
+from dsgcore.comparing.methods import METHODS, Method, scores_of
+from dsgcore.comparing.samples import Sample
+from dsgcore.core.errors import DSGError
+from dsgcore.core.problem import UNLABELED
+from dsgcore.data.splits import Split
+
+# Labels of each class, and unlabeled points, of the short fit that compiles and loads what a fit needs.
+WARM_LABELS, WARM_POINTS = 3, 40
+# Numbers in the key of a kept fit that change with the way of fitting and measuring.
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """One fit: a method's name, a seed, and the number of labels."""
+
+    method: str
+    seed: int
+    n_labeled: int
+
+    def key(self, sample: Sample) -> str:
+        """Return the name of its result in a store."""
+        own = METHODS[self.method]
+        said = [VERSION, __version__, sample.sha256, own.estimator, dict(own.parameters), self.seed, self.n_labeled]
+        return hashlib.sha256(json.dumps([*said, own.uses_unlabeled]).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Result of one fit.
+
+    Attributes
+    ----------
+    request : FitRequest
+    scores : mapping of str to float
+        Test scores by name; empty if the fit failed.
+    seconds : float
+        Computing time of the fit on one core.
+    megabytes : float
+        Peak memory of the fit beyond the data.
+    note : str
+        Reason why there is no score, or a warning of the fit.
+    """
+
+    request: FitRequest
+    scores: dict[str, float] = field(default_factory=dict)
+    seconds: float = math.nan
+    megabytes: float = math.nan
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fit as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Fit:
+        """Return the fit of plain data."""
+        return cls(**plain | {"request": FitRequest(**plain["request"])})
+
+
+def fit_some(
+    folder: str, plain: dict[str, Any], requests: Sequence[FitRequest], *, report: Callable[[list[Fit]], object]
+) -> list[Fit]:
+    """Make the fits of one method; report all of them after each. This is what a background job does."""
+    sample, made = Sample.read(Path(folder), plain), list[Fit]()
+    is_warm = False
+    for request in requests:
+        split = sample.split(request.seed, request.n_labeled)
+        if not is_warm:
+            _warm_up(METHODS[request.method], split, request.seed)
+            is_warm = True
+        made.append(fit(request, split, sample.kind))
+        report(made)
+    return made
+
+
+def fit(request: FitRequest, split: Split, kind: str) -> Fit:
+    """Make one fit, and measure it."""
+    method = METHODS[request.method]
+    X, y = _training(method, split)
+    model, held, start = method.make(request.seed), forget_peak(), time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a method that has not converged shows it by its score
+            model.fit(X, y)
+        seconds, used = time.process_time() - start, max(0, peak() - held) / 1e6
+        scores = scores_of(model, split.X_test, split.y_test, kind)
+    except DSGError as error:
+        return Fit(request, note=str(error))
+    except MemoryError:
+        return Fit(request, note="it needs more memory than a fit may take")
+    if not np.isfinite(list(scores.values())).all():
+        return Fit(request, note="a score is not a finite number")
+    return Fit(request, scores, round(seconds, 4), round(used, 1))
+
+
+def _training(method: Method, split: Split) -> tuple[NDArray, NDArray]:
+    """Return the points and labels that a method gets."""
+    if method.uses_unlabeled:
+        return split.X_train, split.y_train
+    return split.X_train[split.labeled], split.y_train[split.labeled]
+
+
+def _warm_up(method: Method, split: Split, seed: int) -> None:
+    """Fit on a few points, so that compiling and loading are not measured."""
+    X, y = _training(method, split)
+    labeled = [np.flatnonzero(y == code)[:WARM_LABELS] for code in np.unique(y[y != UNLABELED])]
+    rows = np.concatenate([*labeled, np.flatnonzero(y == UNLABELED)[:WARM_POINTS]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with suppress(DSGError):  # the fit itself will say so
+            method.make(seed).fit(X[rows], y[rows])

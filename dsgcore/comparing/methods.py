@@ -1,0 +1,175 @@
+"""The methods that a comparison fits, and its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.baselines import COMPETITORS
+from dsgcore.core.metrics import auc
+from dsgcore.core.parameters import ParameterError, quoted
+from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
+from dsgcore.problems.thresholds import mean_auc
+
+BINARY, CLASSES, ORDINAL = KINDS = ("binary", "classes", "ordinal")
+_OURS = {kind.__name__: kind for kind in (TSGS3VM, QSGS2AUC, PS3VT, QS3ORAO)}
+# The class of another setting's competitors, by the name of the method.
+_THEIRS = {
+    "LogisticRegression": ("s3vm", "EverydayLogistic"),
+    "SVC": ("s3vm", "EverydaySVC"),
+    "Nystroem": ("s3vm", "EverydayNystroem"),
+    "SelfTraining": ("s3vm", "EverydaySelfTraining"),
+    "SpreadingKNN": ("s3vm", "EverydaySpreadingKNN"),
+    "SpreadingRBF": ("s3vm", "EverydaySpreadingRBF"),
+    "SVR": ("ordinal", "EverydaySVR"),
+    "OrdinalSVC": ("ordinal", "EverydayOrdinalSVC"),
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of a comparison.
+
+    Attributes
+    ----------
+    name : str
+        Its key in `METHODS`.
+    title : str
+        Its name in tables.
+    kinds : tuple of str
+        Kinds of labels that it learns from: "binary", "classes", "ordinal".
+    uses_unlabeled : bool
+        True if it learns from unlabeled points. Other methods get the labeled points only.
+    effort : int
+        Rank of its simplicity; 0 is the simplest. Of two equally good methods the simpler one is recommended.
+    estimator : str
+        Name of the class: one of ours, or a key of the everyday competitors.
+    parameters : mapping
+        Parameters that differ from the defaults.
+    """
+
+    name: str
+    title: str
+    kinds: tuple[str, ...]
+    uses_unlabeled: bool
+    effort: int
+    estimator: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self, seed: int) -> Any:
+        """Return the unfitted estimator, with the seed if it has one."""
+        if self.estimator in _OURS:
+            return _OURS[self.estimator](**self.parameters, random_state=seed)
+        setting, name = _THEIRS[self.estimator]
+        estimator = next(kind for kind in COMPETITORS[setting] if kind.__name__ == name)(**self.parameters)
+        return estimator.set_params(random_state=seed) if "random_state" in estimator.get_params() else estimator
+
+
+def _theirs(name: str, title: str, effort: int, *, uses_unlabeled: bool = False) -> Method:
+    kinds = (ORDINAL,) if _THEIRS[name][0] == "ordinal" else (BINARY, CLASSES)
+    return Method(name, title, kinds, uses_unlabeled, effort, name)
+
+
+def _with_twin(name: str, kinds: tuple[str, ...], alone: Mapping[str, Any]) -> tuple[Method, Method]:
+    """Return one of our methods, and the same method on the labels alone."""
+    title = f"{name}, labels alone"
+    return Method(name, name, kinds, True, 5, name), Method(f"{name}-labels", title, kinds, False, 4, name, alone)
+
+
+_FOURIER = {"features": "fourier"}
+METHODS: Mapping[str, Method] = {
+    method.name: method
+    for method in (
+        _theirs("LogisticRegression", "Logistic regression", 0),
+        _theirs("SVC", "SVC", 1),
+        _theirs("OrdinalSVC", "SVC", 1),
+        _theirs("SVR", "SVR", 1),
+        _theirs("Nystroem", "Nyström + logistic regression", 2),
+        *_with_twin("PS3VT", (BINARY, CLASSES), {"tau_I": 0.0}),
+        # With Fourier features there is no graph, so this method uses the labels alone.
+        Method("PS3VT-fourier", "PS3VT, Fourier features", (BINARY, CLASSES), False, 4, "PS3VT", _FOURIER),
+        *_with_twin("TSGS3VM", (BINARY,), {"C_star": 0.0}),
+        *_with_twin("QSGS2AUC", (BINARY,), {"gamma": 1.0}),
+        *_with_twin("QS3ORAO", (ORDINAL,), {"gamma": 1.0}),
+        _theirs("SelfTraining", "Self-training SVC", 3, uses_unlabeled=True),
+        _theirs("SpreadingKNN", "Label spreading, kNN", 3, uses_unlabeled=True),
+        _theirs("SpreadingRBF", "Label spreading, RBF", 3, uses_unlabeled=True),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score of a comparison.
+
+    Attributes
+    ----------
+    title, unit : str
+        Name in tables, and unit of differences.
+    kinds : tuple of str
+        Kinds of labels that have it. The first score of a kind is its default.
+    factor : float
+        Factor from the score to its unit.
+    is_loss : bool
+        True if lower values are better.
+    """
+
+    title: str
+    unit: str
+    kinds: tuple[str, ...]
+    factor: float = 100.0
+    is_loss: bool = False
+
+    @property
+    def sign(self) -> float:
+        """Minus one if lower values are better, else one."""
+        return -1.0 if self.is_loss else 1.0
+
+
+SCORES: Mapping[str, Score] = {
+    "accuracy": Score("accuracy", "points", (BINARY, CLASSES)),
+    "auc": Score("AUC", "points", (BINARY,)),
+    "mean_auc": Score("mean AUC", "points", (ORDINAL,)),
+    "mean_absolute_error": Score("mean absolute error", "classes", (ORDINAL,), 1.0, is_loss=True),
+}
+
+
+def chosen_score(name: str | None, kind: str) -> str:
+    """Return a score's name, by default the first one of a kind; raise `ParameterError` if the kind does not have it."""
+    known = [key for key, score in SCORES.items() if kind in score.kinds]
+    if name is None:
+        return known[0]
+    if name not in known:
+        raise ParameterError(f"score must be one of {', '.join(known)} for these labels, got {quoted(name)}")
+    return name
+
+
+def chosen_methods(names: Sequence[str] | None, kind: str) -> list[Method]:
+    """Return methods by name, by default all that fit a kind; raise `ParameterError` if one is not known or does not fit."""
+    known = {name: method for name, method in METHODS.items() if kind in method.kinds}
+    if names is None:
+        return list(known.values())
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"methods must be of {', '.join(known)} for these labels, got {quoted(name)}")
+    if len(set(names)) < 2:
+        raise ParameterError(f"methods must name at least two methods, got {', '.join(names) or 'none'}")
+    return [method for name, method in known.items() if name in names]
+
+
+def scores_of(model: Any, X: NDArray, y: NDArray, kind: str) -> dict[str, float]:
+    """Return the scores of a fitted estimator on test points, in the units of `SCORES`."""
+    predicted = np.asarray(model.predict(X))
+    found = {"accuracy": float(np.mean(predicted == y))}
+    if kind == BINARY:
+        found["auc"] = auc(y, np.asarray(model.decision_function(X)))
+    if kind == ORDINAL:
+        found |= {
+            "mean_auc": mean_auc(y, np.asarray(model.ranking_function(X))),
+            "mean_absolute_error": float(np.mean(np.abs(predicted - y))),
+        }
+    return {name: SCORES[name].factor * value for name, value in found.items() if kind in SCORES[name].kinds}

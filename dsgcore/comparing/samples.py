@@ -1,0 +1,168 @@
+"""The data of a comparison, and its repeated splits into labeled, unlabeled and test points."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL
+from dsgcore.core.errors import DSGError
+from dsgcore.core.problem import UNLABELED
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.data.datasets import Dataset
+from dsgcore.data.splits import Split, hide_labels
+from dsgcore.estimators.inputs import encode
+
+# Share of the known labels that are held out for testing, and their largest number.
+TEST_SHARE, MOST_TEST = 0.25, 4000
+# Larger data are thinned to so many rows, because a comparison makes more than a hundred fits.
+MOST_ROWS = 20_000
+CURVE = (20, 50, 100, 200, 500, 1000, 2000, 5000)
+_X, _Y = "X.npy", "y.npy"
+
+
+class ComparisonError(DSGError):
+    """A comparison that is not possible. The message says what is wrong and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Points with class codes, and the number of labels to learn from.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d), float32
+        Points, centred.
+    y : ndarray of shape (n,), int64
+        Class codes, -1 for unlabeled points.
+    classes : tuple of str
+        Names of the classes.
+    kind : {"binary", "classes", "ordinal"}
+    n_labeled : int
+        Labels that each training set keeps.
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.int64]
+    classes: tuple[str, ...]
+    kind: str
+    n_labeled: int
+
+    @classmethod
+    def of(cls, X: ArrayLike, y: ArrayLike, *, labels: int | None, is_ordered: bool) -> Self:
+        """Return the sample of points and labels; raise `ComparisonError` if they cannot be compared on."""
+        classes, codes = encode(y, is_ordered=True)
+        points = _checked(X, len(codes))
+        if len(classes) < 2:
+            raise ComparisonError(
+                f"y must hold labels of at least two classes, and -1 for unlabeled points, got {len(classes)}"
+            )
+        kind = BINARY if len(classes) == 2 else ORDINAL if is_ordered else CLASSES
+        rows = _thinned(codes)
+        points, codes = (points[rows] - points[rows].mean(axis=0)).astype(np.float32), codes[rows].astype(np.int64)
+        sample = cls(np.ascontiguousarray(points), codes, tuple(map(str, classes)), kind, 0)
+        return cls(sample.X, codes, sample.classes, kind, sample.checked_labels(labels))
+
+    @property
+    def n_known(self) -> int:
+        """Number of points whose label is known."""
+        return int(np.count_nonzero(self.y != UNLABELED))
+
+    @property
+    def n_test(self) -> int:
+        """Number of test points in each split."""
+        return max(len(self.classes), round(self.test_share * self.n_known))
+
+    @property
+    def test_share(self) -> float:
+        """Share of the known labels that are held out in each split."""
+        return min(TEST_SHARE, MOST_TEST / max(self.n_known, 1))
+
+    @property
+    def most_labels(self) -> int:
+        """Number of labels that a training set can have."""
+        return self.n_known - self.n_test
+
+    @property
+    def overlap(self) -> float:
+        """The correction for labels that the splits share: test labels over training labels, or 0 with labels to spare.
+
+        If the training sets take less than half of the labels that they could take, each of them is a fresh draw.
+        """
+        return self.n_test / self.most_labels if 2 * self.n_labeled > self.most_labels else 0.0
+
+    def checked_labels(self, labels: int | None) -> int:
+        """Return the number of labels to learn from; raise `ComparisonError` if the data do not have so many."""
+        least, most = len(self.classes), self.most_labels
+        if most < max(least, 2):
+            raise ComparisonError(
+                f"a comparison holds out {TEST_SHARE:.0%} of the labels, and needs at least {least} others, one for each "
+                f"class: got {self.n_known} labels of {least} classes. Add labels"
+            )
+        given = most if labels is None else labels
+        if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given <= most:
+            raise ComparisonError(
+                f"labels must be a whole number from {least}, one for each class, to {most}, the known labels without "
+                f"those held out for testing; got {given!r}"
+            )
+        return int(given)
+
+    def curve(self) -> tuple[int, ...]:
+        """Return the numbers of labels of the learning curves, with `n_labeled` among them."""
+        some = {n for n in CURVE if len(self.classes) <= n <= self.most_labels} | {self.n_labeled}
+        return tuple(sorted(some))
+
+    def split(self, seed: int, n_labeled: int) -> Split:
+        """Return the standardised split of a seed. More labels contain those of fewer labels."""
+        names = tuple(f"x{j + 1}" for j in range(self.X.shape[1]))
+        data = Dataset("sample", self.X, self.y, names, self.classes, "sample", "not stated")
+        return hide_labels(data, n_labeled, self.test_share, seed, scaling="standard")
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of everything that the fits depend on, except for seed and number of labels."""
+        said = repr((self.X.shape, self.classes, self.kind, self.test_share)).encode()
+        return hashlib.sha256(said + self.X.tobytes() + self.y.tobytes()).hexdigest()
+
+    def write(self, folder: Path) -> dict[str, Any]:
+        """Write the arrays to a folder; return the rest as plain data. `read` makes the sample again."""
+        np.save(folder / _X, self.X)
+        np.save(folder / _Y, self.y)
+        return {"classes": self.classes, "kind": self.kind, "n_labeled": self.n_labeled}
+
+    @classmethod
+    def read(cls, folder: Path, plain: dict[str, Any]) -> Self:
+        """Return a sample that `write` has written. Its points stay on the disk until they are used."""
+        return cls(np.load(folder / _X, mmap_mode="r"), np.load(folder / _Y), **plain)
+
+
+def _checked(X: ArrayLike, n: int) -> NDArray[np.float64]:
+    try:
+        points = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        raise ComparisonError("X must hold numbers only: encode text and categories first") from None
+    if points.ndim != 2 or len(points) != n or not points.shape[1]:
+        raise ComparisonError(f"X must have the shape ({n}, d), one row for each label, got {points.shape}")
+    if not (np.abs(points) < np.finfo(np.float32).max / 2).all():
+        i, j = np.argwhere(~(np.abs(points) < np.finfo(np.float32).max / 2))[0]
+        raise ComparisonError(
+            f"X must hold finite numbers, got {points[i, j]} in row {i + 1}, column {j + 1}: fill in missing numbers first"
+        )
+    return points
+
+
+def _thinned(codes: NDArray) -> NDArray[np.intp]:
+    """Return the rows to use: all of up to `MOST_ROWS`, else evenly spread ones, the labeled rows first."""
+    if len(codes) <= MOST_ROWS:
+        return np.arange(len(codes))
+    labeled, others = np.flatnonzero(codes != UNLABELED), np.flatnonzero(codes == UNLABELED)
+    order = np.random.default_rng(0)
+    labeled, others = order.permutation(labeled), order.permutation(others)
+    kept = labeled[evenly_spread(len(labeled), MOST_ROWS)]
+    return np.sort(np.concatenate([kept, others[evenly_spread(len(others), MOST_ROWS - len(kept))]]))

@@ -1,0 +1,91 @@
+"""Background jobs that make the fits of a comparison."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dsgcore.comparing.fits import Fit, FitRequest, fit_some
+from dsgcore.comparing.kept import KeptFits
+from dsgcore.comparing.samples import Sample
+from dsgcore.experiments.jobs import Job, JobQueue
+
+# Memory in bytes that a fit may take.
+MEMORY = 3 * 10**9
+TOO_SLOW = "it is too slow for this time limit"
+SECONDS_BETWEEN_LOOKS = 0.02
+
+
+@dataclass(eq=False)
+class Workers:
+    """Background jobs that make the fits which are not kept."""
+
+    queue: JobQueue
+    kept: KeptFits
+    folder: Path
+    plain: dict[str, Any]
+    running: dict[Job, list[FitRequest]] = field(default_factory=dict)
+
+    def make(self, requests: Sequence[FitRequest], end: float) -> Iterator[list[Fit]]:
+        """Make the fits that are not kept, in this order; yield new fits, until all are made or the time ends."""
+        known = self.kept.get(requests)
+        missing, n = [request for request in requests if request not in known], self.queue.n_at_a_time
+        for first in range(min(n, len(missing))):
+            self._submit(missing[first::n])
+        while self.running:
+            for job in list(self.running):
+                yield self._taken(job)
+            if time.monotonic() >= end:
+                yield self._ended()
+            time.sleep(SECONDS_BETWEEN_LOOKS if self.running else 0.0)
+
+    def _submit(self, requests: list[FitRequest]) -> None:
+        job = self.queue.submit(fit_some, str(self.folder), self.plain, requests, memory_limit=MEMORY)
+        self.running[job] = requests
+
+    def _taken(self, job: Job) -> list[Fit]:
+        """Keep the new fits of a job, and return them. If a fit has ended its process, the others go to a new one."""
+        is_over = job.is_over
+        made = list(job.result if job.result is not None else job.progress or [])
+        if is_over:
+            requests = self.running.pop(job)
+            if job.error and len(made) < len(requests):
+                made.append(Fit(requests[len(made)], note=job.error))
+            if job.error and requests[len(made) :]:
+                self._submit(requests[len(made) :])
+        return self._keep(made)
+
+    def _keep(self, made: list[Fit], *, is_stored: bool = True) -> list[Fit]:
+        known = self.kept.get([fit.request for fit in made])
+        new = [fit for fit in made if fit.request not in known]
+        self.kept.put(new, is_stored=is_stored)
+        return new
+
+    def _ended(self) -> list[Fit]:
+        """Cancel all jobs, and return their fits. Those that have run now are too slow for this time limit."""
+        new: list[Fit] = []
+        for job, requests in list(self.running.items()):
+            job.cancel()
+            job.wait(1.0)
+            new += self._taken(job)
+            made = len(job.result or job.progress or [])
+            late = [Fit(request, note=TOO_SLOW) for request in requests[made : made + 1]]
+            new += self._keep(late, is_stored=False)
+        self.running.clear()
+        return new
+
+
+@contextmanager
+def workers_for(sample: Sample, kept: KeptFits, jobs: int | None) -> Iterator[Workers]:
+    """Provide the background jobs of a sample, `jobs` at a time (default: one per core). They end with the block."""
+    with (
+        tempfile.TemporaryDirectory(prefix="dsgcore-compare-") as folder,
+        JobQueue(jobs or os.cpu_count() or 1) as queue,
+    ):
+        yield Workers(queue, kept, Path(folder), sample.write(Path(folder)))
