@@ -142,7 +142,7 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
 
 def _add_compare(compare: argparse.ArgumentParser) -> None:
     compare.add_argument("data", metavar="DATA", help="a CSV, Parquet, LIBSVM or npz file, or a name from `data list`")
-    compare.add_argument("--label", metavar="COLUMN", help="label column (default: it is guessed)")
+    compare.add_argument("--target", metavar="COLUMN", help="label column (default: it is guessed)")
     compare.add_argument("--labels", type=int, metavar="N", help="number of labels to learn from (default: all)")
     compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of repetitions (default: 10)")
     compare.add_argument("--seconds", type=float, default=120.0, metavar="S", help="time limit (default: 120)")
@@ -151,7 +151,7 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
     compare.add_argument("--ordered", action="store_true", help="the classes have an order")
     compare.add_argument("--unlabeled", default="auto", metavar="LABEL", help="label that means “not labeled”, or none")
     compare.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column")
-    compare.add_argument("--na", metavar="A,B,..", help="words that mean missing, besides an empty cell")
+    compare.add_argument("--missing-words", metavar="A,B,..", help="words that mean missing, besides an empty cell")
     compare.add_argument("--no-curves", action="store_true", help="no learning curves over the number of labels")
     compare.add_argument("--json", type=Path, metavar="FILE", help="write the whole result to this JSON file")
     compare.add_argument("--csv", type=Path, metavar="FILE", help="write the ranked table to this CSV file")
@@ -188,7 +188,7 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
         _add_compare,
         "compare methods on a file, and say which one to use",
         "Compare our methods with scikit-learn's on your data, and say which one to use. Finished fits are kept.",
-        "compare sample_data/iris.csv --label species --labels 30 --html report.html",
+        "compare sample_data/iris.csv --target class --labels 30 --html report.html",
     ),
     "fit": (
         _add_fit,

@@ -339,7 +339,7 @@ def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
         kind=np.where(np.arange(120) % 2, "", np.array(["no", "yes"])[y])
     )
     table.to_csv(tmp_path / "own.csv", index=False)
-    given = ["compare", str(tmp_path / "own.csv"), "--label", "kind", "--seeds", "1", "--methods", ",".join(TWO)]
+    given = ["compare", str(tmp_path / "own.csv"), "--target", "kind", "--seeds", "1", "--methods", ",".join(TWO)]
     assert main([*given, "--no-curves", "--jobs", "1", "--quiet", "--store", str(tmp_path / "s.sqlite")]) == 0
     said = capsys.readouterr()
     assert "draws 45 labels and 60 unlabeled points" in said.out

@@ -1,4 +1,4 @@
-"""The command ``python -m dsgcore compare DATA --label COLUMN``."""
+"""The command ``python -m dsgcore compare DATA --target COLUMN``."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def dataset_of_command(given: argparse.Namespace) -> Dataset:
             f"there is no file {quoted(given.data)}, and no set of that name (see: python -m dsgcore data list)"
         )
     labels = "ordinal" if given.ordered else "classes"
-    words = listed_names(given.na)
-    recipe = sniff_file(path, labels, given.label, drop=given.drop, missing_words=words, unlabeled=given.unlabeled)
+    words = listed_names(given.missing_words)
+    recipe = sniff_file(path, labels, given.target, drop=given.drop, missing_words=words, unlabeled=given.unlabeled)
     source = Source.of_path(path)
     return dataset_of(read_table(unpacked(source, LOCAL), recipe, LOCAL), recipe, source, labels=labels, limits=LOCAL)
 
