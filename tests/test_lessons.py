@@ -21,7 +21,7 @@ pytest.importorskip("streamlit")
 
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, outcome_of
 from dsgcore.settings import Curve, Pick, profile_of
-from dsgcore.settings.guided.lesson import BETTER
+from dsgcore.settings.guided.questions import BETTER
 from pages.controls import controls
 
 SEEDS = range(int(os.environ.get("DSGLAB_LESSON_SEEDS", "5")))

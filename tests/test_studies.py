@@ -90,7 +90,7 @@ def test_a_study_is_plain_data():
 
 
 BAD = [
-    ({"axes": []}, "must have a spec"),
+    ({"axes": []}, "must have spec"),
     ([], "must be an object"),
     ({**STUDY, "axis": []}, "has no field 'axis'"),
     ({**STUDY, "spec": {"setting": "nothing"}}, "setting must be one of"),
@@ -106,8 +106,8 @@ BAD = [
     ({**STUDY, "axes": [AXES[0]] * 5}, "at most 4"),
     ({**STUDY, "seeds": []}, "seeds must be a list"),
     ({**STUDY, "seeds": [1, 1]}, "must differ"),
-    ({**STUDY, "seeds": [-1]}, "seed must be"),
-    ({**STUDY, "budget": {"runs": 3}}, "the fields seconds and best_first"),
+    ({**STUDY, "seeds": [-1]}, "seed 1 must be"),
+    ({**STUDY, "budget": {"runs": 3}}, "budget has no field 'runs'; it has best_first, seconds"),
     ({**STUDY, "budget": {"seconds": -3}}, "seconds must be"),
     ({**STUDY, "axes": [{"name": "kernel.sigma", "from": 1, "to": 2, "n": 10**9}]}, "n must be"),
     (

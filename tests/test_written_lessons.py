@@ -11,7 +11,7 @@ from cases import each
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
-from dsgcore.settings.guided.lesson import BETTER, DIVERGES
+from dsgcore.settings.guided.questions import BETTER, DIVERGES
 from dsgcore.settings.guided.written import HERE, LessonError, lessons_of
 
 ROOT = Path(__file__).parents[1]
@@ -70,18 +70,21 @@ LESSON = GuidedLesson(
     "What is there?",
     "Something.",
     2,
+    10,
     (
         LessonStep(
             "Long lines are wrapped.",
             "That.",
             {"data": "digits", "n_labeled": 20, "lam": 0.01, "is_pooled": True, "step_size": None},
             ("data", "n_labeled"),
-            Pick("What will be?", (Option("this", (BETTER,)), Option("that", (Claim("score", 0.0, 0.5), DIVERGES))), 1),
+            pick=Pick(
+                "What will be?", (Option("this", (BETTER,)), Option("that", (Claim("score", 0.0, 0.5), DIVERGES), True))
+            ),
             claims=(Claim("score_test@0.1", high=1.0),),
             notes="Ask.",
         ),
-        LessonStep("How many?", "So many.", asks=Estimate("Guess.", "near", "the part", 0.0, 1.0, 0.1)),
-        LessonStep("How will it go?", "So.", asks=Curve("Draw.", "objective", "objective", -1.0, 1.0, 0.1)),
+        LessonStep("How many?", "So many.", estimate=Estimate("Guess.", "the part", 0.0, 1.0, 0.1, "near")),
+        LessonStep("How will it go?", "So.", curve=Curve("Draw.", "objective", -1.0, 1.0, 0.1, "objective")),
         LessonStep(
             "And now?",
             "Reached.",
@@ -132,33 +135,33 @@ def test_a_setting_without_a_folder_has_no_lessons(tmp_path):
 
 OPTION, EXPECTED = '"this", claims', "is_expected = true, "
 MISTAKES = [
-    ("minutes =", "minuets =", " has no key 'minuets'; it has title, learned, minutes, order, steps"),
+    ("minutes =", "minuets =", " has no field 'minuets'; it has learned, minutes, order, steps, title"),
     (
         'notes = "Ask."',
         'note = "Ask."',
-        ", step 1 has no key 'note'; it has text, explanation, values, controls, pick, estimate, curve, goal, claims, notes",
+        ", step 1 has no field 'note'; it has claims, controls, curve, estimate, explanation, goal, notes, pick, text, values",
     ),
     (
         "estimate.near",
         "estimate.far",
-        ", step 2, estimate has no key 'far'; it has text, measure, words, low, high, near",
+        ", step 2, estimate has no field 'far'; it has high, low, measure, near, text, words",
     ),
     (
         '"score", low = 0',
         '"score", lower = 0',
-        ", step 1, pick, option 2, claim 1 has no key 'lower'; it has measure, low, high",
+        ", step 1, pick, option 2, claim 1 has no field 'lower'; it has high, low, measure",
     ),
     ('title = "What is there?"\n', "", " must have title, got learned, minutes, order, steps"),
     ('text = "How many?"\n', "", ", step 2 must have text, got estimate, explanation"),
-    ('learned = "Something."', "learned = 3", ", learned must be a text, got 3"),
-    ('notes = "Ask."', 'notes = " "', ", step 1, notes must be a text, got ' '"),
-    ("minutes = 2", "minutes = 2.5", ", minutes must be a whole number, got 2.5"),
-    ("order = 10", "order = true", ", order must be a whole number, got True"),
+    ('learned = "Something."', "learned = 3", ", learned must be text that is not empty, got 3"),
+    ('notes = "Ask."', 'notes = ""', ", step 1, notes must be text that is not empty, got ''"),
+    ("minutes = 2", "minutes = 2.5", ", minutes must be a whole number between 0 and 2147483647, got 2.5"),
+    ("order = 10", "order = true", ", order must be a whole number between 0 and 2147483647, got True"),
     ("near = 0.1", 'near = "a"', ", step 2, estimate, near must be a number, got 'a'"),
     ("low = -1", "low = nan", ", step 3, curve, low must be a number, got nan"),
     (EXPECTED, "is_expected = 1, ", ", step 1, pick, option 2, is_expected must be true or false, got 1"),
-    ('["step_size"]', '"step_size"', ", step 4, controls must be a list, got 'step_size'"),
-    ('["step_size"]', "[1]", ", step 4, control 1 must be a text, got 1"),
+    ('["step_size"]', '"step_size"', ", step 4, controls must be a list of at most 10000, got 'step_size'"),
+    ('["step_size"]', "[1]", ", step 4, control 1 must be text that is not empty, got 1"),
     (
         "n_labeled = 20",
         "n_labeled = [20]",
@@ -167,17 +170,18 @@ MISTAKES = [
     (
         'goal.solution = { step_size = "auto" }',
         'goal.solution = "auto"',
-        ", step 4, goal, solution must be a table of controls' values, got 'auto'",
+        ", step 4, goal, solution must be an object with values of controls, got 'auto'",
     ),
     (
         TEXT[TEXT.index("[[steps]]") :],
         "steps = [1]",
-        ", step 1 must be a table with text, explanation, values, controls, pick, estimate, curve, goal, claims, notes, got 1",
+        ", step 1 must be an object with text, explanation, values, controls, pick, estimate, curve, goal, claims, notes, got 1",
     ),
     (
         '["better"]',
         '["best"]',
-        ", step 1, pick, option 1, claim 1 must be a table or one of better, tie, worse, diverges, got 'best'",
+        ", step 1, pick, option 1, claim 1 must be an object with measure, low, high, "
+        "or one of better, tie, worse, diverges, got 'best'",
     ),
     ('"n_features", high = 64', '"n_features"', ", step 4, goal, claim 1 must have low, high or both, got neither"),
     (EXPECTED, "", ", step 1, pick must have one option with is_expected = true, got 0 of 2"),

@@ -18,6 +18,8 @@ Record = TypeVar("Record")
 LONGEST_QUOTE = 80
 # The value in specs and links that lets the run find a number.
 AUTOMATIC = "auto"
+# Largest number; infinity is never allowed.
+FARTHEST = sys.float_info.max
 # A field's metadata hold its parameter under this name.
 PARAMETER = "parameter"
 
@@ -77,8 +79,8 @@ class Real(Parameter):
     `automatic` describes that number: then a slider has a stop for None, and "auto" also means None.
     """
 
-    low: float = -sys.float_info.max  # infinity is never allowed
-    high: float = sys.float_info.max
+    low: float = -FARTHEST
+    high: float = FARTHEST
     scale: str = "linear"
     usual: tuple[float, float] | None = None
     optional: bool = False
@@ -89,7 +91,7 @@ class Real(Parameter):
         return super().allowed() if self.automatic is None else f"{self._words()} or {AUTOMATIC!r}"
 
     def _words(self) -> str:
-        return f"a number between {self.low:g} and {self.high:g}"
+        return "a number" if self.high == -self.low == FARTHEST else f"a number between {self.low:g} and {self.high:g}"
 
     def _checked(self, value: object) -> float | None:
         if self.optional and self.automatic is not None and value == AUTOMATIC:
@@ -259,10 +261,18 @@ def grid(parameter: Real | Integer) -> tuple[float, ...]:
     return tuple(sorted({kind(value) for value in values}))
 
 
-def check_all(parameters: Sequence[Parameter], given: Mapping[str, object], place: str) -> dict[str, Any]:
+def check_all(parameters: Sequence[Parameter], given: object, place: str) -> dict[str, Any]:
     """Return every parameter's value, or its default if not given; raise an error for unknown names."""
-    known = {parameter.name for parameter in parameters}
+    own = known(given, parameters, place)
+    return {p.name: p.check(own.get(p.name, p.default)) for p in parameters}
+
+
+def known(given: object, parameters: Sequence[Parameter], place: str) -> Mapping[str, Any]:
+    """Return plain data that is an object with these fields only, or raise `ParameterError`."""
+    names = sorted(parameter.name for parameter in parameters)
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{place} must be an object with {', '.join(names)}, got {quoted(given)}")
     for name in given:
-        if name not in known:
-            raise ParameterError(f"{place} has no field {quoted(name)}; it has {', '.join(sorted(known))}")
-    return {p.name: p.check(given.get(p.name, p.default)) for p in parameters}
+        if name not in names:
+            raise ParameterError(f"{place} has no field {quoted(name)}; it has {', '.join(names)}")
+    return given

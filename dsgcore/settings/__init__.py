@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from dsgcore.settings.auc import AUC
-from dsgcore.settings.guided.lesson import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick
+from dsgcore.settings.guided.lesson import Goal, GuidedLesson, LessonStep
+from dsgcore.settings.guided.questions import Claim, Curve, Estimate, Option, Pick
 from dsgcore.settings.multiclass import MULTICLASS
 from dsgcore.settings.ordinal import ORDINAL
 from dsgcore.settings.profile import Lesson, PaperFigure, Profile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dsgcore.settings import panels
-from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.guided.questions import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.profile import TRUST, USUAL, Lesson, PaperFigure, Profile, short, usual_run
 from dsgcore.settings.theorems import convex_theorem

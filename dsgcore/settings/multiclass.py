@@ -10,7 +10,7 @@ from dsgcore.core.schedules import SCHEDULE_WORDS
 from dsgcore.multiclass.automatic import RIDGE, TAIL
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
-from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
+from dsgcore.settings.guided.questions import BETTER, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.profile import USUAL, Among, Lesson, PaperFigure, Profile, Times, short, usual_run
 from dsgcore.settings.theorem import Assumption, Theorem

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
-from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.guided.questions import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.profile import TRUST, USUAL, Lesson, PaperFigure, Profile, short, usual_run
 from dsgcore.settings.theorems import convex_theorem

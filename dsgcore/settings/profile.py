@@ -10,7 +10,8 @@ import numpy as np
 
 from dsgcore.core.parameters import Integer, Parameter, Real
 from dsgcore.core.schedules import STEERABLE
-from dsgcore.settings.guided.lesson import Claim, GuidedLesson
+from dsgcore.settings.guided.lesson import GuidedLesson
+from dsgcore.settings.guided.questions import Claim
 from dsgcore.settings.panels import Details, Line, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.guided.lesson import BETTER, WORSE, Claim
+from dsgcore.settings.guided.questions import BETTER, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.profile import USUAL, Lesson, PaperFigure, Profile, Times, short, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate

@@ -10,7 +10,7 @@ from dsgcore.prior import similar_class_prior
 from dsgcore.problems import UNLABELED
 from dsgcore.problems.similar_unlabeled import CORRECTIONS
 from dsgcore.settings import panels
-from dsgcore.settings.guided.lesson import BETTER, DIVERGES, WORSE, Claim
+from dsgcore.settings.guided.questions import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.profile import USUAL, Among, Lesson, PaperFigure, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Rate

@@ -1,5 +1,6 @@
 """Studies: a spec varied along axes and over seeds. Each run is made once and kept in a store."""
 
+from dsgcore.studies.axes import Axis, StudyError
 from dsgcore.studies.background import Progress, begin_study, study_jobs
 from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
 from dsgcore.studies.curves import Curves, ScoreCurves, curves_of, evaluations, time_to, usual_target
@@ -18,7 +19,7 @@ from dsgcore.studies.results import (
     table_of,
 )
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
-from dsgcore.studies.study import Axis, Study, StudyError, StudyRun
+from dsgcore.studies.study import Study, StudyRun
 
 __all__ = [
     "MEASURES",

@@ -14,10 +14,11 @@ from typing import Any
 from dsgcore._forks import context
 from dsgcore.core._threads import n_workers
 from dsgcore.core.errors import DSGError
+from dsgcore.studies.axes import StudyError
 from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.halved import LEFT_OUT, rounds
 from dsgcore.studies.store import Store, StoredRun
-from dsgcore.studies.study import StudyError, StudyRun
+from dsgcore.studies.study import StudyRun
 from dsgcore.studies.work import GivenUpError, Made, begin_worker
 
 # Number of runs submitted ahead, per run that the executor makes at a time.

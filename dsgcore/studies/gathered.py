@@ -17,8 +17,9 @@ from dsgcore.diagnostics.subsample import is_sampled
 from dsgcore.diagnostics.way import ground_of, way, way_cost
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
+from dsgcore.studies.axes import Axis
 from dsgcore.studies.store import Store
-from dsgcore.studies.study import Axis, Study, StudyRun
+from dsgcore.studies.study import Study, StudyRun
 from dsgcore.studies.work import GivenUpError, Made, Maker, is_given_up, make_run, split_of
 
 

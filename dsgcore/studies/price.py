@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost
 from dsgcore.experiments.settings import FILE
+from dsgcore.studies.axes import StudyError
 from dsgcore.studies.gathered import AnyStudy
-from dsgcore.studies.study import StudyError
 
 ROUNDING = 1e-9
 

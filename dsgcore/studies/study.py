@@ -6,56 +6,49 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from dsgcore.core.cost import Cost
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Flag, Integer, Parameter, ParameterError, Real, quoted
-from dsgcore.core.sampling import generator
+from dsgcore.core.parameters import (
+    Checked,
+    ParameterError,
+    as_said,
+    flag,
+    quoted,
+    real,
+)
+from dsgcore.core.plain import ANYTHING, REQUIRED, Anything, Items, items, read, record
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of
-from dsgcore.experiments.settings import DATA_PARAMETERS, solver_parameters
+from dsgcore.studies.axes import Axis, StudyError, axes_of
 from dsgcore.studies.work import Maker, make_run
 
 MOST_RUNS = 100_000
 MOST_AXES = 4
-SECTIONS = ("problem", "kernel", "data", "solver", "stop", "diagnostics")
-# The fields of an axis: either its values, or a range.
-_FIELDS = {"name", "values", "from", "to", "n", "scale", "random"}
-N_VALUES = Integer("n", 5, low=1, high=1000)
-
-
+SEEDS = Items("seeds", None, item=SEED, least=1, most=MOST_RUNS)
 _OF_ANY_SET = ("n_labeled", "test_share", "stratified", "scaling", "label_noise", "prior_shift")
 
 
-class StudyError(SpecError):
-    """An invalid study. The message says which field, what was given and what is allowed."""
+@dataclass(frozen=True)
+class Budget(Checked):
+    """Limits of a study: the time in seconds after which no other run begins, and if seeds come in rounds."""
+
+    seconds: float | None = real(None, low=0.0, optional=True)
+    best_first: bool = flag(False)
 
 
 @dataclass(frozen=True)
-class Axis:
-    """One parameter of a spec, and its values in the study.
+class _Said:
+    """Fields of a study as plain data. The axes depend on the spec, so they are checked after it."""
 
-    Attributes
-    ----------
-    name : str
-        Section and parameter, such as ``"solver.step_size"``.
-    is_random : bool
-        True if the values were drawn. Drawn axes are not crossed with each other: their values belong together, one by
-        one.
-    said : dict
-        The axis as the study's data give it.
-    """
-
-    name: str
-    values: tuple[Any, ...]
-    is_random: bool
-    said: Mapping[str, Any]
+    spec: Any = as_said(Anything("spec", REQUIRED))
+    axes: tuple[Any, ...] = items(ANYTHING, (), most=MOST_AXES)
+    seeds: tuple[int, ...] | None = as_said(SEEDS, None, optional=True)
+    budget: Budget | None = record(Budget)
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,7 @@ class Study:
         """Check the seeds and the budget. The spec and the axes check themselves."""
         try:
             object.__setattr__(self, "seeds", _seeds(self.seeds))
-            _budget({"budget": {"seconds": self.seconds, "best_first": self.is_best_first}})
+            Budget(self.seconds, self.is_best_first)
         except ParameterError as error:
             raise StudyError(str(error)) from None
 
@@ -180,112 +173,21 @@ class Study:
 
 
 def _study(given: object) -> Study:
-    if not isinstance(given, Mapping):
-        raise StudyError(f"a study must be an object with named fields, got {quoted(given)}")
-    known = {"spec", "axes", "seeds", "budget"}
-    for name in given:
-        if name not in known:
-            raise StudyError(f"a study has no field {quoted(name)}; it has {', '.join(sorted(known))}")
-    if "spec" not in given:
-        raise StudyError("a study must have a spec")
-    spec = given["spec"] if isinstance(given["spec"], Spec) else Spec.from_dict(given["spec"])
-    study = Study(spec, _axes(given.get("axes", []), spec), _seeds(given.get("seeds", [spec.seed])), *_budget(given))
+    plain = read(_Said, given, "a study")
+    spec = plain.spec if isinstance(plain.spec, Spec) else Spec.from_dict(plain.spec)
+    budget = plain.budget or Budget()
+    seeds = (spec.seed,) if plain.seeds is None else plain.seeds
+    study = Study(spec, axes_of(plain.axes, spec), seeds, budget.seconds, budget.best_first)
     if len(study) > MOST_RUNS:
         raise StudyError(f"a study may have at most {MOST_RUNS:,} runs, got {len(study):,}")
     return study
 
 
-def _budget(given: Mapping[str, Any]) -> tuple[float | None, bool]:
-    """Return the seconds, and True if the best come first."""
-    budget = given.get("budget") or {}
-    if not isinstance(budget, Mapping) or set(budget) - {"seconds", "best_first"}:
-        raise StudyError(f"budget must be an object with the fields seconds and best_first, got {quoted(budget)}")
-    is_best_first = Flag("best_first", False).check(budget.get("best_first", False))
-    return Real("seconds", None, low=0.0, optional=True).check(budget.get("seconds")), is_best_first
-
-
 def _seeds(given: object) -> tuple[int, ...]:
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise StudyError(f"seeds must be a list of whole numbers, got {quoted(given)}")
-    seeds = tuple(SEED.check(seed) for seed in given)
+    seeds: tuple[int, ...] = SEEDS.check(given)
     if len(set(seeds)) < len(seeds):
         raise StudyError(f"seeds must differ from each other, got {quoted(given)}")
     return seeds
-
-
-def _axes(given: object, spec: Spec) -> tuple[Axis, ...]:
-    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) > MOST_AXES:
-        raise StudyError(f"axes must be a list of at most {MOST_AXES}, got {quoted(given)}")
-    axes = tuple(_axis(said, spec) for said in given)
-    # the values of several drawn axes belong together, and one may occur twice
-    if sum(axis.is_random for axis in axes) < 2:
-        axes = tuple(replace(axis, values=tuple(dict.fromkeys(axis.values))) for axis in axes)
-    names = [axis.name for axis in axes]
-    if len(set(names)) < len(names):
-        raise StudyError(f"the axes must be of different parameters, got {', '.join(names)}")
-    if len({len(axis.values) for axis in axes if axis.is_random}) > 1:
-        raise StudyError("axes whose values are drawn go together: they must have the same n")
-    return axes
-
-
-def _axis(said: object, spec: Spec) -> Axis:
-    if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
-        raise StudyError(f"an axis must be an object with a name, such as solver.step_size, got {quoted(said)}")
-    for field in said:
-        if field not in _FIELDS:
-            raise StudyError(f"an axis has no field {quoted(field)}; it has {', '.join(sorted(_FIELDS))}")
-    parameter = parameter_of(spec, said["name"])
-    if ("values" in said) == ("from" in said or "to" in said):
-        raise StudyError(f"the axis {said['name']} must have either values or from and to, got {quoted(dict(said))}")
-    values = _listed(said) if "values" in said else _in_range(said, parameter)
-    try:
-        checked = tuple(parameter.check(value) for value in values)
-    except ParameterError as error:
-        raise StudyError(f"in the axis {said['name']}: {error}") from None
-    is_random = bool(said.get("random", False))
-    return Axis(said["name"], checked if is_random else tuple(dict.fromkeys(checked)), is_random, said)
-
-
-def parameter_of(spec: Spec, name: str) -> Parameter:
-    """Return the spec parameter that an axis names by its section and name; raise `StudyError` if there is none."""
-    offered = {f"{section}.{p.name}": p for section in SECTIONS for p in _parameters(spec, section)}
-    if name not in offered:
-        raise StudyError(f"an axis must be one of {', '.join(offered)}, got {quoted(name)}")
-    return offered[name]
-
-
-def _parameters(spec: Spec, section: str) -> Sequence[Parameter]:
-    if section == "data":
-        return [p for p in DATA_PARAMETERS if p.name not in ("path", "sha256", "recipe")]
-    own: Sequence[Parameter] = getattr(spec, section).parameters
-    return solver_parameters(type(spec.problem)) if section == "solver" else own
-
-
-def _listed(said: Mapping[str, Any]) -> Sequence[Any]:
-    values = said["values"]
-    if isinstance(values, str) or not isinstance(values, Sequence) or not 1 <= len(values) <= N_VALUES.high:
-        raise StudyError(f"values must be a list of 1 to {N_VALUES.high}, got {quoted(values)}")
-    return values
-
-
-def _in_range(said: Mapping[str, Any], parameter: Parameter) -> list[Any]:
-    """Return the values of a range: evenly spread or drawn, on the given scale or the parameter's own."""
-    if not isinstance(parameter, Real | Integer) or isinstance(parameter, Flag):
-        raise StudyError(f"the axis {said['name']} is no number: it must have values")
-    low, high = (parameter.check(said.get(end)) for end in ("from", "to"))
-    n = N_VALUES.check(said.get("n", N_VALUES.default))
-    scale = said.get("scale", "linear" if parameter.scale == "linear" else "log")
-    if scale not in ("linear", "log") or low is None or high is None or low > high or (scale == "log" and low <= 0):
-        raise StudyError(
-            f"the axis {said['name']} must go from a number to a larger one, on a linear scale or from above 0 on a log scale, "
-            f"got {quoted(dict(said))}"
-        )
-    share = generator(0, f"axis/{said['name']}").random(n) if said.get("random") else np.linspace(0.0, 1.0, n)
-    ends = np.log([low, high]) if scale == "log" else np.array([low, high], dtype=float)
-    values = ends[0] + share * (ends[1] - ends[0])
-    values = np.clip(np.exp(values) if scale == "log" else values, low, high)
-    # Shortest numbers that a person would write: the run uses exactly the numbers that are shown.
-    return [round(v) if isinstance(parameter, Integer) else float(f"{v:.6g}") for v in values.tolist()]
 
 
 def _varied(spec: Spec, values: Mapping[str, Any]) -> Spec:

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from dsgcore.settings import Curve, Estimate, Pick
-from dsgcore.settings.guided.lesson import SHARES
+from dsgcore.settings.guided.questions import SHARES
 from dsgcore.studies import Store, StoreError, default_store
 from dsgcore.studies.rooms import Asked, RoomError, Rooms
 from pages.shell.addresses import own_route, page_routes

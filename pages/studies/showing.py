@@ -13,7 +13,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.studies import Results, importance, table_of
-from dsgcore.studies.study import parameter_of
+from dsgcore.studies.axes import parameter_of
 from pages.charts.figures import Figure
 from pages.charts.live_plotly import clicked, live_chart
 from pages.shell.router import page_of

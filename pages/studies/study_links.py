@@ -12,7 +12,7 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study, StudyError
-from dsgcore.studies.study import N_VALUES
+from dsgcore.studies.axes import N_VALUES
 from pages.controls import controls
 from pages.controls.control import Control, key_of, shown
 from pages.controls.own_file import entry_of, file_in_link

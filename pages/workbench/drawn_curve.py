@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.settings import Curve
-from dsgcore.settings.guided.lesson import SHARES
+from dsgcore.settings.guided.questions import SHARES
 
 _PLACES = tuple("at the start" if not share else f"after {share:.0%} of the iterations" for share in SHARES)
 

@@ -131,14 +131,13 @@ class Recipe:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Recipe:
         """Return a recipe made from plain data of `to_dict`; missing fields take their defaults. Raise `DataError` if invalid."""
-        if not isinstance(given, Mapping):
-            raise DataError(f"the recipe must be an object with named fields, got {quoted(given)}")
-        if "format" not in given:
-            raise DataError(f"the recipe must name its format, one of {', '.join(FORMATS)}, got {quoted(dict(given))}")
         try:
-            return cls(**check_all(cls.parameters, given, "a recipe"))
+            values = check_all(cls.parameters, given, "a recipe")
         except ParameterError as error:
             raise DataError(f"the recipe is not valid: {error}") from None
+        if "format" not in given:
+            raise DataError(f"the recipe must name its format, one of {', '.join(FORMATS)}, got {quoted(dict(given))}")
+        return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data."""
