@@ -22,7 +22,7 @@ from dsgcore.data.converting import convert_file, sniff_file
 from dsgcore.data.reading import Recipe, read, sniff
 
 
-def frame(n=300):
+def frame(n=90):
     rng = np.random.default_rng(0)
     x = rng.normal(size=n)
     x[::7] = np.nan
@@ -42,9 +42,9 @@ FILES = {
     "table.csv": as_bytes(frame().to_csv, index=False),
     "table.csv.gz": gzip.compress(as_bytes(frame().to_csv, index=False)),
     "table16.csv": as_bytes(frame().to_csv, index=False).decode().encode("utf-16"),
-    "table.parquet": parquet(frame=frame(), row_group_size=64),
-    "table.svm": b"".join(b"%d 2:%d 5:0.25\n" % (i % 3, i + 1) for i in range(300)),
-    "table.npz": npz(X=frame()[["x", "z"]].to_numpy(), y=np.arange(300) % 3),
+    "table.parquet": parquet(frame=frame(), row_group_size=40),
+    "table.svm": b"".join(b"%d 2:%d 5:0.25\n" % (i % 3, i + 1) for i in range(90)),
+    "table.npz": npz(X=frame()[["x", "z"]].to_numpy(), y=np.arange(90) % 3),
 }
 
 
@@ -71,7 +71,7 @@ def test_pieces_give_what_the_whole_gives(write, tmp_path, name):
     for missing in ("mean", "median", "most frequent", "drop"):
         recipe = Recipe.from_dict(sniffed.to_dict() | {"missing": missing})
         whole = read(FILES[name], recipe, name=name, labels="classes")
-        for rows in (7, 64, 1000) if missing == "mean" else (7,):
+        for rows in (7, 40, 1000) if missing == "mean" else (7,):
             made = convert_file(path, out, recipe, rows=rows)
             X, y, description = converted(out)
             assert (X.dtype, X.shape) == (np.float32, whole.X.shape) == (np.float32, (made.n, made.d))
@@ -87,8 +87,8 @@ def test_pieces_give_what_the_whole_gives(write, tmp_path, name):
 def test_a_failure_leaves_nothing_half_made(write, tmp_path):
     content = FILES["table.csv"] + b"1,abc,red,a\n"
     path = write("bad.csv", content)
-    with pytest.raises(DataError, match="column 'z' must hold numbers, got 'abc' in row 301"):
-        convert_file(path, tmp_path / "out", sniff(FILES["table.csv"], "a"), rows=50)
+    with pytest.raises(DataError, match="column 'z' must hold numbers, got 'abc' in row 91"):
+        convert_file(path, tmp_path / "out", sniff(FILES["table.csv"], "a"), rows=20)
     assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
     path = write("cut.csv.gz", FILES["table.csv.gz"][:-30])
     with pytest.raises(DataError, match="packed by gzip and damaged"):
@@ -125,8 +125,8 @@ def write_rows(path, n):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "svm", "parquet"])
 def test_memory_does_not_grow_with_the_file(tmp_path, kind):
-    """24 MB of points, in a process that may take a third of that more than for a hundredth of them."""
-    n = 60_000
+    """12 MB of points, in a process that may take a third of that more than for a hundredth of them."""
+    n = 30_000
     files = [write_rows(tmp_path / f"{rows}.{kind}", rows) for rows in (n // 100, n)]
     command = [sys.executable, "-c", MEMORY, *files, str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
@@ -242,7 +242,7 @@ def test_a_failure_at_any_step_leaves_the_conversion_before_as_a_whole(write, tm
             assert sorted(path.name for path in out.iterdir()) == sorted(before)
         else:
             convert_file(second, out, recipes[1])
-            assert converted(out)[0].shape == (300, 5)
+            assert converted(out)[0].shape == (90, 5)
     assert set(is_done) == {True, False}
 
 

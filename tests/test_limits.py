@@ -56,22 +56,22 @@ def spec_of(name, n=250, **solver):
 @each("name", GOOD)
 def test_what_limits_a_run_is_found(name, fault):
     change, cause = FAULTS[fault]
-    found = limits(spec_of(name, **change(GOOD[name]["solver"])), seeds=2)
+    found = limits(spec_of(name, **change(GOOD[name]["solver"])), seeds=1)
     assert found.leading == cause
     assert not found.converged or cause != "optimisation"
 
 
 def test_a_good_run_has_converged():
-    assert limits(spec_of("ordinal", n_features=1024, batch_size=1024), seeds=2).converged
+    assert limits(spec_of("ordinal", n_features=1024, batch_size=1024), seeds=1).converged
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_the_remedy_brings_about_what_is_said(name):
     change, _ = FAULTS["small batches"]
     bad = spec_of(name, 400, **change(GOOD[name]["solver"]))
-    found = limits(bad, seeds=4)
+    found = limits(bad, seeds=2)
     plain = bad.to_dict()
-    better = limits(Spec.from_dict(plain | {"solver": plain["solver"] | found.changes}), seeds=4)
+    better = limits(Spec.from_dict(plain | {"solver": plain["solver"] | found.changes}), seeds=2)
     assert better.parts["together"] < found.parts["together"]
     assert found.expected / 1.5 < better.parts["together"] < found.expected * 1.5
 

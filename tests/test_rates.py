@@ -15,8 +15,8 @@ NON_CONVEX = rates.non_convex_cases(n_iter=1500)
 
 @pytest.fixture(scope="module", params=CONVEX, ids=lambda case: case.name)
 def way(request):
-    """Four runs of a convex case, theta lam = 1.5, within the theorem's (1, 2)."""
-    return rates.way(request.param, range(4))
+    """Two runs of a convex case, theta lam = 1.5, within the theorem's (1, 2)."""
+    return rates.way(request.param, range(2))
 
 
 @pytest.mark.parametrize("part", ["f_to_optimum", "f_to_h"])

@@ -17,14 +17,14 @@ LONG = 90.0  # seconds after which a test gives up
 pytestmark = [pytest.mark.slow, pytest.mark.compiled, needs_nginx]
 
 
-@pytest.fixture
-def class_of_two(tmp_path):
-    """Two servers, and the port of nginx before them."""
+@pytest.fixture(scope="module")
+def class_of_two(tmp_path_factory):
+    """Two servers, and the port of nginx before them; the last test ends one of them."""
     servers = [Server(), Server()]
     try:
         for server in servers:
             server.wait()
-        with nginx(tmp_path, (servers[0].port, servers[1].port)) as port:
+        with nginx(tmp_path_factory.mktemp("nginx"), (servers[0].port, servers[1].port)) as port:
             wait_for(lambda: answer_of(port) is not None)
             yield servers, port
     finally:
@@ -73,8 +73,8 @@ class Ticking(Visitor):
 
 def test_ticks_are_answered_by_the_server_of_their_page(class_of_two):
     _, port = class_of_two
-    visitor = Ticking("auc", "n=500&n_iter=100000&speed=slow")
-    # Where no browser says that it has drawn the first curve, a run goes on by ticks after half a minute.
+    # A run that goes to an iteration goes on by ticks, although no browser says that it has drawn the first curve.
+    visitor = Ticking("auc", "n=500&n_iter=100000&at=100000")
     asyncio.run(opened(visitor, port, answer_of(port), lambda v: v.ticks > 2))
     assert visitor.exceptions == 0
 

@@ -24,15 +24,15 @@ from dsgcore.baselines import (
 )
 from dsgcore.baselines.linear_system import IllPosedWarning
 
-FAST = {"n_iter": 50, "n_features": 32, "random_state": 0}
+FAST = {"n_iter": 30, "n_features": 32, "random_state": 0}
 # The checks' y holds class labels: of an estimator that learns from pair ids they say nothing.
 PAIRS = {"y_holds": "classes", "prior": 0.7, "random_state": 0}
 ESTIMATORS = [
     QSGS2AUC(**FAST),
     TSGSU(**FAST | PAIRS, lam=1e-3),
     TSGS3VM(**FAST),
-    QS3ORAO(**FAST | {"n_iter": 100}, tol=None),
-    *(cls(n_iter=100, tol=None, random_state=0) for cls in (PS3VT, LinearMC, LRCMC, SSMC)),
+    QS3ORAO(**FAST | {"n_iter": 60}, tol=None),
+    *(cls(n_iter=30, tol=None, random_state=0) for cls in (PS3VT, LinearMC, LRCMC, SSMC)),
     PS3VT(**FAST, tol=None, features="fourier"),
 ]
 COMPETITORS = [
