@@ -219,7 +219,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         convergence = Convergence(task, task.new_model() if model is None else model, **watched)
         is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
         check_finite(task, learned, type(self).__name__, is_done=is_done)
-        convergence.warn(self)
+        convergence.rule.warn(self)
         return learned
 
     def _looks(self, task: Task, model: Expansion, where: Here, convergence: Convergence) -> Iterator[bool]:

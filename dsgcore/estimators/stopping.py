@@ -50,6 +50,47 @@ class Stopping(Checked):
     verbose: int = integer(0, low=0)
 
 
+class StoppingRule:
+    """Stopping rule of all fits: the averaged scores have stopped changing.
+
+    They have if they change by no more than the share `tol` of their size, for `patience` iterations. With a `tol` of
+    None this never happens.
+    """
+
+    def __init__(self, tol: float | None, patience: int, scores: NDArray | None = None) -> None:
+        self.tol, self.patience, self.scores = tol, patience, scores
+        self.change, self.looks, self.settled_for = np.inf, 0, 0
+
+    def look(self, scores: NDArray, iterations: int) -> None:
+        """Compare the scores with those of the last look, which was so many iterations ago."""
+        before, self.scores = self.scores, scores
+        size = max(float(np.linalg.norm(scores)), np.finfo(float).tiny)
+        self.change = float(np.linalg.norm(scores if before is None else scores - before)) / size
+        self.looks += 1
+        is_still = before is not None and self.tol is not None and self.change <= self.tol
+        self.settled_for = self.settled_for + iterations if is_still else 0
+
+    @property
+    def is_settled(self) -> bool:
+        """True if the scores have stopped changing."""
+        return self.tol is not None and self.settled_for >= self.patience
+
+    @property
+    def is_moving(self) -> bool:
+        """True if the scores still changed by more than `tol` at the last look, and it was not the first one."""
+        return self.tol is not None and self.looks > 1 and not self.is_settled
+
+    def warn(self, estimator: Any) -> None:
+        """Warn if the model was still changing at the last look."""
+        if self.is_moving:
+            warnings.warn(
+                f"{type(estimator).__name__} was still moving by {self.change:.1%} after n_iter={estimator.n_iter} iterations "
+                f"(tol={self.tol:g}): raise n_iter, or raise tol if this is accurate enough",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
 class Convergence:
     """Convergence check of a fit.
 
@@ -58,13 +99,12 @@ class Convergence:
     """
 
     def __init__(self, task: Task, model: Expansion, *, tol: float | None, n_iter_no_change: int, verbose: int) -> None:
-        self.tol, self.patience, self.verbose = tol, n_iter_no_change, verbose
+        self.rule, self.verbose = StoppingRule(tol, n_iter_no_change), verbose
         is_watching = tol is not None or verbose > 0
         rows = evenly_spread(len(task.X), POINTS if is_watching else 0)
         self.points = Carried(task.X[rows], model)
         self.first, self.total = len(model), np.zeros(len(rows))
-        self.totals, self.mean = [self.total.copy()], np.zeros(len(rows))
-        self.change, self.settled_for = np.inf, 0
+        self.totals = [self.total.copy()]
 
     @property
     def carried(self) -> list[Carried]:
@@ -97,30 +137,13 @@ class Convergence:
             self._compare(made)
         if self.verbose > 1 or (self.verbose and is_time):
             said = "from the checkpoint" if terms is None else f"batch objective {objective(terms):.5g}"
-            print(f"iteration {t}: {said}, change {self.change:.2g}")
-        return self.tol is not None and self.settled_for >= self.patience
+            print(f"iteration {t}: {said}, change {self.rule.change:.2g}")
+        return self.rule.is_settled
 
     def _compare(self, made: int) -> None:
-        """Set the change of the tail's mean since the last check."""
-        before, start = self.mean, made // ITERATIONS_BETWEEN_LOOKS
-        self.mean = (self.total - self.totals[start]) / tail_start(made)
-        self.change = _size(self.mean - before) / max(_size(self.mean), np.finfo(float).tiny)
-        is_still = start > 1 and self.tol is not None and self.change <= self.tol
-        self.settled_for = self.settled_for + ITERATIONS_BETWEEN_LOOKS if is_still else 0
-
-    def warn(self, estimator: Any) -> None:
-        """Warn if the model was still changing at the last check and there were at least two checks."""
-        if self.tol is not None and len(self.totals) > 4 and self.settled_for < self.patience:
-            warnings.warn(
-                f"{type(estimator).__name__} was still moving by {self.change:.1%} after n_iter={estimator.n_iter} iterations "
-                f"(tol={self.tol:g}): raise n_iter, or raise tol if this is accurate enough",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-
-def _size(values: NDArray) -> float:
-    return float(np.sqrt(np.mean(np.square(values)))) if len(values) else 0.0
+        """Compare the tail's mean with that of the last check."""
+        start = self.totals[made // ITERATIONS_BETWEEN_LOOKS]
+        self.rule.look((self.total - start) / tail_start(made), ITERATIONS_BETWEEN_LOOKS)
 
 
 def check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:

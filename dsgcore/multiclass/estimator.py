@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core.documented import SEED, told
@@ -182,23 +180,14 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         tail = TailMean(task, **said)
         is_needed = average is not None or said["tol"] is not None or said["verbose"] > 0
         W, self.n_iter_ = train(task, is_enough=tail.take if is_needed else None)
-        if self.n_iter_ < task.problem.n_iter and not tail.is_settled:
+        if self.n_iter_ < task.problem.n_iter and not tail.rule.is_settled:
             raise DSGError(
                 f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
                 "is too big for points of this size; scale them, or try a smaller one"
             )
-        self.converged_ = not tail.is_moving
-        self._warn(tail)
+        self.converged_ = not tail.rule.is_moving
+        tail.rule.warn(self)
         return W if average is None else tail.mean
-
-    def _warn(self, tail: TailMean) -> None:
-        if tail.is_moving:
-            warnings.warn(
-                f"{type(self).__name__} was still moving by {tail.change:.1%} after n_iter={self.n_iter} iterations "
-                f"(tol={tail.tol:g}): raise n_iter, or raise tol if this is accurate enough",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the classes' scores at the rows of `X`, of shape (n, K).
