@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code (2: bad input, reported in one sentence)."""
     said = new_options(sys.argv[1:] if arguments is None else arguments)
     given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
-    here = {"run": _run, "bench": _bench, "data": _data}
+    here = {"run": _run, "data": _data}
     try:
         if hasattr(given, "out"):
             given.out = folder_path(given.out)
@@ -71,14 +71,6 @@ def _add_check(check: argparse.ArgumentParser) -> None:
     check.add_argument("spec", type=Path, metavar="SPEC.json", help="the spec of the run")
     check.add_argument("--json", type=Path, metavar="FILE", help="also write the verdict to this JSON file")
     check.add_argument("--seeds", type=int, default=5, metavar="N", help="number of seeds (default: 5)")
-
-
-def _add_bench(bench: argparse.ArgumentParser) -> None:
-    bench.add_argument("--only", metavar="NAME", help="one group of measurements, such as kernel, runs or memory")
-    bench.add_argument(
-        "--long", action="store_true", help="also train from a file of 20 million points, and on two worker processes"
-    )
-    bench.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this JSON file")
 
 
 def _add_sweep(sweep: argparse.ArgumentParser) -> None:
@@ -202,12 +194,6 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
         "Write a model's scores for the rows of Parquet files to new Parquet files, one per row group.",
         "predict model rows --out scores",
     ),
-    "bench": (
-        _add_bench,
-        "measure speed and memory on this machine",
-        "Measure speed and memory on this machine, and compare them with other programs.",
-        "bench --only kernel",
-    ),
 }
 
 
@@ -244,16 +230,6 @@ def _data(given: argparse.Namespace) -> int:
     from dsgcore.experiments import SETTINGS
 
     return run(given, {problem.citation.split(",")[0]: problem.labels for problem in SETTINGS.values()})
-
-
-def _bench(given: argparse.Namespace) -> int:
-    from dsgcore.benchmark import run_benchmark
-    from dsgcore.core.text_files import check_place
-
-    if given.json is not None:
-        check_place(given.json, "--json")
-    run_benchmark(only=given.only, is_long=given.long, file=given.json)
-    return 0
 
 
 def _progress(row: dict[str, float], n_iter: int) -> str:

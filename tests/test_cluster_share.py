@@ -8,8 +8,8 @@ import threading
 import numpy as np
 import pytest
 from cases import each
+from performance.runs import paper_task
 
-from dsgcore.benchmark.runs import paper_task
 from dsgcore.cluster.share import Share
 from dsgcore.core import features
 from dsgcore.core.carried import VisitedPoints, visits

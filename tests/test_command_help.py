@@ -32,7 +32,7 @@ def shown(words, capsys):
 
 
 def test_all_commands_are_found():
-    single = {"run", "check", "sweep", "compare", "fit", "predict", "bench", "data"}
+    single = {"run", "check", "sweep", "compare", "fit", "predict", "data"}
     assert {words[0] for words in PAGES if len(words) == 1} == single
     assert {words[1] for words in PAGES if len(words) == 2} == {"list", "fetch", "describe", "convert"}
 

@@ -41,17 +41,17 @@ def break_(*_, **__):
 
 
 def test_a_fault_of_the_program_is_not_printed_as_bad_input(monkeypatch):
-    monkeypatch.setattr("dsgcore.benchmark.run_benchmark", break_)
+    monkeypatch.setattr("dsgcore.data.command.run", break_)
     with pytest.raises(ValueError, match="cannot reshape"):
-        main(["bench"])
+        main(["data", "list"])
 
 
 def test_bad_input_is_printed_in_one_sentence(monkeypatch, capsys):
     def refuse(*_, **__):
         raise DataError("the file is empty")
 
-    monkeypatch.setattr("dsgcore.benchmark.run_benchmark", refuse)
-    assert main(["bench"]) == 2
+    monkeypatch.setattr("dsgcore.data.command.run", refuse)
+    assert main(["data", "list"]) == 2
     assert capsys.readouterr().err == "dsgcore: the file is empty\n"
 
 

@@ -134,10 +134,12 @@ def test_a_room_imports_nothing_that_stands_above_it(room):
 
 
 def test_the_loops_are_called_through_few_modules():
-    # The benchmark times the loops' parts by themselves.
     users = [f for f in MODULES.values() if imports(f, "dsgcore.core._loops", "dsgcore.core._loops_rotated")]
-    used = [path for path in shown(users) if "/benchmark/" not in path]  # which times them alone
-    assert used == ["dsgcore/core/features.py", "dsgcore/core/features_orthogonal.py", "dsgcore/core/kernels.py"]
+    assert shown(users) == [
+        "dsgcore/core/features.py",
+        "dsgcore/core/features_orthogonal.py",
+        "dsgcore/core/kernels.py",
+    ]
 
 
 def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():

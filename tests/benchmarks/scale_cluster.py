@@ -19,9 +19,9 @@ from typing import Any
 import dask
 import distributed
 import numpy as np
+from performance.measuring import workers as threads
+from performance.runs import paper_task
 
-from dsgcore.benchmark.measuring import workers as threads
-from dsgcore.benchmark.runs import paper_task
 from dsgcore.cluster import SharedPoints, shared
 from dsgcore.core.carried import training_points
 from dsgcore.core.expansion import Expansion

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow
+from performance.measuring import in_new_process, repeated, seconds
+from performance.measuring import workers as threads
+from performance.prediction import any_model
+from performance.runs import one_evaluation, paper_task
 from pyarrow import parquet
-
-from dsgcore.benchmark.measuring import in_new_process, repeated, seconds
-from dsgcore.benchmark.measuring import workers as threads
-from dsgcore.benchmark.prediction import any_model
-from dsgcore.benchmark.runs import one_evaluation, paper_task
 
 D, ROWS_A_FILE, LABELED = 18, 1_000_000, 1e-4
 NAMES = [f"x{j}" for j in range(D)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from dsgcore.benchmark.measuring import Row, Sizes, interleaved
 from dsgcore.experiments import Plane, Run, Spec, Surface, load_split
+from performance.measuring import Row, Sizes, interleaved
 
 THREADS = 8
 GRID = 64

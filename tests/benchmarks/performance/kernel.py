@@ -8,12 +8,12 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.benchmark.machine import floor, floor_calls
-from dsgcore.benchmark.measuring import Row, Sizes, interleaved, workers
 from dsgcore.core import features
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.kernels import Gaussian, OrthogonalGaussian
 from dsgcore.core.sampling import generator
+from performance.machine import floor, floor_calls
+from performance.measuring import Row, Sizes, interleaved, workers
 
 # Targets by number of coordinates: floor / measured; PyTorch's time / ours; NumPy's time / ours.
 OF_FLOOR = 0.95

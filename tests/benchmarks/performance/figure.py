@@ -1,4 +1,4 @@
-"""The README's figure: ``python -m dsgcore.benchmark.figure BENCH.json FIGURE.svg``."""
+"""The figure of the benchmarks' page: ``python tests/benchmarks/performance/figure.py SPEED.json FIGURE.svg``."""
 
 from __future__ import annotations
 

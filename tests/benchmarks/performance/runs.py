@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dsgcore.benchmark import plain
-from dsgcore.benchmark.measuring import Row, Sizes, interleaved, repeated
 from dsgcore.core import features
 from dsgcore.core.carried import VisitedPoints
 from dsgcore.core.kernels import Gaussian
@@ -18,6 +16,8 @@ from dsgcore.core.schedules import Plan
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from performance import plain
+from performance.measuring import Row, Sizes, interleaved, repeated
 
 MAX_ROUNDS, GROWTH_ROUNDS = 5, 2
 # Least ratio of the time of the papers' own algorithm, in our precision: at T iterations, and at `growth` times as

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from dsgcore.benchmark.measuring import Row, Sizes, in_new_process, interleaved, workers
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from performance.measuring import Row, Sizes, in_new_process, interleaved, workers
 
 ROUNDS = 3
 CLASSES, LABELED = 5, 0.1

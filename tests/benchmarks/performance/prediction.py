@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from dsgcore._memory import MEGABYTE
-from dsgcore.benchmark.measuring import Row, Sizes, in_new_process, interleaved, repeated, seconds
-from dsgcore.benchmark.runs import one_evaluation, paper_task
 from dsgcore.core.expansion import FREQUENCY_CACHE_BYTES, Expansion
+from performance.measuring import Row, Sizes, in_new_process, interleaved, repeated, seconds
+from performance.runs import one_evaluation, paper_task
 
 ROUNDS = 2
 MEMORY = """
 import json, sys
 import numpy as np
 from dsgcore._memory import forget_peak, peak
-from dsgcore.benchmark.prediction import any_model
+from performance.prediction import any_model
 n, d = map(int, sys.argv[1:])
 X = np.random.default_rng(0).standard_normal((n, d))  # not the model's precision
 model = any_model(d, 64, 2)

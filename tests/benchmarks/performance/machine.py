@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from dsgcore.benchmark.measuring import Row, Sizes, interleaved
 from dsgcore.core import _loops
 from dsgcore.core._threads import n_workers, single_threaded_blas
+from performance.measuring import Row, Sizes, interleaved
 
 _SIZE = 1024
 _COLUMNS = 512

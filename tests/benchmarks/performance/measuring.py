@@ -132,7 +132,7 @@ def in_new_process(program: str, *arguments: object, **environment: str) -> Any:
     """Return the JSON that a program, given as text, prints."""
     done = subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
         check=True,
         capture_output=True,
         text=True,

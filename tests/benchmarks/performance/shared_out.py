@@ -9,10 +9,10 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-from dsgcore.benchmark.measuring import Row, Sizes, interleaved, workers
-from dsgcore.benchmark.runs import make, paper_task
 from dsgcore.cluster import SharedPoints
 from dsgcore.core.carried import VisitedPoints
+from performance.measuring import Row, Sizes, interleaved, workers
+from performance.runs import make, paper_task
 
 ROUNDS, PROCESSES = 2, 2
 # A run with almost no work except messages: some thousand rows, so that each worker has some.
