@@ -88,7 +88,7 @@ TOYS = {
         "competitor.py",
         "dsgcore/baselines/toy.py",
         "dsgcore/baselines/registry.py",
-        ('("samult", "SAMULT"), *EVERYDAY)', '("samult", "SAMULT"), *EVERYDAY, ("toy", "ToyMeans"))'),
+        ('"SAMULT") | _EVERYDAY', '"SAMULT") | _EVERYDAY | _of("baselines.toy", "ToyMeans")'),
         "",
         (
             "test_race.py::test_every_competitor_is_named_and_runs_with_the_runs_parameters",

@@ -6,34 +6,29 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-# Methods that people install, for settings with class labels. None of them can learn from similar pairs.
-EVERYDAY = (
-    *(("everyday", f"Everyday{name}") for name in ("SVC", "Logistic", "Nystroem")),
-    *(("everyday_unlabeled", f"Everyday{name}") for name in ("SelfTraining", "SpreadingKNN", "SpreadingRBF")),
-)
 
-# Module in this package, and class.
-PLACES: dict[str, tuple[tuple[str, str], ...]] = {
-    "similar_unlabeled": (("susl", "SUSL"), ("sudh", "SUDH"), ("cuu", "CUU")),
-    "auc": (("pnu_auc", "PNUAUC"), ("samult", "SAMULT"), *EVERYDAY),
-    "s3vm": (
-        ("s3vm_light", "S3VMLight"),
-        ("bls3vm", "BLS3VM"),
-        ("bgs3vm", "BGS3VM"),
-        ("frs3vm", "FRS3VM"),
-        ("qns3vm", "QNS3VM"),
-        *EVERYDAY,
-    ),
-    "ordinal": (
-        ("svorex", "SVOREX"),
-        ("ordinal_auc", "MPNUAUC"),
-        ("ordinal_auc", "MSAMULT"),
-        *(("everyday", f"Everyday{name}") for name in ("SVR", "OrdinalSVC")),
-    ),
-    "multiclass": (
-        *((".multiclass.special", name) for name in ("LinearMC", "LRCMC", "SSMC")),
-        *EVERYDAY,
-    ),
+def _of(module: str, *names: str) -> dict[str, str]:
+    return dict.fromkeys(names, f"dsgcore.{module}")
+
+
+# Methods that people install, for settings with class labels. None of them can learn from similar pairs.
+_EVERYDAY = _of("baselines.everyday", "EverydaySVC", "EverydayLogistic", "EverydayNystroem") | _of(
+    "baselines.everyday_unlabeled", "EverydaySelfTraining", "EverydaySpreadingKNN", "EverydaySpreadingRBF"
+)
+# The module of each class.
+METHODS: dict[str, dict[str, str]] = {
+    "similar_unlabeled": _of("baselines.susl", "SUSL") | _of("baselines.sudh", "SUDH") | _of("baselines.cuu", "CUU"),
+    "auc": _of("baselines.pnu_auc", "PNUAUC") | _of("baselines.samult", "SAMULT") | _EVERYDAY,
+    "s3vm": _of("baselines.s3vm_light", "S3VMLight")
+    | _of("baselines.bls3vm", "BLS3VM")
+    | _of("baselines.bgs3vm", "BGS3VM")
+    | _of("baselines.frs3vm", "FRS3VM")
+    | _of("baselines.qns3vm", "QNS3VM")
+    | _EVERYDAY,
+    "ordinal": _of("baselines.svorex", "SVOREX")
+    | _of("baselines.ordinal_auc", "MPNUAUC", "MSAMULT")
+    | _of("baselines.everyday", "EverydaySVR", "EverydayOrdinalSVC"),
+    "multiclass": _of("multiclass.special", "LinearMC", "LRCMC", "SSMC") | _EVERYDAY,
 }
 
 
@@ -41,14 +36,13 @@ class _Competitors(Mapping[str, tuple[type[Any], ...]]):
     """Mapping from a setting's name to the classes of its baselines."""
 
     def __getitem__(self, setting: str) -> tuple[type[Any], ...]:
-        modules = [(import_module(f".{module}", "dsgcore.baselines"), name) for module, name in PLACES[setting]]
-        return tuple(getattr(module, name) for module, name in modules)
+        return tuple(getattr(import_module(module), name) for name, module in METHODS[setting].items())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(PLACES)
+        return iter(METHODS)
 
     def __len__(self) -> int:
-        return len(PLACES)
+        return len(METHODS)
 
 
 COMPETITORS: Mapping[str, tuple[type[Any], ...]] = _Competitors()

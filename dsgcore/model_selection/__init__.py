@@ -23,9 +23,9 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 - multi-class: `LabeledFolds` with `accuracy`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from dsgcore.core.lazy import lazily
 from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
 from dsgcore.model_selection.grids import paper_grid
 from dsgcore.model_selection.halving import Suggestion, Tried
@@ -61,10 +61,5 @@ __all__ = [
     "paper_grid",
     "suggest",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import `compare` on first access: its modules import this package."""
-    if name != "compare":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("dsgcore.comparing").compare
+# Its modules import this package, so they are imported on first access.
+__getattr__, __dir__ = lazily(__name__, {"compare": "dsgcore.comparing"})
