@@ -43,7 +43,7 @@ def _of_setting(setting: type[Setting]) -> None:
 
 
 def _card(setting: type[Setting], lesson: GuidedLesson) -> None:
-    st.markdown(f"### {lesson.title}\n{lesson.learned}")
+    st.markdown(f"### {lesson.title}")
     st.page_link(
         page_of(setting),
         label=f"Begin ({lesson.minutes} min, {len(lesson.steps)} steps)",

@@ -281,7 +281,7 @@ def test_slopes_come_with_the_error_of_resampling_the_seeds():
 
 
 def test_other_settings_are_refused_in_a_sentence():
-    with pytest.raises(DiagnosticsError, match="DSG Lab can only find the limits of"):
+    with pytest.raises(DiagnosticsError, match="DSG Lab finds limits only if"):
         convergence(default_spec("multiclass"), 1)
 
 
@@ -305,7 +305,7 @@ def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
 def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
     small_price, large_price = (price_of(Ways((small("auc", data={"n": n}),), (0,), 0)) for n in (200, 2000))
     assert large_price.memory > small_price.memory + 32 * 1400**2 - 32 * 140**2
-    with pytest.raises(SpecError, match="DSG Lab can only find the limits of"):
+    with pytest.raises(SpecError, match="DSG Lab finds limits only if"):
         price_of(Ways((default_spec("multiclass"),), (0,), 0))
 
 

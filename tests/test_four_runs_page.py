@@ -68,7 +68,7 @@ def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
 
 def test_where_it_cannot_be_found_out_the_page_says_why():
     app = open_page("multiclass")
-    assert "Not available: DSG Lab can only find the limits of stochastic functional gradients" in said(app)
+    assert "Not available: DSG Lab finds limits only if each iteration draws new random features" in said(app)
     assert "find-limits" not in [button.key for button in app.button]
 
 

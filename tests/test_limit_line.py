@@ -80,11 +80,11 @@ def test_it_is_an_upright_line_where_the_step_is_the_only_axis(tmp_path):
 @pytest.mark.parametrize("is_across", [True, False])
 def test_it_goes_through_the_cells_of_a_map(tmp_path, is_across):
     results = made(tmp_path, *((STEPS, WIDTHS) if is_across else (WIDTHS, STEPS)))
-    (line,) = line_of(charts.heat_map(results, views(results), name="objective", chosen=None, theme="light"))
+    (line,) = line_of(charts.heat_map(results, views(results), name="objective", chosen=None))
     along, beside = (line["x"], line["y"]) if is_across else (line["y"], line["x"])
     assert beside == [-0.5, 0.5, 0.5, 1.5]
     limits = [results.step_limit[[p[is_across] == width for p in results.points]].mean() for width in WIDTHS["values"]]
     expected = 1.0 + np.log10(limits)  # the steps are powers of ten from 0.1 on
     np.testing.assert_allclose([along[0], along[2]], expected)
     others = made(tmp_path, WIDTHS, {"name": "solver.lam", "values": [0.01, 0.1]})
-    assert line_of(charts.heat_map(others, views(others), name="objective", chosen=None, theme="light")) == []
+    assert line_of(charts.heat_map(others, views(others), name="objective", chosen=None)) == []

@@ -63,7 +63,7 @@ class PNUAUC(AUCBaseline):
 
     title = "PNU-AUC"
     citation = "Sakai, Niu and Sugiyama, Machine Learning 2018"
-    sentence = "ranks by pairs of one class with unlabeled points, in closed form; needs the class's share"
+    sentence = "ranks by pairs of one class with unlabeled points, in closed form, and needs the share of that class"
 
     eta: float = real(0.5, low=-1.0, high=1.0, symbol="η")
     prior: float | str = as_said(

@@ -185,7 +185,8 @@ def check_possible(spec: Spec) -> None:
     """Raise `DiagnosticsError`, with the reason, if the four runs cannot be made of a spec."""
     if spec.problem.engine != "stochastic":
         raise DiagnosticsError(
-            f"DSG Lab can only find the limits of stochastic functional gradients, not of {spec.problem.title}"
+            "DSG Lab finds limits only if each iteration draws new random features, and "
+            f"{spec.problem.title} draws them once"
         )
 
 

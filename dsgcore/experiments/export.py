@@ -15,7 +15,7 @@ from dsgcore.experiments.spec import Spec
 
 _SCRIPT = '''"""Repeat one run of {title}: the same data, labels, batches and random features.
 
-Writes history.csv (one row an iteration) and model.npz. Needs the package dsg-lab.
+Writes history.csv (one row for each iteration) and model.npz. Needs the package dsg-lab.
 """
 
 from dsgcore.experiments import Run, Spec

@@ -47,7 +47,7 @@ class MultiClassSetting(Setting):
 
     name: ClassVar[str] = "multiclass"
     title: ClassVar[str] = "Multi-class with a graph"
-    sentence: ClassVar[str] = "learns to tell several classes apart, alike for points that are close"
+    sentence: ClassVar[str] = "learns to tell several classes apart, with similar scores for close points"
     citation: ClassVar[str] = "PS3VT, Li, Liu, Yin and Wang, IJCAI 2019"
     labels: ClassVar[str] = "classes"
     usual_tau_I: ClassVar[float] = AUTOMATIC_TAU_I

@@ -92,8 +92,11 @@ def sample_color(sample: str, theme: str) -> str:
     return {"labeled": charts.INK[theme], "unlabeled": charts.UNLABELED, "test": charts.TWIN}[sample]
 
 
-def balance_chart(counts: pd.DataFrame, *, theme: str) -> charts.Figure:
-    """Return each class's share of the labeled, unlabeled and test points: bars with counts, one panel for each sample."""
+def balance_chart(counts: pd.DataFrame, *, theme: str, labeled: str = "labeled") -> charts.Figure:
+    """Return each class's share of the labeled, unlabeled and test points: bars with counts, one panel for each sample.
+
+    `labeled` is the name of the labeled points on the chart.
+    """
     samples = [sample for sample in SAMPLES if sample in counts]
     figure = charts.plain_figure([], title="Class balance")
     layout = figure["layout"] | {"annotations": [], "bargap": 0.3}
@@ -108,7 +111,7 @@ def balance_chart(counts: pd.DataFrame, *, theme: str) -> charts.Figure:
         # One tick besides 0, and not at the end, because the next panel's 0 is there.
         ticks = {"tickformat": ".0%", "tickvals": [0, round(longest, 1) or longest], "range": [0, 1.5 * longest]}
         layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": "y", **ticks}
-        said = f"{sample}: {counts[sample].sum():,}"
+        said = f"{labeled if sample == 'labeled' else sample}: {counts[sample].sum():,}"
         above = {"xref": "paper", "yref": "paper", "x": left, "y": 1, "xanchor": "left", "yanchor": "bottom"}
         layout["annotations"].append({"text": said, "showarrow": False, **above})
     layout["yaxis"] = {"type": "category", "autorange": "reversed", "showgrid": False, "dtick": 1}

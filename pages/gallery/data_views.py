@@ -61,10 +61,11 @@ def split_views(split: Split, labels: str, theme: str, *, key: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         height = max(HEIGHT, CLASS_HEIGHT * len(look.balance) + 90)
-        figure = data_charts.balance_chart(look.balance, theme=theme)
+        known = "labeled" if look.pairs is None else "in pairs"
+        figure = data_charts.balance_chart(look.balance, theme=theme, labeled=known)
         live_chart(figure, key=f"{key}-balance", alt=_alt_balance(look.balance), height=height)
     with right:
-        _coverage(look.coverage, theme, key)
+        _coverage(look.coverage, theme, key, is_pairs=look.pairs is not None)
     if look.pairs is not None:
         _pairs(look.pairs, split.class_names)
     _leaks(split, look.leaks)
@@ -75,27 +76,32 @@ def _alt_balance(balance: pd.DataFrame) -> str:
     return "Points of each class. " + "; ".join(said)
 
 
-def _coverage(found: inspect.Coverage, theme: str, key: str) -> None:
+def _coverage(found: inspect.Coverage, theme: str, key: str, *, is_pairs: bool) -> None:
     if not len(found.to_labeled):
         st.info("Every training point has a label.", icon=":material/done_all:")
         return
+    known = "point in a pair" if is_pairs else "labeled point"
     samples = [
-        Sample("to the nearest labeled point", found.to_labeled, data_charts.sample_color("labeled", theme)),
+        Sample(f"to the nearest {known}", found.to_labeled, data_charts.sample_color("labeled", theme)),
         Sample("to the nearest point", found.to_any, charts.UNLABELED, is_line=True),
     ]
     axis = "distance from unlabeled points, in scaled features"
     figure = data_charts.spread_chart(samples, title="Coverage", axis=axis, theme=theme)
-    live_chart(figure, key=f"{key}-coverage", alt="Distances of unlabeled points to labeled ones.", height=HEIGHT)
-    st.markdown(_agreement(found.agreement))
+    live_chart(
+        figure, key=f"{key}-coverage", alt=f"Distances of unlabeled points to the nearest {known}.", height=HEIGHT
+    )
+    st.markdown(_agreement(found.agreement, is_pairs=is_pairs))
 
 
-def _agreement(share: float) -> str:
+def _agreement(share: float, *, is_pairs: bool) -> str:
     if not np.isfinite(share):
         return (
             "The source gives no classes for the unlabeled points. It is therefore unknown how often the nearest "
             "label is right."
         )
-    said = f"For **{share:.0%}** of the unlabeled points the nearest labeled point has their class: "
+    if is_pairs:
+        return f"For **{share:.0%}** of the unlabeled points, the nearest point in a pair has the same class."
+    said = f"For **{share:.0%}** of the unlabeled points, the nearest labeled point has the same class: "
     if share >= GOOD_COVERAGE:
         return said + "the labels alone are almost enough."
     return said + "the unlabeled points have to fill the gaps."

@@ -68,20 +68,20 @@ def _say(state: Exploring) -> None:
     """Show the results over the seeds, or a sentence on the button before there are any."""
     assert state.made is not None
     results: Results = state.made.results("score")
-    name, n = state.made.study.spec.problem.score_name, int(results.n[0])
+    problem, n = state.made.study.spec.problem, int(results.n[0])
     if n < 2:
+        twin = f" and the same run, {problem.twin_name}," if len(results.points) > 1 else ""
         st.caption(
-            "The same run and its labels-only run with other seeds: other data (if generated), labels, "
-            "mini-batches and features."
+            f"Repeats this run{twin} with other seeds: other data (if generated), labels, mini-batches and features."
         )
         return
     diverged = f", {results.n_diverged[0]} diverged" if results.n_diverged[0] else ""
     st.markdown(
-        f"Test {name} **{results.mean[0]:.4f} ± {results.error[0]:.2g}** (mean and standard error of {n} seeds{diverged}), "
-        f"from {results.low[0]:.4f} to {results.high[0]:.4f}."
+        f"Test {problem.score_name} **{results.mean[0]:.4f} ± {results.error[0]:.2g}** "
+        f"(mean and standard error of {n} seeds{diverged}), from {results.low[0]:.4f} to {results.high[0]:.4f}."
     )
     if len(results.points) > 1:
-        _say_effect(results, state.made.study.spec.problem.twin_name)
+        _say_effect(results, problem.twin_name)
 
 
 def _say_effect(results: Results, twin: str) -> None:

@@ -134,18 +134,17 @@ def figure_of(state: Exploring, look: Look) -> Figure:
     """Return the study's figure."""
     assert state.made is not None
     results = results_of(state, look.measure)
-    theme = "dark" if st.context.theme.type == "dark" else "light"
-    return _figure(results, axes_of(state), name_of(state, look.measure), look.is_kept, state.chosen, theme)
+    return _figure(results, axes_of(state), name_of(state, look.measure), look.is_kept, state.chosen)
 
 
 def _figure(
-    results: Results, axes: list[AxisView], name: str, is_kept: NDArray[np.bool_] | None, chosen: int | None, theme: str
+    results: Results, axes: list[AxisView], name: str, is_kept: NDArray[np.bool_] | None, chosen: int | None
 ) -> Figure:
     is_crossed = not any(axis.is_random for axis in results.study.axes)
     if len(axes) == 1:
         return charts.lines(results, axes[0], name=name, chosen=chosen)
     if len(axes) == 2 and is_crossed:
-        return charts.heat_map(results, axes, name=name, chosen=chosen, theme=theme)
+        return charts.heat_map(results, axes, name=name, chosen=chosen)
     kept = np.ones(len(results.points), dtype=bool) if is_kept is None else is_kept
     return charts.parallel(results, axes, name=name, is_kept=kept, chosen=chosen)
 

@@ -161,7 +161,7 @@ def _said(results: Results, point: str, place: int) -> str:
     return "<br>".join(parts)
 
 
-def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: int | None, theme: str) -> charts.Figure:
+def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: int | None) -> charts.Figure:
     """Return the means over two crossed axes as cells with contour lines; diverged cells are grey and crossed out."""
     across, up = axes
     place = {point: i for i, point in enumerate(results.points)}
@@ -185,7 +185,7 @@ def heat_map(results: Results, axes: Sequence[AxisView], *, name: str, chosen: i
     traces = [heat]
     if min(mean.shape) > 1 and np.isfinite(mean).sum() > 3:
         traces.append(_iso_lines(mean))
-    traces += _crosses(cells, diverged, said, len(results.study.seeds), theme)
+    traces += _crosses(cells, diverged, said, len(results.study.seeds))
     traces += limit_on_cells(results, (across.values, up.values), cells)
     if chosen is not None:
         (row,), (column,) = np.nonzero(cells == chosen)
@@ -210,13 +210,21 @@ def _iso_lines(mean: NDArray) -> dict[str, Any]:
     }
 
 
-def _crosses(
-    cells: NDArray, diverged: NDArray, said: list[list[str]], n_seeds: int, theme: str
-) -> list[dict[str, Any]]:
+def _crosses(cells: NDArray, diverged: NDArray, said: list[list[str]], n_seeds: int) -> list[dict[str, Any]]:
     traces = []
-    for name, which, symbol in (
-        ("all seeds diverged", diverged >= n_seeds, "x"),
-        ("some seeds diverged", (diverged > 0) & (diverged < n_seeds), "cross-thin"),
+    # A light rim, so that the dark mark is seen on dark and on light cells.
+    rim = {"width": 1, "color": charts.INK["dark"]}
+    for name, which, mark in (
+        (
+            "all seeds diverged",
+            diverged >= n_seeds,
+            {"symbol": "x", "color": DIVERGED_COLOR, "line": {"width": 2, "color": DIVERGED_COLOR}},
+        ),
+        (
+            "some seeds diverged",
+            (diverged > 0) & (diverged < n_seeds),
+            {"symbol": "cross", "color": charts.INK["light"], "line": rim},
+        ),
     ):
         rows, columns = np.nonzero(which)
         if len(rows):
@@ -231,12 +239,7 @@ def _crosses(
                     "customdata": cells[rows, columns].tolist(),
                     "text": [said[r][c] for r, c in zip(rows, columns, strict=True)],
                     "hovertemplate": "%{text}<extra></extra>",
-                    "marker": {
-                        "symbol": symbol,
-                        "size": 10,
-                        "color": DIVERGED_COLOR,
-                        "line": {"width": 2, "color": DIVERGED_COLOR if symbol == "x" else charts.INK[theme]},
-                    },
+                    "marker": {"size": 10, **mark},
                 }
             )
     return traces

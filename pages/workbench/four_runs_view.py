@@ -23,7 +23,7 @@ TICK_SECONDS, LEASE_SECONDS, HEIGHT = 0.5, 90.0, 300
 WHAT = (
     "DSG Lab makes the run four times with the same seed: as it is, with all data in each step, with "
     "the exact kernel, and with both. The differences show how much mini-batches and random features "
-    "cost. The rest is the distance that more iterations would cover. It does this for five seeds, in "
+    "cost. The rest is the distance that more iterations would cover. DSG Lab does this for five seeds, in "
     "the background."
 )
 READ = (

@@ -102,7 +102,9 @@ def _said(problem: type[Setting], bench: Bench) -> str:
     n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
     is_pairs = problem.labels == "pairs"
     known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
-    return f"{heading}\n{sentence}, from {known} and {n_unlabeled:,} unlabeled points: *{_data_title(run.spec.data)}*."
+    return (
+        f"{heading}\n{sentence}. Here: {known} and {n_unlabeled:,} unlabeled points of *{_data_title(run.spec.data)}*."
+    )
 
 
 def _data_title(data: DataSpec) -> str:

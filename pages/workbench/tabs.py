@@ -58,8 +58,8 @@ def compare(live: LiveRun) -> None:
         st.dataframe(pd.DataFrame(differing), width="stretch", hide_index=True)
     else:
         st.caption(
-            "Change a parameter and run again. The previous run stays as a pale line, and this table shows "
-            "the differences."
+            "Change a parameter and run again. The charts keep the previous run as a pale line, and a table here lists "
+            "the parameters that differ."
         )
     with st.container(horizontal=True, vertical_alignment="center", key="part-pin"):
         draw_pin(live.run.spec, f"pin-{live.run.problem.name}")
