@@ -6,8 +6,6 @@ import logging
 
 import pytest
 
-from dsgcore import _forks
-
 pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
 
 import dask
@@ -15,12 +13,13 @@ import distributed
 from distributed.utils import get_mp_context
 
 from dsgcore.cluster import shared
+from dsgcore.studies import process_pool
 
-dask.config.set({"distributed.worker.multiprocessing-method": _forks.context().get_start_method()})
+dask.config.set({"distributed.worker.multiprocessing-method": process_pool.context().get_start_method()})
 shared.SECONDS_WITHOUT_WORKERS = 900.0  # a crowded machine takes its time to begin a process
 get_mp_context()  # lists its own imports at its first call, and never again
-if (forked := _forks.context()).get_start_method() == _forks.FORKED:
-    forked.set_forkserver_preload(["distributed", "dsgcore.cluster", *_forks.PRELOADED])
+if (forked := process_pool.context()).get_start_method() == process_pool.FORK_SERVER:
+    forked.set_forkserver_preload(["distributed", "dsgcore.cluster", *process_pool.PRELOADED])
 
 
 def cluster_of(n_workers):

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from hostile_files import GOOD, REFUSED, npz, parquet
 
-from dsgcore._memory import forget_peak, peak
 from dsgcore.data import DataError
 from dsgcore.data.reading import AskFormat, answers
+from dsgcore.jobs.memory import forget_peak, peak
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 LABELS = ("binary", "classes", "ranks", "pairs")

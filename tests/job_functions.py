@@ -11,6 +11,8 @@ import numpy as np
 
 from dsgcore.core.errors import DSGError
 
+IMPORTED_BY = os.getpid()
+
 
 def double(x, *, report):
     return 2 * x
@@ -58,6 +60,19 @@ def fail(*, report):
 
 def die(*, report):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def crash(*, report):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def open_a_file(*, report):
+    return Path("/gone/own.csv").read_bytes()
+
+
+def is_known_before(*, report):
+    """Whether this module was imported before this process was forked."""
+    return os.getpid() != IMPORTED_BY
 
 
 def leave(*, report):

@@ -12,7 +12,7 @@ from dsgcore import QSGS2AUC, DSGError
 from dsgcore.__main__ import main
 from dsgcore.data.datasets import DataError
 from dsgcore.model_selection import suggest
-from dsgcore.studies.work import GivenUpError
+from dsgcore.studies.process_pool import GivenUpError
 
 NOT_MENDED_BY_INPUT = {GivenUpError}  # the time given to a run is over
 

@@ -6,7 +6,7 @@ import pytest
 from hostile_files import REFUSED
 from hostile_seeds import made, read_seeds
 
-from dsgcore.experiments.jobs import JobQueue, JobState
+from dsgcore.jobs import JobQueue, JobState
 
 FIRST = len(REFUSED)
 SMALL = 200_000

@@ -10,15 +10,15 @@ import sys
 import threading
 import time
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 
 import job_functions as functions
 import pytest
 
-from dsgcore import _memory
-from dsgcore.experiments import processes
-from dsgcore.experiments.jobs import JobError, JobQueue, JobState
-from dsgcore.experiments.processes import Nursery, nursery
+from dsgcore.jobs import JobError, JobQueue, JobState, memory, processes
+from dsgcore.jobs.processes import ForkServer, fork_server
+from pages.shell.ready import NEEDED
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60  # seconds, on a busy machine
@@ -77,14 +77,14 @@ def test_progress_is_what_was_reported_last(queue):
 
 
 @pytest.fixture
-def fresh_nursery():
+def fresh_fork_server():
     """One that writes where this test does."""
-    nursery().close()
+    fork_server().close()
     yield
-    nursery().close()
+    fork_server().close()
 
 
-def test_what_a_job_prints_does_not_mix_with_its_messages(fresh_nursery, queue, capfd):
+def test_what_a_job_prints_does_not_mix_with_its_messages(fresh_fork_server, queue, capfd):
     assert done(queue.submit(functions.say, "a word")).result == "a word"
     assert "a word" in capfd.readouterr().err
 
@@ -104,7 +104,9 @@ def test_a_job_has_one_thread(queue):
         (functions.refuse, "sigma must be positive, got -1"),
         (functions.misuse_numpy, "The process met an unexpected error, ValueError: cannot reshape"),
         (functions.fail, "The process met an unexpected error, KeyError: 'sigma'"),
-        (functions.die, "The background process was ended by signal 9 before it had a result"),
+        (functions.die, "The background process was killed, probably because memory ran out"),
+        (functions.crash, "The background process crashed with signal 11 before it had a result. Start it again."),
+        (functions.open_a_file, "The file /gone/own.csv is gone. Put it back, or choose it again."),
         (functions.leave, "The background process ended with code 3 before it had a result"),
         (functions.give_a_function, "The process met an unexpected error"),
     ],
@@ -130,18 +132,18 @@ def test_a_job_within_its_limit_is_not_disturbed(queue):
 
 def test_where_the_system_sets_no_wall_a_thread_watches(monkeypatch):
     sizes = iter([100, 200, 300, 301])
-    monkeypatch.setattr(_memory, "peak", lambda: next(sizes))
-    monkeypatch.setattr(_memory.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(memory, "peak", lambda: next(sizes))
+    monkeypatch.setattr(memory.time, "sleep", lambda seconds: None)
     given_up = []
-    _memory.watch(300, lambda: given_up.append(True))
+    memory.watch(300, lambda: given_up.append(True))
     assert given_up == [True]
     assert list(sizes) == []
 
 
 def test_the_peak_of_memory_is_measured_and_forgotten():
-    before = _memory.forget_peak()
+    before = memory.forget_peak()
     held = bytearray(os.urandom(1)) * (64 * MEGABYTE)
-    assert _memory.peak() - before > 60 * MEGABYTE
+    assert memory.peak() - before > 60 * MEGABYTE
     del held
 
 
@@ -220,7 +222,7 @@ def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path)
     program = (
         "import sys, threading; sys.path.insert(0, sys.argv[1])\n"
         "import job_functions\n"
-        "from dsgcore.experiments.jobs import shared_jobs\n"
+        "from dsgcore.jobs import shared_jobs\n"
         "shared_jobs().submit(job_functions.tell_and_wait, sys.argv[2])\n"
         "threading.Event().wait()\n"
     )
@@ -233,7 +235,7 @@ def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path)
 
 
 def test_jobs_leave_no_threads_and_no_open_files(tmp_path):
-    nursery().get_ready()  # which stays
+    fork_server().get_ready()  # which stays
     folder = Path(f"/proc/{os.getpid()}/fd")
     files = len(list(folder.iterdir())) if folder.is_dir() else 0
     with JobQueue(2) as queue:
@@ -257,72 +259,98 @@ def test_a_job_must_be_something_another_process_can_find(queue):
 
 @forks
 def test_jobs_are_forks_of_one_process_that_is_there_before(queue):
-    nursery().get_ready()
-    there = nursery()._process
+    fork_server().get_ready()
+    there = fork_server()._process
     parents = [done(queue.submit(functions.parent_id)).result for _ in range(2)]
     assert parents == [there.pid, there.pid]
-    assert nursery()._process is there
+    assert fork_server()._process is there
 
 
 @forks
-def test_the_process_that_forks_is_let_go_when_nobody_has_needed_it_for_a_while(monkeypatch, tmp_path):
-    monkeypatch.setattr(processes, "SECONDS_IN_WAITING", 0.2)
-    with closing(Nursery()) as own:
-        fork, another = own.begin(), own.begin()
+def test_the_module_of_a_job_is_imported_before_the_fork(fresh_fork_server, queue):
+    known = [done(queue.submit(functions.is_known_before)).result for _ in range(2)]
+    assert known == [True, True]
+
+
+@contextlib.contextmanager
+def serving(program="serve(socket.socket(fileno=int(sys.argv[1])), 0.2)"):
+    """A fork server of a test's own, with another program."""
+    with pytest.MonkeyPatch.context() as patch, closing(ForkServer()) as own:
+        patch.setattr(processes, "FORKS", f"import socket, sys; from dsgcore.jobs.fork_server import serve; {program}")
+        yield own
+
+
+def ended(fork):
+    """Let a fork end by itself, and return its code."""
+    fork.stdin.close()
+    code = fork.wait()
+    fork.stdout.close()
+    return code
+
+
+@forks
+def test_the_fork_server_ends_when_nobody_has_needed_it_for_a_while():
+    with serving() as own:
+        fork, another = own.start_worker("os"), own.start_worker("os")
         there = own._process
         for each in (fork, another):
-            assert there.poll() is None  # as long as it has forks
-            time.sleep(0.3)
-            each.stdin.close()
-            assert each.wait() == 1
-            each.stdout.close()
-        until(lambda: own._process is None)
-        assert there.returncode == 0
+            with pytest.raises(subprocess.TimeoutExpired):
+                there.wait(0.3)  # as long as it has forks
+            assert ended(each) == 1
+        assert there.wait(PATIENCE) == 0
         own.get_ready()
-        assert own._process not in (None, there)
-        until(lambda: own._process is None)
+        assert own._process is not there
+        assert own._process.wait(PATIENCE) == 0
 
 
 @forks
-def test_a_killed_nursery_takes_its_forks_along_and_is_followed_by_another(tmp_path):
+def test_a_request_that_comes_as_the_fork_server_ends_is_served():
+    late = "fork_server.wait = lambda *_: seen.append(1) or ([] if len(seen) == 1 else wait(*_))"
+    program = f"from dsgcore.jobs import fork_server; seen, wait = [], fork_server.wait; {late}"
+    with serving(f"{program}; serve(socket.socket(fileno=int(sys.argv[1])))") as own:
+        fork = own.start_worker("os")
+        assert ended(fork) == 1
+        assert own._process.wait(PATIENCE) == 0
+
+
+@forks
+def test_a_killed_fork_server_is_followed_by_another_and_its_jobs_can_still_be_cancelled(tmp_path):
     with JobQueue(1) as queue:
         job, process = begun(queue, tmp_path)
-        nursery()._process.kill()
-        assert done(job).state is JobState.FAILED
-        assert job.error.startswith("The background process was ended by signal 9")
+        fork_server()._process.kill()
+        fork_server()._process.wait()
+        assert job.state is JobState.RUNNING
+        job.cancel()
+        assert done(job).state is JobState.CANCELLED
         until(lambda: not is_alive(process))
         assert done(queue.submit(functions.double, 2)).result == 4
 
 
-NO_ROOM_AT_FIRST = """
-import os
-from dsgcore import _nursery
-fork, asked = os.fork, []
-def first_refused():
-    asked.append(True)
-    if len(asked) == 1:
-        raise BlockingIOError("no room")
-    return fork()
-os.fork, _nursery.NEEDED = first_refused, ()
-_nursery.main()
-"""
-
-
 @forks
-def test_where_there_is_no_room_for_a_process_its_job_fails_alone(monkeypatch):
-    monkeypatch.setattr(processes, "FORKS", NO_ROOM_AT_FIRST)
-    with closing(Nursery()) as own:
-        refused, made = own.begin(), own.begin()
-        assert refused.wait() == -signal.SIGKILL  # whose sentence speaks of memory
-        made.stdin.close()
-        assert made.wait() == 1
-        for fork in (refused, made):
-            fork.let_go()
+def test_where_there_is_no_room_for_a_process_its_job_fails_alone():
+    refusal = "fork, asked = os.fork, []; os.fork = lambda: asked.append(1) or (fork() if len(asked) > 1 else os.open('/', 1))"
+    with serving(f"import os; {refusal}; serve(socket.socket(fileno=int(sys.argv[1])))") as own:
+        refused, made = own.start_worker("os"), own.start_worker("os")
+        assert ended(refused) == -signal.SIGKILL  # whose sentence speaks of memory
+        assert ended(made) == 1
 
 
 def test_where_the_system_has_no_forks_a_job_is_a_new_interpreter(monkeypatch, queue):
     monkeypatch.setattr(processes, "CAN_FORK", False)
-    nursery().get_ready()
+    fork_server().get_ready()
     assert done(queue.submit(functions.double, 2)).result == 4
     assert done(queue.submit(functions.parent_id)).result == os.getpid()
-    assert done(queue.submit(functions.die)).error.startswith("The background process was ended by signal 9")
+    assert done(queue.submit(functions.die)).error.startswith("The background process was killed")
+
+
+def test_an_error_after_the_result_does_not_stop_the_queue(queue, capfd):
+    def fail(result):
+        raise KeyError(result)
+
+    assert [done(queue.submit(functions.double, i, on_done=fail)).result for i in range(3)] == [0, 2, 4]
+    assert capfd.readouterr().err.count("raise KeyError") == 3
+
+
+def test_every_module_that_the_app_imports_beforehand_exists():
+    for module in NEEDED:
+        import_module(module)

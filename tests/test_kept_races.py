@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from small_specs import small
 
-from dsgcore.experiments.jobs import JobState
 from dsgcore.experiments.race import GRID, Race, RaceResult
+from dsgcore.jobs import JobState
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from dsgcore.studies import store as store_module
 

@@ -11,7 +11,7 @@ from test_multiclass_run import finished, small
 
 from dsgcore import Run, Spec
 from dsgcore.experiments import LiveRun, long_work
-from dsgcore.experiments.jobs import JobState
+from dsgcore.jobs import JobState
 from dsgcore.multiclass import ground
 
 

@@ -18,7 +18,6 @@ from dsgcore.baselines import COMPETITORS
 from dsgcore.core.diagnostics import exact_optimum
 from dsgcore.core.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.experiments import load_split
-from dsgcore.experiments.jobs import JobQueue, JobState
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.race import (
     GRID,
@@ -32,6 +31,7 @@ from dsgcore.experiments.race import (
     run_race,
 )
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
+from dsgcore.jobs import JobQueue, JobState
 
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled

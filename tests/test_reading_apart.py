@@ -12,12 +12,12 @@ from cases import each
 from hostile_files import GOOD, parquet
 from test_app_upload import errors, give, open_own, run_of
 
-from dsgcore._memory import resident
 from dsgcore.data import DataError
 from dsgcore.data.reading import AskFormat, AskLook, AskPoints, Limits, answers, read, sniff
 from dsgcore.experiments import FileStore, reading_apart
-from dsgcore.experiments.jobs import JobState
 from dsgcore.experiments.reading_apart import CANCELLED, answers_of, begin_reading
+from dsgcore.jobs import JobState
+from dsgcore.jobs.memory import resident
 from pages.controls.reading import ask_apart
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")

@@ -13,7 +13,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.testing.v1 import AppTest
 from test_app import APP
 
-from dsgcore._memory import give_back, resident
+from dsgcore.jobs.memory import give_back, resident
 from pages.server import sessions, streamlit_gaps
 from pages.shell import admission, watch
 from pages.shell.admission import Door

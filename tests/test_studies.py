@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore import _forks
 from dsgcore.__main__ import main
 from dsgcore.experiments import Run, Spec
-from dsgcore.studies import Store, StoreError, Study, StudyError, carry_out, default_store, table_of
+from dsgcore.studies import Store, StoreError, Study, StudyError, carry_out, default_store, process_pool, table_of
 from dsgcore.studies.store import packed, unpacked
 
 SPEC = {
@@ -230,9 +229,24 @@ def test_an_interrupt_while_a_history_is_packed_stays_an_interrupt(monkeypatch):
         packed({"t": np.arange(6.0)})
 
 
+def test_a_killed_process_ends_the_study_in_one_sentence_and_finished_runs_are_kept(store):
+    class Dying(Here):
+        def submit(self, function, *arguments, **options):
+            if self.made:
+                return pool.submit(os._exit, 1)
+            return super().submit(function, *arguments, **options)
+
+    with (
+        process_pool.local_processes(1) as pool,
+        pytest.raises(StudyError, match=r"^a process .* was killed[^\n]*Finished runs are kept"),
+    ):
+        carry_out(Study.from_dict(STUDY), store, Dying(), 1)
+    assert len(store) == 1
+
+
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = _forks.context()
+    context = process_pool.context()
     writers = [context.Process(target=write_many, args=(file, start, 40)) for start in (0, 30)]
     for writer in writers:
         writer.start()
@@ -257,7 +271,7 @@ def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
 
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = _forks.context()
+    context = process_pool.context()
     for attempt in range(3):
         writer = context.Process(target=write_many, args=(file, 1000 * attempt, 1000))
         writer.start()

@@ -14,7 +14,7 @@ from scipy import stats
 
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
-from dsgcore.experiments.processes import nursery
+from dsgcore.jobs.processes import fork_server
 from dsgcore.studies import (
     Effect,
     ScoreCurves,
@@ -192,7 +192,7 @@ def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled
     while len(store) < 5:
         assert time.monotonic() < deadline
         large.wait(0.05)
-    made_by = descendants(nursery()._process.pid)
+    made_by = descendants(fork_server()._process.pid)
     assert len(made_by) > 1 or not Path("/proc").is_dir()
     large.cancel()
     assert large.wait(60)

@@ -12,7 +12,7 @@ from cases import each
 from dsgcore.core.parameters import ParameterError
 from dsgcore.experiments import SETTINGS, Run, Spec, begin_suggesting, load_split, suggest_values, with_values
 from dsgcore.experiments.engine import ENGINES
-from dsgcore.experiments.jobs import JobQueue, JobState
+from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import FoldError, halving
 
 pytestmark = pytest.mark.compiled

@@ -14,7 +14,7 @@ from typing import Any
 from dsgcore.comparing.fits import Fit, FitRequest, fit_some
 from dsgcore.comparing.kept import KeptFits
 from dsgcore.comparing.samples import Sample
-from dsgcore.experiments.jobs import Job, JobQueue
+from dsgcore.jobs import Job, JobQueue
 
 # Memory in bytes that a fit may take.
 MEMORY = 3 * 10**9

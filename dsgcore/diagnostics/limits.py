@@ -14,9 +14,9 @@ from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds, seeds_of
 from dsgcore.diagnostics.subsample import MAX_POINTS, Subsample
 from dsgcore.experiments import Spec, load_split
-from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.stochastic_task import task_of
+from dsgcore.jobs import Job, JobQueue
 
 # A run has converged if f is this near to f*, relative to its size, in the root mean square.
 NEAR = 0.1

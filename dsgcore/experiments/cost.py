@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dsgcore._memory import give_back as give_back
-from dsgcore._memory import of_machine as of_machine
-from dsgcore._memory import resident as resident
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.data import DATASETS
 from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec, SpecError
+from dsgcore.jobs.memory import give_back as give_back
+from dsgcore.jobs.memory import of_machine as of_machine
+from dsgcore.jobs.memory import resident as resident
 
 GIGABYTE = 10**9
 # Bytes per number of a data set while it is made and split: once in float64, then twice in float32.

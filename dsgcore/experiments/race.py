@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore._memory import forget_peak, peak
 from dsgcore.baselines import COMPETITORS
 from dsgcore.baselines.progress import Progress
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import Split
-from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
+from dsgcore.jobs import Job, JobQueue
+from dsgcore.jobs.memory import forget_peak, peak
 
 GRID = 60
 GB = 1e9

@@ -8,7 +8,7 @@ from functools import cache
 from dsgcore.data import DataError
 from dsgcore.data.reading.looking import Answer, Question, answers
 from dsgcore.experiments.cost import GIGABYTE
-from dsgcore.experiments.jobs import Job, JobQueue, JobState
+from dsgcore.jobs import Job, JobQueue, JobState
 
 MEMORY_LIMIT = GIGABYTE
 SECONDS = 20.0

@@ -14,9 +14,9 @@ from dsgcore.core.parameters import Parameter
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
 from dsgcore.experiments.engine import ENGINES
-from dsgcore.experiments.jobs import Job, JobQueue
 from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
+from dsgcore.jobs import Job, JobQueue
 from dsgcore.model_selection.folds import TOO_FEW, FoldError, LabeledFolds, PairFolds
 from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
 from dsgcore.model_selection.scorers import similar_unlabeled_risk

@@ -2,11 +2,12 @@
 
 from dsgcore.studies.axes import Axis, StudyError
 from dsgcore.studies.background import Progress, begin_study, study_jobs
-from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
+from dsgcore.studies.carrying_out import Outcome, carry_out
 from dsgcore.studies.curves import Curves, ScoreCurves, curves_of, evaluations, time_to, usual_target
 from dsgcore.studies.gathered import Gathered, Ways, convergences
 from dsgcore.studies.kept_races import keep_race, kept_race, name_of
 from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
+from dsgcore.studies.process_pool import local_processes
 from dsgcore.studies.results import (
     MEASURES,
     Difference,

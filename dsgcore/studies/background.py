@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from dsgcore._forks import give_way
-from dsgcore.experiments.jobs import Job, JobQueue
-from dsgcore.studies.carrying_out import Outcome, carry_out, local_processes
+from dsgcore.jobs import Job, JobQueue
+from dsgcore.studies.carrying_out import Outcome, carry_out
 from dsgcore.studies.gathered import AnyStudy, Gathered, Ways
+from dsgcore.studies.process_pool import give_way, local_processes
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import Study
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dsgcore._forks import context
-from dsgcore.core._threads import n_workers
 from dsgcore.core.errors import DSGError
 from dsgcore.studies.axes import StudyError
 from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.halved import LEFT_OUT, rounds
+from dsgcore.studies.process_pool import GivenUpError
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import StudyRun
-from dsgcore.studies.work import GivenUpError, Made, begin_worker
+from dsgcore.studies.work import Made
 
 # Number of runs submitted ahead, per run that the executor makes at a time.
 AHEAD = 2
-MEMORY = 2 * 10**9
 SECONDS_BETWEEN_LOOKS = 0.2
+WORKER_KILLED = (
+    "a process that makes runs was killed, probably because memory ran out. Finished runs are kept: start again"
+)
 GONE = "the cluster has stopped. Finished runs are kept"
 
 
@@ -36,31 +36,6 @@ class Outcome:
     stored: StoredRun | None
     failed: str = ""
     is_new: bool = False
-
-
-@contextmanager
-def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Iterator[Executor]:
-    """Provide processes on this machine, with one thread each. If the block ends early, they end within about a second.
-
-    If the system can fork, they are forks of one process that has imported everything that runs need.
-
-    Parameters
-    ----------
-    jobs : int, optional
-        Number of processes; by default one per core.
-    memory : int, optional
-        Bytes that each may take.
-    """
-    made_by = context()
-    given_up = made_by.Event()
-    executor = ProcessPoolExecutor(jobs or n_workers(), made_by, begin_worker, (given_up, memory))
-    try:
-        yield executor
-    except BaseException:
-        given_up.set()
-        raise
-    finally:
-        executor.shutdown(cancel_futures=True)
 
 
 def carry_out(
@@ -100,10 +75,14 @@ def carry_out(
         if run.spec is None or stored is not None:
             settle(Outcome(run, stored, run.refused))
     end = math.inf if study.seconds is None else time.monotonic() + study.seconds
-    for some in rounds(study, runs, lambda run: outcomes[run.place].stored):
-        missing = [run for run in some if run.place not in outcomes]
-        for outcome in _made(missing, store, partial(executor.submit, study.make, folder=folder), at_once * AHEAD, end):
-            settle(outcome)
+    submit = partial(executor.submit, study.make, folder=folder)
+    try:
+        for some in rounds(study, runs, lambda run: outcomes[run.place].stored):
+            missing = [run for run in some if run.place not in outcomes]
+            for outcome in _made(missing, store, submit, at_once * AHEAD, end):
+                settle(outcome)
+    except BrokenExecutor:
+        raise StudyError(WORKER_KILLED) from None
     for run in [run for run in runs if run.place not in outcomes]:
         settle(Outcome(run, None, LEFT_OUT))
     return [outcomes[run.place] for run in runs]

@@ -19,7 +19,8 @@ from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import named_in_errors
 from dsgcore.studies.axes import StudyError
-from dsgcore.studies.carrying_out import GONE, Outcome, carry_out, local_processes
+from dsgcore.studies.carrying_out import GONE, Outcome, carry_out
+from dsgcore.studies.process_pool import local_processes
 from dsgcore.studies.results import table_of
 from dsgcore.studies.store import Store, default_store
 from dsgcore.studies.study import Study

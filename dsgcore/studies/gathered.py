@@ -18,9 +18,10 @@ from dsgcore.diagnostics.way import ground_of, way, way_cost
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
 from dsgcore.studies.axes import Axis
+from dsgcore.studies.process_pool import GivenUpError, is_given_up
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import Study, StudyRun
-from dsgcore.studies.work import GivenUpError, Made, Maker, is_given_up, make_run, split_of
+from dsgcore.studies.work import Made, Maker, make_run, split_of
 
 
 @dataclass(frozen=True)

@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from dsgcore._memory import limit_growth
-from dsgcore.core._threads import set_workers
 from dsgcore.data import Split
 from dsgcore.experiments import Run, Spec, load_split, summary
 from dsgcore.experiments.step_limit import step_limit
+from dsgcore.studies.process_pool import GivenUpError, is_given_up
 
 # Seconds between two checks if the study has been given up.
 SLICE_SECONDS = 0.2
-_given_up: Any = threading.Event()
 
 # A run's text, its summary, and recorded columns.
 Made = tuple[str, dict[str, Any], dict[str, NDArray]]
 # Makes them from the text, and the folder of the user's own data file.
 Maker = Callable[..., Made]
-
-
-class GivenUpError(Exception):
-    """A study that has been given up."""
-
-
-def begin_worker(given_up: Any, memory: int | None) -> None:
-    """Prepare a process for runs: one thread, a memory limit beyond its current memory, and a signal to give up."""
-    global _given_up
-    _given_up = given_up
-    threading.Thread(target=_end_with_parent, name="parent's watch", daemon=True).start()
-    set_workers(1)
-    if memory is not None:
-        limit_growth(memory, lambda: os._exit(1))
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent has ended, for whatever reason: nothing else would end it."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 def make_run(text: str, folder: str | None = None) -> Made:
@@ -93,11 +65,6 @@ def _step_limit(run: Run) -> float | None:
 @lru_cache(maxsize=4)
 def _split(text: str, folder: str | None) -> Split:
     return load_split(Spec.from_json(text), folder=None if folder is None else Path(folder))
-
-
-def is_given_up() -> bool:
-    """Return True if the study has been given up."""
-    return bool(_given_up.is_set())
 
 
 def split_of(spec: Spec, folder: str | None) -> Split:

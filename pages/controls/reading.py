@@ -6,8 +6,8 @@ import streamlit as st
 
 from dsgcore.data.reading import Question
 from dsgcore.data.reading.looking import Answer
-from dsgcore.experiments.jobs import Job, JobState
 from dsgcore.experiments.reading_apart import SECONDS, answers_of, begin_reading
+from dsgcore.jobs import Job, JobState
 
 _GOING = "_reading"
 SECONDS_BEFORE_A_WORD = 0.5

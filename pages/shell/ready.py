@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from streamlit.runtime import exists
 
-from dsgcore.experiments.processes import nursery
+from dsgcore.jobs.processes import fork_server
+
+# Slow imports of the jobs that read a user's file, race against a competitor, or run a study.
+NEEDED = ("dsgcore.data.reading.looking", "dsgcore.experiments.race", "dsgcore.studies.background")
 
 
 def get_ready() -> None:
     """Start the process from which background jobs are forked, because the reader is about to choose a file or start a
     study."""
     if exists():
-        nursery().get_ready()
+        fork_server().get_ready(*NEEDED)

@@ -18,8 +18,8 @@ from dsgcore.data import DataError
 from dsgcore.experiments import Spec, load_dataset
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.file_data import content_of, place_of
-from dsgcore.experiments.jobs import Job
 from dsgcore.experiments.settings import FILE, DataSpec
+from dsgcore.jobs import Job
 from dsgcore.studies import (
     Gathered,
     Price,

@@ -6,7 +6,7 @@ import os
 
 import streamlit as st
 
-from dsgcore.experiments.jobs import JobState
+from dsgcore.jobs import JobState
 from dsgcore.studies import StoreError, StudyError, StudyRuns
 from dsgcore.studies.price import minutes
 from pages.controls.own_file import plain

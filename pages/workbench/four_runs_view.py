@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics import Limits, begin_limits, check_possible
-from dsgcore.experiments.jobs import Job, JobError, JobState, shared_jobs
+from dsgcore.jobs import Job, JobError, JobState, shared_jobs
 from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
 from pages.charts.live_plotly import live_chart
 from pages.controls.own_file import plain

@@ -10,7 +10,7 @@ import streamlit as st
 from dsgcore.data import Split
 from dsgcore.experiments import Spec
 from dsgcore.experiments.engine import LongWork
-from dsgcore.experiments.jobs import Job, JobState, shared_jobs
+from dsgcore.jobs import Job, JobState, shared_jobs
 from pages.controls.own_file import plain
 
 TICK_SECONDS = 0.3

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dsgcore.experiments import Setting, Spec, long_work
 from dsgcore.experiments.cost import check_cost
-from dsgcore.experiments.jobs import JobState
+from dsgcore.jobs import JobState
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.changes import CHANGES, changes_to_text, with_changes
 from pages.controls.control import key_of

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import Spec, begin_suggesting, with_values
-from dsgcore.experiments.jobs import Job, JobError, JobState, shared_jobs
+from dsgcore.jobs import Job, JobError, JobState, shared_jobs
 from dsgcore.model_selection import FoldError, Suggestion, Tried
 from pages.controls.control import Control
 from pages.controls.controls import controls_for

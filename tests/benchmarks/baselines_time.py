@@ -32,7 +32,7 @@ from reporting import arrays_of, command_line, keep_rows, names, read_rows, show
 from sklearn.metrics import roc_auc_score
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore._memory import MEGABYTE, forget_peak, peak
+from dsgcore.jobs.memory import MEGABYTE, forget_peak, peak
 
 SIZES = (500, 1000, 2000, 4000, 8000)
 ITERATIONS = tuple(25 * 2**i for i in range(9))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore._memory import forget_peak, peak
 from dsgcore.baselines import COMPETITORS
+from dsgcore.jobs.memory import forget_peak, peak
 from dsgcore.problems.thresholds import mean_auc
 
 EVERYDAY = {kind.__name__: kind for setting in ("s3vm", "ordinal") for kind in COMPETITORS[setting] if kind.is_everyday}

@@ -23,9 +23,9 @@ from hostile_files import REFUSED
 from hostile_seeds import Outcome, read_seeds
 from reporting import command_line, show, table
 
-from dsgcore._memory import resident
-from dsgcore.experiments.jobs import JobQueue, JobState
 from dsgcore.experiments.reading_apart import MEMORY_LIMIT, SECONDS
+from dsgcore.jobs import JobQueue, JobState
+from dsgcore.jobs.memory import resident
 
 FILES_A_PROCESS = 25
 LONGEST_SENTENCE = 500

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from dsgcore._memory import limit_growth
+from dsgcore.jobs.memory import limit_growth
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS")}
 OUT_OF_TIME, OUT_OF_MEMORY = OUT_OF = ("out of time", "out of memory")

@@ -27,7 +27,7 @@ import json, sys, time
 import numpy as np
 from sklearn.metrics import roc_auc_score
 from dsgcore import QSGS2AUC
-from dsgcore._memory import peak
+from dsgcore.jobs.memory import peak
 from dsgcore.core.features import warm_up
 from dsgcore.data import rows_of
 from dsgcore.data.anywhere import Rows

@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dsgcore.studies.carrying_out import carry_out, local_processes
+from dsgcore.studies.carrying_out import carry_out
 from dsgcore.studies.examples import COLUMNS, FOLDER, question_of, write
 from dsgcore.studies.gathered import AnyStudy
+from dsgcore.studies.process_pool import local_processes
 from dsgcore.studies.store import Store
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dsgcore._memory import MEGABYTE
+from dsgcore.jobs.memory import MEGABYTE
 from performance.measuring import Row, Sizes, in_new_process
 
 TRAINING = """
 import json, sys
-from dsgcore._memory import forget_peak, peak
+from dsgcore.jobs.memory import forget_peak, peak
 from performance.runs import paper_task, train
 n, d, m, n_iter, batch_size = map(int, sys.argv[1:])
 train(paper_task(100, d, m, 2, 8))
@@ -29,7 +29,7 @@ TRAINING_FROM_FILE = """
 import json, sys, time
 from dataclasses import replace
 import numpy as np
-from dsgcore._memory import forget_peak, peak
+from dsgcore.jobs.memory import forget_peak, peak
 from performance.runs import paper_task, train
 file, m, n_iter, batch_size = sys.argv[1], *map(int, sys.argv[2:])
 X = np.load(file, mmap_mode="r")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dsgcore._memory import MEGABYTE
 from dsgcore.core.expansion import FREQUENCY_CACHE_BYTES, Expansion
+from dsgcore.jobs.memory import MEGABYTE
 from performance.measuring import Row, Sizes, in_new_process, interleaved, repeated, seconds
 from performance.runs import one_evaluation, paper_task
 
@@ -15,7 +15,7 @@ ROUNDS = 2
 MEMORY = """
 import json, sys
 import numpy as np
-from dsgcore._memory import forget_peak, peak
+from dsgcore.jobs.memory import forget_peak, peak
 from performance.prediction import any_model
 n, d = map(int, sys.argv[1:])
 X = np.random.default_rng(0).standard_normal((n, d))  # not the model's precision

@@ -1,9 +1,4 @@
-"""Background jobs in their own processes: started in turn, watched, cancelled, and never left behind.
-
-Each job is a process that runs one function of a module on plain data. The process is a fork of a fork server that has
-imported everything that jobs need. It is not a fork of the app's server, so it shares nothing with it. Cancelling kills
-the process, so it needs no help from the job. A job ends by itself when the process that started it ends.
-"""
+"""Queue of background jobs: started in turn, watched, cancelled, and never left behind."""
 
 from __future__ import annotations
 
@@ -12,22 +7,25 @@ import os
 import pickle
 import threading
 import time
-from collections import deque
+import traceback
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from queue import SimpleQueue
 from typing import Any, Self
 
-from dsgcore.experiments.job import Job as Job
-from dsgcore.experiments.job import JobError as JobError
-from dsgcore.experiments.job import JobState as JobState
-from dsgcore.experiments.processes import module_path, nursery
+from dsgcore.jobs.job import Job, JobError, JobState
+from dsgcore.jobs.processes import fork_server, module_path
 
 SECONDS_TO_END = 2.0
 SECONDS_BETWEEN_QUESTIONS = 1.0
+_Entry = tuple[Job, str, Callable[[Any], None] | None]
 
 
 class JobQueue:
     """Queue of jobs that start in the order of submission, so many at a time.
+
+    Each job is a process that runs one function of a module on plain data. The process shares nothing with this one.
+    Cancelling kills the process, so it needs no help from the job. A job ends by itself when this process ends.
 
     Parameters
     ----------
@@ -40,11 +38,13 @@ class JobQueue:
         self.n_at_a_time = max(1, cores - 1) if n_at_a_time is None else n_at_a_time
         if self.n_at_a_time < 1:
             raise JobError(f"the number of jobs at a time must be at least 1, got {n_at_a_time}")
-        self._changed = threading.Condition()
-        self._waiting: deque[Job] = deque()
-        self._running: set[Job] = set()
+        self._lock = threading.Lock()
+        self._waiting: SimpleQueue[_Entry | None] = SimpleQueue()
+        self._jobs: set[Job] = set()
         self._is_closed = False
-        nursery()  # first: it is closed after the queue
+        fork_server()  # first: it is closed after the queue
+        for _ in range(self.n_at_a_time):
+            threading.Thread(target=self._work, name="jobs", daemon=True).start()
 
     def submit(
         self,
@@ -62,7 +62,7 @@ class JobQueue:
         ----------
         function : callable
             A function of a module that can be imported. It may call ``report(x)`` with any object that can be pickled.
-            Its return value is the job's result. If it raises a `ValueError`, the message is the job's error.
+            Its return value is the job's result. If it raises a `DSGError`, the message is the job's error.
         *arguments
             Objects that can be pickled.
         memory_limit : int, optional
@@ -87,52 +87,38 @@ class JobQueue:
             If another process cannot import the function, or if the queue is closed.
         """
         job = Job(_request(function, arguments, memory_limit, time_limit), lease, time_limit)
-        with self._changed:
+        with self._lock:
             if self._is_closed:
                 raise JobError("the job queue is closed and takes no more jobs")
-            self._waiting.append(job)
-        threading.Thread(target=self._see_to, args=(job, on_done), name="job", daemon=True).start()
-        if lease is not None:
-            threading.Thread(target=_see_to_lease, args=(job, is_wanted), name="job lease", daemon=True).start()
+            self._jobs.add(job)
+            self._waiting.put((job, function.__module__, on_done))
+        if lease is not None or time_limit is not None:
+            threading.Thread(target=_watch, args=(job, is_wanted), name="job's watch", daemon=True).start()
         return job
 
-    def _see_to(self, job: Job, on_done: Callable[[Any], None] | None) -> None:
-        try:
-            if self._wait_for_turn(job) and job.begin(nursery().begin):
-                job.run()
-            if on_done is not None and job.state is JobState.DONE:
-                on_done(job.result)
-        except OSError as error:  # no process could be started
-            job.fail(f"The background process could not be started: {error}.")
-        finally:
-            with self._changed:
-                self._running.discard(job)
-                self._changed.notify_all()
-            job.end()
-
-    def _wait_for_turn(self, job: Job) -> bool:
-        """Wait until the job is the first in the queue and there is room, or until it is cancelled."""
-        with self._changed:
-            while job.state is JobState.WAITING and not self._is_next(job):
-                # A cancelled job needs no signal: it checks several times a second.
-                self._changed.wait(0.2)
-            self._waiting.remove(job)
-            self._changed.notify_all()
-            if job.state is not JobState.WAITING:
-                return False
-            self._running.add(job)
-            return True
-
-    def _is_next(self, job: Job) -> bool:
-        return self._waiting[0] is job and len(self._running) < self.n_at_a_time
+    def _work(self) -> None:
+        """Run jobs, one after the other, until the queue is closed."""
+        while (entry := self._waiting.get()) is not None:
+            job, module, on_done = entry
+            try:
+                job.run(partial(fork_server().start_worker, module))
+                if on_done is not None and job.state is JobState.DONE:
+                    on_done(job.result)
+            except Exception:  # in `on_done`
+                traceback.print_exc()
+            finally:
+                self._jobs.discard(job)
+                job.end()
 
     def close(self) -> None:
         """Cancel all jobs, and wait until their processes have ended."""
-        with self._changed:
+        with self._lock:
             self._is_closed = True
-            jobs = [*self._waiting, *self._running]
+            jobs = list(self._jobs)
         for job in jobs:
             job.cancel()
+        for _ in range(self.n_at_a_time):
+            self._waiting.put(None)
         deadline = time.monotonic() + SECONDS_TO_END
         for job in jobs:
             job.wait(max(0.0, deadline - time.monotonic()))
@@ -156,13 +142,15 @@ def _request(
         raise JobError(f"a job must be a function of a module, and its arguments plain data, got {error}") from None
 
 
-def _see_to_lease(job: Job, is_wanted: Callable[[], bool] | None) -> None:
-    while not job.wait(min(SECONDS_BETWEEN_QUESTIONS, max(0.0, job.lease_left))):
+def _watch(job: Job, is_wanted: Callable[[], bool] | None) -> None:
+    """Cancel a job when its lease ends, and end it when its time is over."""
+    while not job.wait(max(0.0, min(SECONDS_BETWEEN_QUESTIONS, job.lease_left, job.time_left))):
         if is_wanted is not None and is_wanted():
             job.keep()
-        elif job.lease_left <= 0:
-            job.cancel()
-            return
+        if job.time_left <= 0:
+            return job.end_late()
+        if job.lease_left <= 0:
+            return job.cancel()
 
 
 @cache

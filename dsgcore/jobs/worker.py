@@ -1,4 +1,4 @@
-"""Main program of a background process: do one job, and report its progress. `dsgcore.experiments.processes` starts it.
+"""Main program of a worker, which does one job and reports its progress. `dsgcore.jobs.processes` starts it.
 
 It imports the standard library and the errors' base class only. The job imports the rest.
 Messages through standard input and standard output are pickled, one after the other.
@@ -10,14 +10,16 @@ import os
 import pickle
 import sys
 import threading
-import traceback
 from functools import partial
 from typing import IO, Any
 
-from dsgcore._memory import limit_growth, limit_time
-from dsgcore.core.errors import DSGError
+from dsgcore.jobs.dead_workers import out_of_memory, raised
+from dsgcore.jobs.memory import limit_growth, limit_time
 
 READY, PROGRESS, RESULT, ERROR = "ready", "progress", "result", "error"
+
+# True in a fork of the fork server: it has nearly all imports and one thread, and can fork itself.
+is_a_fork = False
 
 
 class Outbox:
@@ -43,7 +45,7 @@ class Outbox:
 
 
 def receive(stream: IO[bytes]) -> tuple[str, Any]:
-    """Return the next message that a process has sent: its kind and content."""
+    """Return the next message that a worker has sent: its kind and content."""
     head, sizes = pickle.load(stream)
     arrays = [bytearray(size) for size in sizes]
     for array in arrays:
@@ -52,8 +54,30 @@ def receive(stream: IO[bytes]) -> tuple[str, Any]:
     return pickle.loads(head, buffers=arrays)
 
 
-def way_back() -> Outbox:
-    """Reserve standard output for messages: the job's prints go elsewhere, and its child processes do not hold the pipe.
+def main() -> None:
+    """Read the job from standard input, do it, send its result or an error message, and end."""
+    outbox = _reserve_standard_output()
+    try:
+        with open(0, "rb", closefd=False) as inbox:
+            sys.path[:], function, arguments, memory_limit, time_limit = pickle.load(inbox)
+    except EOFError:  # cancelled before it began
+        os._exit(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    outbox.send(READY, None)
+    if time_limit is not None:
+        limit_time(time_limit)
+    try:
+        outbox.send(RESULT, _do(pickle.loads(function), pickle.loads(arguments), memory_limit, outbox))
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:
+        outbox.send(ERROR, raised(error, memory_limit))
+    sys.stderr.flush()
+    os._exit(0)  # without waiting for the thread that reads
+
+
+def _reserve_standard_output() -> Outbox:
+    """Keep standard output for messages: the job's prints go elsewhere, and its child processes do not hold the pipe.
 
     The end of the pipe tells the parent that this process has ended.
     """
@@ -62,36 +86,6 @@ def way_back() -> Outbox:
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: os.close(own))
     return Outbox(os.fdopen(own, "wb"))
-
-
-def main() -> None:
-    """Read the job from standard input, do it, send its result or an error message, and end."""
-    outbox = way_back()
-    sys.path[:], function, arguments, memory_limit, time_limit = _read(sys.stdin.buffer)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    outbox.send(READY, None)
-    if time_limit is not None:
-        limit_time(time_limit)
-    try:
-        outbox.send(RESULT, _do(pickle.loads(function), pickle.loads(arguments), memory_limit, outbox))
-    except MemoryError:
-        outbox.send(ERROR, out_of_memory(memory_limit))
-    except DSGError as error:
-        outbox.send(ERROR, str(error) or type(error).__name__)
-    except KeyboardInterrupt:
-        pass
-    except Exception as error:
-        traceback.print_exc()
-        outbox.send(ERROR, f"The process met an unexpected error, {type(error).__name__}: {error}")
-    sys.stderr.flush()
-    os._exit(0)  # without waiting for the thread that reads
-
-
-def _read(inbox: IO[bytes]) -> tuple[list[str], bytes, bytes, int | None, float | None]:
-    try:
-        return pickle.load(inbox)
-    except EOFError:  # cancelled before it began
-        os._exit(1)
 
 
 def _do(function: Any, arguments: tuple, memory_limit: int | None, outbox: Outbox) -> Any:
@@ -103,13 +97,6 @@ def _do(function: Any, arguments: tuple, memory_limit: int | None, outbox: Outbo
 
         limit_growth(memory_limit, give_up)
     return function(*arguments, report=partial(outbox.send, PROGRESS))
-
-
-def out_of_memory(limit: int | None) -> str:
-    """Return the error message for a job that needed more memory than its limit, in bytes."""
-    if limit is None:
-        return "This needs more memory than the machine has."
-    return f"This needs more memory than its limit of {limit / 1e9:g} GB."
 
 
 def _end_with_parent() -> None:
