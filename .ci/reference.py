@@ -1,4 +1,4 @@
-"""The API reference, one page for each public class and function: ``python .ci/reference.py FOLDER``.
+"""The API reference, one page for each public class and function: ``python .ci/reference.py FOLDER [PACKAGE ...]``.
 
 pdoc makes the pages from the docstrings. Any warning is an error.
 """
@@ -10,6 +10,7 @@ import sys
 import types
 import warnings
 from collections import ChainMap
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -112,11 +113,13 @@ def shorten_types() -> None:
                 setattr(module, short.__name__, short)
 
 
-def write(folder: Path) -> int:
-    """Write all pages to a folder; return how many there are."""
+def write(folder: Path, chosen: Sequence[str] = PACKAGES) -> int:
+    """Write the pages of some packages to a folder; return how many there are."""
     pdoc.render.configure(docformat="numpy", footer_text=FOOTER, search=True, show_source=False)
     pages: dict[str, pdoc.doc.Module] = {}
-    packages = {package: public_names(package) for package in map(import_module, PACKAGES)}
+    packages = {
+        package: public_names(package) for package in map(import_module, PACKAGES) if package.__name__ in chosen
+    }
     shorten_types()
     for package, names in packages.items():
         pages[package.__name__] = front_of(package, names)
@@ -132,4 +135,4 @@ def write(folder: Path) -> int:
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    print(f"{write(Path(sys.argv[1]))} pages in {sys.argv[1]}")
+    print(f"{write(Path(sys.argv[1]), sys.argv[2:] or PACKAGES)} pages in {sys.argv[1]}")

@@ -33,13 +33,13 @@ SETS = {
     "usps": (9_298, 256, ("multiclass",)),
     "shuttle": (58_000, 9, ("multiclass",)),
     "letter": (20_000, 16, ("multiclass",)),
-    "poker25k": (25_010, 10, ("similar_unlabeled", "multiclass")),
+    "poker25k": (25_010, 10, ("multiclass", "similar_unlabeled")),
     "mnist10k": (10_000, 784, ("similar_unlabeled",)),
 }
 
 
 @pytest.mark.compiled
-@each("name, setting", [(name, setting) for name, (_, _, own) in SETS.items() for setting in own])
+@each("name, setting", [(name, own[0]) for name, (_, _, own) in SETS.items()])
 def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
     content = content_of(name)
     n, d, _ = SETS[name]
