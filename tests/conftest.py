@@ -50,6 +50,12 @@ def pytest_configure(config):
         config.option.tbstyle = "native"
 
 
+def pytest_collection_modifyitems(items):
+    """Put files with slow tests first, so that no process is left with one of them at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def pytest_terminal_summary(terminalreporter):
     oracle_files.say_missing(terminalreporter)
 

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.compiled, pytest.mark.filterwarnings("ignore::sklearn.
 X = np.random.default_rng(0).normal(size=(120, 2))
 Y = np.where(np.arange(120) % 3 == 0, (X[:, 0] > 0).astype(int), -1)
 SMALL = {"n_iter": 20, "n_features": 16, "random_state": 0}
-FAR = (1e20, 1e37, 3e38, 1e39, 1e150, 1e155, 1e300, 1.7e308)
+FAR = (1e20, 3e38, 1e39, 1e155, 1.7e308)
 STOCHASTIC = [
     *(QSGS2AUC(kernel=kernel, dtype=dtype, **SMALL) for kernel in KERNELS for dtype in ("float32", "float64")),
     *(cls(dtype=dtype, **SMALL) for cls in (TSGS3VM, QS3ORAO) for dtype in ("float32", "float64")),
@@ -88,7 +88,7 @@ def test_the_dot_product_kernel_is_right_as_far_as_numbers_go(power):
 
 
 @pytest.mark.slow
-@each("size", [1e37, 1e39, 1e155, 1e300])
+@each("size", [1e37, 1e155, 1e300])
 @each("model", [*STOCHASTIC, *OF_CLASSES])
 def test_a_fit_on_far_points_is_right_or_refused(model, size):
     is_linear = isinstance(model, PS3VT | SSMC | LRCMC | LinearMC) and model.features == "linear"

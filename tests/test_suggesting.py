@@ -68,12 +68,12 @@ def test_the_search_follows_from_the_random_state():
 @pytest.mark.usefixtures("steady_clock")
 def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
     found = []
-    for seed in range(20):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         hopeless, labels = rng.normal(size=(200, 3)), np.where(np.arange(200) < 60, rng.integers(0, 2, 200), -1)
         found.append(suggest(QSGS2AUC(**QUICK | {"random_state": seed}), hopeless, labels, seconds=3.0))
     kept = [one for one in found if not one.parameters]
-    assert len(kept) >= 17  # a 95 % interval lies off zero by chance now and then
+    assert len(kept) >= 6  # a 95 % interval lies off zero by chance now and then
     assert all("which stay" in one.sentence() for one in kept)
     assert all(len(one.tried) > 1 for one in found)
 
