@@ -6,7 +6,7 @@ from dsgcore.core.lazy import lazily
 
 if TYPE_CHECKING:
     from dsgcore.core.errors import DSGError
-    from dsgcore.core.expansion import Expansion
+    from dsgcore.core.model import Expansion
     from dsgcore.core.model_files import ModelError
     from dsgcore.core.parameters import ParameterError
     from dsgcore.estimators import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
@@ -41,7 +41,7 @@ _MODULES = {
     **dict.fromkeys(_ESTIMATORS, "dsgcore.estimators"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "dsgcore.experiments"),
     "DSGError": "dsgcore.core.errors",
-    "Expansion": "dsgcore.core.expansion",
+    "Expansion": "dsgcore.core.model",
     "ModelError": "dsgcore.core.model_files",
     "ParameterError": "dsgcore.core.parameters",
     "ProblemError": "dsgcore.core.problem",

@@ -9,11 +9,11 @@ from typing import IO, TYPE_CHECKING
 from dsgcore.core.model_files import read
 
 if TYPE_CHECKING:
-    from dsgcore.core.expansion import Expansion
+    from dsgcore.core.model import Expansion
     from dsgcore.multiclass.weights import Weights
 
 # Where each kind of model is; imported when a file holds it, for one of them brings scikit-learn along.
-_MODULES = {"expansion": "dsgcore.core.expansion", "weights": "dsgcore.multiclass.weights"}
+_MODULES = {"expansion": "dsgcore.core.model", "weights": "dsgcore.multiclass.weights"}
 
 
 def load_model(file: str | Path | IO[bytes]) -> Expansion | Weights:

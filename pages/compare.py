@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import Spec
-from dsgcore.studies import Gathered, Results, StoreError, curves_of
+from dsgcore.studies import Results, SpecList, StoreError, curves_of
 from dsgcore.studies.curves import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_plotly import live_chart
 from pages.controls.names import unknown_names
@@ -89,7 +89,7 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> DeltaGenerator | Non
         seeds = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", width=120)
         st.segmented_control("Over", BY, default=BY[0], required=True, key=BY_KEY, bind="query-params")
         try:
-            look_at(state, Gathered(tuple(known.values()), tuple(range(int(seeds)))))
+            look_at(state, SpecList(tuple(known.values()), tuple(range(int(seeds)))))
             refresh(state)
         except StoreError as error:
             st.error(plain(str(error)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.studies import Ways, convergences
+from dsgcore.studies import Trajectories, convergences
 from pages.shell.ready import get_ready
 from pages.shell.warm_up import is_ready
-from pages.studies import way_showing as showing
+from pages.studies import trajectory_showing as showing
 from pages.studies.examples import (
     draw_values_of_ways,
     example_of_ways,
@@ -18,7 +18,7 @@ from pages.studies.examples import (
 from pages.studies.going import Exploring, exploring, refresh, store_of
 from pages.studies.looking import draw_and_look
 from pages.studies.progress import TICK_SECONDS, draw_button, say_status
-from pages.studies.way_asking import AskedWays, draw_question
+from pages.studies.trajectory_asking import AskedTrajectories, draw_question
 
 PLACE = "ways"
 
@@ -45,7 +45,7 @@ def page() -> None:
         st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(status, asked, state.is_going)
 
 
-def _answer(status: DeltaGenerator, asked: AskedWays, was_going: bool) -> None:
+def _answer(status: DeltaGenerator, asked: AskedTrajectories, was_going: bool) -> None:
     """Draw the answer so far, in the page's only fragment, which ticks while runs are in progress."""
     state = exploring(PLACE)
     if state.made is None:
@@ -82,7 +82,7 @@ def _found(state: Exploring) -> list:
     """Return the results of each case, read from the store again if there are new runs."""
     made = state.made
     assert made is not None
-    assert isinstance(made.study, Ways)
+    assert isinstance(made.study, Trajectories)
     noted = st.session_state.get("_ways_found")
     now = state.text, made.n_there
     if noted is None or noted[0] != now:

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from dsgcore.core.kernels import Gaussian
-from dsgcore.core.schedules import Plan
+from dsgcore.core.plan import Plan
 from dsgcore.core.task import Task
 from dsgcore.data.reading import answers
 from dsgcore.problems import SemiSupervisedAUC

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dsgcore import ModelError, load_model
-from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Gaussian
+from dsgcore.core.model import Expansion
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.weights import Weights
 

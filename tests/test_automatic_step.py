@@ -10,7 +10,7 @@ from dsgcore import Spec
 from dsgcore.core import automatic_step
 from dsgcore.core.automatic_step import settle_step, step_sizes
 from dsgcore.core.kernels import DotProduct, Gaussian
-from dsgcore.core.schedules import SCHEDULES
+from dsgcore.core.plan import SCHEDULES
 from dsgcore.core.solver import solve
 from dsgcore.experiments import Run, default_spec, summary
 from dsgcore.experiments.theory import kept_to, theory_of

@@ -12,7 +12,7 @@ from test_solver import draws
 
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints
 from dsgcore.core.diagnostics import AverageNorm, SquaredNorm
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.core.solver import solve
 from dsgcore.experiments import Run, Spec, default_spec
 from dsgcore.experiments.stochastic_engine import StochasticEngine
@@ -198,7 +198,7 @@ def test_a_steered_run_is_replayed_with_its_average(name):
 @pytest.mark.parametrize("n_iter", [15, 30])
 @pytest.mark.parametrize("n_whole", [10, 20_000])
 def test_an_extended_run_has_the_average_of_the_longer_one(monkeypatch, n_iter, n_whole):
-    monkeypatch.setattr("dsgcore.experiments.brought_forward.MAX_POINTS_FOR_WHOLE_SAMPLE", n_whole)
+    monkeypatch.setattr("dsgcore.experiments.running_state.MAX_POINTS_FOR_WHOLE_SAMPLE", n_whole)
     spec = averaged_spec("s3vm")
     run, longer = Run(spec), Run(replace(spec, solver=replace(spec.solver, n_iter=n_iter)))
     run.advance()

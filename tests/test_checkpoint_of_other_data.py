@@ -143,7 +143,7 @@ def command(data, out, *options, label="label", n_iter=20):
 @pytest.fixture
 def stopped(data, tmp_path, monkeypatch):
     """A folder in which the command was stopped after ten iterations."""
-    from dsgcore.cluster.where import Here
+    from dsgcore.cluster.checkpoint import Here
 
     keep = Here.keep
 

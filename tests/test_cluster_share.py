@@ -13,8 +13,8 @@ from performance.runs import paper_task
 from dsgcore.cluster.share import Share
 from dsgcore.core import features
 from dsgcore.core.carried import VisitedPoints, visits
-from dsgcore.core.expansion import TILE_ROWS
 from dsgcore.core.kernels import KERNELS
+from dsgcore.core.model import TILE_ROWS
 from dsgcore.core.solver import solve
 
 pytestmark = pytest.mark.compiled

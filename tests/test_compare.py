@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from test_explore import figure, fill, looked_at, opened, store  # noqa: F401
 
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.experiments import SETTINGS, Run, Spec, default_spec
 from dsgcore.experiments.export import summary
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
-from dsgcore.studies import Gathered, Store, StudyRuns, curves_of
+from dsgcore.studies import SpecList, Store, StudyRuns, curves_of
 from dsgcore.studies.curves import EVALUATIONS, SECONDS, x_values
 from pages.controls import controls
 from pages.studies.differing import differing
@@ -26,7 +26,7 @@ SEEDS = (0, 1, 2)
 
 def made(store, *specs):  # noqa: F811
     """The runs of some specs over a few seeds, made and kept."""
-    runs = StudyRuns(Gathered(specs, SEEDS))
+    runs = StudyRuns(SpecList(specs, SEEDS))
     for one in runs.runs:
         run = Run(one.spec)
         run.advance()
@@ -36,8 +36,8 @@ def made(store, *specs):  # noqa: F811
 
 
 def test_specs_over_seeds_are_plain_data_and_their_runs_have_the_seeds():
-    gathered = Gathered((SPEC, OTHER), SEEDS)
-    assert Gathered.from_dict(gathered.to_dict()) == gathered
+    gathered = SpecList((SPEC, OTHER), SEEDS)
+    assert SpecList.from_dict(gathered.to_dict()) == gathered
     assert [(run.values, run.seed, run.spec.seed) for run in gathered.runs()][2:4] == [((0,), 2, 2), ((1,), 0, 0)]
     assert len(gathered) == 6
 
@@ -109,7 +109,7 @@ def test_settings_data_and_changes_are_named_as_on_the_page():
 
 
 def test_scores_are_shown_while_the_other_runs_are_made(store):  # noqa: F811
-    some = Gathered((SPEC, OTHER), (0,))
+    some = SpecList((SPEC, OTHER), (0,))
     for one in StudyRuns(some).runs:
         run = Run(one.spec)
         run.advance()

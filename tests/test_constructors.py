@@ -12,7 +12,7 @@ from dsgcore import QSGS2AUC, TSGS3VM
 from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import KERNELS, Gaussian
 from dsgcore.core.parameters import Integer, Real, parameters_of
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.stopping import Stopping
 from dsgcore.experiments import Spec

@@ -12,13 +12,13 @@ from small_specs import small
 
 from dsgcore import Run, Spec
 from dsgcore.core.diagnostics import DiagnosticsError
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.diagnostics import convergence, fitted, four_runs
 from dsgcore.diagnostics.convergence import Slope
-from dsgcore.diagnostics.way import recorded
+from dsgcore.diagnostics.trajectory import recorded
 from dsgcore.experiments import SETTINGS, SpecError, breaches, broken_by, default_spec, kept_to, theory_of
 from dsgcore.settings import profile_of
-from dsgcore.studies import Store, StudyRuns, Ways, carry_out, convergences, price_of
+from dsgcore.studies import Store, StudyRuns, Trajectories, carry_out, convergences, price_of
 
 pytestmark = pytest.mark.compiled
 
@@ -229,10 +229,10 @@ def test_the_average_is_that_of_the_second_half():
 
 
 def _f_star(run):
-    from dsgcore.diagnostics.way import ground_of
+    from dsgcore.diagnostics.trajectory import reference_of
 
-    ground = ground_of(run.spec, run.split)
-    return ground.K @ ground.optimum
+    reference = reference_of(run.spec, run.split)
+    return reference.K @ reference.optimum
 
 
 def test_the_running_mean_is_that_of_the_gradients_before_every_step():
@@ -287,8 +287,8 @@ def test_other_settings_are_refused_in_a_sentence():
 
 def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
     specs = small("auc"), small("auc", solver={"n_features": 8})
-    study, store = Ways(specs, (0, 1), 0), Store(tmp_path / "runs.sqlite")
-    assert Ways.from_dict(study.to_dict()) == study
+    study, store = Trajectories(specs, (0, 1), 0), Store(tmp_path / "runs.sqlite")
+    assert Trajectories.from_dict(study.to_dict()) == study
     for n_new in (4, 0):
         with ThreadPoolExecutor(1) as executor:
             assert sum(outcome.is_new for outcome in carry_out(study, store, executor, 1)) == n_new
@@ -303,14 +303,14 @@ def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
 
 
 def test_ways_have_their_price_first_and_what_cannot_be_measured_is_refused():
-    small_price, large_price = (price_of(Ways((small("auc", data={"n": n}),), (0,), 0)) for n in (200, 2000))
+    small_price, large_price = (price_of(Trajectories((small("auc", data={"n": n}),), (0,), 0)) for n in (200, 2000))
     assert large_price.memory > small_price.memory + 32 * 1400**2 - 32 * 140**2
     with pytest.raises(SpecError, match="DSG Lab finds limits only if"):
-        price_of(Ways((default_spec("multiclass"),), (0,), 0))
+        price_of(Trajectories((default_spec("multiclass"),), (0,), 0))
 
 
 def test_a_way_on_many_points_is_not_priced_as_if_it_had_a_matrix_of_all():
-    prices = [price_of(Ways((small("auc", data={"n": n}),), (0,), 0)) for n in (6000, 20_000)]
+    prices = [price_of(Trajectories((small("auc", data={"n": n}),), (0,), 0)) for n in (6000, 20_000)]
     assert prices[1].memory - prices[0].memory < 32 * 4000**2
 
 

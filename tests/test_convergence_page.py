@@ -12,9 +12,10 @@ from test_explore import APP, checked, figure, store  # noqa: F401
 
 from dsgcore.experiments import SETTINGS, theory_of
 from dsgcore.settings import profile_of
-from dsgcore.studies import Ways, carry_out
+from dsgcore.studies import Trajectories, carry_out
 from pages.shell import warm_up
-from pages.studies.way_asking import ASKED, EACH, WITH_A_WAY
+from pages.studies import trajectory_showing
+from pages.studies.trajectory_asking import ASKED, EACH, WITH_A_WAY
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
 
@@ -49,7 +50,7 @@ def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem(setting):
     app = opened(v_setting=profile_of(SETTINGS[setting]).short)
     assert not app.error
     study = asked(app).made.study
-    assert isinstance(study, Ways)
+    assert isinstance(study, Trajectories)
     assert all(theory_of(spec).holds for spec in study.specs)
     assert len(study.seeds) == 8
     rates = theory_of(study.spec).rates.values()
@@ -135,15 +136,16 @@ def test_values_at_the_side_can_be_taken_as_they_are_and_the_marks_say_what_does
 
 
 def test_all_curves_are_a_table(store):  # noqa: F811
-    from pages.studies import way_showing
 
     app = answered(store, **SMALL)
     state = asked(app)
-    from pages.studies.way_asking import ALL, AskedWays, Case
+    from pages.studies.trajectory_asking import ALL, AskedTrajectories, Case
 
-    question = AskedWays((Case(ALL, None, state.made.study.spec),), 2, "nothing", None)
+    question = AskedTrajectories((Case(ALL, None, state.made.study.spec),), 2, "nothing", None)
     found = app.session_state["_ways_found"][1]
-    rows = list(csv.DictReader(io.StringIO(way_showing.table_of_ways(way_showing.shown_of(question, found)))))
+    rows = list(
+        csv.DictReader(io.StringIO(trajectory_showing.table_of_ways(trajectory_showing.shown_of(question, found))))
+    )
     assert {row["seed"] for row in rows} == {"0", "1"}
     assert rows[-1]["t"] == "32"
     assert float(rows[-1]["distance"]) == found[0].columns["distance"][1, -1]

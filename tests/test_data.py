@@ -211,7 +211,7 @@ def test_unlabeled_data_hurt_where_the_cluster_assumption_is_false():
     for seed in range(6):
         spec = Spec.from_dict({"setting": "s3vm", "seed": seed, **plain})
         scores = []
-        for run in (Run(spec), Run(spec.twin())):
+        for run in (Run(spec), Run(spec.baseline())):
             run.advance()
             scores.append(run.history.last()["score_test"])
         gains.append(scores[0] - scores[1])

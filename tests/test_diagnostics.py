@@ -19,7 +19,7 @@ from dsgcore.core.diagnostics import (
     slope,
 )
 from dsgcore.core.kernels import Gaussian
-from dsgcore.core.schedules import Plan
+from dsgcore.core.plan import Plan
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.problems import SemiSupervisedAUC, objective

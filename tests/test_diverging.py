@@ -77,7 +77,7 @@ def state(run):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_large, monkeypatch):
     if is_large:
-        for engine in ("experiments.brought_forward", "multiclass.on_the_way"):
+        for engine in ("experiments.running_state", "multiclass.weight_history"):
             monkeypatch.setattr(f"dsgcore.{engine}.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = steered_too_far(setting)
     objective, start = run.history.column("objective"), run.start_objective()
@@ -94,7 +94,7 @@ def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_l
 
 def test_a_mini_batch_tells_of_the_function_before_its_step(monkeypatch):
     # Without a ridge, the objective that the first step too far is recorded with is still low.
-    monkeypatch.setattr("dsgcore.experiments.brought_forward.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.experiments.running_state.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = Run(diverging("auc", step_size=0.1, lam=0.0))
     run.advance(21)
     run.change("step_size", 1000.0)

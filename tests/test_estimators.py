@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
 from dsgcore.core.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
-from dsgcore.core.schedules import Plan
+from dsgcore.core.plan import Plan
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.problems.auc import SemiSupervisedAUC

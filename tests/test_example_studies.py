@@ -21,7 +21,7 @@ from dsgcore.studies.examples import (
     rounded,
 )
 from dsgcore.studies.examples.__main__ import make_again
-from pages.studies.way_asking import WITH_A_WAY
+from pages.studies.trajectory_asking import WITH_A_WAY
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
 

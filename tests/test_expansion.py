@@ -6,7 +6,7 @@ from cases import each
 from saved_models import assert_refused, edited, make_model, parts, saved
 
 from dsgcore import load_model
-from dsgcore.core import expansion
+from dsgcore.core import model as expansion
 from dsgcore.core._threads import n_workers, set_workers
 from dsgcore.core.features import coefficients
 from dsgcore.core.kernels import KERNELS, Gaussian

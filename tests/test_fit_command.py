@@ -17,7 +17,7 @@ from cases import each
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
-from dsgcore.cluster.where import Here
+from dsgcore.cluster.checkpoint import Here
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.compiled
@@ -94,7 +94,7 @@ def test_a_run_goes_on_from_its_file_to_the_same_bits(points, tmp_path, monkeypa
 def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
     out = tmp_path / "out"
     slow = (
-        "import sys, threading; from dsgcore.cluster.where import Here; from dsgcore.__main__ import main; keep = Here.keep\n"
+        "import sys, threading; from dsgcore.cluster.checkpoint import Here; from dsgcore.__main__ import main; keep = Here.keep\n"
         "def late(self, model):\n    keep(self, model); threading.Event().wait(0.05)\n"
         "Here.keep = late\nsys.exit(main(sys.argv[1:]))"
     )

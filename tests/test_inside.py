@@ -8,7 +8,7 @@ from small_specs import small
 
 from dsgcore import Run
 from dsgcore.core.diagnostics import DiagnosticsError
-from dsgcore.diagnostics import amplitudes, feature_wave, feature_way, has_inside, point_pull, point_way
+from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
 
 KERNELS = [{"name": "gaussian"}, {"name": "orthogonal_gaussian"}, {"name": "laplacian"}, {"name": "dot_product"}]
@@ -61,7 +61,7 @@ def test_a_wave_is_a_cosine_in_its_own_direction():
 
 def test_a_features_coefficient_is_drawn_once_and_then_shrinks():
     model = made().model
-    way, expected = feature_way(model, 3, 2), []
+    way, expected = feature_trajectory(model, 3, 2), []
     for t in range(len(model) + 1):
         left = np.prod(model.decays[3:t]) if t > 3 else 1.0
         expected.append(model.blocks[2][0, 1] * left if t >= 3 else 0.0)
@@ -107,13 +107,13 @@ def test_a_points_coefficient_is_that_of_the_run_at_every_iteration_kept():
     run = Run(small("auc", solver={"n_iter": 40}))
     run.advance(37)
     row = int(run.labeled_rows[0])
-    t, coefficients = point_way(run, row)
+    t, coefficients = point_trajectory(run, row)
     assert t.tolist() == [0, 8, 16, 24, 32, 37]
     assert coefficients[0] == 0.0
     for at, value in zip(t[1:], coefficients[1:], strict=True):
         assert value == run.at(int(at)).engine.dual.values[row]
     # Looked at from an earlier iteration, nothing later is there.
-    assert point_way(run.at(20), row)[0].tolist() == [0, 8, 16, 20]
+    assert point_trajectory(run.at(20), row)[0].tolist() == [0, 8, 16, 20]
 
 
 def test_what_is_not_there_is_refused():
@@ -124,4 +124,4 @@ def test_what_is_not_there_is_refused():
     run = Run(small("multiclass"))
     assert not has_inside(run)
     with pytest.raises(DiagnosticsError, match="only stochastic functional gradients draw"):
-        point_way(run, 0)
+        point_trajectory(run, 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_app import figure, open_page, said
 
-from dsgcore.diagnostics import amplitudes, feature_wave, feature_way, point_pull, point_way
+from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, point_pull, point_trajectory
 from pages.charts.risk_chart import risk_chart
 
 pytestmark = pytest.mark.compiled
@@ -44,7 +44,7 @@ def test_one_random_feature_is_drawn_over_the_data_and_through_time():
     Z = grid_of(app, "s3vm")
     assert heat_of(app).ravel() == close(feature_wave(run.model, 7, 5, Z))
     way = figure(app, "chart-inside-way")
-    assert way["data"][0]["y"] == close(feature_way(run.model, 7, 5))
+    assert way["data"][0]["y"] == close(feature_trajectory(run.model, 7, 5))
     assert way["data"][0]["y"][:7] == [0.0] * 7
     left = f"{np.prod(run.model.decays[7:]):.0%}"
     assert way["layout"]["meta"]["note"] == f"drawn at iteration 7; {left} of it remains"
@@ -62,7 +62,7 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
     assert heat_of(app).ravel() == close(point_pull(run, row, grid_of(app, "auc")))
     star = figure(app, "chart-inside-map")["data"][-1]
     assert [star["x"][0], star["y"][0]] == pytest.approx(run.split.X_train[row], rel=1e-3)
-    way, (t, coefficients) = figure(app, "chart-inside-way")["data"][0], point_way(run, row)
+    way, (t, coefficients) = figure(app, "chart-inside-way")["data"][0], point_trajectory(run, row)
     assert way["x"] == t.tolist()
     assert way["y"] == close(coefficients)
     kind = run.split.class_names[run.split.y_train[row]]

@@ -12,7 +12,7 @@ from small_specs import small
 from test_app import PAGES, open_page, said
 from test_explore import looked_at, opened
 
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study, StudyError

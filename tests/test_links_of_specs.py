@@ -11,7 +11,7 @@ pytest.importorskip("streamlit")
 from link_values import each_changed, read_link
 from own_tables import iris_csv, own_spec
 
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.data import DATASETS
 from dsgcore.data.reading import sniff
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec

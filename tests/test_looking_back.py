@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.diagnostics import strip
+from dsgcore.diagnostics import live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 
 # Runs of every setting: without the compiler they take long, and nothing here depends on it.
@@ -31,7 +31,7 @@ def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name, t):
     Z = run.split.X_test[:9]
     np.testing.assert_array_equal(seen.model.evaluate(Z), stopped.model.evaluate(Z))
     assert seen.history.last() == stopped.history.last()
-    assert strip(seen) == strip(stopped)
+    assert live_gauges(seen) == live_gauges(stopped)
     # And the run itself goes on as if nobody had looked.
     np.testing.assert_array_equal(run.test_values, before)
     whole = Run(short(name))

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("streamlit")
 from test_app import figure, open_auc
 
-from dsgcore.diagnostics import strip
+from dsgcore.diagnostics import live_gauges
 
 pytestmark = pytest.mark.compiled
 
@@ -29,7 +29,7 @@ def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
     lines = [shape["x0"] for shape in figure(app, "chart-error")["layout"]["shapes"]]
     assert lines == [24]
     seen = bench(app).view[1].run
-    assert strip(seen) == strip(bench(stopped).live.run)
+    assert live_gauges(seen) == live_gauges(bench(stopped).live.run)
     assert bench(app).link["look"] == "24"
     assert bench(app).live.run.t == 60
     app = app.slider[0].set_value(60).run()

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
 from dsgcore.multiclass import held_out as held_out_module
 from dsgcore.multiclass import task as task_module
-from dsgcore.multiclass.features import MadeAnew
+from dsgcore.multiclass.features import LazyFeatures
 from dsgcore.multiclass.held_out import FACTORS, FOLDS, held_out_factor
 from dsgcore.multiclass.loop import descend, train
 from dsgcore.multiclass.problem import MultiClass
@@ -217,7 +217,7 @@ def test_features_that_are_too_many_to_be_held_give_the_same_model(points, loss,
     held = model.fit(X, y).coef_
     monkeypatch.setattr(task_module, "MOST_FEATURES", 500)
     task = make_task(model.problem_, X, y, 0)
-    assert isinstance(task.X, MadeAnew)
+    assert isinstance(task.X, LazyFeatures)
     np.testing.assert_allclose(model.fit(X, y).coef_, held, rtol=1e-9, atol=1e-12)
     W = np.random.default_rng(0).normal(size=(*task.X.shape[1:], 3))
     whole = task.problem.smooth_terms(W, task.X[:], task.y, None)[0]

@@ -12,7 +12,7 @@ from test_multiclass_run import finished, small
 from dsgcore import Run, Spec
 from dsgcore.experiments import LiveRun, long_work
 from dsgcore.jobs import JobState
-from dsgcore.multiclass import ground
+from dsgcore.multiclass import graph_cache as graphs
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def graphs_made(monkeypatch):
         made.append((len(X), options["n_neighbors"]))
         return laplacian(X, **options)
 
-    laplacian = ground.laplacian
-    monkeypatch.setattr(ground, "laplacian", counted)
+    laplacian = graphs.laplacian
+    monkeypatch.setattr(graphs, "laplacian", counted)
     return made
 
 
@@ -63,9 +63,9 @@ def test_a_run_without_weight_on_the_graph_makes_none(graphs_made):
 def test_neighbours_found_piece_by_piece_are_those_found_at_once(monkeypatch):
     X = np.random.default_rng(0).normal(size=(300, 3))
     X[:40] = X[0]  # more twins than neighbours are listed
-    whole, told = ground.laplacian(X), []
+    whole, told = graphs.laplacian(X), []
     monkeypatch.setattr("dsgcore.multiclass.graph.ROWS_AT_A_TIME", 77)
-    pieces = ground.laplacian(X, report=told.append)
+    pieces = graphs.laplacian(X, report=told.append)
     np.testing.assert_array_equal(pieces.toarray() == 0, whole.toarray() == 0)
     np.testing.assert_allclose(pieces.toarray(), whole.toarray(), rtol=1e-12)
     assert told == [77 / 300, 154 / 300, 231 / 300, 1.0]

@@ -75,7 +75,7 @@ def test_the_twin_is_linear_mc_and_ignores_what_is_steered_of_graph_and_tail():
     assert {change.name for change in live.supervised.spec.changes} == {"step_size"}
     assert (live.supervised.history.column("tau_I") == 0).all()
     assert (live.supervised.history.column("term: graph") == 0).all()
-    alone = finished(live.run.spec.twin())
+    alone = finished(live.run.spec.baseline())
     assert (alone.history.column("objective") == live.supervised.history.column("objective")).all()
 
 
@@ -121,8 +121,8 @@ def test_links_are_those_of_the_graph():
 
 
 def test_large_samples_are_not_scored_whole(monkeypatch):
-    monkeypatch.setattr("dsgcore.multiclass.on_the_way.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
-    monkeypatch.setattr("dsgcore.multiclass.ground.MAX_KEPT_FEATURES", 10)
+    monkeypatch.setattr("dsgcore.multiclass.weight_history.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.multiclass.graph_cache.MAX_KEPT_FEATURES", 10)
     run, whole = finished(small()), None
     assert run.training_values is None
     assert "score_unlabeled" not in run.history.names

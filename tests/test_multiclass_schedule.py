@@ -12,7 +12,7 @@ from test_multiclass_run import finished, small
 
 from dsgcore import ParameterError, Run, SpecError
 from dsgcore.__main__ import main
-from dsgcore.core.schedules import SCHEDULES
+from dsgcore.core.plan import SCHEDULES
 from dsgcore.experiments import LiveRun
 
 DECAYING = [name for name in SCHEDULES if name != "constant"]

@@ -127,9 +127,9 @@ def test_gammas_may_be_one_or_several():
 
 def test_the_twin_trusts_the_labels_alone(classes):
     problem = SemiSupervisedOrdinal((0.1, 0.9, 0.5)).bind(classes[1])
-    c = problem.twin().coefficients(batch_of(problem, 3))
+    c = problem.baseline().coefficients(batch_of(problem, 3))
     assert (c["unlabeled"] == 0).all()
-    assert problem.twin().bind(classes[1]) == problem.twin()
+    assert problem.baseline().bind(classes[1]) == problem.baseline()
 
 
 @pytest.mark.compiled

@@ -10,7 +10,7 @@ import pytest
 from cases import each
 
 from dsgcore.core.carried import VisitedPoints, memory_map_of, training_points
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.core.solver import solve
 
 N, D = 20_000, 30
@@ -126,7 +126,7 @@ def test_what_looks_into_a_memory_map_is_known(stored):
 
 
 def test_prediction_takes_a_memory_map_a_piece_at_a_time(stored, make_task, monkeypatch):
-    monkeypatch.setattr("dsgcore.core.expansion.POINTS_AT_A_TIME", 999)
+    monkeypatch.setattr("dsgcore.core.model.POINTS_AT_A_TIME", 999)
     file, X = stored
     model = Expansion(make_task().kernel, 1, D)
     for _ in range(3):

@@ -26,7 +26,7 @@ from dsgcore.core.parameters import (
     quoted,
     real,
 )
-from dsgcore.core.schedules import SCHEDULES, Change, Plan
+from dsgcore.core.plan import SCHEDULES, Change, Plan
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import spec
 from dsgcore.problems import PROBLEMS

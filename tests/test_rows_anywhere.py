@@ -110,8 +110,8 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
 
 
 def test_more_rows_than_are_kept_are_evaluated_in_one_more_pass(points, monkeypatch):
-    monkeypatch.setattr("dsgcore.core.expansion.POINTS_AT_A_TIME", 999)
-    for place in ("data.anywhere.rows", "estimators.elsewhere"):
+    monkeypatch.setattr("dsgcore.core.model.POINTS_AT_A_TIME", 999)
+    for place in ("data.out_of_core.rows", "estimators.out_of_core"):
         monkeypatch.setattr(f"dsgcore.{place}.SAMPLE", 100)
     rows, y = rows_of(cut(points[0], CUTS[1]), points[1])
     same(make(TSGS3VM, sigma=0.5).fit(rows, y), make(TSGS3VM, sigma=0.5).fit(*points))
@@ -140,8 +140,8 @@ class Watched(np.ndarray):
 
 @pytest.mark.parametrize("cls", [QSGS2AUC, QS3ORAO])
 def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monkeypatch, cls):
-    monkeypatch.setattr("dsgcore.data.anywhere.rows.SAMPLE", 100)
-    monkeypatch.setattr("dsgcore.estimators.elsewhere.SAMPLE", 100)
+    monkeypatch.setattr("dsgcore.data.out_of_core.rows.SAMPLE", 100)
+    monkeypatch.setattr("dsgcore.estimators.out_of_core.SAMPLE", 100)
     arrays = [own.view(Watched) for own in cut(points[0], CUTS[1])]
     for array in arrays:
         array.asked = []

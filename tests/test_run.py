@@ -9,7 +9,7 @@ import pytest
 
 from dsgcore import Run, Spec
 from dsgcore.core.parameters import ParameterError
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.experiments import Health, History, LiveRun, StopReason, default_spec
 
 
@@ -156,7 +156,7 @@ def test_the_twin_is_left_out_where_it_would_be_the_same():
 
 
 def test_large_samples_are_measured_by_batches(monkeypatch):
-    monkeypatch.setattr("dsgcore.experiments.brought_forward.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.experiments.running_state.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = finished(small(n_iter=2))
     assert run.training_values is None
     assert (run.history.column("objective") == run.history.column("objective_batch")).all()
@@ -183,8 +183,8 @@ def costing(clock, seconds, work):
 def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, monkeypatch):
     clock = SimpleNamespace(now=0.0)
     still = SimpleNamespace(perf_counter=lambda: clock.now)
-    parts = ("run", "brought_forward", "stochastic_engine")
-    for part in (*(f"experiments.{name}" for name in parts), "multiclass.engine", "multiclass.ground"):
+    parts = ("run", "running_state", "stochastic_engine")
+    for part in (*(f"experiments.{name}" for name in parts), "multiclass.engine", "multiclass.graph_cache"):
         monkeypatch.setattr(f"dsgcore.{part}.time", still)
     plain = default_spec(setting).to_dict()
     plain["data"] |= {"n": 200, "n_labeled": 20}

@@ -125,7 +125,7 @@ def dual_svm(K, t, weight):
 @pytest.mark.compiled
 def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled_points):
     X, y = labeled_points
-    problem = SemiSupervisedSVM(C=4.0).bind(y).twin()
+    problem = SemiSupervisedSVM(C=4.0).bind(y).baseline()
     task = make_task(
         problem=problem, lam=1.0, step_size=1.5, schedule="theta/t", n_features=50, n_iter=3000, batch_size=16
     )
@@ -179,7 +179,7 @@ def test_accuracy_is_of_the_sign_and_the_points_themselves_shift_nothing():
 def test_there_is_no_quadratic_form_and_the_twin_has_labels_only(labeled_points):
     problem = SemiSupervisedSVM(is_balanced=True)
     assert problem.quadratic(problem.rows(labeled_points[1]), 40) is None
-    assert problem.twin() == SemiSupervisedSVM(C_star=0.0)
-    assert objective(bound().twin().terms(draw())) == pytest.approx(
+    assert problem.baseline() == SemiSupervisedSVM(C_star=0.0)
+    assert objective(bound().baseline().terms(draw())) == pytest.approx(
         objective({k: v for k, v in bound().terms(draw()).items() if k != "unlabeled"})
     )

@@ -141,7 +141,7 @@ def test_the_command_line_runs_a_spec(setting, tmp_path):
 @every_setting
 def test_a_live_run_takes_its_twin_along(setting):
     live = LiveRun(quick(setting))
-    if live.run.problem.twin() == live.run.problem:
+    if live.run.problem.baseline() == live.run.problem:
         assert live.supervised is None
         return
     live.advance(6)
@@ -150,7 +150,7 @@ def test_a_live_run_takes_its_twin_along(setting):
     live.steer(twice(live.steered()))
     live.advance()
     assert live.supervised.t == 12
-    assert live.supervised.problem.twin() == live.supervised.problem
+    assert live.supervised.problem.baseline() == live.supervised.problem
 
 
 @every_setting

@@ -196,5 +196,5 @@ def test_accuracy_is_of_the_sign():
 
 
 def test_the_twin_is_without_correction():
-    assert SimilarUnlabeled(0.3, "logistic").twin() == SimilarUnlabeled(0.3, "logistic", "identity")
+    assert SimilarUnlabeled(0.3, "logistic").baseline() == SimilarUnlabeled(0.3, "logistic", "identity")
     assert SimilarUnlabeled().bind(np.array([0, 0, -1])) == SimilarUnlabeled()

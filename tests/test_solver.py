@@ -9,7 +9,7 @@ from cases import each
 
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, SquaredNorm, alpha
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.core.solver import solve
 from dsgcore.problems import SemiSupervisedAUC
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dsgcore import Spec, SpecError
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS
 from dsgcore.experiments import default_spec

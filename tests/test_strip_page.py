@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("streamlit")
 from test_app import open_auc, open_page
-from test_strip import WORSE
+from test_live_gauges import WORSE
 
 from dsgcore.experiments import Spec
 from pages.studies.links import link_to_run

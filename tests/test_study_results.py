@@ -33,7 +33,7 @@ from dsgcore.studies import (
     time_to,
     usual_target,
 )
-from dsgcore.studies.halved import LEFT_OUT
+from dsgcore.studies.successive_halving import LEFT_OUT
 
 SPEC = {
     "setting": "auc",
@@ -109,7 +109,7 @@ def test_a_change_helps_or_hurts_where_the_interval_leaves_zero_out():
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_settings_twin_is_a_run_of_its_own(setting):
-    twin = default_spec(setting).twin()
+    twin = default_spec(setting).baseline()
     assert Spec.from_dict(twin.to_dict()) == twin
     assert twin.problem != default_spec(setting).problem
 

@@ -134,7 +134,7 @@ def test_a_file_of_10000_rows_is_checked_and_no_advice_is_given_that_a_file_cann
 def test_the_table_of_ways_says_how_many_points_were_used(few):
     from types import SimpleNamespace
 
-    from pages.studies.way_showing import table_of_ways
+    from pages.studies.trajectory_showing import table_of_ways
 
     spec = spec_of("auc")
     one = SimpleNamespace(name="the run", found=convergence(spec, 1), case=SimpleNamespace(spec=spec))

@@ -9,7 +9,7 @@ import pytest
 from cases import each
 
 from dsgcore import Run, Spec
-from dsgcore.core.schedules import SCHEDULES, Change
+from dsgcore.core.plan import SCHEDULES, Change
 from dsgcore.experiments import SETTINGS, StopReason, default_spec, kept_to, remedies, theory_of
 
 every_setting = each("setting", SETTINGS)

@@ -125,7 +125,10 @@ def test_a_tick_brings_the_verdict_of_its_own_score(bench):
         news, live = news_of(tick(bench))[0], bench.live
         made = compare(live.run, live.supervised)
         assert news["values"][1] == f"{live.run.history.last()['score_test']:.3f}"
-        assert news["notes"][1] == [comparison_words(made, live.run.problem.twin_name), VERDICT_COLORS[made.verdict]]
+        assert news["notes"][1] == [
+            comparison_words(made, live.run.problem.baseline_name),
+            VERDICT_COLORS[made.verdict],
+        ]
 
 
 def test_a_tick_brings_the_tail_of_its_own_singular_values(bench):

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Real
-from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
+from dsgcore.core.plan import SCHEDULE_WORDS, SCHEDULES
 from pages.charts.class_charts import class_symbol
 from pages.controls.from_link import refusal
 from pages.shell import warm_up

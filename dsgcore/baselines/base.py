@@ -19,9 +19,9 @@ from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter, parameters_of_fields
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
-from dsgcore.estimators.elsewhere import in_memory, validated_points
 from dsgcore.estimators.inputs import encode, seed_of
 from dsgcore.estimators.kernel import SIGMA, make_kernel
+from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels
 
 

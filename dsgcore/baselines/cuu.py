@@ -15,8 +15,8 @@ from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, 
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import field_as_in
+from dsgcore.core.plan import SCHEDULES
 from dsgcore.core.sampling import batch_rows
-from dsgcore.core.schedules import SCHEDULES
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 

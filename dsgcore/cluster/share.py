@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import set_workers, single_threaded_blas
 from dsgcore.core.carried import Carried
-from dsgcore.core.expansion import TILE_ROWS, Expansion
+from dsgcore.core.model import TILE_ROWS, Expansion
 
 
 class Share:

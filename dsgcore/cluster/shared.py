@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from dsgcore.cluster.share import Share
 from dsgcore.core.carried import is_dense, visits
 from dsgcore.core.errors import DSGError
-from dsgcore.core.expansion import TILE_ROWS, Expansion
 from dsgcore.core.features import as_points
+from dsgcore.core.model import TILE_ROWS, Expansion
 from dsgcore.core.task import Task
 
 # Number of rows that are dealt together.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core import features
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.core.task import Task
 
 # With more visits per point than this, dropping points after their last visit saves next to nothing: track all points.

@@ -12,8 +12,8 @@ from scipy import linalg
 
 from dsgcore.core.carried import OwnValues
 from dsgcore.core.errors import DSGError
-from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Kernel
+from dsgcore.core.model import Expansion
 from dsgcore.core.problem import Problem
 
 MAX_EXACT_POINTS = 6000

@@ -39,7 +39,7 @@ class Setting(Checked, Protocol):
     labels : {"binary", "pairs", "ordinal", "classes"}
         The labels that it learns from: two classes, pairs of the same unknown class, ordered classes or several
         classes.
-    twin_name : str
+    baseline_name : str
         The name of the twin, in a word or two.
     parameters : tuple of Parameter
         The dataclass's fields that are made by `real`, `choice` and the like.
@@ -56,7 +56,7 @@ class Setting(Checked, Protocol):
     sentence: ClassVar[str] = "learns from few labels"
     citation: ClassVar[str] = ""
     labels: ClassVar[str] = "binary"
-    twin_name: ClassVar[str] = "labels only"
+    baseline_name: ClassVar[str] = "labels only"
     engine: ClassVar[str] = "stochastic"
     decision: ClassVar[str] = "sign"
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
@@ -72,7 +72,7 @@ class Setting(Checked, Protocol):
         """Raise `ParameterError` if the steps' schedule does not fit the problem's own parameters."""
         return
 
-    def twin(self) -> Self:
+    def baseline(self) -> Self:
         """Return the problem for comparison, without the contribution of the unlabeled data or of the method.
 
         None if there is none.

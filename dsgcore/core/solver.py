@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.carried import Advanced, TrainingPoints, training_points
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
+from dsgcore.core.plan import Step
 from dsgcore.core.problem import Values, stacked
-from dsgcore.core.schedules import Step
 from dsgcore.core.task import Task
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Kernel
+from dsgcore.core.model import Expansion
+from dsgcore.core.plan import Plan
 from dsgcore.core.problem import Problem
 from dsgcore.core.sampling import batches
-from dsgcore.core.schedules import Plan
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,5 @@
 """Data sets that are generated, shipped with scikit-learn or read from files, and splits that hide labels."""
 
-from dsgcore.data.anywhere import Rows as Rows
-from dsgcore.data.anywhere import rows_of as rows_of
-from dsgcore.data.assumptions import broken as broken
 from dsgcore.data.bundled import breast_cancer as breast_cancer
 from dsgcore.data.bundled import diabetes as diabetes
 from dsgcore.data.bundled import digits_even_odd as digits_even_odd
@@ -12,6 +9,7 @@ from dsgcore.data.bundled import wine as wine
 from dsgcore.data.conversions import CONVERSIONS as CONVERSIONS
 from dsgcore.data.conversions import convert as convert
 from dsgcore.data.conversions import equal_frequency_bins as equal_frequency_bins
+from dsgcore.data.corruptions import broken as broken
 from dsgcore.data.datasets import DataError as DataError
 from dsgcore.data.datasets import Dataset as Dataset
 from dsgcore.data.entries import DatasetEntry as DatasetEntry
@@ -30,6 +28,8 @@ from dsgcore.data.generated import two_gaussians as two_gaussians
 from dsgcore.data.generated import two_moons as two_moons
 from dsgcore.data.generated import xor as xor
 from dsgcore.data.options import OPTION_NAMES as OPTION_NAMES
+from dsgcore.data.out_of_core import Rows as Rows
+from dsgcore.data.out_of_core import rows_of as rows_of
 from dsgcore.data.registry import DATASETS as DATASETS
 from dsgcore.data.registry import load as load
 from dsgcore.data.scaling import Scaling as Scaling

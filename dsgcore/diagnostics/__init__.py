@@ -2,19 +2,19 @@
 
 from dsgcore.diagnostics.convergence import Convergence, Slope, convergence, fitted
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, four_runs
-from dsgcore.diagnostics.gauge import Gauge, Light, Strip
+from dsgcore.diagnostics.gauge import Gauge, Light, LiveGauges
 from dsgcore.diagnostics.inside import (
     Amplitudes,
     amplitudes,
+    feature_trajectory,
     feature_wave,
-    feature_way,
     has_inside,
     point_pull,
-    point_way,
+    point_trajectory,
 )
 from dsgcore.diagnostics.limits import Limits, begin_limits, limits
-from dsgcore.diagnostics.strip import strip
-from dsgcore.diagnostics.way import WORDS, way
+from dsgcore.diagnostics.live_gauges import live_gauges
+from dsgcore.diagnostics.trajectory import WORDS, trajectory
 
 __all__ = [
     "WORDS",
@@ -24,20 +24,20 @@ __all__ = [
     "Gauge",
     "Light",
     "Limits",
+    "LiveGauges",
     "Slope",
-    "Strip",
     "amplitudes",
     "begin_limits",
     "check_possible",
     "convergence",
+    "feature_trajectory",
     "feature_wave",
-    "feature_way",
     "fitted",
     "four_runs",
     "has_inside",
     "limits",
+    "live_gauges",
     "point_pull",
-    "point_way",
-    "strip",
-    "way",
+    "point_trajectory",
+    "trajectory",
 ]

@@ -12,7 +12,7 @@ from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import seeds_of
 from dsgcore.diagnostics.subsample import Subsample, is_sampled
-from dsgcore.diagnostics.way import DISTANCE, ERROR, NORM, WORDS, ground_of, way
+from dsgcore.diagnostics.trajectory import DISTANCE, ERROR, NORM, WORDS, reference_of, trajectory
 from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, Measured, profile_of
 
@@ -45,7 +45,7 @@ class Convergence:
     ----------
     t : ndarray of shape (k,)
     columns : mapping of str to ndarray of shape (seeds, k)
-        The columns of `dsgcore.diagnostics.way`; NaN beyond the end of a run that diverged.
+        The columns of `dsgcore.diagnostics.trajectory`; NaN beyond the end of a run that diverged.
     """
 
     spec: Spec
@@ -54,16 +54,16 @@ class Convergence:
     columns: Mapping[str, NDArray]
 
     @classmethod
-    def of(cls, spec: Spec, ways: Mapping[int, Mapping[str, NDArray]]) -> Convergence:
+    def of(cls, spec: Spec, trajectories: Mapping[int, Mapping[str, NDArray]]) -> Convergence:
         """Return the trajectories of several seeds as one object."""
-        longest = max(ways.values(), key=lambda own: len(own["t"]))
+        longest = max(trajectories.values(), key=lambda own: len(own["t"]))
         k = len(longest["t"])
 
         def padded(column: NDArray) -> NDArray:
             return np.pad(column, (0, k - len(column)), constant_values=np.nan)
 
-        columns = {name: np.array([padded(own[name]) for own in ways.values()]) for name in longest}
-        return cls(spec, tuple(ways), longest["t"], columns)
+        columns = {name: np.array([padded(own[name]) for own in trajectories.values()]) for name in longest}
+        return cls(spec, tuple(trajectories), longest["t"], columns)
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -158,15 +158,15 @@ def convergence(
     """
     used = seeds_of(spec, seeds)
     split = load_split(spec) if split is None else split
-    has_own, ground, ways = is_sampled(len(split.X_train)), None, {}
+    has_own, reference, trajectories = is_sampled(len(split.X_train)), None, {}
     for i, seed in enumerate(used):
         own = replace(spec, seed=seed)
-        if ground is None or has_own:
-            ground = None  # before the next kernel matrix is made
-            ground = ground_of(own if has_own else spec, split)
-        ways[seed] = way(own, split, ground)
+        if reference is None or has_own:
+            reference = None  # before the next kernel matrix is made
+            reference = reference_of(own if has_own else spec, split)
+        trajectories[seed] = trajectory(own, split, reference)
         tell((i + 1) / len(used))
-    return Convergence.of(spec, ways)
+    return Convergence.of(spec, trajectories)
 
 
 def fitted(x: NDArray, values: NDArray) -> Slope:

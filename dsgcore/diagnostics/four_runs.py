@@ -31,8 +31,8 @@ from dsgcore.core.diagnostics import (
     GradientNorm,
     exact_optimum,
 )
+from dsgcore.core.plan import Step
 from dsgcore.core.problem import stacked
-from dsgcore.core.schedules import Step
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.core.task import Task
 from dsgcore.data import Split
@@ -96,7 +96,7 @@ class FourRuns:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class Reference:
     """Matrix, gradient and optimum that runs with the same data, kernel and ridge share.
 
     Attributes
@@ -113,7 +113,7 @@ class Ground:
     optimum: NDArray | None
 
     @classmethod
-    def of(cls, task: Task) -> Ground:
+    def of(cls, task: Task) -> Reference:
         """Return the matrix, gradient and optimum of a task."""
         X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
         K = task.kernel.matrix(X, X)
@@ -200,40 +200,40 @@ def settled_task(spec: Spec, split: Split) -> Task:
 
 @dataclass(frozen=True, eq=False)
 class _Noiseless:
-    """The noiseless part, equal for all seeds: the `Ground`, g at the recorded iterations, and its limit."""
+    """The noiseless part, equal for all seeds: the `Reference`, g at the recorded iterations, and its limit."""
 
-    ground: Ground
+    reference: Reference
     g: dict[int, NDArray]
     end: NDArray
 
 
 def _noiseless(task: Task, tell: Callable[[float], object]) -> _Noiseless:
-    ground, path = Ground.of(task), DualCoefficients(len(task.X))
+    reference, path = Reference.of(task), DualCoefficients(len(task.X))
     g, n_iter = {}, task.plan.n_iter
     wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
-    values = ground.K @ path.values
+    values = reference.K @ path.values
     for t in range(1, n_iter + 1):
-        values = _down(ground, path, values, task.plan.at(t))
+        values = _down(reference, path, values, task.plan.at(t))
         tell(t / n_iter)
         if t in wanted:
             g[t] = values
-    return _Noiseless(ground, g, _end(task, ground, path))
+    return _Noiseless(reference, g, _end(task, reference, path))
 
 
-def _down(ground: Ground, path: DualCoefficients, values: NDArray, step: Step) -> NDArray:
+def _down(reference: Reference, path: DualCoefficients, values: NDArray, step: Step) -> NDArray:
     """Make one step from `values` along the whole sample's gradient; return the new values."""
-    path.advance(np.arange(len(values)), ground.whole.slopes(values), step.size, step.decay)
-    return ground.K @ path.values
+    path.advance(np.arange(len(values)), reference.whole.slopes(values), step.size, step.decay)
+    return reference.K @ path.values
 
 
-def _end(task: Task, ground: Ground, start: DualCoefficients) -> NDArray:
+def _end(task: Task, reference: Reference, start: DualCoefficients) -> NDArray:
     """Return the values of f*; if there may be several minima, the limit of noiseless steps from `start`."""
-    if ground.optimum is not None:
-        return ground.K @ ground.optimum
+    if reference.optimum is not None:
+        return reference.K @ reference.optimum
     path, step = copy(start), task.plan.at(task.plan.n_iter)
-    values = ground.K @ path.values
+    values = reference.K @ path.values
     for _ in range(LONGEST_WAY * task.plan.n_iter):
-        before, values = values, _down(ground, path, values, step)
+        before, values = values, _down(reference, path, values, step)
         if not np.linalg.norm(values - before) > STANDS_STILL * np.linalg.norm(before):
             break
     return values
@@ -242,13 +242,13 @@ def _end(task: Task, ground: Ground, start: DualCoefficients) -> NDArray:
 def _measured(task: Task, still: _Noiseless, tell: Callable[[float], object]) -> FourRuns:
     h = DualCoefficients(len(task.X))
     rows = list(_steps(task, still, h, tell))
-    of_f = _end(task, still.ground, h)
+    of_f = _end(task, still.reference, h)
     squares = [
         [np.mean(d**2) for d in (at.g - still.end, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h)] for at in rows
     ]
     parts = np.array(squares, dtype=np.float64).reshape(len(rows), 5).T
     optimisation, batches, features, together, error = parts
-    t, scale, is_exact = np.array([at.t for at in rows]), float(np.mean(of_f**2)), still.ground.optimum is not None
+    t, scale, is_exact = np.array([at.t for at in rows]), float(np.mean(of_f**2)), still.reference.optimum is not None
     return FourRuns(t, optimisation, batches, features, together, error, scale, is_exact)
 
 
@@ -265,7 +265,7 @@ class _At(NamedTuple):
 
 def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[float], object]) -> Iterator[_At]:
     """Make the noisy runs together, and yield the recorded iterations."""
-    K, model, b = still.ground.K, task.new_model(), DualCoefficients(len(task.X))
+    K, model, b = still.reference.K, task.new_model(), DualCoefficients(len(task.X))
     points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
     for iterate in solve(task, model, training=points):
         step, batch = iterate.step, np.concatenate(list(iterate.batch.values()))
@@ -273,7 +273,7 @@ def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[f
         at_b = {source: K[rows] @ b.values for source, rows in iterate.batch.items()}
         b.advance(batch, stacked(task.problem.coefficients(at_b), tuple(at_b)), step.size, step.decay)
         h.advance(batch, iterate.weights, step.size, step.decay)
-        _advance_features(task, iterate, still.ground.whole, points.X, r)
+        _advance_features(task, iterate, still.reference.whole, points.X, r)
         tell(iterate.t / task.plan.n_iter)
         if iterate.t in still.g:
             f = points.values.astype(np.float64)

@@ -1,4 +1,4 @@
-"""A gauge's light, sentence and remedy, and the strip of a run's gauges."""
+"""A gauge's light, sentence and remedy, and all gauges of a run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Gauge:
 
 
 @dataclass(frozen=True)
-class Strip:
+class LiveGauges:
     """The gauges that have a meaning for a run, after some iterations of it.
 
     Attributes

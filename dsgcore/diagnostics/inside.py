@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.core.errors import DSGError
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.stochastic_engine import StochasticEngine
 
@@ -67,7 +67,7 @@ def feature_wave(model: Expansion, t: int, number: int, Z: NDArray) -> NDArray:
     return out * model.dtype.type(_left(model.decays)[t - 1])
 
 
-def feature_way(model: Expansion, t: int, number: int) -> NDArray:
+def feature_trajectory(model: Expansion, t: int, number: int) -> NDArray:
     """Return one random feature's coefficient over time, of shape (T + 1,); `t` and `number` as in `feature_wave`.
 
     Entries are for 0 to T iterations: zero before the feature is drawn, and then shrinking with every step.
@@ -97,7 +97,7 @@ def point_pull(run: Run, row: int, Z: NDArray) -> NDArray:
     return values
 
 
-def point_way(run: Run, row: int) -> tuple[NDArray, NDArray]:
+def point_trajectory(run: Run, row: int) -> tuple[NDArray, NDArray]:
     """Return some iterations and one training point's coefficient after each, both of shape (k,).
 
     The iterations are those that the run keeps: about 32, evenly spread, and the last. Parameters and errors as in

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.documented import documented, told
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import ParameterError, Real, field_as_in
 from dsgcore.core.problem import UNLABELED
@@ -17,7 +17,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.task import Task
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import best_threshold, share_threshold
-from dsgcore.estimators.elsewhere import POINTS_CUT, values_of
+from dsgcore.estimators.out_of_core import POINTS_CUT, values_of
 from dsgcore.estimators.scores import auc_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC

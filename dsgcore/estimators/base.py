@@ -14,24 +14,31 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.cluster import made_on, where_made
-from dsgcore.cluster.where import Here
+from dsgcore.cluster.checkpoint import Here
 from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.documented import SEED, told
 from dsgcore.core.errors import DSGError
-from dsgcore.core.expansion import Expansion
 from dsgcore.core.far_points import check_values, warn_of_rounding
 from dsgcore.core.kernels import Kernel
+from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, field_as_in, parameters_of
+from dsgcore.core.plan import Plan, tail_start
 from dsgcore.core.sampling import batches
-from dsgcore.core.schedules import Plan, tail_start
 from dsgcore.core.solver import solve
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
-from dsgcore.data.anywhere import opened
+from dsgcore.data.out_of_core import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
-from dsgcore.estimators.elsewhere import in_precision, over_partitions, read_ahead, some_of, validated, validated_points
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, check_near, own_kernel
+from dsgcore.estimators.out_of_core import (
+    in_precision,
+    over_partitions,
+    read_ahead,
+    some_of,
+    validated,
+    validated_points,
+)
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Convergence, Stopping, check_finite
 from dsgcore.problems import Problem

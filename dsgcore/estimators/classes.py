@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import roc_curve
 
 from dsgcore.core.errors import DSGError
-from dsgcore.estimators.elsewhere import over_partitions
+from dsgcore.estimators.out_of_core import over_partitions
 from dsgcore.estimators.scores import ScoredOnLabels, mean_auc_of
 from dsgcore.problems.thresholds import classify
 

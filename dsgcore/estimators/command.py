@@ -17,7 +17,7 @@ from dsgcore.core.model_files import ModelError
 from dsgcore.core.old_names import new_names
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
-from dsgcore.data.anywhere import Preparation, rows_of
+from dsgcore.data.out_of_core import Preparation, rows_of
 from dsgcore.data.reading.names import listed_names
 from dsgcore.data.reading.recipe import MISSING_WORDS
 from dsgcore.estimators.auc import QSGS2AUC

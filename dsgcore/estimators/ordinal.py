@@ -12,15 +12,15 @@ from sklearn.model_selection import StratifiedKFold
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import documented
-from dsgcore.core.expansion import Expansion
 from dsgcore.core.kernels import Kernel
+from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import Parameter, ParameterError, as_in, choice, field_as_in, parameters_of_fields, real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.task import Task
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier
-from dsgcore.estimators.elsewhere import over_partitions, values_of
+from dsgcore.estimators.out_of_core import over_partitions, values_of
 from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
@@ -157,7 +157,7 @@ def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -
     with single_threaded_blas():  # the same choice for any number of threads
         K = kernel.matrix(points, points)
         try:
-            scores = np.mean([_scores(problem.twin(), K, labels, train, held) for train, held in folds], axis=0)
+            scores = np.mean([_scores(problem.baseline(), K, labels, train, held) for train, held in folds], axis=0)
         except np.linalg.LinAlgError:
             return 1.0
     return FACTORS[int(np.argmax(scores))]

@@ -8,13 +8,13 @@ from typing import ClassVar
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, as_said, derived, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
 from dsgcore.estimators.base import BinaryEstimator
-from dsgcore.estimators.elsewhere import values_of
+from dsgcore.estimators.out_of_core import values_of
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 

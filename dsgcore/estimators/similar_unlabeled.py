@@ -13,13 +13,13 @@ from sklearn.utils import Tags
 
 from dsgcore.cluster import made_on
 from dsgcore.core.documented import documented, told
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import Choice, ParameterError, as_in, as_said, field_as_in
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.base import BinaryEstimator
-from dsgcore.estimators.elsewhere import taken
 from dsgcore.estimators.inputs import known_classes
+from dsgcore.estimators.out_of_core import taken
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled

@@ -14,11 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from dsgcore.core.carried import Carried
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.expansion import FEW_POINTS, Expansion
+from dsgcore.core.model import FEW_POINTS, Expansion
 from dsgcore.core.parameters import Checked, Parameter, integer, parameters_of_fields, real
+from dsgcore.core.plan import tail_start
 from dsgcore.core.problem import objective
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.schedules import tail_start
 from dsgcore.core.task import Task
 
 # Iterations between two checks of the averaged model (even, because half of it must begin a tail), and points for a

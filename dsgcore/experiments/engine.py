@@ -62,7 +62,7 @@ class Engine(Protocol):
     gauges : Gauges
         Measurements of its progress and noise.
     gauged : tuple of str
-        The gauges that have a meaning here, by their names in `dsgcore.diagnostics.strip`.
+        The gauges that have a meaning here, by their names in `dsgcore.diagnostics.live_gauges`.
     limited_by : str
         The quantity that limits the step, in words.
     has_graph : bool

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dsgcore.core.schedules import STEERABLE
+from dsgcore.core.plan import STEERABLE
 from dsgcore.data import Split
 from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
@@ -50,7 +50,7 @@ class LiveRun:
         self, spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None, split: Split | None = None
     ) -> None:
         self.run: Run = Run(spec, split if split is not None else split_for(spec, previous, files))
-        twin = replace(spec.twin(), diagnostics=replace(spec.diagnostics, n_probes=0))
+        twin = replace(spec.baseline(), diagnostics=replace(spec.diagnostics, n_probes=0))
         self.supervised = Run(twin, self.run.split) if twin.problem != spec.problem else None
         self.previous: History | None = None
         self.ghost: History | None = None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.errors import DSGError
-from dsgcore.core.schedules import Change
+from dsgcore.core.plan import Change
 from dsgcore.data import Split
 from dsgcore.experiments.engine import Model, engine_for
 from dsgcore.experiments.history import History

@@ -132,9 +132,9 @@ def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, 
     said = _first_defaults(setting)
     if not isinstance(dataset, str) or dataset == _first_set(said):
         return said
-    elsewhere = profile_of(setting).elsewhere
+    other_sets = profile_of(setting).other_sets
     going = {name: values for name, values in said.items() if name not in ("data", "kernel")}
-    return {name: {**going.get(name, {}), **elsewhere.get(name, {})} for name in {**going, **elsewhere}}
+    return {name: {**going.get(name, {}), **other_sets.get(name, {})} for name in {**going, **other_sets}}
 
 
 def is_first_set(setting: type[Setting], dataset: str) -> bool:

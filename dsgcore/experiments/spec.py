@@ -14,7 +14,7 @@ from typing import Any
 from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import KERNELS, Kernel
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, quoted
-from dsgcore.core.schedules import STEERABLE, Change, Plan, tail_start
+from dsgcore.core.plan import STEERABLE, Change, Plan, tail_start
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
@@ -170,10 +170,10 @@ class Spec:
         checked = _change({"t": change.t, "name": change.name, "value": change.value}, self.problem, self.solver.n_iter)
         return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
 
-    def twin(self) -> Spec:
+    def baseline(self) -> Spec:
         """Return the same spec with the problem's twin, without changes of the problem's own parameters."""
         shared = tuple(change for change in self.changes if change.name in STEERABLE)
-        return replace(self, problem=self.problem.twin(), changes=shared)
+        return replace(self, problem=self.problem.baseline(), changes=shared)
 
 
 @cache

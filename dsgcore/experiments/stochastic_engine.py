@@ -17,13 +17,13 @@ from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_poi
 from dsgcore.core.cost import Cost, Sizes
 from dsgcore.core.diagnostics import AverageNorm
 from dsgcore.core.errors import DSGError
-from dsgcore.core.expansion import Expansion
 from dsgcore.core.far_points import rounded_columns
 from dsgcore.core.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.core.metrics import known
+from dsgcore.core.model import Expansion
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.data import Split
-from dsgcore.experiments.brought_forward import BROUGHT_FORWARD, MAX_POINTS_FOR_WHOLE_SAMPLE, BroughtForward, Measured
+from dsgcore.experiments.running_state import MAX_POINTS_FOR_WHOLE_SAMPLE, RUNNING_STATE, Measured, RunningState
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_task import learned, stochastic_cost, task_of
 from dsgcore.problems import objective
@@ -36,7 +36,7 @@ COPIES_OF_THE_WAY = 32
 ITERATIONS_BETWEEN_AVERAGES = 16
 
 
-class StochasticEngine(BroughtForward):
+class StochasticEngine(RunningState):
     """Doubly stochastic gradients on a spec's data."""
 
     has_graph: ClassVar[bool] = False
@@ -116,7 +116,7 @@ class StochasticEngine(BroughtForward):
         return row
 
     def _bring_forward(self, iterate: Iterate) -> None:
-        self.bring_forward(iterate)
+        self.update_state(iterate)
         if len(self.probes.X):
             step = iterate.step
             self.gauges.advance(iterate.t, step.size, step.decay, self.task.batch_size, partial(self._gauged, iterate))
@@ -236,7 +236,7 @@ class StochasticEngine(BroughtForward):
         """Restore the state after `t` iterations: copy an earlier one, and repeat the iterations from there."""
         copied = next(copied for copied in reversed(copies) if copied["t"] <= t)
         self.model = self._recorded.prefix(copied["t"])
-        for name in BROUGHT_FORWARD:
+        for name in RUNNING_STATE:
             setattr(self, name, copy(copied[name]))
         self._iterates = self._solve()
         while self.t < t:

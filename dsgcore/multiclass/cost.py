@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
 from dsgcore.multiclass.features import KEPT_FREQUENCIES
-from dsgcore.multiclass.ground import MAX_KEPT_FEATURES
-from dsgcore.multiclass.on_the_way import ITERATIONS_BETWEEN_WEIGHTS, uses_graph
+from dsgcore.multiclass.graph_cache import MAX_KEPT_FEATURES
+from dsgcore.multiclass.weight_history import ITERATIONS_BETWEEN_WEIGHTS, uses_graph
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec

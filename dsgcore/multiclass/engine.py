@@ -20,12 +20,12 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
 from dsgcore.multiclass.cost import multiclass_cost
 from dsgcore.multiclass.features import features_of
-from dsgcore.multiclass.ground import MIN_POINTS_TO_WAIT_FOR, ground_of, make_graph_and_pull
+from dsgcore.multiclass.graph_cache import MIN_POINTS_TO_WAIT_FOR, graph_cache_of, make_graph_and_pull
 from dsgcore.multiclass.loop import MultiClassStep
-from dsgcore.multiclass.on_the_way import OnTheWay, problem_at, uses_graph
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.twin import KernelTwin
+from dsgcore.multiclass.weight_history import WeightHistory, problem_at, uses_graph
 from dsgcore.problems import UNLABELED, objective
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ RANK_TOLERANCE = 1e-9
 GAUGED_POINTS = 8
 
 
-class MultiClassEngine(OnTheWay):
+class MultiClassEngine(WeightHistory):
     """Run of proximal stochastic sub-gradients on a spec's data.
 
     Raises
@@ -73,10 +73,10 @@ class MultiClassEngine(OnTheWay):
         self.split = split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
-        ground, start = ground_of(split), time.perf_counter()
-        task = make_task(replace(problem_at(spec, 0), tau_I=0.0), ground.X, split.y_train, spec.seed)
+        graphs, start = graph_cache_of(split), time.perf_counter()
+        task = make_task(replace(problem_at(spec, 0), tau_I=0.0), graphs.X, split.y_train, spec.seed)
         self.training_seconds = time.perf_counter() - start
-        super().__init__(spec, ground, task)
+        super().__init__(spec, graphs, task)
         self.singular_values = np.zeros(min(self.W.shape))
         self.twin = self._new_twin()
         self._largest = 0.0
@@ -89,14 +89,14 @@ class MultiClassEngine(OnTheWay):
 
     def _take_graph(self) -> None:
         """Get the graph, and compute the weight that a step allows."""
-        pull = self.ground.pull(self.task.problem, self.task.features)
+        pull = self.graphs.pull(self.task.problem, self.task.features)
         self.task = replace(self.task, M=pull.M)
         self.training_seconds += pull.seconds  # even if another run made it
         self._largest = pull.largest
         step = self.task.step(1)  # the largest step of every schedule
         self.automatic_tau_I = min(AUTOMATIC_TAU_I, SHARE_OF_LIMIT / max(step * pull.largest, SMALLEST))
         if self.twin is not None:
-            self.twin.L = self.ground.graph(self.task.problem).L
+            self.twin.L = self.graphs.graph(self.task.problem).L
 
     def _new_twin(self) -> KernelTwin | None:
         """Return the exact-kernel twin; None for linear features or large samples."""
@@ -221,9 +221,9 @@ class MultiClassEngine(OnTheWay):
 
     def links(self, limit: int) -> NDArray:
         """Return at most `limit` links of the neighbour graph, evenly spread over them: rows of both ends, (m, 2)."""
-        if self.task.M is None and len(self.ground.X) >= MIN_POINTS_TO_WAIT_FOR:
+        if self.task.M is None and len(self.graphs.X) >= MIN_POINTS_TO_WAIT_FOR:
             return np.zeros((0, 2), dtype=np.intp)  # the run does not use the graph, so it has not been made
-        L = self.ground.graph(self.task.problem).L.tocoo()
+        L = self.graphs.graph(self.task.problem).L.tocoo()
         ends = np.stack([L.row, L.col], axis=1)[L.row < L.col]
         return ends[:: max(1, -(-len(ends) // limit))]
 
@@ -238,13 +238,13 @@ class MultiClassEngine(OnTheWay):
         """Return the job that makes the graph, if a run needs it, it takes long, and it has not been made."""
         if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
             return None
-        ground, problem = ground_of(split), problem_at(spec, 0)
+        graphs, problem = graph_cache_of(split), problem_at(spec, 0)
         features = features_of(problem, spec.seed)
-        graph, pull = ground.made(problem, features)
+        graph, pull = graphs.made(problem, features)
         if graph is not None and pull is not None:
             return None
-        arguments = (ground.X, graph, problem.n_neighbors, problem.variant, features)
-        return make_graph_and_pull, arguments, lambda made: ground.keep(problem, features, made)
+        arguments = (graphs.X, graph, problem.n_neighbors, problem.variant, features)
+        return make_graph_and_pull, arguments, lambda made: graphs.keep(problem, features, made)
 
     def keep(self) -> None:
         """Keep the present state for `go_back`."""

@@ -16,8 +16,8 @@ from dsgcore.core.far_points import check_sizes, check_values
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import as_in, check_all, field_as_in
 from dsgcore.core.solver_parameters import SolverParameters
-from dsgcore.estimators.elsewhere import in_memory, validated_points
 from dsgcore.estimators.inputs import encode, seed_of, width
+from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Stopping
 from dsgcore.multiclass.loop import train

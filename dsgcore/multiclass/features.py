@@ -94,7 +94,7 @@ def _orthogonal(W: NDArray) -> NDArray:
 
 
 @dataclass(frozen=True, eq=False)
-class MadeAnew:
+class LazyFeatures:
     """Features of too many points (n, d) to keep in memory. Each access computes them for the rows it needs."""
 
     features: FixedFeatures

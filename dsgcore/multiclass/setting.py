@@ -62,7 +62,7 @@ class MultiClassSetting(Setting):
                 f"got {schedule!r}"
             )
 
-    def twin(self) -> Self:
+    def baseline(self) -> Self:
         """Return Linear-MC: no graph, no pull to low rank."""
         return replace(self, tau_I=0.0, tau_S=0.0)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
+from dsgcore.core.plan import tail_start
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.schedules import tail_start
 from dsgcore.estimators.stopping import StoppingRule
 from dsgcore.multiclass.task import MultiClassTask
 

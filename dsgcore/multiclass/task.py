@@ -15,7 +15,7 @@ from dsgcore.core.kernels import Gaussian
 from dsgcore.core.problem import UNLABELED, ProblemError
 from dsgcore.core.sampling import batch_rows, evenly_spread, generator
 from dsgcore.multiclass.automatic import settle_step, settle_weights
-from dsgcore.multiclass.features import FixedFeatures, Frame, MadeAnew, features_of, frame_of
+from dsgcore.multiclass.features import FixedFeatures, Frame, LazyFeatures, features_of, frame_of
 from dsgcore.multiclass.problem import MultiClass
 
 SOURCE = "labeled"
@@ -35,7 +35,7 @@ class MultiClassTask:
         Objective and parameters.
     features : FixedFeatures
         The features that W multiplies.
-    X : ndarray of shape (n_l, d), or MadeAnew
+    X : ndarray of shape (n_l, d), or LazyFeatures
         Features of the labeled points, float64.
     y : ndarray of shape (n_l,)
         Their classes, 0 to K - 1.
@@ -54,7 +54,7 @@ class MultiClassTask:
 
     problem: MultiClass
     features: FixedFeatures
-    X: NDArray | MadeAnew
+    X: NDArray | LazyFeatures
     y: NDArray
     n_classes: int
     M: NDArray | None
@@ -151,8 +151,8 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
         return replace(task, problem=settle_step(task.problem, task.some_features, len(codes), M))
 
 
-def _features_of(X: NDArray, features: FixedFeatures, frame: Frame | None) -> NDArray | MadeAnew:
+def _features_of(X: NDArray, features: FixedFeatures, frame: Frame | None) -> NDArray | LazyFeatures:
     """Return the labeled points' features in the frame. For many points they are computed on access."""
     if features.kind != "linear" and len(X) * features.width(X.shape[1]) > MOST_FEATURES:
-        return MadeAnew(features, X)
+        return LazyFeatures(features, X)
     return features(X) if frame is None else frame(features(X))

@@ -171,7 +171,7 @@ class SemiSupervisedAUC(Problem):
         """Return the AUC, counting ties as one half."""
         return metrics.auc(y, f)
 
-    def twin(self) -> Self:
+    def baseline(self) -> Self:
         """Return the problem on the labeled pairs alone (gamma = 1)."""
         return replace(self, gamma=1.0)
 

@@ -195,7 +195,7 @@ class SemiSupervisedOrdinal(Problem):
         """Return the mean AUC over the sub-problems, counting ties as one half; y of shape (n,) holds class codes."""
         return mean_auc(y, f)
 
-    def twin(self) -> Self:
+    def baseline(self) -> Self:
         """Return the problem on the labeled pairs alone (gamma = 1)."""
         return replace(self, gamma=1.0)
 

@@ -174,6 +174,6 @@ class SemiSupervisedSVM(Problem):
         }
         return {source: weight[source] * float(mean(loss)) for source, loss in losses.items()}
 
-    def twin(self) -> Self:
+    def baseline(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""
         return derived(self, C_star=0.0, is_balanced=False)

@@ -99,7 +99,7 @@ class SimilarUnlabeled(Problem):
     sentence: ClassVar[str] = "learns to tell two classes apart from pairs that share a class"
     citation: ClassVar[str] = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
     labels: ClassVar[str] = "pairs"
-    twin_name: ClassVar[str] = "no correction"
+    baseline_name: ClassVar[str] = "no correction"
     sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
 
     def __post_init__(self) -> None:
@@ -215,6 +215,6 @@ class SimilarUnlabeled(Problem):
         linear = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
         return np.diag(0.5 * mean["unlabeled"]), linear
 
-    def twin(self) -> Self:
+    def baseline(self) -> Self:
         """Return the problem without the correction. Without the unlabeled points no problem would be left."""
         return replace(self, correction="identity")

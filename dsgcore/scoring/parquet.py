@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.expansion import points_at_a_time
+from dsgcore.core.model import points_at_a_time
 from dsgcore.core.model_files import ModelError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
-from dsgcore.data.anywhere import Preparation, Rows, rows_of
+from dsgcore.data.out_of_core import Preparation, Rows, rows_of
 from dsgcore.models import load_model
 
 KEY = b"dsgcore"

@@ -83,7 +83,7 @@ AUC = Profile(
         "kernel": {"sigma": 0.5},
         "solver": {"lam": 1e-3},
     },
-    elsewhere={"solver": {"lam": 1e-2}},
+    other_sets={"solver": {"lam": 1e-2}},
     seldom=("is_pooled",),
     usual=lambda n, n_labeled, rarest: usual_run(
         gamma=0.9, pairing="all", is_pooled=True, lam=short(max(3.0 / n_labeled, 0.01))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from dsgcore.core.schedules import SCHEDULE_WORDS
+from dsgcore.core.plan import SCHEDULE_WORDS
 from dsgcore.multiclass.automatic import RIDGE, TAIL
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
@@ -175,7 +175,7 @@ MULTICLASS = Profile(
         "problem": {"features": "fourier", "tau_I": None, "tau_S": 0.05, "radius": 10.0},
         "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
     },
-    elsewhere={"data": {"n_labeled": 50}},
+    other_sets={"data": {"n_labeled": 50}},
     usual=_usual,
     steerable=("step_size", "tau_I", "tau_S", "lam"),
     kernels=("gaussian",),

@@ -113,7 +113,7 @@ ORDINAL = Profile(
         "kernel": {"sigma": 0.5},
         "solver": {"lam": 0.02, "step_size": 0.5},
     },
-    elsewhere={"data": {"n_labeled": 50}, "solver": {"lam": 0.1}},
+    other_sets={"data": {"n_labeled": 50}, "solver": {"lam": 0.1}},
     usual=lambda n, n_labeled, rarest: usual_run(
         gamma=0.9, pairing="all", lam=short(0.5 / max(n_labeled * rarest, 1.0))
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dsgcore.core.parameters import Integer, Parameter, Real
-from dsgcore.core.schedules import STEERABLE
+from dsgcore.core.plan import STEERABLE
 from dsgcore.settings.guided.lesson import GuidedLesson
 from dsgcore.settings.guided.questions import Claim
 from dsgcore.settings.panels import Details, Line, plain_details
@@ -160,7 +160,7 @@ class Profile:
         Name of the method.
     defaults : mapping
         Initial values of a spec that differ from the parameters' defaults, by section. The first lesson uses them.
-    elsewhere : mapping
+    other_sets : mapping
         Values for all data sets except the one in `defaults`, in the same form. They replace its data and kernel sections.
     usual : callable
         Initial values on real data sets and uploaded files, by name. They follow from the numbers of training points and of
@@ -190,7 +190,7 @@ class Profile:
     card: str = ""
     paper: str = ""
     defaults: Sections = field(default_factory=dict)
-    elsewhere: Sections = field(default_factory=dict)
+    other_sets: Sections = field(default_factory=dict)
     usual: Callable[[int, int, float], Mapping[str, Any]] = lambda n, n_labeled, rarest: {}
     suggested: Mapping[str, Times | Among] = field(default_factory=lambda: USUAL)
     steerable: tuple[str, ...] = STEERABLE

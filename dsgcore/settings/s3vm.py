@@ -165,7 +165,7 @@ S3VM = Profile(
         "problem": {"C": 10.0, "C_star": 10.0, "is_balanced": True},
         "solver": {"lam": 1.0, "step_size": 0.05},
     },
-    elsewhere={"data": {"n_labeled": 50}},
+    other_sets={"data": {"n_labeled": 50}},
     usual=lambda n, n_labeled, rarest: usual_run(C=short(5.0 * n_labeled), C_star=short(0.5 * n_labeled), lam=1.0),
     translations={
         "S3VMLight": _sums,

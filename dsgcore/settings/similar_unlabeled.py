@@ -227,7 +227,7 @@ SIMILAR_UNLABELED = Profile(
         "problem": {"correction": "ReLU"},
         "solver": {"lam": 1e-3, "step_size": 0.5},
     },
-    elsewhere={"solver": {"lam": 1e-2}},
+    other_sets={"solver": {"lam": 1e-2}},
     usual=lambda n, n_pairs, rarest: usual_run(
         correction="identity", batch_size=256, lam=short(min(1.0 / n / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0))
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dsgcore.core.kernels import Gaussian, OrthogonalGaussian
 from dsgcore.core.kernels_dot_product import DotProduct
 from dsgcore.core.parameters import AUTOMATIC
-from dsgcore.core.schedules import SCHEDULE_WORDS, SCHEDULES
+from dsgcore.core.plan import SCHEDULE_WORDS, SCHEDULES
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate, Theorem
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from dsgcore.studies.axes import Axis, StudyError
 from dsgcore.studies.background import Progress, begin_study, study_jobs
 from dsgcore.studies.carrying_out import Outcome, carry_out
 from dsgcore.studies.curves import Curves, ScoreCurves, curves_of, evaluations, time_to, usual_target
-from dsgcore.studies.gathered import Gathered, Ways, convergences
 from dsgcore.studies.kept_races import keep_race, kept_race, name_of
 from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
 from dsgcore.studies.process_pool import local_processes
@@ -19,6 +18,7 @@ from dsgcore.studies.results import (
     paired_difference,
     table_of,
 )
+from dsgcore.studies.spec_list import SpecList, Trajectories, convergences
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
 from dsgcore.studies.study import Study, StudyRun
 
@@ -28,13 +28,13 @@ __all__ = [
     "Curves",
     "Difference",
     "Effect",
-    "Gathered",
     "Measure",
     "Outcome",
     "Price",
     "Progress",
     "Results",
     "ScoreCurves",
+    "SpecList",
     "Store",
     "StoreError",
     "StoredRun",
@@ -43,7 +43,7 @@ __all__ = [
     "StudyError",
     "StudyRun",
     "StudyRuns",
-    "Ways",
+    "Trajectories",
     "begin_study",
     "carry_out",
     "check_price",

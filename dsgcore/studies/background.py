@@ -11,8 +11,8 @@ from pathlib import Path
 
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.studies.carrying_out import Outcome, carry_out
-from dsgcore.studies.gathered import AnyStudy, Gathered, Ways
 from dsgcore.studies.process_pool import give_way, local_processes
+from dsgcore.studies.spec_list import AnyStudy, SpecList, Trajectories
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import Study
 
@@ -78,7 +78,7 @@ def make_study(
         progress = Progress(progress.done + 1, progress.new + outcome.is_new, {**progress.failed, **failed})
         report(progress)
 
-    kind: type[AnyStudy] = Ways if "data_seed" in plain else Gathered if "specs" in plain else Study
+    kind: type[AnyStudy] = Trajectories if "data_seed" in plain else SpecList if "specs" in plain else Study
     study = kind.from_dict(plain)
     with local_processes(at_once, memory) as executor:
         carry_out(study, Store(file), executor, at_once, tell, folder)

@@ -12,11 +12,11 @@ from typing import Any
 
 from dsgcore.core.errors import DSGError
 from dsgcore.studies.axes import StudyError
-from dsgcore.studies.gathered import AnyStudy
-from dsgcore.studies.halved import LEFT_OUT, rounds
 from dsgcore.studies.process_pool import GivenUpError
+from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import StudyRun
+from dsgcore.studies.successive_halving import LEFT_OUT, rounds
 from dsgcore.studies.work import Made
 
 # Number of runs submitted ahead, per run that the executor makes at a time.
@@ -50,7 +50,7 @@ def carry_out(
 
     Parameters
     ----------
-    study : Study or Gathered
+    study : Study or SpecList
     at_once : int
         Number of runs that the executor makes at a time.
     tell : callable, optional

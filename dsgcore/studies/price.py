@@ -8,7 +8,7 @@ from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost
 from dsgcore.experiments.settings import FILE
 from dsgcore.studies.axes import StudyError
-from dsgcore.studies.gathered import AnyStudy
+from dsgcore.studies.spec_list import AnyStudy
 
 ROUNDING = 1e-9
 

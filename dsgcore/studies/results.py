@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.intervals import mean_half_width
 from dsgcore.studies.carrying_out import Outcome
-from dsgcore.studies.gathered import AnyStudy
+from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
 
 # The smallest number of seeds that gives an interval.

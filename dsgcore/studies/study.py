@@ -81,7 +81,7 @@ class Study:
     seconds : float or None
         Time after which no other run begins.
     is_best_first : bool
-        True if seeds come in rounds (`dsgcore.studies.halved`), and points that are not among the best get no more.
+        True if seeds come in rounds (`dsgcore.studies.successive_halving`), and points that are not among the best get no more.
 
     Examples
     --------

@@ -34,4 +34,4 @@ def train(run: Run) -> tuple[str, str]:
 
 def twin(run: Run) -> str:
     """Return a sentence on the twin that the run is compared with."""
-    return f"The same run, {run.problem.twin_name}: same data, mini-batches and features."
+    return f"The same run, {run.problem.baseline_name}: same data, mini-batches and features."

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Parameter, Real, grid
-from dsgcore.core.schedules import SCHEDULE_WORDS
+from dsgcore.core.plan import SCHEDULE_WORDS
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST

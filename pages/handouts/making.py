@@ -150,7 +150,7 @@ def _score(live: LiveRun) -> str:
         twin = live.supervised.history
         style: dict[str, Any] = {"dash": "dot", "width": 2.0}
         curves.append(
-            charts.Curve(problem.twin_name, twin.column("t"), twin.column("score_test"), charts.TWIN, **style)
+            charts.Curve(problem.baseline_name, twin.column("t"), twin.column("score_test"), charts.TWIN, **style)
         )
     title = f"{problem.score_name[0].upper()}{problem.score_name[1:]}"
     return drawing(title, curves, scale_of(curves, live.run.n_iter, (0.5, 1.0)))

@@ -7,16 +7,16 @@ import streamlit as st
 
 from dsgcore.experiments import Spec
 from dsgcore.settings import profile_of
-from dsgcore.studies import Ways
+from dsgcore.studies import Trajectories
 from dsgcore.studies.examples import STUDY, WAYS, example_study, example_ways
 from pages.controls.controls import controls_for
 from pages.controls.own_file import entry_of
-from pages.studies import showing, way_showing
+from pages.studies import showing, trajectory_showing
 from pages.studies.differing import values_of
 from pages.studies.going import Exploring, exploring
 from pages.studies.measures import SCORE, TIME
-from pages.studies.way_asking import ALL, NOTHING, AskedWays, Case
-from pages.studies.way_showing import Shown
+from pages.studies.trajectory_asking import ALL, NOTHING, AskedTrajectories, Case
+from pages.studies.trajectory_showing import Shown
 
 LENGTH = "solver.n_iter"
 
@@ -46,30 +46,30 @@ def draw_example_study(setting: str, measure: str, view: str) -> None:
     _draw_values(spec, f"{STUDY}-{setting}")
 
 
-def example_of_ways(setting: str) -> tuple[AskedWays, list[Shown]] | None:
+def example_of_ways(setting: str) -> tuple[AskedTrajectories, list[Shown]] | None:
     """Return the question of a setting's finished trajectories and their results, or None if there is no example."""
     example = example_ways(setting)
     if example is None:
         return None
     asked = _asked_of(example.study)
-    return asked, way_showing.shown_of(asked, list(example.found))
+    return asked, trajectory_showing.shown_of(asked, list(example.found))
 
 
-def _asked_of(study: Ways) -> AskedWays:
+def _asked_of(study: Trajectories) -> AskedTrajectories:
     """Return the question of a study of one run, or of runs of several lengths."""
     specs, is_varied = study.specs, len(study.specs) > 1
     control = controls_for(type(study.spec.problem), study.spec.data.name)["n_iter"] if is_varied else None
     cases = tuple(Case(ALL, spec.solver.n_iter if is_varied else None, spec) for spec in specs)
-    return AskedWays(cases, len(study.seeds), LENGTH if is_varied else NOTHING, control)
+    return AskedTrajectories(cases, len(study.seeds), LENGTH if is_varied else NOTHING, control)
 
 
-def say_example_of_ways(asked: AskedWays) -> None:
+def say_example_of_ways(asked: AskedTrajectories) -> None:
     """Say that the page shows an example."""
     n = len(asked.cases)
     _say_example(asked.cases[0].spec, f"{n} curve{'s' * (n > 1)} × {asked.seeds} seeds")
 
 
-def draw_values_of_ways(asked: AskedWays) -> None:
+def draw_values_of_ways(asked: AskedTrajectories) -> None:
     """Draw the values with which the example was made."""
     spec = asked.cases[0].spec
     _draw_values(spec, f"{WAYS}-{spec.problem.name}")

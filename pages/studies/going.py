@@ -21,9 +21,9 @@ from dsgcore.experiments.file_data import content_of, place_of
 from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.jobs import Job
 from dsgcore.studies import (
-    Gathered,
     Price,
     ScoreCurves,
+    SpecList,
     Store,
     Study,
     StudyBudget,
@@ -74,7 +74,7 @@ def exploring(place: str) -> Exploring:
     return st.session_state.setdefault(f"_exploring_{place}", Exploring())
 
 
-def look_at(state: Exploring, study: Study | Gathered) -> None:
+def look_at(state: Exploring, study: Study | SpecList) -> None:
     """Switch to a study: find its runs and its price, or the reason to refuse it; do nothing if it is shown already."""
     text = json.dumps(study.to_dict(), sort_keys=True)
     if text == state.text:
@@ -108,9 +108,9 @@ def store_of(state: Exploring, spec: Spec) -> Store:
     return Store(folder_of(state) / "runs.sqlite") if is_own else Store(default_store())
 
 
-def specs_of(study: Study | Gathered) -> tuple[Spec, ...]:
+def specs_of(study: Study | SpecList) -> tuple[Spec, ...]:
     """Return the specs of a study; a study along axes has one for all its points."""
-    return study.specs if isinstance(study, Gathered) else (study.spec,)
+    return study.specs if isinstance(study, SpecList) else (study.spec,)
 
 
 def folder_of(state: Exploring) -> Path:

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.studies import Gathered, StoreError, Study
+from dsgcore.studies import SpecList, StoreError, Study
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.own_file import plain
 from pages.studies.going import Exploring, look_at, refresh
@@ -17,7 +17,7 @@ from pages.studies.going import Exploring, look_at, refresh
 class Asks(Protocol):
     """A question in widgets."""
 
-    def study(self) -> Study | Gathered:
+    def study(self) -> Study | SpecList:
         """Return the study that answers the question."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dsgcore.experiments import Run, Spec
-from dsgcore.studies import Effect, Gathered, Results, StoreError, curves_of
+from dsgcore.studies import Effect, Results, SpecList, StoreError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_plotly import live_chart
 from pages.controls.own_file import plain
@@ -27,7 +27,7 @@ def draw_repeats(run: Run) -> None:
     state = exploring(f"repeats_{run.problem.name}")
     first = run.spec.seed
     try:
-        look_at(state, Gathered(_with_twin(run.spec), tuple(range(first, first + N_SEEDS))))
+        look_at(state, SpecList(_with_twin(run.spec), tuple(range(first, first + N_SEEDS))))
         refresh(state)
     except StoreError as error:
         st.error(plain(str(error)))
@@ -47,7 +47,7 @@ def draw_repeats(run: Run) -> None:
 
 def _with_twin(spec: Spec) -> tuple[Spec, ...]:
     """Return the run, and its twin if it has one."""
-    own, twin = replace(spec, seed=0), replace(spec.twin(), seed=0)
+    own, twin = replace(spec, seed=0), replace(spec.baseline(), seed=0)
     return (own,) if twin.problem == own.problem else (own, twin)
 
 
@@ -70,7 +70,7 @@ def _say(state: Exploring) -> None:
     results: Results = state.made.results("score")
     problem, n = state.made.study.spec.problem, int(results.n[0])
     if n < 2:
-        twin = f" and the same run, {problem.twin_name}," if len(results.points) > 1 else ""
+        twin = f" and the same run, {problem.baseline_name}," if len(results.points) > 1 else ""
         st.caption(
             f"Repeats this run{twin} with other seeds: other data (if generated), labels, mini-batches and features."
         )
@@ -81,7 +81,7 @@ def _say(state: Exploring) -> None:
         f"(mean and standard error of {n} seeds{diverged}), from {results.low[0]:.4f} to {results.high[0]:.4f}."
     )
     if len(results.points) > 1:
-        _say_effect(results, problem.twin_name)
+        _say_effect(results, problem.baseline_name)
 
 
 def _say_effect(results: Results, twin: str) -> None:
@@ -104,7 +104,7 @@ def _draw(state: Exploring, n_iter: int) -> None:
         return
     store = store_of(state, spec)
     curves = curves_of(store, own)
-    twin = (spec.problem.twin_name, curves_of(store, of_twin)) if of_twin else None
+    twin = (spec.problem.baseline_name, curves_of(store, of_twin)) if of_twin else None
     theme = "dark" if st.context.theme.type == "dark" else "light"
     title = f"Test {spec.problem.score_name}, {len(own)} seeds"
     figure = seeds_figure(curves, title=title, n_iter=n_iter, color=charts.INK[theme], twin=twin)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.diagnostics import slope
-from dsgcore.core.schedules import tail_start
+from dsgcore.core.plan import tail_start
 from dsgcore.experiments import History, LiveRun, Run, theory_of
 from dsgcore.glossary import meaning
 from pages.charts import figures as charts
@@ -97,7 +97,9 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     curves = _ghost(live, "score_test", ink)
     if live.supervised is not None:
         style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
-        curves += _curves(live.supervised.history, "score_test", f"{run.problem.twin_name}, test", charts.TWIN, **style)
+        curves += _curves(
+            live.supervised.history, "score_test", f"{run.problem.baseline_name}, test", charts.TWIN, **style
+        )
     known, sentence = words.train(run)
     style = {"dash": "dash", "width": 1.5, "sentence": sentence}
     curves += _curves(run.history, "score_labeled", known, charts.UNLABELED, **style)

@@ -10,7 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.diagnostics import amplitudes, feature_wave, feature_way, has_inside, point_pull, point_way
+from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.experiments import Run
 from pages.charts import figures as charts
 from pages.charts import words
@@ -45,7 +45,7 @@ def _feature(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
     if t > run.model_t:
         st.caption(f"After step {run.model_t} the features of iteration {t} do not exist yet.")
         return
-    wave, way = feature_wave(run.model, t, number, _grid(bench, run)), feature_way(run.model, t, number)
+    wave, way = feature_wave(run.model, t, number, _grid(bench, run)), feature_trajectory(run.model, t, number)
     curve = charts.Curve("coefficient", np.arange(len(way)), way, charts.EXACT, in_legend=False)
     note = f"drawn at iteration {t}; {_left(way, t):.0%} of it remains"
     _beside(bench, run, wave, f"Contribution of feature {number} of iteration {t} to f", curve, note, theme)
@@ -65,7 +65,7 @@ def _point(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
     with beside:
         n, usual = len(run.split.X_train), int(run.labeled_rows[0]) + 1
         row = _asked(f"Point, 1 to {n:,}", n, f"inside-point-{bench.number}", usual) - 1
-    pull, (t, coefficients) = point_pull(run, row, _grid(bench, run)), point_way(run, row)
+    pull, (t, coefficients) = point_pull(run, row, _grid(bench, run)), point_trajectory(run, row)
     xy = map_state(bench, run).plane.project(run.split.X_train[row : row + 1])
     star = charts.PointSet(f"point {row + 1}", xy, charts.INK[theme], "star", size=15)
     curve = charts.Curve("coefficient", t, coefficients, charts.EXACT, in_legend=False)

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.diagnostics import Gauge, Light, Strip, strip
+from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments.step_limit import step_limit
 from pages.controls.controls import controls_for
 from pages.workbench.bench import Bench, Tried, once
@@ -27,7 +27,7 @@ def limits_strip(bench: Bench, place: DeltaGenerator) -> None:
     """Draw the gauges, and the most important remedy."""
     assert bench.live is not None
     live = seen(bench)
-    shown = strip(live.run, twin=live.supervised)
+    shown = live_gauges(live.run, baseline=live.supervised)
     with place.container(key="part-limits", horizontal=True, vertical_alignment="center", gap="xsmall"):
         for gauge in shown.gauges:
             _gauge(bench, gauge)
@@ -57,7 +57,7 @@ def _gauge(bench: Bench, gauge: Gauge) -> None:
         _remedy(bench, gauge, gauge.name)
 
 
-def _verdict(bench: Bench, shown: Strip) -> None:
+def _verdict(bench: Bench, shown: LiveGauges) -> None:
     """Offer the remedy for the strongest limit; after it was applied, show its effect."""
     brought = _brought(bench, shown)
     if brought:
@@ -70,7 +70,7 @@ def _verdict(bench: Bench, shown: Strip) -> None:
         st.markdown(shown.summary(), width="content")
 
 
-def _brought(bench: Bench, shown: Strip) -> str:
+def _brought(bench: Bench, shown: LiveGauges) -> str:
     """Return the gauge's value before the remedy, its value now, and the expected value."""
     tried = bench.tried
     if tried is None or tried.number != bench.number:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import streamlit as st
 
-from dsgcore.core.schedules import tail_start
+from dsgcore.core.plan import tail_start
 from dsgcore.experiments import (
     Comparison,
     Health,
@@ -105,7 +105,7 @@ def _comparison(live: LiveRun) -> tuple[str, TileColor]:
     made = compare(live.run, live.supervised) if live.supervised is not None else None
     if made is None:
         return "", "gray"
-    return comparison_words(made, live.run.problem.twin_name), VERDICT_COLORS[made.verdict]
+    return comparison_words(made, live.run.problem.baseline_name), VERDICT_COLORS[made.verdict]
 
 
 def comparison_words(made: Comparison, twin: str) -> str:
@@ -117,9 +117,7 @@ def comparison_words(made: Comparison, twin: str) -> str:
 
 def _score_help(live: LiveRun, is_compared: bool) -> str:
     problem = live.run.problem
-    said = (
-        f"{meaning(problem.score_name)} On held-out points, with the difference to the same run, {problem.twin_name}."
-    )
+    said = f"{meaning(problem.score_name)} On held-out points, with the difference to the same run, {problem.baseline_name}."
     return f"{said} {VERDICT_HELP}" if is_compared else said
 
 

@@ -42,7 +42,7 @@ def results(live: LiveRun) -> None:
     """Draw the table of the results so far: of this run, its labels-only twin and the previous run."""
     rows = {"this run": _summary(live.run.history)}
     if live.supervised is not None:
-        rows[live.run.problem.twin_name] = _summary(live.supervised.history)
+        rows[live.run.problem.baseline_name] = _summary(live.supervised.history)
     if live.previous is not None:
         rows["previous run"] = _summary(live.previous)
     said = pd.DataFrame(rows).T.map(lambda value: f"{value:.4g}" if np.isfinite(value) else NOT_THERE)

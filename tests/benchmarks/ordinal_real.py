@@ -38,7 +38,7 @@ from sklearn.preprocessing import minmax_scale
 
 from dsgcore.core.carried import Carried
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.schedules import Change, Plan
+from dsgcore.core.plan import Change, Plan
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal

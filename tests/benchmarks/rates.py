@@ -33,7 +33,7 @@ from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.carried import AllPoints
 from dsgcore.core.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
 from dsgcore.core.kernels import Gaussian
-from dsgcore.core.schedules import Plan
+from dsgcore.core.plan import Plan
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.core.task import Task
 from dsgcore.problems import Problem, SemiSupervisedAUC

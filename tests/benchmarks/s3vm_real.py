@@ -41,7 +41,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from dsgcore.core.carried import Carried
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.schedules import Change, Plan
+from dsgcore.core.plan import Change, Plan
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
@@ -151,7 +151,7 @@ def measure(name: str, seed: int, setting: Setting) -> dict[str, object]:
     plan = plan_of(C, split, setting)
     f, changed = train(task_of(split.X, split.y, problem, sigma, plan, seed), split.X_test)
     # Without unlabeled points the labeled ones serve as such, and cost nothing more.
-    twin, _ = train(task_of(*split.labeled, problem.twin(), sigma, plan, seed), split.X_test)
+    twin, _ = train(task_of(*split.labeled, problem.baseline(), sigma, plan, seed), split.X_test)
     exact = exact_values(split, C / N_LABELED, sigma)
     values = {"ours": f, "twin": twin, "exact": exact, "svc": search.decision_function(split.X_test)}
     errors = {label: 100 * np.mean((each > 0) != split.y_test) for label, each in values.items()}

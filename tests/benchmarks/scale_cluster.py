@@ -24,7 +24,7 @@ from performance.runs import paper_task
 
 from dsgcore.cluster import SharedPoints, shared
 from dsgcore.core.carried import training_points
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 

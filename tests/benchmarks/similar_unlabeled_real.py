@@ -49,7 +49,7 @@ from sklearn.preprocessing import normalize
 from dsgcore.core.carried import Carried
 from dsgcore.core.kernels import Gaussian, Kernel
 from dsgcore.core.kernels_dot_product import DotProduct
-from dsgcore.core.schedules import Plan
+from dsgcore.core.plan import Plan
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled

@@ -14,9 +14,9 @@ from reporting import command_line, show, table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_lessons import spec_of as lesson
-from test_strip import DATA, FAULTS, effect, faulty, finished
+from test_live_gauges import DATA, FAULTS, effect, faulty, finished
 
-from dsgcore.diagnostics import limits, strip
+from dsgcore.diagnostics import limits, live_gauges
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
 
@@ -25,7 +25,7 @@ SEEDS_OF_FAULTS, SEEDS_OF_LESSONS, SEEDS_OF_REMEDIES = range(5), range(40), rang
 
 def leads(spec) -> str:
     """Return the name of the gauge that leads."""
-    leading = strip(finished(spec)).leading
+    leading = live_gauges(finished(spec)).leading
     return "nothing" if leading is None else leading.name
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.diagnostics.convergence import Convergence
-from dsgcore.studies.gathered import Ways
 from dsgcore.studies.results import StudyRuns
+from dsgcore.studies.spec_list import Trajectories
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import Study
 
@@ -31,10 +31,10 @@ _NUMBERS = ("score", "objective", "seconds", "error", "step_limit")
 
 
 @dataclass(frozen=True, eq=False)
-class WaysExample:
+class TrajectoriesExample:
     """The finished trajectories of an example: the question, and the result of each spec."""
 
-    study: Ways
+    study: Trajectories
     found: tuple[Convergence, ...]
 
 
@@ -67,15 +67,17 @@ def _or_none(value: float) -> float | None:
 
 
 @lru_cache
-def example_ways(setting: str) -> WaysExample | None:
+def example_ways(setting: str) -> TrajectoriesExample | None:
     """Return the finished trajectories of a setting, or None if the package has none. Do not change them."""
     found = _read(WAYS, setting)
     if found is None:
         return None
-    study, columns = Ways.from_dict(found[0]), found[1]
+    study, columns = Trajectories.from_dict(found[0]), found[1]
     own = [_of_spec(columns, number) for number in range(len(study.specs))]
     pairs = zip(study.specs, own, strict=True)
-    return WaysExample(study, tuple(Convergence(spec, study.seeds, np.nanmax(c["t"], axis=0), c) for spec, c in pairs))
+    return TrajectoriesExample(
+        study, tuple(Convergence(spec, study.seeds, np.nanmax(c["t"], axis=0), c) for spec, c in pairs)
+    )
 
 
 def _of_spec(columns: Mapping[str, NDArray], number: int) -> dict[str, NDArray]:
@@ -102,7 +104,7 @@ def columns_of_study(study: Study, store: Store) -> dict[str, NDArray]:
     return columns | {"iterations": np.array([run.iterations for run in stored], dtype=np.float64)}
 
 
-def columns_of_ways(study: Ways, store: Store) -> dict[str, NDArray]:
+def columns_of_trajectories(study: Trajectories, store: Store) -> dict[str, NDArray]:
     """Return the trajectories in the store, as an example keeps them: quantities of shape (seeds, k) for each spec."""
     n, keys = len(study.seeds), [run.key for run in study.runs()]
     columns: dict[str, NDArray] = {}
@@ -133,11 +135,17 @@ def rounded(values: NDArray) -> NDArray:
     return np.where(np.isfinite(values), np.round(values * scale) / scale, values)
 
 
-COLUMNS: dict[str, Callable[[Any, Store], dict[str, NDArray]]] = {STUDY: columns_of_study, WAYS: columns_of_ways}
-STUDIES: dict[str, Callable[[Mapping[str, Any]], Study | Ways]] = {STUDY: Study.from_dict, WAYS: Ways.from_dict}
+COLUMNS: dict[str, Callable[[Any, Store], dict[str, NDArray]]] = {
+    STUDY: columns_of_study,
+    WAYS: columns_of_trajectories,
+}
+STUDIES: dict[str, Callable[[Mapping[str, Any]], Study | Trajectories]] = {
+    STUDY: Study.from_dict,
+    WAYS: Trajectories.from_dict,
+}
 
 
-def question_of(kind: str, setting: str) -> Study | Ways:
+def question_of(kind: str, setting: str) -> Study | Trajectories:
     """Return the study of an example; raise `FileNotFoundError` if the package has none."""
     found = _read(kind, setting)
     if found is None:

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 
 from dsgcore.studies.carrying_out import carry_out
 from dsgcore.studies.examples import COLUMNS, FOLDER, question_of, write
-from dsgcore.studies.gathered import AnyStudy
 from dsgcore.studies.process_pool import local_processes
+from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import Store
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dsgcore.core.expansion import FREQUENCY_CACHE_BYTES, Expansion
+from dsgcore.core.model import FREQUENCY_CACHE_BYTES, Expansion
 from dsgcore.jobs.memory import MEGABYTE
 from performance.measuring import Row, Sizes, in_new_process, interleaved, repeated, seconds
 from performance.runs import one_evaluation, paper_task

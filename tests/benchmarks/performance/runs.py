@@ -12,7 +12,7 @@ import numpy as np
 from dsgcore.core import features
 from dsgcore.core.carried import VisitedPoints
 from dsgcore.core.kernels import Gaussian
-from dsgcore.core.schedules import Plan
+from dsgcore.core.plan import Plan
 from dsgcore.core.solver import solve
 from dsgcore.core.task import Task
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
-from dsgcore.core.expansion import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.core.problem import Values
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.solver import Iterate
@@ -24,7 +24,7 @@ from dsgcore.problems import UNLABELED, Problem
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # The state that an iteration updates besides the model.
 _POINTS = ("_training", "probes", "rest_of_test", "labeled", "unlabeled")
-BROUGHT_FORWARD = (*_POINTS, "twin", "dual", "norm", "average_norm")
+RUNNING_STATE = (*_POINTS, "twin", "dual", "norm", "average_norm")
 
 
 class Measured:
@@ -41,7 +41,7 @@ class Measured:
         self.seconds += time.perf_counter() - start
 
 
-class BroughtForward:
+class RunningState:
     """A model with all its tracked state, before and after any iteration."""
 
     model: Expansion
@@ -80,7 +80,7 @@ class BroughtForward:
 
     def _copied(self) -> dict[str, Any]:
         """Return the number of iterations and copies of the tracked state."""
-        return {"t": self.t, **{name: copy(getattr(self, name)) for name in BROUGHT_FORWARD}}
+        return {"t": self.t, **{name: copy(getattr(self, name)) for name in RUNNING_STATE}}
 
     @property
     def t(self) -> int:
@@ -135,7 +135,7 @@ class BroughtForward:
             return average + self.problem.shift(self._training.average_of(self.unlabeled_rows))
         return average + self.problem.shift(self.unlabeled.average)
 
-    def bring_forward(self, iterate: Iterate) -> None:
+    def update_state(self, iterate: Iterate) -> None:
         """Update the state that the solver itself does not track, by one iteration."""
         step, decay = iterate.step.size, iterate.step.decay
         f = np.concatenate(list(iterate.f.values()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from statistics import fmean
 
 from dsgcore.model_selection.halving import KEPT, best_part
-from dsgcore.studies.gathered import AnyStudy
+from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import DIVERGED, StoredRun
 from dsgcore.studies.study import StudyRun
 

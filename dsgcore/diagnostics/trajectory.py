@@ -20,7 +20,7 @@ from dsgcore.core.diagnostics import DualCoefficients, ExactTwin
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.core.task import Task
 from dsgcore.data import Split
-from dsgcore.diagnostics.four_runs import Ground, settled_task
+from dsgcore.diagnostics.four_runs import Reference, settled_task
 from dsgcore.diagnostics.subsample import MAX_POINTS, is_sampled, on_some_points
 from dsgcore.experiments import Spec, theory_of
 
@@ -42,17 +42,17 @@ BYTES_A_PAIR = 4 * 8
 SECONDS_A_PAIR, SECONDS_A_TRIPLE = 1e-9, 1e-10
 
 
-def ground_of(spec: Spec, split: Split) -> Ground:
-    """Return the `Ground` of a spec's trajectory; raise `DiagnosticsError` if the spec has none.
+def reference_of(spec: Spec, split: Split) -> Reference:
+    """Return the `Reference` of a spec's trajectory; raise `DiagnosticsError` if the spec has none.
 
-    With many training points the spec's seed draws those used, so each seed has its own ground.
+    With many training points the spec's seed draws those used, so each seed has its own reference.
     """
     task = on_some_points(settled_task(spec, split))
     with single_threaded_blas():
-        return Ground.of(task)
+        return Reference.of(task)
 
 
-def way_cost(spec: Spec, n_train: int) -> Cost:
+def trajectory_cost(spec: Spec, n_train: int) -> Cost:
     """Estimate the cost besides the run: bytes, and seconds per iteration."""
     n = min(n_train, MAX_POINTS)
     pairs = n**2
@@ -60,8 +60,8 @@ def way_cost(spec: Spec, n_train: int) -> Cost:
     return Cost(BYTES_A_PAIR * pairs, seconds)
 
 
-def way(
-    spec: Spec, split: Split, ground: Ground | None = None, until: Callable[[], bool] = lambda: False
+def trajectory(
+    spec: Spec, split: Split, reference: Reference | None = None, until: Callable[[], bool] = lambda: False
 ) -> dict[str, NDArray]:
     """Return the trajectory of a spec's run, column by column.
 
@@ -71,8 +71,8 @@ def way(
         With a stochastic setting. Its seed sets batches and features, and the subsample of many points.
     split : Split
         The data, from any seed.
-    ground : Ground, optional
-        The ground, if it is already known.
+    reference : Reference, optional
+        The reference, if it is already known.
     until : callable, optional
         Called before every iteration; True ends the trajectory there.
 
@@ -100,10 +100,10 @@ def way(
         With a subsample also "points", the training points used, and "of_points", all of them. The run ends at the
         first value that is not finite.
     """
-    ground = ground_of(spec, split) if ground is None else ground
+    reference = reference_of(spec, split) if reference is None else reference
     task = on_some_points(settled_task(spec, split))
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        followed = _Followed(task, ground, len(split.X_train), with_gradient=GRADIENT_MEAN in theory_of(spec).rates)
+        followed = _Followed(task, reference, len(split.X_train), with_gradient=GRADIENT_MEAN in theory_of(spec).rates)
         rows = list(_rows(followed, until))
     names = rows[0] if rows else followed.row(0, 0.0)
     return {name: np.array([row[name] for row in rows], dtype=np.float64) for name in names}
@@ -135,11 +135,11 @@ def _rows(followed: _Followed, until: Callable[[], bool]) -> Iterator[dict[str, 
 class _Followed:
     """A run's f at the training points, its twin h by dual coefficients, and quantities derived from both."""
 
-    def __init__(self, task: Task, ground: Ground, of_points: int, *, with_gradient: bool) -> None:
-        self.task, self.ground, self.of_points, self.model = task, ground, of_points, task.new_model()
+    def __init__(self, task: Task, reference: Reference, of_points: int, *, with_gradient: bool) -> None:
+        self.task, self.reference, self.of_points, self.model = task, reference, of_points, task.new_model()
         self.points, self.dual = AllPoints(task, self.model), DualCoefficients(len(task.X))
         self.lemma = ExactTwin(task.kernel, task.X[:1])
-        self.f_star: NDArray | None = None if ground.optimum is None else ground.K @ ground.optimum
+        self.f_star: NDArray | None = None if reference.optimum is None else reference.K @ reference.optimum
         self.total, self.totals = np.zeros(len(task.X)), {0: np.zeros(len(task.X))}
         self.halves = set((recorded(task.plan.n_iter) // 2).tolist())
         self.lam, self.gradient, self.gradients = task.plan.at(1).lam, 0.0, 0.0
@@ -151,7 +151,7 @@ class _Followed:
         rows = np.concatenate(list(iterate.batch.values()))
         self.lam = step.lam
         if self.has_gradient:  # of h before the step: the mean starts at h_1 = 0
-            self.gradient = self.ground.whole.at(self.dual.values, self.lam)
+            self.gradient = self.reference.whole.at(self.dual.values, self.lam)
             self.gradients += self.gradient
         self.dual.advance(rows, iterate.weights, step.size, step.decay)
         self.lemma.advance(iterate.points, iterate.weights, step.size, step.decay)
@@ -166,7 +166,7 @@ class _Followed:
         found = {
             "t": t,
             "seconds": seconds,
-            ERROR: _mean_square(f - self.ground.K @ self.dual.values),
+            ERROR: _mean_square(f - self.reference.K @ self.dual.values),
             "bound": self.lemma.bound(),
             "largest_weight": self.lemma.largest_weight,
             "squared_steps": self.lemma.squared_steps,
@@ -175,8 +175,8 @@ class _Followed:
             found |= {"points": len(f), "of_points": self.of_points}
         if self.has_gradient:
             found |= {GRADIENT: self.gradient, GRADIENT_MEAN: self.gradients / max(t, 1)}
-        if self.f_star is not None and self.ground.optimum is not None:
-            found |= self._to_optimum(f, t, self.f_star, self.ground.optimum)
+        if self.f_star is not None and self.reference.optimum is not None:
+            found |= self._to_optimum(f, t, self.f_star, self.reference.optimum)
         return found
 
     def _to_optimum(self, f: NDArray, t: int, f_star: NDArray, optimum: NDArray) -> dict[str, float]:
@@ -185,10 +185,10 @@ class _Followed:
         return {
             DISTANCE: _mean_square(f - f_star),
             AVERAGE: _mean_square(mean - f_star),
-            NORM: float(difference @ (self.ground.K @ difference)),
+            NORM: float(difference @ (self.reference.K @ difference)),
             "scale": _mean_square(f_star),
             "f_star_norm": float(optimum @ f_star),
-            "curvature": self.ground.curvature,
+            "curvature": self.reference.curvature,
         }
 
 

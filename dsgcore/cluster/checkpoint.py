@@ -13,7 +13,7 @@ from typing import Any, Self
 from dsgcore.cluster.origin import difference, origin_of
 from dsgcore.cluster.shared import SharedPoints
 from dsgcore.core.carried import TrainingPoints, training_points
-from dsgcore.core.expansion import Expansion, restore
+from dsgcore.core.model import Expansion, restore
 from dsgcore.core.model_files import RUN, ModelError, read
 from dsgcore.core.parameters import Integer
 from dsgcore.core.task import Task

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dsgcore.diagnostics.gauge import WANDERING, Gauge, Light, Strip
-from dsgcore.diagnostics.gauged import Gauged
+from dsgcore.core.gauges import STRIDE, Reading
+from dsgcore.diagnostics.gauge import WANDERING, Gauge, Light, LiveGauges
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.verdict import Verdict, compare
 
@@ -36,7 +37,7 @@ FACTOR = 4
 MOST_FEATURES, LARGEST_BATCH, MOST_ITERATIONS = 65_536, 65_536, 100_000
 
 
-def strip(run: Run, t: int | None = None, *, twin: Run | None = None) -> Strip:
+def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) -> LiveGauges:
     """Return the gauges of a run after `t` iterations.
 
     Parameters
@@ -44,28 +45,70 @@ def strip(run: Run, t: int | None = None, *, twin: Run | None = None) -> Strip:
     run : Run
     t : int, optional
         Default: all iterations so far.
-    twin : Run, optional
+    baseline : Run, optional
         The run for comparison of the score, in its current state.
 
     Returns
     -------
-    Strip
+    LiveGauges
     """
     t = run.model_t if t is None else t
     if run.stop_reason is StopReason.DIVERGED:
-        return Strip((_grown(run),))
+        return LiveGauges((_grown(run),))
     readings = run.engine.gauges.up_to(t)
     if len(readings) < FEWEST_READINGS or t < EARLIEST * run.n_iter:
-        return Strip(tuple(Gauge(name, Light.UNKNOWN, "…", _EARLY) for name in run.engine.gauged))
-    at = Gauged(run, t, readings)
+        return LiveGauges(tuple(Gauge(name, Light.UNKNOWN, "…", _EARLY) for name in run.engine.gauged))
+    at = GaugeValues(run, t, readings)
     gauges = tuple(_GAUGES[name](at) for name in run.engine.gauged)
     is_fine = all(gauge.light is Light.GOOD for gauge in gauges)
-    return Strip(gauges, run.problem.twin_name if is_fine and _is_worse(run, twin) else "")
+    return LiveGauges(gauges, run.problem.baseline_name if is_fine and _is_worse(run, baseline) else "")
 
 
-def _is_worse(run: Run, twin: Run | None) -> bool:
-    made = None if twin is None else compare(run, twin)
+def _is_worse(run: Run, baseline: Run | None) -> bool:
+    made = None if baseline is None else compare(run, baseline)
     return made is not None and made.verdict is Verdict.WORSE
+
+
+class GaugeValues:
+    """A run's gauge values up to iteration `t`, at least one; sizes are relative to the size of f at the probes."""
+
+    def __init__(self, run: Run, t: int, readings: list[Reading]) -> None:
+        self.run, self.t, self.readings, self.last = run, t, readings, readings[-1]
+        self.size = float(np.sqrt(np.mean(self.last.f**2)))
+        self.step = run.engine.step_at(min(t + 1, run.n_iter))
+        self.largest = run.engine.largest_step
+
+    def relative(self, square: float) -> float:
+        """Return the root of a mean square, relative to the size of f."""
+        return float(np.sqrt(square)) / self.size if self.size > 0 else 0.0
+
+    @property
+    def moved(self) -> float:
+        """The distance that f moved in the second half of the iterations."""
+        return self.relative(float(np.mean((self._near(self.t) - self._near(self.t / 2)) ** 2)))
+
+    def _near(self, t: float) -> NDArray:
+        """Return the mean of f over the last eighth before `t`, so that noise does not count as movement."""
+        some = [r.f for r in self.readings if 0.875 * t - STRIDE < r.t <= t] or [self.readings[0].f]
+        mean: NDArray = np.mean(some, axis=0)
+        return mean
+
+    @property
+    def wander(self) -> float:
+        """The fluctuation of f, from second differences, which are zero on a straight path."""
+        F = np.array([r.f for r in self.readings if r.t > self.t / 2])
+        lag = max(1, len(F) // 8)
+        bends = F[2 * lag :] - 2.0 * F[lag:-lag] + F[: -2 * lag]
+        return self.relative(float(np.mean(bends**2)) / 6.0) if bends.size else 0.0
+
+    @property
+    def reach(self) -> float:
+        """The sum of all step sizes to the planned end, in units of half the largest step; infinite if no step is too large."""
+        if self.largest is None:
+            return np.inf
+        left = self.run.n_iter - self.t
+        still = left * float(np.sqrt(self.step * self.run.engine.step_at(self.run.n_iter)))
+        return (self.last.reach + still) * 2.0 / self.largest
 
 
 # The change as a sentence, and the same as values.
@@ -108,7 +151,7 @@ def _grown(run: Run) -> Gauge:
     return Gauge(STEP, Light.LIMITS, "too big", sentence, *_smaller_step(run, run.tried), np.inf)
 
 
-def _step(at: Gauged) -> Gauge:
+def _step(at: GaugeValues) -> Gauge:
     if at.largest is None:
         return _leaping(at)
     share = at.step / at.largest
@@ -119,12 +162,12 @@ def _step(at: Gauged) -> Gauge:
     return _of_step(at, share, share, sentence)
 
 
-def _of_step(at: Gauged, share: float, severity: float, sentence: str) -> Gauge:
+def _of_step(at: GaugeValues, share: float, severity: float, sentence: str) -> Gauge:
     light, remedy = (Light.LIMITS, _smaller_step(at.run, at.t)) if severity >= 1.0 else (Light.GOOD, _NOTHING)
     return Gauge(STEP, light, _percent(share), sentence, *remedy, severity)
 
 
-def _leaping(at: Gauged) -> Gauge:
+def _leaping(at: GaugeValues) -> Gauge:
     """Return a gauge for overshooting steps if no step diverges: successive updates cancel each other."""
     leap, opposed = at.relative(at.last.update), -at.last.agreement
     severity = min(leap / LEAP, max(opposed, 0.0) / OPPOSED)
@@ -132,7 +175,7 @@ def _leaping(at: Gauged) -> Gauge:
     return _of_step(at, leap, severity, f"One step moves f by {_percent(leap)} of its size, and {said}.")
 
 
-def _iterations(at: Gauged) -> Gauge:
+def _iterations(at: GaugeValues) -> Gauge:
     moved, reach, n_iter = at.moved, at.reach, at.run.n_iter
     is_short = moved > STILL_MOVES and reach < ENOUGH_REACH
     is_far = at.largest is None and moved > MOVES_FAR and at.last.agreement > AGREE
@@ -151,7 +194,7 @@ def _iterations(at: Gauged) -> Gauge:
     return Gauge(ITERATIONS, Light.GOOD, _percent(moved), f"{sentence}: {said}.", severity=min(moved, 0.99))
 
 
-def _faster(at: Gauged) -> Remedy:
+def _faster(at: GaugeValues) -> Remedy:
     """Return the automatic step if it is larger, else more iterations."""
     now, automatic = _theta(at.run, at.t), at.run.engine.automatic_step or 0.0
     if automatic > 2.0 * now:
@@ -164,14 +207,14 @@ def _more_iterations(now: int) -> Remedy:
     return (f"More iterations: {now:,} → {then:,}", {"n_iter": then}) if then > now else _NOTHING
 
 
-def _batches(at: Gauged) -> Gauge:
+def _batches(at: GaugeValues) -> Gauge:
     share, size = at.relative(at.last.batches), at.run.spec.solver.batch_size
     sentence = f"The random choice of points has changed f by {_percent(share)} of the size of f"
     change = ("Larger batches", "batch_size", size, min(FACTOR * size, LARGEST_BATCH))
     return _noise(BATCHES, share, _severity_of(BATCHES, at), sentence, change)
 
 
-def _features(at: Gauged) -> Gauge:
+def _features(at: GaugeValues) -> Gauge:
     share, m = at.relative(at.last.features), int(at.run.spec.values_at(at.t + 1)["n_features"])
     if np.isnan(share):
         sentence = "This needs more than one feature in each iteration."
@@ -181,7 +224,7 @@ def _features(at: Gauged) -> Gauge:
     return _noise(FEATURES, share, _severity_of(FEATURES, at), sentence, change)
 
 
-def _severity_of(name: str, at: Gauged) -> float:
+def _severity_of(name: str, at: GaugeValues) -> float:
     """Return how strongly a noise limits. Wandering counts for the larger noise, and for the smaller one only if it is close."""
     shares = {BATCHES: at.relative(at.last.batches), FEATURES: at.relative(at.last.features)}
     larger = FEATURES if shares[FEATURES] > shares[BATCHES] else BATCHES
@@ -207,12 +250,12 @@ def _noise(name: str, share: float, severity: float, sentence: str, change: tupl
     return Gauge(name, Light.LIMITS, _percent(share), sentence, *remedy, severity, expected)
 
 
-def _unrest(at: Gauged) -> float:
+def _unrest(at: GaugeValues) -> float:
     """Return the fluctuation of f in units of its limit; zero while f is still converging."""
     return at.wander / MUCH_WANDER if at.last.agreement < AGREE else 0.0
 
 
-def _wandering(at: Gauged) -> Gauge:
+def _wandering(at: GaugeValues) -> Gauge:
     wander, agreement = at.wander, at.last.agreement
     severity = _unrest(at)
     sentence = f"f moves back and forth by {_percent(wander)} of its size"
@@ -224,7 +267,7 @@ def _wandering(at: Gauged) -> Gauge:
     return Gauge(WANDERING, Light.LIMITS, _percent(wander), sentence, *_other_step("Smaller", now, now / 2), severity)
 
 
-_GAUGES: dict[str, Callable[[Gauged], Gauge]] = {
+_GAUGES: dict[str, Callable[[GaugeValues], Gauge]] = {
     STEP: _step,
     ITERATIONS: _iterations,
     BATCHES: _batches,

@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.data.anywhere.columns import Asked, check_numbers, features_of
-from dsgcore.data.anywhere.rows import Reader, Tell, readable
 from dsgcore.data.datasets import DataError
+from dsgcore.data.out_of_core.columns import Asked, check_numbers, features_of
+from dsgcore.data.out_of_core.rows import Reader, Tell, readable
 from dsgcore.data.reading.indexes import ROWS, pandas_index
 from dsgcore.data.reading.names import listed
 from dsgcore.data.reading.parquet import exact

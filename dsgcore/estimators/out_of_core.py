@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from dsgcore.core import features
-from dsgcore.core.expansion import FEW_POINTS, Expansion, points_at_a_time
+from dsgcore.core.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import DataError
-from dsgcore.data.anywhere import Rows
-from dsgcore.data.anywhere.dask_parts import is_dask
-from dsgcore.data.anywhere.rows import SAMPLE
+from dsgcore.data.out_of_core import Rows
+from dsgcore.data.out_of_core.dask_parts import is_dask
+from dsgcore.data.out_of_core.rows import SAMPLE
 from dsgcore.estimators.inputs import float_types
 from dsgcore.estimators.stopping import POINTS
 

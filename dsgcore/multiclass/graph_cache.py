@@ -102,7 +102,7 @@ def make_graph_and_pull(
     return graph, make_pull(X, graph, features)
 
 
-class Ground:
+class GraphCache:
     """A split's points in float64, their features, and the graph over the training points.
 
     The last result of each kind is kept. A run and its twin share it, and so do runs that differ in other parameters.
@@ -148,11 +148,11 @@ class Ground:
         return self._made[name][1]
 
 
-_grounds: WeakKeyDictionary[Split, Ground] = WeakKeyDictionary()
+_caches: WeakKeyDictionary[Split, GraphCache] = WeakKeyDictionary()
 
 
-def ground_of(split: Split) -> Ground:
+def graph_cache_of(split: Split) -> GraphCache:
     """Return the shared data of all runs on a split; it is freed with the split."""
-    if split not in _grounds:
-        _grounds[split] = Ground(split)
-    return _grounds[split]
+    if split not in _caches:
+        _caches[split] = GraphCache(split)
+    return _caches[split]

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 from dsgcore.core.cost import Cost
 from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics.convergence import Convergence
-from dsgcore.diagnostics.four_runs import Ground, check_possible
+from dsgcore.diagnostics.four_runs import Reference, check_possible
 from dsgcore.diagnostics.subsample import is_sampled
-from dsgcore.diagnostics.way import ground_of, way, way_cost
+from dsgcore.diagnostics.trajectory import reference_of, trajectory, trajectory_cost
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
 from dsgcore.studies.axes import Axis
@@ -25,7 +25,7 @@ from dsgcore.studies.work import Made, Maker, make_run, split_of
 
 
 @dataclass(frozen=True)
-class Gathered:
+class SpecList:
     """Specs and seeds with the interface of a study: each spec is run with each seed in place of its own."""
 
     specs: tuple[Spec, ...]
@@ -62,11 +62,11 @@ class Gathered:
 
 
 # Objects that can be executed.
-AnyStudy = Study | Gathered
+AnyStudy = Study | SpecList
 
 
 @dataclass(frozen=True)
-class WayRun(StudyRun):
+class TrajectoryRun(StudyRun):
     """One trajectory: a run whose seed sets batches and features only; another seed sets the data."""
 
     data_seed: int = 0
@@ -79,7 +79,7 @@ class WayRun(StudyRun):
         return json.dumps({"way_on": self.data_seed, "spec": self.spec.to_dict()}, sort_keys=True)
 
 
-def make_way(text: str, folder: str | None = None) -> Made:
+def make_trajectory(text: str, folder: str | None = None) -> Made:
     """Measure a trajectory; return its text, a run's summary and the trajectory's columns. Arguments as in `make_run`."""
     plain = json.loads(text)
     spec = Spec.from_dict(plain["spec"])
@@ -87,11 +87,11 @@ def make_way(text: str, folder: str | None = None) -> Made:
     split = split_of(on_data, folder)
     # If each seed draws its own points from many, it also has its own matrix and optimum.
     seed = spec.seed if is_sampled(len(split.X_train)) else on_data.seed
-    columns = way(spec, split, _ground(_same_ground(on_data), folder, seed), is_given_up)
+    columns = trajectory(spec, split, _reference(_same_reference(on_data), folder, seed), is_given_up)
     if is_given_up():
         raise GivenUpError
     t = columns["t"]
-    run = WayRun(0, (), spec.seed, spec, data_seed=plain["way_on"])
+    run = TrajectoryRun(0, (), spec.seed, spec, data_seed=plain["way_on"])
     is_whole = len(t) > 0 and t[-1] == spec.solver.n_iter
     summary = {
         "spec_sha256": run.key,
@@ -103,7 +103,7 @@ def make_way(text: str, folder: str | None = None) -> Made:
     return text, summary, columns
 
 
-def _same_ground(spec: Spec) -> str:
+def _same_reference(spec: Spec) -> str:
     """Return the spec without the parameters that the matrix and the optimum do not depend on."""
     plain = Spec.from_dict({"setting": spec.problem.name, "data": {"name": spec.data.name}}).to_dict()
     usual = plain["solver"] | {"lam": spec.solver.lam, "dtype": spec.solver.dtype}
@@ -111,12 +111,12 @@ def _same_ground(spec: Spec) -> str:
 
 
 @lru_cache(maxsize=1)  # a kernel matrix each
-def _ground(text: str, folder: str | None, seed: int) -> Ground:
+def _reference(text: str, folder: str | None, seed: int) -> Reference:
     spec = Spec.from_json(text)
-    return ground_of(replace(spec, seed=seed), split_of(spec, folder))
+    return reference_of(replace(spec, seed=seed), split_of(spec, folder))
 
 
-def cost_of_way(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
+def cost_of_trajectory(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
     """Estimate the cost of one spec's trajectory; raise `SpecError` if it cannot be measured."""
     n, _ = shape_of(spec) if shape is None else shape
     n_train = n - round(spec.data.test_share * n)
@@ -124,33 +124,33 @@ def cost_of_way(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
         check_possible(spec)
     except DiagnosticsError as error:
         raise SpecError(str(error)) from None
-    return cost_of(spec, shape) + way_cost(spec, n_train)
+    return cost_of(spec, shape) + trajectory_cost(spec, n_train)
 
 
 @dataclass(frozen=True)
-class Ways(Gathered):
+class Trajectories(SpecList):
     """Specs over the same seeds, whose trajectories to the optimum are measured on the data of one seed."""
 
     data_seed: int = 0
-    make: ClassVar[Maker] = staticmethod(make_way)
-    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of_way)
+    make: ClassVar[Maker] = staticmethod(make_trajectory)
+    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of_trajectory)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object as plain data."""
         return super().to_dict() | {"data_seed": self.data_seed}
 
     def runs(self) -> Iterator[StudyRun]:
-        """Return the runs in the order of `Gathered`."""
+        """Return the runs in the order of `SpecList`."""
         for run in super().runs():
-            yield WayRun(run.place, run.values, run.seed, run.spec, data_seed=self.data_seed)
+            yield TrajectoryRun(run.place, run.values, run.seed, run.spec, data_seed=self.data_seed)
 
 
-def convergences(study: Ways, keys: list[str | None], store: Store) -> list[Convergence | None]:
+def convergences(study: Trajectories, keys: list[str | None], store: Store) -> list[Convergence | None]:
     """Return each spec's finished trajectories, by the keys of all runs in their order; None if there are none."""
     there, n = store.get(key for key in keys if key is not None), len(study.seeds)
     found: list[Convergence | None] = []
     for number, spec in enumerate(study.specs):
         own = zip(study.seeds, keys[number * n : (number + 1) * n], strict=True)
-        ways = {seed: store.history(key) for seed, key in own if key in there and key is not None}
-        found.append(Convergence.of(spec, ways) if ways else None)
+        trajectories = {seed: store.history(key) for seed, key in own if key in there and key is not None}
+        found.append(Convergence.of(spec, trajectories) if trajectories else None)
     return found

@@ -14,13 +14,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.data.anywhere.columns import Asked
-from dsgcore.data.anywhere.dask_parts import computed, is_dask, reader_of_dask
-from dsgcore.data.anywhere.parquet_files import labels_of_parquet, reader_of_parquet
-from dsgcore.data.anywhere.preparation import MISSING, Preparation
-from dsgcore.data.anywhere.rows import SAMPLE, Reader, Rows, Tell
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SCALING, checked
+from dsgcore.data.out_of_core.columns import Asked
+from dsgcore.data.out_of_core.dask_parts import computed, is_dask, reader_of_dask
+from dsgcore.data.out_of_core.parquet_files import labels_of_parquet, reader_of_parquet
+from dsgcore.data.out_of_core.preparation import MISSING, Preparation
+from dsgcore.data.out_of_core.rows import SAMPLE, Reader, Rows, Tell
 from dsgcore.data.reading.label_kinds import as_text
 from dsgcore.data.reading.missing import Seen, blanked
 from dsgcore.data.reading.missing import sentence as missing_sentence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
-from dsgcore.core.schedules import SCHEDULES, tail_start
+from dsgcore.core.plan import SCHEDULES, tail_start
 from dsgcore.multiclass.automatic import free_radius, settle_step
-from dsgcore.multiclass.ground import Ground
+from dsgcore.multiclass.graph_cache import GraphCache
 from dsgcore.multiclass.loop import MultiClassStep, descend
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
@@ -55,7 +55,7 @@ def uses_graph(spec: Spec) -> bool:
     return any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))
 
 
-class OnTheWay:
+class WeightHistory:
     """Weights during a run: the current ones, earlier ones, their mean, and their scores.
 
     It begins with the task of the spec's first iteration, with its step but without the graph.
@@ -68,13 +68,13 @@ class OnTheWay:
 
     _problem: MultiClass  # of the last iteration, or of the start
 
-    def __init__(self, spec: Spec, ground: Ground, task: MultiClassTask) -> None:
-        self.spec, self.ground = spec, ground
+    def __init__(self, spec: Spec, graphs: GraphCache, task: MultiClassTask) -> None:
+        self.spec, self.graphs = spec, graphs
         self._automatic_step = task.problem.step_size if spec.solver.step_size is None else None
         self.task = replace(task, problem=problem_at(spec, 0, automatic_step=self._automatic_step))
-        is_small = len(ground.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
-        self._training = ground.scored("training", task.features) if is_small else None
-        self._test, self._labeled = (ground.scored(which, task.features) for which in ("test", "labeled"))
+        is_small = len(graphs.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
+        self._training = graphs.scored("training", task.features) if is_small else None
+        self._test, self._labeled = (graphs.scored(which, task.features) for which in ("test", "labeled"))
         self.t, self.W = 0, task.start()
         self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
         self._sum = task.start()
@@ -99,7 +99,7 @@ class OnTheWay:
         return self._model(self.W)
 
     def _model(self, W: NDArray) -> Weights:
-        return Weights(self.task.features, self.task.plain(W), self.ground.X.shape[1])
+        return Weights(self.task.features, self.task.plain(W), self.graphs.X.shape[1])
 
     @property
     def n_kept(self) -> int:

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.experiments import SETTINGS, Setting, Spec, breaches, broken_by, kept_to
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import Breach, profile_of
-from dsgcore.studies import Study, StudyError, Ways
+from dsgcore.studies import Study, StudyError, Trajectories
 from pages.controls import controls
 from pages.controls.control import Control, key_of
 from pages.studies.asking import draw_axis
@@ -51,7 +51,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class AskedWays:
+class AskedTrajectories:
     """The question in the widgets: the cases, the number of seeds, and the axis with its control."""
 
     cases: tuple[Case, ...]
@@ -59,14 +59,14 @@ class AskedWays:
     axis: str
     control: Control | None
 
-    def study(self) -> Ways:
+    def study(self) -> Trajectories:
         """Return the question as a study."""
         if len(self.cases) > MOST_CASES:
             raise StudyError(f"a chart can show at most {MOST_CASES} curves, got {len(self.cases)}")
-        return Ways(tuple(case.spec for case in self.cases), tuple(range(self.seeds)))
+        return Trajectories(tuple(case.spec for case in self.cases), tuple(range(self.seeds)))
 
 
-def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedWays | None:
+def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajectories | None:
     """Draw the setting, the data and all other values in the sidebar, and the question at `main`.
 
     Return None if the reader must still choose a file. Raise `SpecError` if a value does not fit.
@@ -93,7 +93,7 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedWays | N
         groups = _groups(spec)
     with seeds:
         n = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", help=SEEDS_HELP)
-    return AskedWays(tuple(_cases(groups, said)), int(n), name, varied.get(name))
+    return AskedTrajectories(tuple(_cases(groups, said)), int(n), name, varied.get(name))
 
 
 SEEDS_HELP = (

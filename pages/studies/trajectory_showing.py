@@ -21,8 +21,8 @@ from pages.charts import words
 from pages.charts.live_plotly import live_chart
 from pages.controls.own_file import plain
 from pages.studies.study_charts import short_number
-from pages.studies.way_asking import ALL, OVER, QUANTITY, AskedWays, Case
-from pages.studies.way_charts import Promise, WayLine, ends_figure, looks, ways_figure
+from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
+from pages.studies.trajectory_charts import Promise, WayLine, ends_figure, looks, ways_figure
 
 HEIGHT = 430
 X_TITLES = {
@@ -47,13 +47,13 @@ class Shown:
     found: Convergence
 
 
-def shown_of(asked: AskedWays, found: list[Convergence | None]) -> list[Shown]:
+def shown_of(asked: AskedTrajectories, found: list[Convergence | None]) -> list[Shown]:
     """Return the cases that have results."""
     pairs = zip(asked.cases, found, strict=True)
     return [Shown(case, name_of(asked, case), one) for case, one in pairs if one is not None and len(one.t)]
 
 
-def name_of(asked: AskedWays, case: Case) -> str:
+def name_of(asked: AskedTrajectories, case: Case) -> str:
     """Return the name of a case."""
     if asked.control is None or case.value is None:
         return case.group
@@ -91,7 +91,7 @@ def choose_view(shown: list[Shown]) -> tuple[str, str]:
     return str(quantity), str(over)
 
 
-def draw_charts(asked: AskedWays, shown: list[Shown], quantity: str, over: str) -> None:
+def draw_charts(asked: AskedTrajectories, shown: list[Shown], quantity: str, over: str) -> None:
     """Draw the curves, and if a number varies, the final values against it."""
     is_number = asked.control is not None and not any(isinstance(case.value, str) for case in asked.cases)
     ends = _ends(shown, quantity) if is_number else []
@@ -151,7 +151,9 @@ def _ends(shown: list[Shown], quantity: str) -> list[tuple[str, NDArray, NDArray
     return found
 
 
-def _draw_ends(asked: AskedWays, ends: list[tuple[str, NDArray, NDArray]], shown: list[Shown], quantity: str) -> None:
+def _draw_ends(
+    asked: AskedTrajectories, ends: list[tuple[str, NDArray, NDArray]], shown: list[Shown], quantity: str
+) -> None:
     assert asked.control is not None
     p = asked.control.parameter
     title = f"{WORDS[quantity]} at the end, against {p.symbol or p.label}"
@@ -163,11 +165,11 @@ def _draw_ends(asked: AskedWays, ends: list[tuple[str, NDArray, NDArray]], shown
     live_chart(figure, key="chart-ends", alt=f"{title}. {said}.", height=HEIGHT, save_as="convergence-ends")
 
 
-def _promised(asked: AskedWays, rate: Rate) -> str:
+def _promised(asked: AskedTrajectories, rate: Rate) -> str:
     return f"the theorem's {rate.words}" if asked.axis == "solver.n_iter" else rate.words
 
 
-def _rate_of_ends(asked: AskedWays, case: Case, quantity: str) -> Rate | None:
+def _rate_of_ends(asked: AskedTrajectories, case: Case, quantity: str) -> Rate | None:
     """Return the rate at which the final values should fall with the varied parameter, or None if no rate is known."""
     if asked.axis == "solver.n_iter":
         return theory_of(case.spec).rates.get(quantity)
@@ -180,7 +182,7 @@ def _said_slope(slope: Slope) -> str:
     return f"{slope.value:+.2f}" + (f" ± {slope.error:.2f}" if np.isfinite(slope.error) else "")
 
 
-def draw_table(asked: AskedWays, shown: list[Shown], quantity: str) -> None:
+def draw_table(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> None:
     """Draw the slopes beside the predicted ones, one row for each case, or for each group if the rate is about the run's
     length."""
     rate = theory_of(shown[0].case.spec).rates.get(quantity)

@@ -8,7 +8,7 @@ from cases import each
 
 from dsgcore.core.gauges import BatchSpread, Gauges
 from dsgcore.core.kernels import KERNELS
-from dsgcore.diagnostics import Gauge, Light, Strip, strip
+from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
 from dsgcore.experiments.verdict import Verdict, compare
 
@@ -62,7 +62,7 @@ def finished(spec):
 @each("fault", FAULTS)
 @each("name", DATA)
 def test_the_strip_names_what_limits_a_run(name, fault):
-    found, cause = strip(finished(faulty(name, fault, 0))), FAULTS[fault][1]
+    found, cause = live_gauges(finished(faulty(name, fault, 0))), FAULTS[fault][1]
     assert found.leading is not None
     assert found.leading.name == cause
     assert found.leading.changes
@@ -70,23 +70,23 @@ def test_the_strip_names_what_limits_a_run(name, fault):
 
 def test_of_two_noises_the_larger_one_is_named():
     """Batches of two also make the features' noise large, for their coefficients are."""
-    found = {gauge.name: gauge for gauge in strip(finished(spec_of("auc", batch_size=2))).gauges}
+    found = {gauge.name: gauge for gauge in live_gauges(finished(spec_of("auc", batch_size=2))).gauges}
     assert found["Batches"].light is Light.LIMITS
     assert found["Features"].light is Light.GOOD
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_first_page_has_no_warning(name):
-    assert strip(finished(default_spec(name))).leading is None
+    assert live_gauges(finished(default_spec(name))).leading is None
 
 
 def effect(name, seed):
     """What the batches' gauge reads after its remedy, in units of what it was said to read then."""
     bad = finished(faulty(name, "batches of two", seed))
-    gauge = strip(bad).leading
+    gauge = live_gauges(bad).leading
     plain = bad.spec.to_dict()
     better = finished(Spec.from_dict(plain | {"solver": plain["solver"] | gauge.changes}))
-    after = next(g for g in strip(better).gauges if g.name == gauge.name)
+    after = next(g for g in live_gauges(better).gauges if g.name == gauge.name)
     read, expected = (float(text.rstrip("%")) for text in (after.value, gauge.expected))
     return read / expected
 
@@ -108,34 +108,34 @@ def test_a_run_that_scores_worse_than_labels_only_is_never_said_to_be_limited_by
     live = LiveRun(Spec.from_dict(WORSE))
     live.advance()
     assert compare(live.run, live.supervised).verdict is Verdict.WORSE
-    found = strip(live.run, twin=live.supervised)
+    found = live_gauges(live.run, baseline=live.supervised)
     assert found.leading is None
     assert found.summary().startswith("No gauge limits this run, but it scores worse than labels only.")
-    assert strip(live.run).summary() == "Nothing limits this run."
+    assert live_gauges(live.run).summary() == "Nothing limits this run."
 
 
 def test_a_cause_without_a_remedy_is_not_nothing():
     limiting = Gauge("Batches", Light.LIMITS, "120%", "The largest batches are used already.")
-    assert Strip((limiting,)).summary() == "Batches: limits this run."
+    assert LiveGauges((limiting,)).summary() == "Batches: limits this run."
     too_early = Gauge("Features", Light.UNKNOWN, "…", "A single feature has no spread.")
-    assert "Nothing" not in Strip((Gauge("Step", Light.GOOD, "1%", ""), too_early)).summary()
+    assert "Nothing" not in LiveGauges((Gauge("Step", Light.GOOD, "1%", ""), too_early)).summary()
 
 
 def test_nothing_is_said_before_anything_can_be_told():
     run = Run(spec_of("auc"))
     run.advance(20)
-    assert {gauge.light for gauge in strip(run).gauges} == {Light.UNKNOWN}
+    assert {gauge.light for gauge in live_gauges(run).gauges} == {Light.UNKNOWN}
 
 
 def test_an_earlier_iteration_says_what_was_said_there():
     run, stopped = finished(spec_of("ordinal", n_features=4)), Run(spec_of("ordinal", n_features=4))
     stopped.advance(200)
-    assert strip(run, 200) == strip(stopped)
+    assert live_gauges(run, 200) == live_gauges(stopped)
 
 
 def test_what_has_no_meaning_for_a_method_is_not_made_up():
     run = finished(default_spec("multiclass"))
-    assert [gauge.name for gauge in strip(run).gauges] == ["Step", "Batches", "Wander"]
+    assert [gauge.name for gauge in live_gauges(run).gauges] == ["Step", "Batches", "Wander"]
 
 
 def test_the_batches_variance_is_that_of_repeated_draws():
@@ -172,10 +172,10 @@ def test_an_iteration_that_is_made_again_counts_once():
     run.advance()
     times = [reading.t for reading in run.engine.gauges.readings]
     assert times == sorted(set(times))
-    assert strip(run).leading.name == "Step"
+    assert live_gauges(run).leading.name == "Step"
 
 
 def test_of_a_single_feature_an_iteration_nothing_is_said_that_is_no_number():
-    gauges = {gauge.name: gauge for gauge in strip(finished(spec_of("ordinal", n_features=1))).gauges}
+    gauges = {gauge.name: gauge for gauge in live_gauges(finished(spec_of("ordinal", n_features=1))).gauges}
     assert gauges["Features"].light is Light.UNKNOWN
     assert not any("nan" in gauge.value for gauge in gauges.values())

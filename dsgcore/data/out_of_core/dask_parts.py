@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.data.anywhere.columns import Asked, check_numbers, features_of
-from dsgcore.data.anywhere.rows import Reader, Tell, readable
 from dsgcore.data.datasets import DataError
+from dsgcore.data.out_of_core.columns import Asked, check_numbers, features_of
+from dsgcore.data.out_of_core.rows import Reader, Tell, readable
 
 
 @dataclass
