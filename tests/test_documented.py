@@ -12,7 +12,7 @@ from cases import each
 
 import dsgcore
 from dsgcore.baselines import COMPETITORS
-from dsgcore.core.documented import documented, told
+from dsgcore.core.documented import described, documented
 from dsgcore.core.parameters import Parameter, parameters_of_fields, real
 
 MADE_HERE = [cls for classes in COMPETITORS.values() for cls in classes if ".baselines." in cls.__module__]
@@ -46,7 +46,7 @@ class Example:
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     gamma: float | None = real(0.5, low=0.0, high=1.0, optional=True)
-    seed: int | None = told(None, "one of {cls.__name__}'s")
+    seed: int | None = described(None, "one of {cls.__name__}'s")
     is_fitted: bool = False
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.baselines.basis import HasMatrix, Linear
 from dsgcore.baselines.progress import Callback, Watch
-from dsgcore.core.documented import told
+from dsgcore.core.documented import described
 from dsgcore.core.far_points import check_sizes, check_values
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter, parameters_of_fields
@@ -39,8 +39,8 @@ class GaussianOrLinear:
 
     kernels: ClassVar[tuple[str, ...]] = ("gaussian", "linear")
 
-    kernel: str = told("gaussian", "one of {cls.kernels}", kw_only=False)
-    sigma: float | str = told("scale", f"{SIGMA.allowed()}, or 'scale'")
+    kernel: str = described("gaussian", "one of {cls.kernels}", kw_only=False)
+    sigma: float | str = described("scale", f"{SIGMA.allowed()}, or 'scale'")
 
 
 class HasValues(Protocol):

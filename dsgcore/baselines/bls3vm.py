@@ -14,7 +14,7 @@ from dsgcore.baselines.regression import HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, C, CentredS3VM, OrderedPoints
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import as_said, field_as_in
+from dsgcore.core.parameters import like
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # The second kink of a labeled point's loss is at 1 + 2 / SCALE, so that values rarely reach it.
@@ -91,12 +91,12 @@ class BLS3VM(CentredS3VM):
     sentence = "learns a balanced semi-supervised support vector machine by a sequence of convex problems"
     extra = len(HOLDERS)
 
-    C: float = as_said(C)
-    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
-    s: float = field_as_in(SemiSupervisedSVM, "s")
-    balance_target: float | None = as_said(BALANCE_TARGET)
-    tol: float = as_said(TOL)
-    max_iter: int = as_said(MAX_ITER)
+    C: float = like(C)
+    C_star: float | None = like(SemiSupervisedSVM, "C_star")
+    s: float = like(SemiSupervisedSVM, "s")
+    balance_target: float | None = like(BALANCE_TARGET)
+    tol: float = like(TOL)
+    max_iter: int = like(MAX_ITER)
 
     def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
         C_star = s["C"] * points.n_labeled / points.n_unlabeled if s["C_star"] is None else s["C_star"]

@@ -14,7 +14,7 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import field_as_in
+from dsgcore.core.parameters import like
 from dsgcore.core.plan import SCHEDULES
 from dsgcore.core.sampling import batch_rows
 from dsgcore.core.solver_parameters import SolverParameters
@@ -69,16 +69,14 @@ class CUU(PairsBaseline):
     citation = "Lu, Zhang, Niu and Sugiyama, AISTATS 2020"
     sentence = "learns from similar pairs by mini-batches on kernels at fixed centres, risk corrected"
 
-    loss: str = field_as_in(SimilarUnlabeled, "loss", options=tuple(MARGIN_LOSSES))
-    correction: str = field_as_in(SimilarUnlabeled, "correction", options=tuple(SLOPES_BELOW_ZERO))
-    n_iter: int = field_as_in(SolverParameters, "n_iter", default=100, high=10**6, usual=(10, 1000))
-    batch_size: int = field_as_in(
-        SolverParameters, "batch_size", default=1000, high=2**20, scale="log", usual=(10, 2000)
-    )
-    step_size: float = field_as_in(
+    loss: str = like(SimilarUnlabeled, "loss", options=tuple(MARGIN_LOSSES))
+    correction: str = like(SimilarUnlabeled, "correction", options=tuple(SLOPES_BELOW_ZERO))
+    n_iter: int = like(SolverParameters, "n_iter", default=100, high=10**6, usual=(10, 1000))
+    batch_size: int = like(SolverParameters, "batch_size", default=1000, high=2**20, scale="log", usual=(10, 2000))
+    step_size: float = like(
         SolverParameters, "step_size", default=1.0, optional=False, automatic=None, usual=(0.01, 10.0)
     )
-    schedule: str = field_as_in(SolverParameters, "schedule")
+    schedule: str = like(SolverParameters, "schedule")
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         seed = self._seed()

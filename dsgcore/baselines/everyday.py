@@ -18,15 +18,15 @@ from dsgcore.baselines.base import Baseline, GaussianOrLinear, LabelsAlone, Labe
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE
-from dsgcore.core.documented import SEED, documented, told
+from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.old_names import accepts_old_names
-from dsgcore.core.parameters import Choice, as_in, as_said, field_as_in, integer, real
+from dsgcore.core.parameters import Choice, integer, like, parameter_like, real
 from dsgcore.estimators.inputs import width
 from dsgcore.estimators.kernel import SIGMA
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.thresholds import thresholds
 
-C = as_in(
+C = parameter_like(
     SemiSupervisedSVM, "C", default=1.0, sentence="Cost of an error at one labeled point. The same as scikit-learn's C."
 )
 KERNELS_OF_LIBSVM = {"gaussian": "rbf", "linear": "linear"}
@@ -138,7 +138,7 @@ class EverydaySVC(LibsvmKernel, LabelsAlone, EverydayClassifier):
     citation = "scikit-learn; LIBSVM, Chang and Lin 2011"
     sentence = "learns from the labels alone, with a kernel and the hinge loss"
 
-    C: float = as_said(C)
+    C: float = like(C)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         return SVC(C=s["C"], **self._libsvm())
@@ -165,8 +165,8 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
     sentence = "learns from the labels alone, linear in the coordinates"
     kernels = ()
 
-    C: float = as_said(C)
-    max_iter: int = as_said(MAX_ITER)
+    C: float = like(C)
+    max_iter: int = like(MAX_ITER)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         return LogisticRegression(C=s["C"], max_iter=s["max_iter"])
@@ -194,9 +194,9 @@ class EverydayNystroem(LibsvmKernel, LabelsAlone, EverydayClassifier):
     kernels = ("gaussian",)
 
     centers: int = integer(100, low=1, high=100_000, scale="log", usual=(10, 2000))
-    C: float = as_said(C)
-    max_iter: int = field_as_in(EverydayLogistic, "max_iter")
-    random_state: int | np.random.RandomState | None = told(None, SEED)
+    C: float = like(C)
+    max_iter: int = like(EverydayLogistic, "max_iter")
+    random_state: int | np.random.RandomState | None = described(None, SEED)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         self._libsvm_kernel()
@@ -253,7 +253,7 @@ class EverydaySVR(EverydayOrdinal):
     title = "SVR"
     sentence = "learns the number of the class from the labels alone, as if it were a quantity"
 
-    C: float = as_said(C)
+    C: float = like(C)
     epsilon: float = real(0.1, low=0.0, high=10.0)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
@@ -278,7 +278,7 @@ class EverydayOrdinalSVC(EverydayOrdinal):
     title = "SVC"
     sentence = "learns any two classes apart from the labels alone, and ranks by the sum"
 
-    C: float = as_said(C)
+    C: float = like(C)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         return SVC(C=s["C"], decision_function_shape="ovo", **self._libsvm())

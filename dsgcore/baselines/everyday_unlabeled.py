@@ -16,9 +16,9 @@ from dsgcore.baselines.basis import MAX_VALUES
 from dsgcore.baselines.everyday import C, EverydayClassifier, LibsvmKernel
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.documented import documented, told
+from dsgcore.core.documented import described, documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import as_said, integer, real
+from dsgcore.core.parameters import integer, like, real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.kernel import SIGMA
 
@@ -87,9 +87,9 @@ class EverydaySelfTraining(LibsvmKernel, Semisupervised):
     citation = "scikit-learn; Yarowsky 1995"
     sentence = "learns from the labels, then also from its own sure predictions"
 
-    C: float = as_said(C)
+    C: float = like(C)
     threshold: float = real(0.75, low=0.0, high=0.999999)
-    max_iter: int = as_said(MAX_ITER, default=10)
+    max_iter: int = like(MAX_ITER, default=10)
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         fewest = int(np.bincount(y[y != UNLABELED]).min())
@@ -122,7 +122,7 @@ class Spreading(Semisupervised):
     citation = "scikit-learn; Zhou et al. 2004"
 
     alpha: float = real(0.2, low=1e-6, high=1.0 - 1e-6, symbol="α")
-    max_iter: int = as_said(MAX_ITER, default=30)
+    max_iter: int = like(MAX_ITER, default=30)
 
 
 @documented
@@ -162,7 +162,7 @@ class EverydaySpreadingRBF(LibsvmKernel, Spreading):
     sentence = "learns by passing labels on between all points, with more weight for nearer ones"
     kernels = ("gaussian",)
 
-    sigma: float | str = told(20.0, f"{SIGMA.allowed()}, or 'scale'")
+    sigma: float | str = described(20.0, f"{SIGMA.allowed()}, or 'scale'")
 
     def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
         self._libsvm_kernel()

@@ -13,7 +13,7 @@ from dsgcore.baselines.basis import MAX_VALUES, HasMatrix
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_problem
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import field_as_in
+from dsgcore.core.parameters import like
 from dsgcore.core.sampling import FREQUENCIES, batches, generator
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -57,9 +57,9 @@ class FRS3VM(GradientS3VM):
     citation = "FRS3VM, random features by Rahimi and Recht, NIPS 2007"
     sentence = "learns a semi-supervised support vector machine on fixed random features"
 
-    n_features: int = field_as_in(SolverParameters, "n_features", usual=(16, 4096))
-    batch_size: int = field_as_in(SolverParameters, "batch_size")
-    n_passes: int = field_as_in(GradientS3VM, "n_passes", default=10)
+    n_features: int = like(SolverParameters, "n_features", usual=(16, 4096))
+    batch_size: int = like(SolverParameters, "batch_size")
+    n_passes: int = like(GradientS3VM, "n_passes", default=10)
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         seed, d = self._seed(), points.X.shape[1]

@@ -17,7 +17,7 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.samult import SAMULT
 from dsgcore.core.documented import documented
 from dsgcore.core.metrics import auc, known
-from dsgcore.core.parameters import as_in, as_said
+from dsgcore.core.parameters import like, parameter_like
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.inputs import encode
 from dsgcore.problems.thresholds import thresholds
@@ -100,7 +100,7 @@ class MSAMULT(CutBaseline):
     citation = "Xie and Li, AAAI 2018, one model for each cut"
     sentence = "ranks ordered classes by one SAMULT model for each cut into two groups"
 
-    gamma: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(SAMULT, "gamma"))))
+    gamma: float | ArrayLike = like(OneOrSeveral(**vars(parameter_like(SAMULT, "gamma"))))
 
     def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
         return [samult_risk(gamma) for gamma in for_each_cut("gamma", s["gamma"], len(sets))]
@@ -136,8 +136,8 @@ class MPNUAUC(CutBaseline):
     citation = "Sakai, Niu and Sugiyama, Machine Learning 2018, one model for each cut"
     sentence = "ranks ordered classes by one PNU-AUC model for each cut into two groups"
 
-    eta: float | ArrayLike = as_said(OneOrSeveral(**vars(as_in(PNUAUC, "eta"))))
-    prior: float | str | ArrayLike = as_said(Priors(**vars(as_in(PNUAUC, "prior"))), "estimate")
+    eta: float | ArrayLike = like(OneOrSeveral(**vars(parameter_like(PNUAUC, "eta"))))
+    prior: float | str | ArrayLike = like(Priors(**vars(parameter_like(PNUAUC, "prior"))), "estimate")
 
     def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
         etas = for_each_cut("eta", s["eta"], len(sets))

@@ -15,9 +15,9 @@ from dsgcore.baselines.design import FACTORS, PENALTY, Design, add_products, mak
 from dsgcore.baselines.linear_system import Solution, solve_symmetric
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.documented import SEED, told
+from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import as_said
+from dsgcore.core.parameters import like
 from dsgcore.core.problem import unlabeled_rows
 from dsgcore.estimators.classes import best_threshold
 from dsgcore.estimators.kernel import KernelParameters
@@ -151,10 +151,10 @@ class ClosedForm(KernelParameters, Baseline):
 
     kernels = FEATURES
 
-    lam: float = as_said(LAM)
-    penalty: str = as_said(PENALTY, default="euclidean", options=tuple(FACTORS))
-    centers: int | ArrayLike | None = as_said(CENTERS)
-    random_state: int | np.random.RandomState | None = told(None, SEED)
+    lam: float = like(LAM)
+    penalty: str = like(PENALTY, default="euclidean", options=tuple(FACTORS))
+    centers: int | ArrayLike | None = like(CENTERS)
+    random_state: int | np.random.RandomState | None = described(None, SEED)
 
     def _minimise(
         self, X: NDArray, risks: list[PairRisk], sets: Sequence[Sets], s: dict[str, Any], watch: Watch

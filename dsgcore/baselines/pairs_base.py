@@ -12,9 +12,9 @@ from sklearn.utils import Tags
 from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM, Prior
 from dsgcore.baselines.progress import Callback
-from dsgcore.core.documented import SEED, told
+from dsgcore.core.documented import SEED, described
 from dsgcore.core.far_points import check_sizes
-from dsgcore.core.parameters import as_in, as_said
+from dsgcore.core.parameters import like, parameter_like
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.kernel import KernelParameters
@@ -49,11 +49,11 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
 
     kernels = FEATURES
 
-    y_holds: str = as_said(Y_HOLDS)
-    prior: float | str = as_said(Prior(**vars(as_in(SimilarUnlabeled, "prior"))), "estimate")
-    lam: float = as_said(LAM)
-    centers: int | ArrayLike | None = as_said(CENTERS)
-    random_state: int | np.random.RandomState | None = told(None, SEED)
+    y_holds: str = like(Y_HOLDS)
+    prior: float | str = like(Prior(**vars(parameter_like(SimilarUnlabeled, "prior"))), "estimate")
+    lam: float = like(LAM)
+    centers: int | ArrayLike | None = like(CENTERS)
+    random_state: int | np.random.RandomState | None = described(None, SEED)
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that the method needs two classes, and cannot learn if both have the same share."""

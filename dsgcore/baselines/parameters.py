@@ -9,10 +9,10 @@ import numpy as np
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Integer, Real, as_in
+from dsgcore.core.parameters import Integer, Real, parameter_like
 from dsgcore.core.solver_parameters import SolverParameters
 
-LAM = as_in(
+LAM = parameter_like(
     SolverParameters,
     "lam",
     usual=(1e-4, 10.0),

@@ -8,7 +8,7 @@ from typing import Any
 from dsgcore.baselines.pair_risk import AUCBaseline, PairRisk, Sets, estimated_prior, pnu_risk
 from dsgcore.baselines.parameters import Prior
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import as_said, real
+from dsgcore.core.parameters import like, real
 
 
 @documented
@@ -66,7 +66,7 @@ class PNUAUC(AUCBaseline):
     sentence = "ranks by pairs of one class with unlabeled points, in closed form, and needs the share of that class"
 
     eta: float = real(0.5, low=-1.0, high=1.0, symbol="η")
-    prior: float | str = as_said(
+    prior: float | str = like(
         Prior(
             "prior",
             0.5,

@@ -14,7 +14,7 @@ from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, CentredS3VM, OrderedPoints
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import as_said, field_as_in
+from dsgcore.core.parameters import like
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 # Steepness of the smooth hinge, and of the Gaussian loss of an unlabeled value around 0.
@@ -76,13 +76,13 @@ class QNS3VM(CentredS3VM):
     citation = "QN-S3VM, Gieseke, Airola, Pahikkala and Kramer, ICPRAM 2012"
     sentence = "learns a semi-supervised support vector machine with smooth losses, by a quasi-Newton method"
 
-    lam: float = as_said(LAM, low=1e-9, usual=(1e-5, 10.0))
-    lam_u: float = field_as_in(
+    lam: float = like(LAM, low=1e-9, usual=(1e-5, 10.0))
+    lam_u: float = like(
         SemiSupervisedSVM, "C_star", name="lam_u", default=1.0, optional=False, symbol="λ'", usual=(0.0, 100.0)
     )
-    balance_target: float | None = as_said(BALANCE_TARGET)
-    tol: float = as_said(TOL, low=1e-12)
-    max_iter: int = as_said(MAX_ITER, default=5000)
+    balance_target: float | None = like(BALANCE_TARGET)
+    tol: float = like(TOL, low=1e-12)
+    max_iter: int = like(MAX_ITER, default=5000)
 
     def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
         objective = Objective(K, points, s["lam"], s["lam_u"], mean)

@@ -14,7 +14,7 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, fit_to_tolerance
 from dsgcore.baselines.s3vm_parts import C, OrderedPoints, S3VMBaseline, expansion, kernel_matrix
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import as_said, field_as_in, real
+from dsgcore.core.parameters import like, real
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
 TOLERANCE = 1e-4
@@ -74,8 +74,8 @@ class S3VMLight(S3VMBaseline):
     citation = "S3VM-light, Joachims, ICML 1999"
     sentence = "learns a support vector machine on labels that it guesses, and switches them in pairs"
 
-    C: float = as_said(C)
-    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
+    C: float = like(C)
+    C_star: float | None = like(SemiSupervisedSVM, "C_star")
     positive_share: float | None = real(None, low=0.0, high=1.0, optional=True)
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:

@@ -12,8 +12,8 @@ from sklearn.utils import gen_batches
 from dsgcore.baselines.base import BinaryBaseline, GaussianOrLinear
 from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.baselines.progress import Callback, Watch
-from dsgcore.core.documented import SEED, told
-from dsgcore.core.parameters import Real, as_in, field_as_in, integer
+from dsgcore.core.documented import SEED, described
+from dsgcore.core.parameters import Real, integer, like, parameter_like
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -21,7 +21,7 @@ from dsgcore.problems.s3vm import SemiSupervisedSVM
 # Kernel values computed at a time while the matrix is filled.
 MAX_VALUES = 2**20
 
-C = as_in(SemiSupervisedSVM, "C", sentence="Cost of a labeled point on the wrong side of the margin.")
+C = parameter_like(SemiSupervisedSVM, "C", sentence="Cost of a labeled point on the wrong side of the margin.")
 BALANCE_TARGET = Real("balance_target", None, low=-1.0, high=1.0, optional=True, symbol="r")
 
 
@@ -111,12 +111,12 @@ class GradientS3VM(S3VMBaseline):
         Seed of all random draws.
     """
 
-    C: float = field_as_in(SemiSupervisedSVM, "C", default=100.0)
-    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
-    loss: str = field_as_in(SemiSupervisedSVM, "loss")
-    s: float = field_as_in(SemiSupervisedSVM, "s")
+    C: float = like(SemiSupervisedSVM, "C", default=100.0)
+    C_star: float | None = like(SemiSupervisedSVM, "C_star")
+    loss: str = like(SemiSupervisedSVM, "loss")
+    s: float = like(SemiSupervisedSVM, "s")
     n_passes: int = integer(1, low=1, high=10_000, scale="log", usual=(1, 100))
-    step_size: float = field_as_in(
+    step_size: float = like(
         SolverParameters,
         "step_size",
         default=1.0,
@@ -126,7 +126,7 @@ class GradientS3VM(S3VMBaseline):
         symbol="θ",
         usual=(0.01, 1.0),
     )
-    random_state: int | np.random.RandomState | None = told(None, SEED)
+    random_state: int | np.random.RandomState | None = described(None, SEED)
 
 
 def bound_problem(s: dict[str, Any], points: OrderedPoints) -> tuple[SemiSupervisedSVM, dict[str, NDArray]]:

@@ -16,7 +16,7 @@ from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import as_said
+from dsgcore.core.parameters import like
 
 # Corrections that L-BFGS-B keeps. With fewer it needs half as many iterations again.
 N_CORRECTIONS = 30
@@ -77,10 +77,10 @@ class SUDH(PairsBaseline):
     citation = "Bao, Niu and Sugiyama, ICML 2018"
     sentence = "learns from similar pairs with the double hinge loss, a quadratic program"
 
-    penalty: str = as_said(PENALTY)
-    lam: float = as_said(LAM, low=1e-9)  # the dual divides by it
-    max_iter: int = as_said(MAX_ITER, default=5000, high=10**6, scale="log", usual=(100, 10_000))
-    tol: float = as_said(TOL, default=1e-7, high=1.0, usual=(1e-9, 1e-3))
+    penalty: str = like(PENALTY)
+    lam: float = like(LAM, low=1e-9)  # the dual divides by it
+    max_iter: int = like(MAX_ITER, default=5000, high=10**6, scale="log", usual=(100, 10_000))
+    tol: float = like(TOL, default=1e-7, high=1.0, usual=(1e-9, 1e-3))
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         centers = choose_centers(X, s["centers"], self._seed())

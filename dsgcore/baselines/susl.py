@@ -14,7 +14,7 @@ from dsgcore.baselines.linear_system import solve_symmetric
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import as_said
+from dsgcore.core.parameters import like
 
 
 @documented
@@ -59,7 +59,7 @@ class SUSL(PairsBaseline):
     citation = "Bao, Niu and Sugiyama, ICML 2018"
     sentence = "learns from similar pairs with the squared loss, in closed form"
 
-    penalty: str = as_said(PENALTY)
+    penalty: str = like(PENALTY)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         centers = choose_centers(X, s["centers"], self._seed())

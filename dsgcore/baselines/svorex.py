@@ -18,7 +18,7 @@ from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import accepts_old_names
-from dsgcore.core.parameters import as_said, real
+from dsgcore.core.parameters import like, real
 
 # Half the distance between the two kinks of the regression's loss, so that values rarely reach the second one.
 EPSILON = 1e4
@@ -92,10 +92,10 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     citation = "SVOREX, Chu and Keerthi, Neural Computation 2007"
     sentence = "learns one function and the thresholds between ordered classes, from the labeled points only"
 
-    C: float = as_said(C)
+    C: float = like(C)
     jitter: float = real(1e-3, low=0.0, high=1.0, scale="log", usual=(0.0, 0.1))
-    tol: float = as_said(TOL, default=1e-4)
-    max_iter: int = as_said(MAX_ITER)
+    tol: float = like(TOL, default=1e-4)
+    max_iter: int = like(MAX_ITER)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         kernel = _Shared(X.shape[1]) if self.kernel == "linear" else self._kernel(X)

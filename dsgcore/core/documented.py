@@ -26,7 +26,7 @@ HEADING = re.compile(r"^([A-Z]\w+)\n-+\n", re.MULTILINE)
 Class = TypeVar("Class", bound=type[Any])
 
 
-def told(default: Any, allowed: str, **options: Any) -> Any:
+def described(default: Any, allowed: str, **options: Any) -> Any:
     """Return a dataclass field that pages and specs do not offer, but that the docstring describes.
 
     Parameters

@@ -171,33 +171,35 @@ class Text(Parameter):
         return value
 
 
-def said(kind: type[Parameter], default: Any, **words: Any) -> Any:
+def field_of(kind: type[Parameter], default: Any, **words: Any) -> Any:
     """Return a dataclass field that is a parameter: its default, and range, symbol and sentence as in `kind`."""
-    return as_said(kind(name="", default=default, **words))
+    return like(kind(name="", default=default, **words))
 
 
-def as_said(parameter: Parameter, *default: Any, **changes: Any) -> Any:
-    """Return a dataclass field for a parameter defined elsewhere, except for `changes`; the field may have its own default."""
-    parameter = replace(parameter, **changes)
-    (value,) = default or (parameter.default,)
-    return field(default=value, metadata={PARAMETER: parameter})
-
-
-def as_in(owner: Any, name: str, /, **changes: Any) -> Any:
+def parameter_like(owner: Any, name: str, /, **changes: Any) -> Any:
     """Return the parameter of that name of a class that has `parameters`, with these changes."""
     return replace(next(p for p in owner.parameters if p.name == name), **changes)
 
 
-def field_as_in(owner: Any, name: str, /, **changes: Any) -> Any:
-    """Return a dataclass field for the parameter of that name of another class, with these changes."""
-    return as_said(as_in(owner, name, **changes))
+def like(source: Any, /, *more: Any, **changes: Any) -> Any:
+    """Return a dataclass field for a parameter that is defined elsewhere, with these changes.
+
+    `like(Owner, "name")` takes the parameter of that name of another class, and `like(parameter)` the parameter itself.
+    `like(parameter, default)` gives the field a default of its own.
+    """
+    if isinstance(source, Parameter):
+        parameter, default = replace(source, **changes), more
+    else:
+        parameter, default = parameter_like(source, more[0], **changes), more[1:]
+    (value,) = default or (parameter.default,)
+    return field(default=value, metadata={PARAMETER: parameter})
 
 
 # Dataclass fields of one kind: the default, and keywords as in the kind.
-real = partial(said, Real)
-integer = partial(said, Integer)
-choice = partial(said, Choice)
-flag = partial(said, Flag)
+real = partial(field_of, Real)
+integer = partial(field_of, Integer)
+choice = partial(field_of, Choice)
+flag = partial(field_of, Flag)
 
 
 def parameters_of_fields() -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from typing import Any, TypeVar
 
-from dsgcore.core.parameters import Parameter, ParameterError, as_said, known, parameters_of, said
+from dsgcore.core.parameters import Parameter, ParameterError, field_of, known, like, parameters_of
 
 Made = TypeVar("Made")
 # Default of a field that must be given.
@@ -69,12 +69,12 @@ class Record(Parameter):
 def items(item: Parameter, *default: Any, **options: Any) -> Any:
     """Return a dataclass field for a list. It must be given, unless there is a default."""
     (value,) = default or (REQUIRED,)
-    return said(Items, value, item=item, **options)
+    return field_of(Items, value, item=item, **options)
 
 
 def record(kind: type) -> Any:
     """Return a dataclass field for an object that may be missing."""
-    return as_said(Record("", None, kind=kind, optional=True))
+    return like(Record("", None, kind=kind, optional=True))
 
 
 def read(cls: type[Made], plain: object, place: str, **more: Any) -> Made:

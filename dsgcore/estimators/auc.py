@@ -8,10 +8,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.core.documented import documented, told
+from dsgcore.core.documented import described, documented
 from dsgcore.core.model import Expansion
 from dsgcore.core.old_names import accepts_old_names
-from dsgcore.core.parameters import ParameterError, Real, field_as_in
+from dsgcore.core.parameters import ParameterError, Real, like
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.task import Task
@@ -76,10 +76,10 @@ class QSGS2AUC(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
 
-    gamma: float = field_as_in(SemiSupervisedAUC, "gamma", default=0.9)
-    pairing: str = field_as_in(SemiSupervisedAUC, "pairing", default="all")
-    is_pooled: bool = field_as_in(SemiSupervisedAUC, "is_pooled", default=True)
-    positive_share: float | str | None = told("labels", "a number between 0 and 1, 'labels', 'estimate' or None")
+    gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)
+    pairing: str = like(SemiSupervisedAUC, "pairing", default="all")
+    is_pooled: bool = like(SemiSupervisedAUC, "is_pooled", default=True)
+    positive_share: float | str | None = described("labels", "a number between 0 and 1, 'labels', 'estimate' or None")
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         if not isinstance(self.positive_share, str):

@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from dsgcore.cluster import made_on, where_made
 from dsgcore.cluster.checkpoint import Here
 from dsgcore.core.automatic_step import settle_step
-from dsgcore.core.documented import SEED, told
+from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
 from dsgcore.core.far_points import check_values, warn_of_rounding
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.model import Expansion
-from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, field_as_in, parameters_of
+from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, like, parameters_of
 from dsgcore.core.plan import Plan, tail_start
 from dsgcore.core.sampling import batches
 from dsgcore.core.solver import solve
@@ -40,7 +40,7 @@ from dsgcore.estimators.out_of_core import (
     validated_points,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.stopping import Convergence, Stopping, check_finite
+from dsgcore.estimators.stopping import Stopping, StoppingCheck, check_finite
 from dsgcore.problems import Problem
 
 
@@ -83,18 +83,18 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     is_binary: ClassVar[bool] = True
     is_ordered: ClassVar[bool] = False
 
-    lam: float | str = field_as_in(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
-    n_iter: int = field_as_in(SolverParameters, "n_iter", default=800)
-    n_features: int = field_as_in(SolverParameters, "n_features", default=64)
-    batch_size: int = field_as_in(SolverParameters, "batch_size", default=64)
-    step_size: float | str = field_as_in(SolverParameters, "step_size", default=AUTOMATIC)
-    schedule: str = field_as_in(SolverParameters, "schedule")
-    average: str | None = field_as_in(SolverParameters, "average", default="tail")
-    tol: float | None = field_as_in(Stopping, "tol")
-    n_iter_no_change: int = field_as_in(Stopping, "n_iter_no_change")
-    verbose: int = field_as_in(Stopping, "verbose")
-    dtype: str = field_as_in(SolverParameters, "dtype")
-    random_state: int | np.random.RandomState | None = told(None, SEED)
+    lam: float | str = like(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
+    n_iter: int = like(SolverParameters, "n_iter", default=800)
+    n_features: int = like(SolverParameters, "n_features", default=64)
+    batch_size: int = like(SolverParameters, "batch_size", default=64)
+    step_size: float | str = like(SolverParameters, "step_size", default=AUTOMATIC)
+    schedule: str = like(SolverParameters, "schedule")
+    average: str | None = like(SolverParameters, "average", default="tail")
+    tol: float | None = like(Stopping, "tol")
+    n_iter_no_change: int = like(Stopping, "n_iter_no_change")
+    verbose: int = like(Stopping, "verbose")
+    dtype: str = like(SolverParameters, "dtype")
+    random_state: int | np.random.RandomState | None = described(None, SEED)
 
     def __sklearn_tags__(self) -> Tags:
         """Declare how many classes the method needs."""
@@ -223,13 +223,13 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         watched = {p.name: s[p.name] for p in Stopping.parameters}
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
-        convergence = Convergence(task, task.new_model() if model is None else model, **watched)
+        convergence = StoppingCheck(task, task.new_model() if model is None else model, **watched)
         is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
         check_finite(task, learned, type(self).__name__, is_done=is_done)
         convergence.rule.warn(self)
         return learned
 
-    def _looks(self, task: Task, model: Expansion, where: Here, convergence: Convergence) -> Iterator[bool]:
+    def _looks(self, task: Task, model: Expansion, where: Here, convergence: StoppingCheck) -> Iterator[bool]:
         """Make the iterations; yield after each True if the model has converged."""
         training = where.training(task, model)
         for iterate in solve(task, model, training=training, carried=convergence.carried):

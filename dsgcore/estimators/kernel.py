@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.documented import told
+from dsgcore.core.documented import described
 from dsgcore.core.far_points import too_far, warn_of_rounding
 from dsgcore.core.kernels import KERNELS, Gaussian, Kernel
-from dsgcore.core.parameters import Choice, ParameterError, as_in
+from dsgcore.core.parameters import Choice, ParameterError, parameter_like
 from dsgcore.estimators.inputs import width
 
-SIGMA = as_in(Gaussian, "sigma")
+SIGMA = parameter_like(Gaussian, "sigma")
 _NAME = Choice("kernel", "gaussian", options=tuple(KERNELS))
 
 
@@ -42,11 +42,11 @@ class KernelParameters:
 
     kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS)
 
-    kernel: str = told("gaussian", "one of {cls.kernels}", kw_only=False)
-    sigma: float | str = told("scale", f"{SIGMA.allowed()}, or 'scale'")
-    length: float | str = told("scale", f"{SIGMA.allowed()}, or 'scale'")
-    nu: str = told("3/2", "one of '1/2', '3/2', '5/2'")
-    power: int | str = told(3, "1, 3 or 5")
+    kernel: str = described("gaussian", "one of {cls.kernels}", kw_only=False)
+    sigma: float | str = described("scale", f"{SIGMA.allowed()}, or 'scale'")
+    length: float | str = described("scale", f"{SIGMA.allowed()}, or 'scale'")
+    nu: str = described("3/2", "one of '1/2', '3/2', '5/2'")
+    power: int | str = described(3, "1, 3 or 5")
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:

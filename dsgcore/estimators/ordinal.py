@@ -14,7 +14,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import documented
 from dsgcore.core.kernels import Kernel
 from dsgcore.core.model import Expansion
-from dsgcore.core.parameters import Parameter, ParameterError, as_in, choice, field_as_in, parameters_of_fields, real
+from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.task import Task
@@ -98,8 +98,8 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     is_binary: ClassVar[bool] = False
 
-    gamma: float | Sequence[float] = field_as_in(SemiSupervisedOrdinal, "gamma", default=0.9)
-    pairing: str = field_as_in(SemiSupervisedOrdinal, "pairing", default="all")
+    gamma: float | Sequence[float] = like(SemiSupervisedOrdinal, "gamma", default=0.9)
+    pairing: str = like(SemiSupervisedOrdinal, "pairing", default="all")
     thresholds: str = choice("hinge", options=("hinge", "squared"))
     margin: float | None = real(None, low=0.0, high=1e6, optional=True)
 
@@ -109,7 +109,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
 
     def _checked_cut(self) -> dict[str, Any]:
         """Return the loss and the margin of the thresholds, checked."""
-        cut = {name: as_in(type(self), name).check(getattr(self, name)) for name in ("thresholds", "margin")}
+        cut = {name: parameter_like(type(self), name).check(getattr(self, name)) for name in ("thresholds", "margin")}
         if cut["margin"] is None:
             cut["margin"] = 0.0 if cut["thresholds"] == "hinge" else 1.0
         elif cut["thresholds"] == "squared" and cut["margin"] == 0.0:

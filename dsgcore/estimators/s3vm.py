@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dsgcore.core.documented import documented
 from dsgcore.core.model import Expansion
 from dsgcore.core.old_names import accepts_old_names
-from dsgcore.core.parameters import Choice, as_said, derived, field_as_in
+from dsgcore.core.parameters import Choice, derived, like
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
 from dsgcore.estimators.base import BinaryEstimator
@@ -85,13 +85,13 @@ class TSGS3VM(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
 
-    C: float = field_as_in(SemiSupervisedSVM, "C", default=5.0)
-    C_star: float | None = field_as_in(SemiSupervisedSVM, "C_star")
-    C_per: str = as_said(PER)
-    loss: str = field_as_in(SemiSupervisedSVM, "loss")
-    s: float = field_as_in(SemiSupervisedSVM, "s")
-    is_balanced: bool = field_as_in(SemiSupervisedSVM, "is_balanced")
-    lam: float = field_as_in(SolverParameters, "lam", default=1.0)
+    C: float = like(SemiSupervisedSVM, "C", default=5.0)
+    C_star: float | None = like(SemiSupervisedSVM, "C_star")
+    C_per: str = like(PER)
+    loss: str = like(SemiSupervisedSVM, "loss")
+    s: float = like(SemiSupervisedSVM, "s")
+    is_balanced: bool = like(SemiSupervisedSVM, "is_balanced")
+    lam: float = like(SolverParameters, "lam", default=1.0)
 
     def _problem(self, labels: NDArray) -> Problem:
         """Return the problem, with C and C_star converted to weights of mean losses for these labels."""

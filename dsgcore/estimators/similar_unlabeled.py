@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from dsgcore.cluster import made_on
-from dsgcore.core.documented import documented, told
+from dsgcore.core.documented import described, documented
 from dsgcore.core.model import Expansion
-from dsgcore.core.parameters import Choice, ParameterError, as_in, as_said, field_as_in
+from dsgcore.core.parameters import Choice, ParameterError, like, parameter_like
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.base import BinaryEstimator
@@ -24,7 +24,7 @@ from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_l
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-_PRIOR = as_in(SimilarUnlabeled, "prior")
+_PRIOR = parameter_like(SimilarUnlabeled, "prior")
 Y_HOLDS = Choice(
     "y_holds",
     "pairs",
@@ -98,12 +98,12 @@ class TSGSU(BinaryEstimator):
 
     problem_class: ClassVar[type[SimilarUnlabeled]] = SimilarUnlabeled
 
-    y_holds: str = as_said(Y_HOLDS)
-    prior: float | str = told("estimate", f"{_PRIOR.allowed()}, or 'estimate'")
-    loss: str = field_as_in(SimilarUnlabeled, "loss")
-    correction: str = field_as_in(SimilarUnlabeled, "correction", default="identity")
-    batch_size: int = field_as_in(SolverParameters, "batch_size", default=256)
-    leak: float = field_as_in(SimilarUnlabeled, "leak")
+    y_holds: str = like(Y_HOLDS)
+    prior: float | str = described("estimate", f"{_PRIOR.allowed()}, or 'estimate'")
+    loss: str = like(SimilarUnlabeled, "loss")
+    correction: str = like(SimilarUnlabeled, "correction", default="identity")
+    batch_size: int = like(SolverParameters, "batch_size", default=256)
+    leak: float = like(SimilarUnlabeled, "leak")
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that the method cannot learn from classes of equal share, such as those of scikit-learn's checks."""

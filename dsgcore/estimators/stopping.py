@@ -91,8 +91,8 @@ class StoppingRule:
             )
 
 
-class Convergence:
-    """Convergence check of a fit.
+class StoppingCheck:
+    """StoppingCheck check of a fit.
 
     It carries the values of f at some training points through the iterations, and keeps their sums, so that the mean
     over every tail is known. The solver appends to `model`. The other arguments are as in `Stopping`, except the task.

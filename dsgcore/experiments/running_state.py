@@ -27,7 +27,7 @@ _POINTS = ("_training", "probes", "rest_of_test", "labeled", "unlabeled")
 RUNNING_STATE = (*_POINTS, "twin", "dual", "norm", "average_norm")
 
 
-class Measured:
+class MeasuredPoints:
     """Points that are tracked for measurements alone, and the seconds that this takes."""
 
     def __init__(self, point_sets: list[Carried]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from dsgcore.core.kernels import KERNELS
-from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, as_said, parameters_of_fields
+from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like, parameters_of_fields
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import CONVERSIONS, DATASETS, options
 from dsgcore.data.reading import Recipe
@@ -42,7 +42,7 @@ def _widest(option: Any) -> Any:
     """Return an option of data sets as a spec's field, with the widest range of all sets. null: the set's own default."""
     own = [own for entry in DATASETS.values() for own in entry.options if own.name == option.name]
     low, high = min(o.low for o in own), max(o.high for o in own)
-    return as_said(replace(option, default=None, optional=True, low=low, high=high))
+    return like(replace(option, default=None, optional=True, low=low, high=high))
 
 
 @dataclass(frozen=True)
@@ -51,35 +51,33 @@ class DataSpec(Checked):
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    name: str = as_said(Choice("name", DEFAULT_DATASET, options=(*DATASETS, FILE)).called("Data", "The data set."))
+    name: str = like(Choice("name", DEFAULT_DATASET, options=(*DATASETS, FILE)).called("Data", "The data set."))
     n: int | None = _widest(options.N)
     noise: float | None = _widest(options.NOISE)
     separation: float | None = _widest(options.SEPARATION)
     n_irrelevant: int | None = _widest(options.N_IRRELEVANT)
     imbalance: float | None = _widest(options.IMBALANCE)
     n_classes: int | None = _widest(options.N_CLASSES)
-    convert: str | None = as_said(
+    convert: str | None = like(
         Choice("convert", None, options=tuple(CONVERSIONS), optional=True).called(
             "Classes", "How to read the classes of the set in this setting."
         )
     )
-    n_labeled: int = as_said(options.N_LABELED)
-    test_share: float = as_said(options.TEST_SHARE)
-    stratified: bool = as_said(options.STRATIFIED)
-    label_noise: float = as_said(options.LABEL_NOISE)
-    prior_shift: float = as_said(options.PRIOR_SHIFT)
-    scaling: str = as_said(options.SCALING)
-    path: str | None = as_said(
+    n_labeled: int = like(options.N_LABELED)
+    test_share: float = like(options.TEST_SHARE)
+    stratified: bool = like(options.STRATIFIED)
+    label_noise: float = like(options.LABEL_NOISE)
+    prior_shift: float = like(options.PRIOR_SHIFT)
+    scaling: str = like(options.SCALING)
+    path: str | None = like(
         Text("path", None, optional=True).called("File", "A table as CSV, Parquet, LIBSVM text or NumPy archive.")
     )
-    sha256: str | None = as_said(
+    sha256: str | None = like(
         Text("sha256", None, optional=True).called("Digest", "SHA-256 of the file's bytes. DSG Lab checks it.")
     )
-    recipe: Recipe | None = as_said(
-        RecipeField("recipe", None).called("Recipe", "How to read the file and its columns.")
-    )
-    target: str = as_said(Text("target", "y").called("Labels", "Name of the label column, if there is no recipe."))
-    positive: int | None = as_said(
+    recipe: Recipe | None = like(RecipeField("recipe", None).called("Recipe", "How to read the file and its columns."))
+    target: str = like(Text("target", "y").called("Labels", "Name of the label column, if there is no recipe."))
+    positive: int | None = like(
         Integer("positive", None, low=-(2**31), optional=True).called(
             "Positive label",
             (
@@ -99,12 +97,12 @@ class StopSpec(Checked):
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    patience: int = as_said(
+    patience: int = like(
         Integer("patience", 0, low=0, high=100_000).called(
             "Patience", "Stop after this many iterations without a lower objective. 0 never stops early."
         )
     )
-    tolerance: float = as_said(
+    tolerance: float = like(
         Real("tolerance", 1e-4, low=0.0, high=1.0, scale="log").called(
             "Smallest decrease", "Smallest relative decrease of the objective that counts as lower."
         )
@@ -117,7 +115,7 @@ class DiagnosticsSpec(Checked):
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    n_probes: int = as_said(
+    n_probes: int = like(
         Integer("n_probes", 256, low=0, high=4096).called(
             "Probe points", "Number of test points for the exact-kernel twin h. 0 leaves it out."
         )

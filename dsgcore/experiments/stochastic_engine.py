@@ -23,7 +23,7 @@ from dsgcore.core.metrics import known
 from dsgcore.core.model import Expansion
 from dsgcore.core.solver import Iterate, solve
 from dsgcore.data import Split
-from dsgcore.experiments.running_state import MAX_POINTS_FOR_WHOLE_SAMPLE, RUNNING_STATE, Measured, RunningState
+from dsgcore.experiments.running_state import MAX_POINTS_FOR_WHOLE_SAMPLE, RUNNING_STATE, MeasuredPoints, RunningState
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_task import learned, stochastic_cost, task_of
 from dsgcore.problems import objective
@@ -67,7 +67,7 @@ class StochasticEngine(RunningState):
 
     def _solve(self) -> Iterator[Iterate]:
         carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled]
-        self._measured = Measured([points for points in carried if points is not None and len(points.X)])
+        self._measured = MeasuredPoints([points for points in carried if points is not None and len(points.X)])
         return solve(self.task, self.model, training=self._training, carried=[self._measured])
 
     @property

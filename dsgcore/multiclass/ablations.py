@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import documented
-from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail, with_old_names
+from dsgcore.multiclass.estimator import GraphParameters, MultiClassEstimator, RankParameters, with_old_names
 from dsgcore.multiclass.task import MultiClassTask
 
 
@@ -79,7 +79,7 @@ class LinearMC(MultiClassBaseline):
 @with_old_names
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class LRCMC(Tail, MultiClassBaseline):
+class LRCMC(RankParameters, MultiClassBaseline):
     """Multi-class classification with a pull to low rank: PS3VT without the graph.
 
     The pull stands for the local Rademacher complexity. For everything else see `LinearMC`.
@@ -92,7 +92,7 @@ class LRCMC(Tail, MultiClassBaseline):
 @with_old_names
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class SSMC(Graph, MultiClassBaseline):
+class SSMC(GraphParameters, MultiClassBaseline):
     """Semi-supervised multi-class classification: PS3VT without the pull to low rank.
 
     A graph makes close points, labeled or not, score alike. For everything else see `LinearMC`.

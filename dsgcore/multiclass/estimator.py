@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsgcore.core.documented import SEED, told
+from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
 from dsgcore.core.far_points import check_sizes, check_values
 from dsgcore.core.old_names import accepts_old_names
-from dsgcore.core.parameters import as_in, check_all, field_as_in
+from dsgcore.core.parameters import check_all, like, parameter_like
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.estimators.out_of_core import in_memory, validated_points
@@ -26,14 +26,14 @@ from dsgcore.multiclass.tail import TailMean
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
 
-_SIGMA = as_in(MultiClass, "sigma")
+_SIGMA = parameter_like(MultiClass, "sigma")
 with_old_names = accepts_old_names(tau_A="lam", orthogonal="is_orthogonal")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
-_RUN = (*Stopping.parameters, as_in(SolverParameters, "average"))
+_RUN = (*Stopping.parameters, parameter_like(SolverParameters, "average"))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Graph:
+class GraphParameters:
     """Parameters of the graph.
 
     Parameters
@@ -44,12 +44,12 @@ class Graph:
         negligible.
     """
 
-    tau_I: float | str | None = field_as_in(MultiClass, "tau_I", default="auto")
-    n_neighbors: int = field_as_in(MultiClass, "n_neighbors")
+    tau_I: float | str | None = like(MultiClass, "tau_I", default="auto")
+    n_neighbors: int = like(MultiClass, "n_neighbors")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Tail:
+class RankParameters:
     """Parameters of the pull to low rank.
 
     Parameters
@@ -59,8 +59,8 @@ class Tail:
         features and 0 for Fourier features.
     """
 
-    tau_S: float | str | None = field_as_in(MultiClass, "tau_S", default="auto")
-    theta: float = field_as_in(MultiClass, "theta")
+    tau_S: float | str | None = like(MultiClass, "tau_S", default="auto")
+    theta: float = like(MultiClass, "theta")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -112,23 +112,23 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         Number of coordinates d of a point.
     """
 
-    lam: float | str | None = field_as_in(MultiClass, "lam", default="auto")
-    step_size: float | str | None = field_as_in(MultiClass, "step_size", default="auto")
-    radius: float | None = field_as_in(MultiClass, "radius")
-    batch_size: int | None = field_as_in(MultiClass, "batch_size")
-    n_iter: int = field_as_in(MultiClass, "n_iter", default=4000)
-    average: str | None = told("tail", "'tail' or None")
-    tol: float | None = field_as_in(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
-    n_iter_no_change: int = field_as_in(Stopping, "n_iter_no_change", default=200)
-    verbose: int = told(0, "int")
-    variant: str = field_as_in(MultiClass, "variant")
-    features: str = field_as_in(MultiClass, "features")
-    is_orthogonal: bool = field_as_in(MultiClass, "is_orthogonal", default=True)
-    fit_intercept: bool = field_as_in(MultiClass, "fit_intercept", default=True)
-    loss: str = field_as_in(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
-    sigma: float | str = told("scale", f"{_SIGMA.allowed()}, or 'scale'")
-    n_features: int = field_as_in(MultiClass, "n_features", default=2048)
-    random_state: int | np.random.RandomState | None = told(None, SEED)
+    lam: float | str | None = like(MultiClass, "lam", default="auto")
+    step_size: float | str | None = like(MultiClass, "step_size", default="auto")
+    radius: float | None = like(MultiClass, "radius")
+    batch_size: int | None = like(MultiClass, "batch_size")
+    n_iter: int = like(MultiClass, "n_iter", default=4000)
+    average: str | None = described("tail", "'tail' or None")
+    tol: float | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
+    n_iter_no_change: int = like(Stopping, "n_iter_no_change", default=200)
+    verbose: int = described(0, "int")
+    variant: str = like(MultiClass, "variant")
+    features: str = like(MultiClass, "features")
+    is_orthogonal: bool = like(MultiClass, "is_orthogonal", default=True)
+    fit_intercept: bool = like(MultiClass, "fit_intercept", default=True)
+    loss: str = like(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
+    sigma: float | str = described("scale", f"{_SIGMA.allowed()}, or 'scale'")
+    n_features: int = like(MultiClass, "n_features", default=2048)
+    random_state: int | np.random.RandomState | None = described(None, SEED)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the coefficients.

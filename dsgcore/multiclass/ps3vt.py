@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsgcore.core.documented import documented
-from dsgcore.multiclass.estimator import Graph, MultiClassEstimator, Tail, with_old_names
+from dsgcore.multiclass.estimator import GraphParameters, MultiClassEstimator, RankParameters, with_old_names
 
 
 @with_old_names
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class PS3VT(Graph, Tail, MultiClassEstimator):
+class PS3VT(GraphParameters, RankParameters, MultiClassEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
     The method learns a linear classifier, or one on random Fourier features. It combines three terms:

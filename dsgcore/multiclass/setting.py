@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import ParameterError, as_in, field_as_in, flag
+from dsgcore.core.parameters import ParameterError, flag, like, parameter_like
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.problems import Setting
 
 # Default weight of the graph, if the step allows it.
 AUTOMATIC_TAU_I = 1e-3
-_AUTO = f"{as_in(MultiClass, 'tau_I').sentence} “auto” is {AUTOMATIC_TAU_I:g}, or less if a step would overshoot."
+_AUTO = (
+    f"{parameter_like(MultiClass, 'tau_I').sentence} “auto” is {AUTOMATIC_TAU_I:g}, or less if a step would overshoot."
+)
 
 
 @documented
@@ -34,15 +36,15 @@ class MultiClassSetting(Setting):
         Use all labeled points in each iteration: gradient descent instead of mini-batches.
     """
 
-    tau_I: float | None = field_as_in(MultiClass, "tau_I", automatic=AUTOMATIC_TAU_I, sentence=_AUTO)
-    tau_S: float = field_as_in(MultiClass, "tau_S", optional=False, automatic=None)
-    theta: float = field_as_in(MultiClass, "theta")
-    radius: float | None = field_as_in(MultiClass, "radius")
-    n_neighbors: int = field_as_in(MultiClass, "n_neighbors", usual=(1, 21))
-    variant: str = field_as_in(MultiClass, "variant")
-    features: str = field_as_in(MultiClass, "features")
-    fit_intercept: bool = field_as_in(MultiClass, "fit_intercept")
-    loss: str = field_as_in(MultiClass, "loss")
+    tau_I: float | None = like(MultiClass, "tau_I", automatic=AUTOMATIC_TAU_I, sentence=_AUTO)
+    tau_S: float = like(MultiClass, "tau_S", optional=False, automatic=None)
+    theta: float = like(MultiClass, "theta")
+    radius: float | None = like(MultiClass, "radius")
+    n_neighbors: int = like(MultiClass, "n_neighbors", usual=(1, 21))
+    variant: str = like(MultiClass, "variant")
+    features: str = like(MultiClass, "features")
+    fit_intercept: bool = like(MultiClass, "fit_intercept")
+    loss: str = like(MultiClass, "loss")
     is_full_gradient: bool = flag(False)
 
     name: ClassVar[str] = "multiclass"

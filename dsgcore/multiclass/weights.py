@@ -20,7 +20,7 @@ from dsgcore.core.model_files import (
     fingerprint,
     write,
 )
-from dsgcore.core.parameters import Flag, Integer, ParameterError, as_in
+from dsgcore.core.parameters import Flag, Integer, ParameterError, parameter_like
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
@@ -29,9 +29,9 @@ from dsgcore.multiclass.problem import MultiClass
 MAX_VALUES = 2**24
 MODEL = "weights"
 _HEADER = {
-    "kind": as_in(MultiClass, "features"),
-    "sigma": as_in(MultiClass, "sigma"),
-    "n_features": as_in(MultiClass, "n_features"),
+    "kind": parameter_like(MultiClass, "features"),
+    "sigma": parameter_like(MultiClass, "sigma"),
+    "n_features": parameter_like(MultiClass, "n_features"),
     "seed": Integer("seed", 0, low=0, high=MAX_SEED),
     "d": Integer("d", 1, low=1),
 }

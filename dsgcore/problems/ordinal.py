@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean_and_variance
-from dsgcore.core.parameters import Real, choice, said
+from dsgcore.core.parameters import Real, choice, field_of
 from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, bound, rows_where, unlabeled_rows
 from dsgcore.problems.thresholds import check_classes, mean_auc
 
@@ -74,7 +74,7 @@ class SemiSupervisedOrdinal(Problem):
     `SemiSupervisedAUC`.
     """
 
-    gamma: float | tuple[float, ...] = said(Reals, 0.5, low=0.0, high=1.0, symbol="γ")
+    gamma: float | tuple[float, ...] = field_of(Reals, 0.5, low=0.0, high=1.0, symbol="γ")
     pairing: str = choice("paired", options=("paired", "all"))
     shares: tuple[float, ...] | None = None
 

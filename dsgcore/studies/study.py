@@ -15,8 +15,8 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import (
     Checked,
     ParameterError,
-    as_said,
     flag,
+    like,
     quoted,
     real,
 )
@@ -34,7 +34,7 @@ _OF_ANY_SET = ("n_labeled", "test_share", "stratified", "scaling", "label_noise"
 
 
 @dataclass(frozen=True)
-class Budget(Checked):
+class StudyBudget(Checked):
     """Limits of a study: the time in seconds after which no other run begins, and if seeds come in rounds."""
 
     seconds: float | None = real(None, low=0.0, optional=True)
@@ -45,10 +45,10 @@ class Budget(Checked):
 class _Said:
     """Fields of a study as plain data. The axes depend on the spec, so they are checked after it."""
 
-    spec: Any = as_said(Anything("spec", REQUIRED))
+    spec: Any = like(Anything("spec", REQUIRED))
     axes: tuple[Any, ...] = items(ANYTHING, (), most=MOST_AXES)
-    seeds: tuple[int, ...] | None = as_said(SEEDS, None, optional=True)
-    budget: Budget | None = record(Budget)
+    seeds: tuple[int, ...] | None = like(SEEDS, None, optional=True)
+    budget: StudyBudget | None = record(StudyBudget)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Study:
         """Check the seeds and the budget. The spec and the axes check themselves."""
         try:
             object.__setattr__(self, "seeds", _seeds(self.seeds))
-            Budget(self.seconds, self.is_best_first)
+            StudyBudget(self.seconds, self.is_best_first)
         except ParameterError as error:
             raise StudyError(str(error)) from None
 
@@ -175,7 +175,7 @@ class Study:
 def _study(given: object) -> Study:
     plain = read(_Said, given, "a study")
     spec = plain.spec if isinstance(plain.spec, Spec) else Spec.from_dict(plain.spec)
-    budget = plain.budget or Budget()
+    budget = plain.budget or StudyBudget()
     seeds = (spec.seed,) if plain.seeds is None else plain.seeds
     study = Study(spec, axes_of(plain.axes, spec), seeds, budget.seconds, budget.best_first)
     if len(study) > MOST_RUNS:

@@ -12,11 +12,11 @@ from dsgcore.core.parameters import (
     Text,
     check_all,
     choice,
+    field_of,
     flag,
     integer,
     parameters_of_fields,
     quoted,
-    said,
 )
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.unlabeled import AUTO
@@ -119,14 +119,14 @@ class Recipe:
     header: bool = flag(True)
     decimal: str = choice(".", options=(".", ","))
     encoding: str = choice("utf-8", options=ENCODINGS)
-    missing_words: tuple[str, ...] = said(_Words, MISSING_WORDS)
-    roles: tuple[tuple[str, str], ...] = said(_Roles, ())
+    missing_words: tuple[str, ...] = field_of(_Words, MISSING_WORDS)
+    roles: tuple[tuple[str, str], ...] = field_of(_Roles, ())
     missing: str = choice("mean", options=MISSING)
     text_dimensions: int = integer(50, low=1, high=1000)
-    unlabeled: str | None = said(Text, AUTO, optional=True)
-    positive: str | None = said(Text, None, optional=True)
+    unlabeled: str | None = field_of(Text, AUTO, optional=True)
+    positive: str | None = field_of(Text, None, optional=True)
     bins: int | None = integer(None, low=2, high=100, optional=True)
-    order: tuple[str, ...] = said(_Words, ())
+    order: tuple[str, ...] = field_of(_Words, ())
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Recipe:

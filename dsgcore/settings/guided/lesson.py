@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsgcore.core.parameters import AUTOMATIC, PARAMETER, Parameter, ParameterError, Text, integer, quoted, said
+from dsgcore.core.parameters import AUTOMATIC, PARAMETER, Parameter, ParameterError, Text, field_of, integer, quoted
 from dsgcore.core.plain import REQUIRED, Record, items, record
 from dsgcore.settings.guided.questions import CLAIM, Claim, Curve, Estimate, Pick, some_text
 
@@ -44,7 +44,7 @@ class Goal:
 
     text: str = some_text()
     claims: tuple[Claim, ...] = items(CLAIM)
-    solution: Mapping[str, Any] = said(_Values, REQUIRED)
+    solution: Mapping[str, Any] = field_of(_Values, REQUIRED)
 
     def is_reached(self, outcome: Mapping[str, float]) -> bool:
         """Return True if a run has reached the goal."""
@@ -84,7 +84,7 @@ class LessonStep:
     curve: Curve | None = record(Curve)
     goal: Goal | None = record(Goal)
     claims: tuple[Claim, ...] = items(CLAIM, ())
-    notes: str = said(Text, "")
+    notes: str = field_of(Text, "")
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` if there are several questions."""

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dsgcore.core.parameters import ParameterError, Text, flag, real, said
+from dsgcore.core.parameters import ParameterError, Text, field_of, flag, real
 from dsgcore.core.plain import REQUIRED, Record, items
 
-some_text = partial(said, Text, REQUIRED)
+some_text = partial(field_of, Text, REQUIRED)
 _number = partial(real, REQUIRED)
 
 
