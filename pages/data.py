@@ -58,8 +58,8 @@ def page() -> None:
     )
     if chosen is None:
         st.markdown(
-            "Pick a data set, then open it in one of the settings below it. Settings in grey do not fit; "
-            "hover to see why."
+            "Pick a data set, then open it in one of the settings below it. Settings in grey do not fit: "
+            "**Look closer** tells you why."
         )
         gallery(_choose)
     else:

@@ -41,8 +41,8 @@ _WORDS: dict[str, KernelWords] = {
     ),
     "orthogonal_gaussian": KernelWords(
         "Orthogonal Gaussian",
-        "the Gaussian kernel with other random features, whose frequencies are at right angles: cheaper from about 128 "
-        "coordinates on, and nearby points err less.",
+        "the Gaussian kernel with random features whose frequencies are at right angles. From about 128 coordinates on "
+        "they cost less, and the error between close points is smaller.",
         "$k(x, x') = e^{-\\sigma\\|x-x'\\|^2}$",
         f"{_WAVES}, with {_NORMAL} each, but orthogonal in blocks",
         "The frequencies of one block depend on each other. Lemma 1 still holds: it needs only the mean and the bound of an "
@@ -64,8 +64,8 @@ _WORDS: dict[str, KernelWords] = {
     ),
     "dot_product": KernelWords(
         "Dot product",
-        "polynomials of one degree without a constant term: for many coordinates, or with Scaling at standard, where points "
-        "lie on all sides of zero.",
+        "polynomials of one degree, without a constant term. It suits data with many coordinates. With few, choose the "
+        "Scaling standard, so that points lie on all sides of zero.",
         "$k(x, x') = (\\sigma_1\\langle x, x'\\rangle)^p$",
         "$\\prod_{l=1}^{p}\\langle w_{jl}, x\\rangle$, $j = 1 \\ldots m$, over $\\sqrt m$, where the entries of "
         "$w_{jl}$ are $\\pm\\sqrt{\\sigma_1}$ with random signs",

@@ -53,7 +53,7 @@ FUNCTION = Topic(
     (
         Term(
             "f",
-            "The score that the run learns. It uses random features instead of the exact kernel.",
+            "f is the score that the run learns. It uses random features instead of the exact kernel.",
             r"$f_{t+1}(x) = (1 - \eta_t\lambda) f_t(x) + \alpha_t^\top \varphi_{\omega_t}(x)$, "
             r"$\alpha_t = -\eta_t \sum_b c_b\, \varphi_{\omega_t}(x_b)$.",
             ("score f",),

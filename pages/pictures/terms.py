@@ -67,7 +67,8 @@ def _kernel() -> list[str]:
 
 def _bandwidths() -> list[str]:
     curves = [_curve(_bump(sigma), *style) for sigma, style in zip((0.2, 1.0, 6.0), STYLES, strict=True)]
-    return [*curves, _text(206, 34, "σ = 0.2"), _text(186, 80, "1"), _text(162, 80, "6")]
+    # Each number stands within its bump.
+    return [*curves, *(_text(x, 80, said, "middle") for x, said in ((140, "σ = 6"), (181, "1"), (236, "0.2")))]
 
 
 def _waves() -> list[str]:
