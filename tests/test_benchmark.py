@@ -7,13 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import performance
 import pytest
-from performance import GROUPS, LONG_GROUPS, Sizes, plain, run_benchmark, runs, start
+from performance import GROUPS, LONG_GROUPS, Sizes, measuring, memory, plain, prediction, run_benchmark, runs, start
 from performance.figure import figure
 from performance.measuring import Row, heading, line, summary
 from speed import main
@@ -40,8 +42,6 @@ TINY = Sizes(
     fitted=200,
     fitted_d=5,
 )
-# Compiling from nothing takes seconds even at the smallest size.
-QUICK = [name for name in (*GROUPS, *LONG_GROUPS) if name != "start"]
 
 
 @pytest.fixture
@@ -49,8 +49,24 @@ def tiny(monkeypatch):
     monkeypatch.setattr(performance, "Sizes", lambda: TINY)
 
 
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Run the programs of the measurements here: a process of its own takes seconds to import the same."""
+
+    def run(program, *arguments, **environment):
+        with monkeypatch.context() as patch, redirect_stdout(StringIO()) as printed:
+            patch.setattr(sys, "argv", ["", *map(str, arguments)])
+            exec(program, {})
+        return json.loads(printed.getvalue())
+
+    for module in (memory, prediction, start):
+        monkeypatch.setattr(module, "in_new_process", run)
+
+
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("name", [*GROUPS, *LONG_GROUPS])
 def test_every_group_gives_rows_of_finite_numbers(name, capsys):
     rows = run_benchmark(only=name, sizes=TINY)
     assert rows
@@ -152,14 +168,9 @@ def test_every_public_name_is_there_and_listed():
         _ = dsgcore.nothing
 
 
-@pytest.mark.compiled
-@pytest.mark.slow
-def test_imports_and_first_calls_are_measured(monkeypatch):
-    one_loop = ("from dsgcore.core.features import warm_up_steps", "next(iter(warm_up_steps().values()))()")
-    monkeypatch.setattr(start, "FIRST_CALL", start.TIMED.format(*one_loop))  # all of them take many times as long
-    rows = list(start.measure(TINY))
-    assert [row.is_most for row in rows] == [True] * 4
-    assert all(row.value > 0 for row in rows)
+def test_a_process_of_its_own_gives_what_it_prints():
+    program = "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ['SAID']]))"
+    assert measuring.in_new_process(program, 1, SAID="yes") == [["1"], "yes"]
 
 
 @pytest.mark.compiled
