@@ -164,7 +164,7 @@ def test_a_link_asks_for_its_file_and_takes_up_its_recipe():
     assert run_of(second).spec.data.recipe == spec.data.recipe
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"name": 1}', '{"name": "a", "sha256": "b", "recipe": 7}', "x" * 30_000])
+@pytest.mark.parametrize("text", ["{", '{"name": "a", "sha256": "b", "recipe": 7}', "x" * 30_000])
 def test_a_bad_link_is_no_file(text):
     app = give(open_own(file=text), "good.csv", GOOD)
     assert errors(app) == []

@@ -41,8 +41,9 @@ def diverged(setting, prefix, **link):
     return app
 
 
-@pytest.mark.parametrize("shown", ["f", "h", "error"])
-@pytest.mark.parametrize(("setting", "prefix"), SETTINGS)
+@pytest.mark.parametrize(
+    ("setting", "prefix", "shown"), [*((*one, "f") for one in SETTINGS), ("auc", "", "h"), ("auc", "", "error")]
+)
 def test_map_and_tiles_are_of_the_last_finite_step_and_it_is_said(setting, prefix, shown):
     app = diverged(setting, prefix, **{f"{prefix}map": shown})
     live = app.session_state[f"_bench_{setting}"].live.run

@@ -214,10 +214,7 @@ def test_a_link_to_a_study_of_a_file_shows_the_same_values_before_and_after_the_
 @pytest.mark.parametrize(
     "facts",
     [
-        None,
         [],
-        {},
-        {"n": -1},
         {"n": "9"},
         {"n": 9, "d": 1, "n_known": 9, "n_pairs": None, "share": 2.0, "sigma": 1.0, "classes": 2},
     ],

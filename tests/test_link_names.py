@@ -44,9 +44,8 @@ def test_a_link_of_the_data_page_as_it_was_written_before_keeps_its_seed():
     assert "seed" not in app.query_params
 
 
-@pytest.mark.parametrize("seed", ["inf", "9" * 400, "abc"])
-def test_a_seed_of_the_data_page_that_is_none_is_left_out(seed):
-    app = open_page("data", set="Iris", look_seed=seed)
+def test_a_seed_of_the_data_page_that_is_none_is_left_out():
+    app = open_page("data", set="Iris", look_seed="9" * 400)
     assert not app.exception
     assert app.number_input(key="look_seed").value == 0
 
