@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.server.streamlit_gaps import ignore_pages_folder
 from pages.shell.answering import answering_routes
+from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 from pages.shell.life import life
 from pages.shell.room_key import key_route
@@ -24,4 +25,4 @@ if __name__ == "__main__":  # the script of a visit
     route()
 else:  # the server's module
     ignore_pages_folder()
-    app = st.App(__file__, routes=[*routes(), tick_route(), *answering_routes(), key_route()], lifespan=life)
+    app = st.App(__file__, routes=[*routes(), *asset_routes(), tick_route(), *answering_routes(), key_route()], lifespan=life)

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.experiments import Spec
 from dsgcore.studies import Results, SpecList, StoreError, curves_of
 from dsgcore.studies.curves import BY, EVALUATIONS, ITERATIONS, x_values
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.controls.names import unknown_names
 from pages.controls.own_file import entry_of, plain
 from pages.shell.browser import keep_in_link

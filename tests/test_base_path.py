@@ -13,7 +13,7 @@ import streamlit as st
 from starlette.applications import Starlette
 
 from dsgcore.experiments import SETTINGS
-from pages.charts.live_plotly import LIBRARY_ADDRESS
+from pages.charts.live_chart import LIBRARY_ADDRESS
 from pages.shell import addresses
 from pages.shell.answering import answering_routes
 from pages.shell.front_page import routes

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from pages.charts.live_plotly import LIBRARY, LIBRARY_ADDRESS
+from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS
 from pages.shell.front_page import routes
 
 STATIC = Path(st.__file__).parent / "static"

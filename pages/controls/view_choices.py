@@ -7,7 +7,6 @@ import streamlit as st
 from dsgcore.core.parameters import Choice, Flag
 from dsgcore.experiments import Setting
 from pages.controls.control import key_of
-from pages.shell.asked import asked
 
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
 SLIDER = Choice(
@@ -76,7 +75,7 @@ def choices_of_view(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
 
 def viewed(problem: type[Setting], choice: Choice) -> str:
     """Return the chosen option of the view; the default if a link leaves it empty."""
-    return str(asked(key_of(problem, choice.name)) or choice.default)
+    return str(st.session_state.get(key_of(problem, choice.name)) or choice.default)
 
 
 def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:
@@ -101,4 +100,4 @@ def draw_flag(problem: type[Setting], flag: Flag) -> bool:
 
 def is_on(problem: type[Setting], flag: Flag) -> bool:
     """Return True if a choice of the view is on; a choice that is not drawn is off."""
-    return bool(asked(key_of(problem, flag.name), flag.default))
+    return bool(st.session_state.get(key_of(problem, flag.name), flag.default))

@@ -19,7 +19,7 @@ from dsgcore.experiments.plane import PRINCIPAL_AXES
 from dsgcore.problems import UNLABELED
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.controls.control import key_of
 from pages.controls.own_file import plain, store
 from pages.controls.view_choices import COLUMNS, draw_flag

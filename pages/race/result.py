@@ -12,7 +12,7 @@ from dsgcore.experiments import LiveRun, Plane, Run
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.race import GRID, RaceResult
 from pages.charts import figures as charts
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.charts.run_map import colors_of, lead, rank_heat, region_heat, run_map, surface_on
 from pages.race import race_charts
 from pages.race.state import Started, whose

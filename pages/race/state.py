@@ -15,10 +15,8 @@ from dsgcore.experiments.race import Race, RaceResult, competitor
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
 from dsgcore.studies import Store, StoreError, default_store, keep_race, kept_race, name_of
-from pages.charts import figures as charts
 from pages.controls.own_file import plain
-from pages.race.race_charts import Finish, finish_line
-from pages.shell.asked import asked
+from pages.race.race_charts import Finish
 
 # Key of the races in the session's state.
 RACES = "_races"
@@ -69,7 +67,8 @@ def races() -> dict[str, Started]:
 
 def started_in(setting: str) -> Started | None:
     """Return the session's race in a setting, or None."""
-    return asked(RACES, {}).get(setting)
+    known: dict[str, Started] = st.session_state.get(RACES, {})
+    return known.get(setting)
 
 
 def name_in_link(setting: str) -> str:
@@ -117,11 +116,10 @@ def same_data(spec: Spec, other: Spec) -> bool:
     return (spec.data, spec.seed, spec.problem.name) == (other.data, other.seed, other.problem.name)
 
 
-def add_finish_line(figure: charts.Figure, live: LiveRun) -> None:
-    """Add the competitor's score to the chart of a run's score, if a race on the same data has finished."""
+def finish_of(live: LiveRun) -> Finish | None:
+    """Return the competitor's result in a finished race on the data of a run, or None."""
     started = started_in(live.run.problem.name)
-    if started is not None and started.finish is not None and same_data(started.race.spec, live.run.spec):
-        figure["data"].append(finish_line(started.finish, live.run.n_iter))
+    return started.finish if started is not None and same_data(started.race.spec, live.run.spec) else None
 
 
 def whose(started: Started, live: LiveRun) -> str:

@@ -22,6 +22,7 @@ from functools import cache
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from pages.shell import room_key
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
@@ -39,7 +40,7 @@ def mind_the_browser() -> None:
 def _session() -> str:
     """Return a name that the server knows as long as it keeps this session."""
     if _KNOWN not in st.session_state:
-        st.session_state[_KNOWN] = Ticker(lambda: GONE)
+        st.session_state[_KNOWN] = Ticker(lambda _: GONE)
     ticker: Ticker = st.session_state[_KNOWN]
     return ticker.token
 
@@ -60,18 +61,12 @@ def keep_room_key(ticket: str) -> None:
 
 
 def _mount(key: str, data: dict[str, Any]) -> None:
-    component = _component()
-    if component is not None:
-        with st.container(key=key):
-            component(key=f"{key}-component", data=data)
+    with st.container(key=key):
+        _component()(key=f"{key}-component", data=data)
 
 
 @cache
-def _component() -> Callable[..., Any] | None:
-    try:
-        from streamlit.components.v2 import component
-    except ImportError:
-        return None
+def _component() -> Callable[..., Any]:
     return component("browser_manners", js=_JS, isolate_styles=False)
 
 
@@ -187,18 +182,15 @@ function closeChosenLists() {
   });
 }
 
-/** Return a full address on the server, which may not be at the root of its host. */
-lab.resolved = path => {
-  const own = document.querySelector('script[src*="static/js/index"]');
-  return new URL(path, own ? new URL("../../", own.src) : document.baseURI);
-};
+/** Return the full address of a path that is relative to the page. */
+const resolved = path => new URL(path, document.baseURI);
 
 /** Load the page again if the server no longer knows its session. Without an answer, do nothing. */
 async function readAgainIfForgotten() {
   if (!lab.session) return;
   const {address, name} = lab.session;
   try {
-    const answer = await fetch(lab.resolved(address), {method: "POST", body: name});
+    const answer = await fetch(resolved(address), {method: "POST", body: name});
     if (answer.ok && (await answer.json())?.isLost) location.reload();
   } catch {
     // There is no network, or a proxy answered.
@@ -209,7 +201,7 @@ async function readAgainIfForgotten() {
 async function keepRoomKey({address, ticket}) {
   if (lab.tickets.has(ticket)) return;
   lab.tickets.add(ticket);
-  const answer = await fetch(lab.resolved(address), {method: "POST", body: ticket}).catch(() => null);
+  const answer = await fetch(resolved(address), {method: "POST", body: ticket}).catch(() => null);
   if (!answer?.ok) lab.tickets.delete(ticket);
 }
 

@@ -7,7 +7,6 @@ each widget only when it draws the first one, file after file.
 
 from __future__ import annotations
 
-import gzip
 import re
 from functools import cache, partial
 from itertools import chain
@@ -15,12 +14,13 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from dsgcore.experiments import SETTINGS
-from pages.charts.live_plotly import LIBRARY, LIBRARY_ADDRESS
-from pages.shell.addresses import own_route, page_routes
+from pages.charts.assets import MODULES, address_of
+from pages.charts.live_chart import LIBRARY_ADDRESS
+from pages.shell.addresses import page_routes
 
 __all__ = ["routes"]
 
@@ -38,11 +38,10 @@ _WIDGETS = (
     "BidiComponent",
     "Button",
     "NumberInput",
-    "Metric",
     "Html",
 )
 _IMPORTED = re.compile(r"""(?:from|import)["'`]\./([\w.-]+\.js)["'`]""")
-_AHEAD = '<link rel="modulepreload" crossorigin href="./static/js/{}">\n'
+_AHEAD = '<link rel="modulepreload" crossorigin href="{}">\n'
 # The library is fetched with the page, but starts only after the page has sent its request to the server.
 _NOW = """<link rel="preload" as="script" href="{0}">
 <script>
@@ -61,28 +60,14 @@ _LATER = '<link rel="prefetch" as="script" href="{}">\n'
 
 
 def routes() -> list[Route]:
-    """Return the routes of the chart library and of the pages; without the pages if streamlit's file is not as expected."""
+    """Return the routes of the pages; none if streamlit's file is not as expected."""
     files = (path.stem for path in Path(__file__).parents[1].glob("[!_]*.py"))
     pages = [page_routes(name, partial(_answer, bool(name))) for name in ("", *files, *SETTINGS)]
-    return [own_route(LIBRARY_ADDRESS, _library), *(chain(*pages) if _front_page(has_charts=True) else [])]
+    return list(chain(*pages)) if _front_page(has_charts=True) else []
 
 
 async def _answer(has_charts: bool, _request: Request) -> HTMLResponse:
     return HTMLResponse(_front_page(has_charts=has_charts), headers={"Cache-Control": "no-cache"})
-
-
-def _library(request: Request) -> Response:
-    """Return the chart library, whose content never changes at this address."""
-    headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
-    kind = "text/javascript"
-    if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(LIBRARY.read_bytes(), headers=headers, media_type=kind)
-    return Response(_packed(), headers=headers | {"Content-Encoding": "gzip"}, media_type=kind)
-
-
-@cache
-def _packed() -> bytes:
-    return gzip.compress(LIBRARY.read_bytes())  # once, because it takes as long as drawing a page
 
 
 @cache
@@ -97,7 +82,9 @@ def _front_page(*, has_charts: bool) -> str | None:
     style = f"<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n"
     library = (_NOW if has_charts else _LATER).format(LIBRARY_ADDRESS)
     head = head.replace("<title>Streamlit</title>", "<title>DSG Lab</title>")
-    ahead = "".join(_AHEAD.format(name) for name in _parts(head)) if has_charts else ""
+    own = [address_of(name) for name in MODULES]
+    streamlits = [f"./static/js/{name}" for name in _parts(head)]
+    ahead = "".join(_AHEAD.format(address) for address in [*own, *streamlits]) if has_charts else ""
     return head + style + ahead + library + found + rest if found else None
 
 

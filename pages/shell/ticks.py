@@ -78,9 +78,10 @@ class Ticker:
     Parameters
     ----------
     answer : callable
+        Gets what the browser asks for besides a tick, or "".
     """
 
-    def __init__(self, answer: Callable[[], bytes]) -> None:
+    def __init__(self, answer: Callable[[str], bytes]) -> None:
         self.answer, self.token = answer, token_hex(16)
         self._session = arrive()
         _tickers[self.token] = self
@@ -101,13 +102,13 @@ def are_served() -> bool:
 
 
 def tick_route() -> Route:
-    """Return the route of ticks, which name the token of a page."""
+    """Return the route of ticks, which name the token of a page, and after a space what the browser asks for."""
     _is_served.set()
     return own_route(ADDRESS, _answer, methods=["POST"])
 
 
 async def token_in(request: Request) -> str | None:
-    """Return the token in a request's body, or None without reading it if the body is too long."""
+    """Return a request's body, or None without reading it if it is too long."""
     length = request.headers.get("content-length", "")
     if not length.isdigit() or int(length) > LONGEST_TOKEN:
         return None
@@ -115,13 +116,15 @@ async def token_in(request: Request) -> str | None:
 
 
 async def _answer(request: Request) -> Response:
-    token = await token_in(request)
-    if token is None:
+    body = await token_in(request)
+    if body is None:
         return Response(status_code=400)
+    token, _, asked = body.partition(" ")
     ticker = _tickers.get(token)
-    content = (
-        LOST if ticker is None or ticker.is_lost else await anyio.to_thread.run_sync(ticker.answer, limiter=_limiter())
-    )
+    if ticker is None or ticker.is_lost:
+        content = LOST
+    else:
+        content = await anyio.to_thread.run_sync(ticker.answer, asked, limiter=_limiter())
     return Response(content, headers={"Cache-Control": "no-store"}, media_type="text/plain; charset=utf-8")
 
 

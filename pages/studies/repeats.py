@@ -10,7 +10,7 @@ import streamlit as st
 from dsgcore.experiments import Run, Spec
 from dsgcore.studies import Effect, Results, SpecList, StoreError, curves_of
 from pages.charts import figures as charts
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.controls.own_file import plain
 from pages.studies.curve_charts import seeds_figure
 from pages.studies.differing import said_difference

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dsgcore.studies import Results, importance, table_of
 from dsgcore.studies.axes import parameter_of
 from pages.charts.figures import Figure
-from pages.charts.live_plotly import clicked, live_chart
+from pages.charts.live_chart import clicked, live_chart
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
 from pages.studies.differing import said_difference

@@ -18,7 +18,7 @@ from dsgcore.studies import evaluations
 from dsgcore.studies.curves import BY as OVERS
 from dsgcore.studies.curves import EVALUATIONS, ITERATIONS
 from pages.charts import words
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.controls.own_file import plain
 from pages.studies.study_charts import short_number
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
@@ -13,7 +12,8 @@ from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from dsgcore.studies.rooms import Asked, Key
-from pages.charts.live_plotly import Occasion
+from pages.live.gauges import Tried
+from pages.live.view import View
 from pages.shell.memory import Claim, account
 from pages.shell.room_key import Ticket
 from pages.shell.ticks import Hold, Ticker
@@ -26,22 +26,10 @@ BUDGET = Budget(memory=GIGABYTE, seconds=1.0)
 # Seconds that one drawing of the page may spend on the way to an iteration from a link.
 LONGEST_GO = 1.0
 MOST_DIGITS = 9
-# Seconds after which a run continues without a report of the first curve, because some browsers cannot report it.
-LONGEST_WAIT = 30.0
 
 
 # While a run is in progress, the link adds this to the iteration that the run has reached.
 PLAYING = "-playing"
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A remedy that was clicked: the number of its run, the gauge's value before, and the expected value."""
-
-    number: int
-    name: str
-    before: str
-    expected: str
 
 
 @dataclass
@@ -62,13 +50,12 @@ class Bench:
     tried: Tried | None = None
     look: int = 0  # an earlier iteration that the page shows; 0 for the present
     is_showing: bool = False  # moves through the iterations by itself
-    view: Any = None  # the run at that iteration
+    earlier: Any = None  # the run at that iteration
+    view: View = field(default_factory=View)  # at the last drawing
     diagnosis: Any = None  # the result on what limits a run
     suggested: Any = None  # the suggested values for the controls
     notices: list[str] = field(default_factory=list)
     drawn: int = 0  # number of drawings of the whole page
-    is_page_drawn: bool = False  # True while the whole page is drawn, and not only its fragment
-    has_empty_boxes: bool = False  # boxes in the sidebar that are filled after the first curve is drawn
     answered: int = -1  # the last drawing whose button was answered
     wants_restart: bool = False  # with the values that the controls have at the next drawing
     given: dict[str, Any] = field(default_factory=dict)  # values of controls to set at the next drawing
@@ -80,21 +67,16 @@ class Bench:
     going_to: int = 0  # the iteration from the link that the run must reach; 0 after it has
     plays_on: bool = False  # True if the run continues from there
     at_noted: float = -math.inf  # time at which `at` was last written
-    since: float = field(default_factory=time.monotonic)  # time at which the reader opened the page
     opened: set[str] = field(default_factory=set)  # tabs that have been opened
-    is_seen: bool = False  # True after the browser has drawn the curves
-    n_shown: int = 0  # drawings of the curves that the browser was asked to report
+    open_tab: str = ""
     claim: Claim = field(default_factory=Claim)  # on the server's memory, for the run
     session: str = field(default_factory=lambda: token_hex(8))  # the name under which it waits for its turn to compute
     hold: Hold = field(default_factory=Hold)  # by the script, or by a tick
     ticker: Ticker | None = None  # answers its ticks
-    noted: Mapping[str, Any] = field(default_factory=dict)  # the controls' values, for a tick
-    theme: str = "light"  # at the last drawing
     hidden: Set[str] = frozenset()  # parts of the page
     undrawn: dict[str, str] = field(default_factory=dict)  # the link's text of each control that is not drawn
-    sent: dict[str, Any] = field(default_factory=dict)  # the charts that ticks have sent, by key
+    sent: dict[str, str] = field(default_factory=dict)  # the figures that the last tick has sent, by key
     drawn_at: float = -math.inf  # time at which the script last drew the run
-    drawn_health: Any = None
     place: Place | None = None  # in a guided lesson
     room: Key | None = None  # the class's room
     ticket: Ticket | None = None  # with which the browser keeps the room's key
@@ -122,21 +104,6 @@ class Bench:
         """Rows and columns of the run's data."""
         return None if self.live is None else _shape(self.live.run.split)
 
-    def see(self) -> None:
-        """Record that the browser has drawn the curves."""
-        self.is_seen = True
-
-    def occasion(self, page: str) -> Occasion | None:
-        """Return the drawing of the curves that the browser must report, or None. Each has a new number, because one may be
-        lost."""
-        self.n_shown += not self.is_watched
-        return None if self.is_watched else Occasion(page, self.n_shown)
-
-    @property
-    def is_watched(self) -> bool:
-        """True if the browser has drawn the curves, so that the run need not wait for it."""
-        return self.is_seen or time.monotonic() - self.since > LONGEST_WAIT
-
 
 def _shape(split: Split) -> tuple[int, int]:
     return len(split.X_train) + len(split.X_test), split.X_train.shape[1]
@@ -157,7 +124,7 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
         bench.preparation = prepare(spec, split, work, at)
         return
     bench.live = LiveRun(spec, bench.live, bench.files, split)
-    bench.surface, bench.view, bench.look, bench.is_showing = None, None, 0, False
+    bench.surface, bench.earlier, bench.look, bench.is_showing = None, None, 0, False
     bench.at, bench.at_noted = "", -math.inf
     bench.is_playing, bench.going_to = True, 0
     bench.number += 1

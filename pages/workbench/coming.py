@@ -57,7 +57,6 @@ def bench_of(problem: type[Setting]) -> Bench:
 
 def _enter(problem: type[Setting], bench: Bench) -> None:
     """Open the page with the values of its link; without any, as the reader left it."""
-    bench.is_seen, bench.since = False, time.monotonic()
     forget(bench.undrawn)
     given = st.query_params.to_dict()
     own = link.in_own_names(problem, given)

@@ -13,7 +13,7 @@ from dsgcore.experiments import Run
 from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Mark, Sample, confusion_chart, histogram_chart
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.charts.roles import color_of
 from pages.workbench.bench import Bench
 from pages.workbench.inside_view import look_inside

@@ -14,10 +14,10 @@ from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, ha
 from dsgcore.experiments import Run
 from pages.charts import figures as charts
 from pages.charts import words
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.charts.run_map import run_map, surface_on
 from pages.controls.own_file import plain
-from pages.workbench.map_view import map_state
+from pages.live.map_view import map_state
 
 HEIGHT = 290
 FEATURE, POINT, ALL = "one feature", "one point", "all coefficients"

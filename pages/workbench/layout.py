@@ -39,15 +39,10 @@ def lay_out(hidden: Set[str]) -> None:
 
 
 _ROOM = {
-    **dict.fromkeys(("tiles", "limits"), ".st-key-part-numbers {min-height: 0 !important}"),
-    "view": ".st-key-chart-map .live-chart-head {padding-top: 0 !important} .live-chart-title {display: inline !important}",
-    "error": '[data-testid="stMain"] {--row: var(--charts) !important} .st-key-part-view > [class*="parts"] {display: none}',
-    "tabs": '[data-testid="stLayoutWrapper"]:has(> .st-key-part-health) {position: fixed !important; right: 1rem !important; '
-    "bottom: 1rem !important; height: auto !important; margin: 0 !important; background: var(--ground) !important}",
+    **dict.fromkeys(("tiles", "limits"), ".st-key-part-head {min-height: 5rem !important}"),
+    "view": "#chart-map .live-chart-head {padding-top: 0 !important} #chart-map .live-chart-title {display: inline !important}",
+    "error": ".stMain {--row: var(--charts) !important; --below: 0px !important}",
 }
-# The error is beside the map, so its switch moves to the corner of the map. There is no objective to have a switch.
-_BESIDE = """@media (min-width: 961px) {
-    .st-key-part-view > [class*="parts"] {top: 0 !important}
-    .st-key-part-view > [class*="log_objective"] {display: none}
-}"""
-_EMBEDDED = '[data-testid="stMainBlockContainer"]:has(> * > * > .st-key-part-sentence) {padding-top: 1rem !important}'
+# The error is beside the map, so its switch moves to the corner of the map.
+_BESIDE = '@media (min-width: 961px) {.st-key-part-view > [class*="parts"] {top: 0 !important}}'
+_EMBEDDED = ".stMainBlockContainer:has(> * > * > .st-key-part-sentence) {padding-top: 1rem !important}"

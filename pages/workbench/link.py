@@ -13,10 +13,10 @@ from pages.controls.also import ALSO, refused_also
 from pages.controls.changes import CHANGES
 from pages.controls.control import Control, key_of, number
 from pages.controls.from_link import in_link, read_controls, refusal
+from pages.controls.map_axes import AXES
 from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of
-from pages.workbench.map_axes import AXES
 
 # The entries without a control: the changes during the run, its iteration, the earlier step that the page shows, the place
 # in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.

@@ -10,9 +10,9 @@ import streamlit as st
 from dsgcore.experiments import Run
 from pages.charts import figures as charts
 from pages.charts import words
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.charts.run_map import run_map, surface_on
-from pages.workbench.map_view import map_state, score_heats
+from pages.live.map_view import map_state, score_heats
 
 HEIGHT = 290
 

@@ -12,7 +12,7 @@ from dsgcore.experiments import Setting, Spec
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import Control, draw
+from pages.controls.control import draw
 from pages.controls.data_picker import draw_dataset, keep_dataset
 from pages.controls.kernel_picker import draw_kernel, keep_kernel
 from pages.controls.own_file import plain
@@ -20,7 +20,6 @@ from pages.controls.undrawn import keep, keep_choice
 from pages.controls.view_choices import SLIDER, draw_choice
 from pages.upload.upload import draw_upload
 from pages.workbench.bench import Bench
-from pages.workbench.ticking import can_tick
 
 
 def spec_of_controls(
@@ -40,7 +39,6 @@ def spec_of_controls(
 
 def _undrawn_values(problem: type[Setting], bench: Bench, dataset: str) -> dict[str, Any]:
     """Return the values of the hidden sidebar's controls by name."""
-    bench.has_empty_boxes = False
     keep_choice(problem, SLIDER, bench.undrawn)
     offered = controls.controls_for(problem, dataset)
     values = {name: keep(c, bench.undrawn) for name, c in offered.items() if c.section != "kernel"}
@@ -64,10 +62,9 @@ def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tupl
     suggest_place = st.container()
     of_data = {name: c for name, c in offered.items() if c.section == "data"}
     rest = {name: c for name, c in offered.items() if name not in values | of_data and c.section != "kernel"}
-    bench.has_empty_boxes = _may_wait(bench, dataset, of_data | rest)
     for title, box in (("Data options", of_data), ("More", rest)):
         with st.expander(title, expanded=not bench.about.isdisjoint(box)):
-            values |= {} if bench.has_empty_boxes else {name: draw(c) for name, c in box.items()}
+            values |= {name: draw(c) for name, c in box.items()}
     if dataset == FILE and own_data is None:
         return None, step_place, suggest_place  # the upload has its own message
     return _checked_spec(problem, values, dataset, own_data), step_place, suggest_place
@@ -82,15 +79,3 @@ def _checked_spec(
     except BAD_INPUT as error:
         st.error(plain(str(error)))
         return None
-
-
-def _may_wait(bench: Bench, dataset: str, boxes: Mapping[str, Control]) -> bool:
-    """Return True if the closed boxes can be filled after the first curve, so that the browser has less to do until then.
-
-    That is not possible if one of their controls differs from its default, or if a lesson's step opens one of them.
-    """
-    is_first = bench.number == 0 and not bench.has_empty_boxes and dataset != FILE
-    keys = {c.key for c in boxes.values()}
-    return (
-        is_first and can_tick() and bench.about.isdisjoint(boxes) and not keys & {*st.query_params, *st.session_state}
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -12,6 +13,7 @@ from dsgcore.jobs import JobState
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.changes import CHANGES, changes_to_text, with_changes
 from pages.controls.control import key_of
+from pages.controls.controls import controls_for
 from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
 from pages.workbench.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
@@ -34,6 +36,16 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         bench.asked = asked
     except BAD_INPUT as error:
         st.error(plain(str(error)))
+
+
+def take(bench: Bench, changes: Mapping[str, Any]) -> None:
+    """Set controls of the solver to other values, and start again."""
+    if bench.live is None:  # other data were chosen at the same moment
+        return
+    spec = bench.live.run.spec
+    offered = controls_for(type(spec.problem), spec.data.name, spec.kernel.name)
+    bench.given |= {offered[name].key: value for name, value in changes.items()}
+    bench.wants_restart = True
 
 
 def _wants_new_run(bench: Bench, asked: Spec) -> bool:

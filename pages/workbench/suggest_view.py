@@ -17,7 +17,7 @@ from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.own_file import plain
 from pages.workbench.bench import Bench, once
-from pages.workbench.limits_view import take
+from pages.workbench.steering import take
 
 SECONDS, DEFAULT = (10, 20, 60, 180), 20
 TICK_SECONDS, LEASE_SECONDS = 0.5, 90.0

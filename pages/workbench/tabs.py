@@ -13,8 +13,10 @@ from dsgcore.data import CONVERSIONS
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, script
 from pages.controls.control import key_of
+from pages.controls.map_axes import axes_asked
 from pages.controls.own_file import plain
 from pages.gallery import data_views
+from pages.live.looking_back import seen
 from pages.race.views import race
 from pages.studies.differing import NOT_THERE, differing
 from pages.studies.pins import draw_pin
@@ -22,8 +24,6 @@ from pages.studies.repeats import draw_repeats
 from pages.workbench.bench import PLAYING, Bench
 from pages.workbench.frame import draw_frame
 from pages.workbench.link import ROOM
-from pages.workbench.looking_back import seen
-from pages.workbench.map_axes import axes_asked
 
 
 def as_of(bench: Bench, tab: str) -> None:

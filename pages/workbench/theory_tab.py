@@ -7,12 +7,12 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.experiments import LiveRun, Spec, kept_to, remedies, theory_of
-from pages.charts.live_plotly import live_chart
+from pages.charts.live_chart import live_chart
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.kernel_parameters import PICKER
+from pages.live.risk_view import alt_risk, risk_figure
 from pages.workbench.bench import Bench
-from pages.workbench.risk_view import alt_risk, risk_figure
 
 KEEP_HELP = "Starts a new run with values that meet the assumptions, as far as possible."
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting
@@ -17,14 +16,13 @@ from pages.controls.view_choices import SPEED, draw_choice
 from pages.workbench.bench import Bench, begin_again, once
 
 
-def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -> DeltaGenerator | None:
-    """Draw the bar with play, step, reset, speed and seed; return the place for the run's position, or None if the bar is
-    hidden."""
+def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -> None:
+    """Draw the bar with play, step, reset, speed and seed."""
     bench.drawn += 1
     if "transport" in bench.hidden:
         keep_choice(problem, SPEED, bench.undrawn)
         keep_choice(problem, SEED, bench.undrawn)
-        return None
+        return
     is_finished = bench.live is not None and bench.live.run.is_finished
     off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None or bench.is_held}
     with st.container(key="part-transport", horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -51,7 +49,6 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         _button(
             bench, "Another seed", "dice", _roll, problem, bench, icon=":material/casino:", help="Another seed", **off
         )
-        return st.empty()
 
 
 _STEP_HELP = "One iteration (key S)"

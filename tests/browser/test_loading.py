@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from test_accessibility import THEMES, found_on
 from test_chart_heads import FILLED, SETTINGS
 
-from pages.charts.live_plotly import LIBRARY
+from pages.charts.live_chart import LIBRARY
 
 PAGES = {
     "": "DSG Lab",

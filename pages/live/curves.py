@@ -12,9 +12,9 @@ from dsgcore.experiments import History, LiveRun, Run, theory_of
 from dsgcore.glossary import meaning
 from pages.charts import figures as charts
 from pages.charts import words
-from pages.controls.view_choices import LOG_OBJECTIVE, is_on
-from pages.race.state import add_finish_line
-from pages.workbench.marks import marks_of
+from pages.live.marks import marks_of
+from pages.live.view import View
+from pages.race.race_charts import finish_line
 
 GROWTH_SEEN_ON_LOG_AXIS = 1e3
 
@@ -66,22 +66,21 @@ def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
     return [charts.Curve("average", t[there], values[there], color, width=4.0)]
 
 
-def objective_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
+def objective_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the objective: training data, mini-batches, and the previous run."""
-    history, ink = live.run.history, charts.INK[theme]
+    history, ink = live.run.history, charts.INK[view.theme]
     curves = _ghost(live, "objective", ink)
     batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6}
     curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
     curves += _curves(history, "objective", "training data", ink, sentence=meaning("objective"))
     curves += _averaged(live.run, "objective_average", ink)
-    is_log = is_on(type(live.run.problem), LOG_OBJECTIVE) or _outgrows(live.run)
     return charts.line_chart(
         curves,
         title="Objective",
         marks=marks_of(live.run),
         x_range=(0, live.run.n_iter),
         revision=revision,
-        is_log_y=is_log,
+        is_log_y=view.is_log or _outgrows(live.run),
     )
 
 
@@ -91,9 +90,9 @@ def _outgrows(run: Run) -> bool:
     return bool((values > GROWTH_SEEN_ON_LOG_AXIS * run.start_objective()).any())
 
 
-def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
+def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the score: test and labeled points, the supervised twin, and the previous run."""
-    run, ink = live.run, charts.INK[theme]
+    run, ink = live.run, charts.INK[view.theme]
     curves = _ghost(live, "score_test", ink)
     if live.supervised is not None:
         style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
@@ -113,8 +112,9 @@ def score_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
         revision=revision,
     )
     if len(run.history):
-        _mark_best(figure, run.history, theme)
-    add_finish_line(figure, live)
+        _mark_best(figure, run.history, view.theme)
+    if view.finish is not None:
+        figure["data"].append(finish_line(view.finish, run.n_iter))
     return figure
 
 

@@ -10,7 +10,6 @@ from dsgcore.experiments.plane import PRINCIPAL_AXES
 from pages.controls.control import key_of
 from pages.controls.from_link import refused
 from pages.controls.undrawn import keep_choice
-from pages.shell.asked import asked
 
 AXES = ("map_x", "map_y")
 _LABELS = ("Across", "Up")
@@ -64,7 +63,7 @@ def refused_axes(run: Run) -> list[str]:
 def axes_asked(run: Run) -> Axes:
     """Return the columns chosen as the map's axes, with None for a principal axis."""
     names = run.split.feature_names
-    chosen = [asked(key_of(type(run.problem), name)) for name in AXES]
+    chosen = [st.session_state.get(key_of(type(run.problem), name)) for name in AXES]
     across, up = (names.index(name) if name in names else None for name in chosen)
     return across, up
 

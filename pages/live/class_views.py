@@ -11,10 +11,9 @@ from dsgcore.experiments import History, LiveRun, Run
 from dsgcore.multiclass.engine import MultiClassEngine
 from pages.charts import figures as charts
 from pages.charts import words
-from pages.charts.live_plotly import Chart, encoded
-from pages.workbench.marks import marks_of
+from pages.charts.live_chart import Chart, encoded
+from pages.live.marks import marks_of
 
-BELOW_HEIGHT = 250
 # On a log axis, values below this share of the largest are zeros with rounding errors.
 SMALLEST_SHARE = 1e-9
 
@@ -27,10 +26,10 @@ def engine_of(run: Run) -> MultiClassEngine:
 def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
     """Return the chart of the singular values and, with random features, the chart of their error."""
     figure = encoded(spectrum_figure(live, theme, revision))
-    made = [Chart("chart-spectrum", alt_spectrum(live), figure, BELOW_HEIGHT)]
+    made = [Chart("chart-spectrum", alt_spectrum(live), figure)]
     if engine_of(live.run).twin is not None:
         figure = encoded(error_figure(live, theme, revision))
-        made.append(Chart("chart-error", "Squared error of the random features.", figure, BELOW_HEIGHT))
+        made.append(Chart("chart-error", "Squared error of the random features.", figure))
     return made
 
 

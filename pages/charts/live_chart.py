@@ -3,70 +3,44 @@
 `st.plotly_chart` cannot do this (streamlit 1.67, issues 8782 and 11424). The content of the figure is part of the identity
 of its element, so each new data point replaces the chart: a blank frame appears, and zoom and hover are lost. Without the
 content in the identity the node stays, but the curve freezes, because the browser reads a figure only when its identity is
-new. This component therefore hands the figure to `Plotly.react`. It uses public streamlit interfaces only. If one of them
-is missing, charts are drawn with `st.plotly_chart`, after one warning.
+new. This component therefore hands the figure to `Plotly.react`.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component
 
-__all__ = ["LIBRARY", "LIBRARY_ADDRESS", "Chart", "Drawing", "Occasion", "clicked", "draw", "encoded", "live_chart"]
+from pages.charts.assets import loader
 
-_log = logging.getLogger(__name__)
+__all__ = ["CONFIG", "LIBRARY", "LIBRARY_ADDRESS", "STYLE", "Chart", "clicked", "encoded", "live_chart"]
 
-# The browser's part of the component: its script and its style, next to this file.
-_SCRIPT, _STYLE = (Path(__file__).with_name(f"live_plotly.{kind}") for kind in ("js", "css"))
+# The style of every chart.
+STYLE = (Path(__file__).parent / "browser" / "chart.css").read_text(encoding="utf-8")
 # plotly.js's bundle of two-dimensional charts. It has a third of the size of the bundle in the Python package, and starts
 # three times faster.
 LIBRARY = Path(__file__).parent / "library" / "plotly-cartesian-4.1.1.min.js"
 # Address of the bundle below the root of the server.
 LIBRARY_ADDRESS = f"library/{LIBRARY.name}"
 _DEFAULT_HEIGHT = 450  # plotly's default
-_CONFIG: Mapping[str, Any] = {"displayModeBar": False, "displaylogo": False}
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """An encoded figure. A figure that stays the same is encoded once, not at each drawing of the page."""
-
-    text: str
-    height: int
-
-
-@dataclass(frozen=True)
-class Occasion:
-    """A drawing that the browser reports once it is done.
-
-    The browser does not report it after it has left the page, because the server would then go back to that page.
-    """
-
-    page: str  # the last part of its address
-    number: int
-
-
-def encoded(figure: Mapping[str, Any]) -> Drawing:
-    """Return the figure, encoded for the browser."""
-    return Drawing(_to_json(figure), (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT)
+CONFIG: Mapping[str, Any] = {"displayModeBar": False, "displaylogo": False}
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure with its place on the page; see `live_chart` for the rest."""
+    """A figure, encoded for the browser, with its name on the page and its text for screen readers."""
 
     key: str
     alt: str
-    drawing: Drawing
-    height: int
+    figure: str
 
 
 def live_chart(
@@ -75,9 +49,7 @@ def live_chart(
     key: str,
     alt: str,
     height: int | None = None,
-    config: Mapping[str, Any] = _CONFIG,
-    on_drawn: Callable[[], None] | None = None,
-    occasion: Occasion | None = None,
+    config: Mapping[str, Any] = CONFIG,
     on_clicked: Callable[[], None] | None = None,
     save_as: str = "",
 ) -> None:
@@ -104,72 +76,22 @@ def live_chart(
         change. A page's style sheet can override it for ``.st-key-<key> .live-chart``.
     config : mapping
         Plotly's configuration; by default no mode bar. It is read when the chart is first drawn.
-    on_drawn : callable, optional
-        Called after the browser has drawn the chart. The page, or the chart's fragment, is then drawn again.
-    occasion : Occasion, optional
-        `on_drawn` is called once for each occasion, and never without one.
     on_clicked : callable, optional
         Called when a point of the chart is clicked; `clicked` returns the point.
     save_as : str, optional
         File name, without ending, for the button that saves the chart as PNG, SVG, standalone HTML or
         CSV of its curves. By default the key.
     """
-    draw(
-        encoded(figure),
-        key=key,
-        alt=alt,
-        height=height,
-        config=config,
-        on_drawn=on_drawn,
-        occasion=occasion,
-        on_clicked=on_clicked,
-        save_as=save_as,
-    )
-
-
-def draw(
-    drawing: Drawing,
-    *,
-    key: str,
-    alt: str,
-    height: int | None = None,
-    config: Mapping[str, Any] = _CONFIG,
-    on_drawn: Callable[[], None] | None = None,
-    occasion: Occasion | None = None,
-    on_clicked: Callable[[], None] | None = None,
-    save_as: str = "",
-    order: float = 0.0,
-) -> None:
-    """Draw an encoded figure; see `live_chart` for the rest.
-
-    If ticks change the chart as well, the browser ignores a figure whose `order` is below the order of the one it shows.
-    """
-    pixels, text = height or drawing.height, drawing.text
-    mount = _component()
-    if mount is None:
-        if on_drawn is not None:
-            on_drawn()  # without the component no browser reports the drawing
-        st.plotly_chart(
-            json.loads(text),
-            key=key,
-            alt=alt,
-            width="stretch",
-            height=pixels,
-            theme="streamlit",
-            config=dict(config),
-        )
-        return
-    told = asdict(occasion) if occasion is not None else None
-    around = {"key": key, "order": order, "alt": alt, "height": pixels, "occasion": told}
-    around |= {"config": dict(config), "library": LIBRARY_ADDRESS, "save": save_as or key.removeprefix("chart-")}
+    pixels = height or (figure.get("layout") or {}).get("height") or _DEFAULT_HEIGHT
+    around = {"alt": alt, "height": pixels, "config": dict(config), "library": LIBRARY_ADDRESS}
+    around["save"] = save_as or key.removeprefix("chart-")
     clicks: dict[str, Any] = {} if on_clicked is None else {"on_clicked_change": on_clicked}
-    mount(
+    _component()(
         key=key,
         # Bytes are sent as they are. Other types would be encoded twice more, for the message and for its digest.
-        data=f"{json.dumps(around)}\n{text}".encode(),
+        data=f"{json.dumps(around)}\n{encoded(figure)}".encode(),
         width="stretch",
         height=pixels,
-        on_drawn_change=on_drawn or _nobody_waits,
         **clicks,
     )
 
@@ -180,11 +102,7 @@ def clicked(key: str) -> Any:
     return None if state is None else state.get("clicked")
 
 
-def _nobody_waits() -> None:
-    """Do nothing: a report arrived that was asked for earlier."""
-
-
-def _to_json(figure: Mapping[str, Any]) -> str:
+def encoded(figure: Mapping[str, Any]) -> str:
     """Encode `figure` compactly, with gaps instead of NaN, which the browser's JSON does not know."""
     try:
         return json.dumps(figure, separators=(",", ":"), allow_nan=False, default=_plain)
@@ -210,15 +128,5 @@ def _with_gaps(value: Any) -> Any:
 
 
 @cache
-def _component() -> Callable[..., Any] | None:
-    """Register the component, or return None if this streamlit or plotly lacks what it needs."""
-    try:
-        from streamlit.components.v2 import component
-    except ImportError as missing:
-        _log.warning("charts are drawn with st.plotly_chart and will flicker: %s", missing)
-        return None
-    if not LIBRARY.is_file():
-        _log.warning("charts are drawn with st.plotly_chart and will flicker: no file %s", LIBRARY)
-        return None
-    js, css = (path.read_text(encoding="utf-8") for path in (_SCRIPT, _STYLE))
-    return component("live_plotly", js=js, css=css, isolate_styles=False)
+def _component() -> Callable[..., Any]:
+    return component("live_chart", js=loader("charts/browser/single.js"), css=STYLE, isolate_styles=False)

@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 from dsgcore.core.cost import seconds_of_features
 from dsgcore.experiments import Plane, Run, Surface
 from pages.charts import figures as charts
-from pages.charts.live_plotly import Chart, Drawing, encoded
+from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import NO_LINKS, colors_of, ends_of, lead, rank_heat, region_heat, run_map, surface_on
-from pages.controls.view_choices import GRAPH, is_on, map_choice, viewed
+from pages.controls.map_axes import Axes, plane_of
+from pages.live.view import View
 from pages.shell.turns import drawing, turns
-from pages.workbench.map_axes import Axes, axes_asked, plane_of
 
 # Grid points along each axis. There are fewer, down to the least, if all of them would slow down each iteration.
 GRID, LEAST_GRID = 60, 24
 SECONDS_A_BLOCK = 0.05
 SECONDS_BETWEEN_SURFACES = 1.0
 WAITING_PER_SECOND = 4
-MAP_HEIGHT = 350
 MAX_LINKS = 600
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 TITLES = {
@@ -50,23 +49,22 @@ class MapState:
     shown: str = ""
     links: NDArray | None = None
     drawn: tuple[Any, ...] = ()  # the inputs of the figure
-    figure: Drawing | None = None
+    figure: str = ""
 
 
-def map_chart(bench: Any, run: Run, theme: str) -> Chart:
+def map_chart(bench: Any, run: Run, view: View) -> Chart:
     """Return the map: the training points over f, h or the error, or for several classes over their regions or the lead."""
-    shown = viewed(type(run.problem), map_choice(type(run.problem)))
-    state = map_state(bench, run)
+    shown, state = view.on_map, map_state(bench, run)
     _refresh(run, state, shown, is_playing=bench.is_playing and not bench.look and not bench.is_held)
-    links, revision = _links(run, state), f"{bench.number}-{shown}-{state.axes}"
-    made_of = state.computed_t, theme, revision, len(links)
-    if state.figure is None or state.drawn != made_of:
-        heat = heat_of(run, state, shown, theme)
-        made = run_map(run, state.plane, heat, title=TITLES[shown], theme=theme, revision=revision, links=links)
+    links, revision = _links(run, state, has_graph=view.has_graph), f"{bench.number}-{shown}-{state.axes}"
+    made_of = state.computed_t, view.theme, revision, len(links)
+    if not state.figure or state.drawn != made_of:
+        heat = heat_of(run, state, shown, view.theme)
+        made = run_map(run, state.plane, heat, title=TITLES[shown], theme=view.theme, revision=revision, links=links)
         made["layout"]["meta"] = {"note": step_note(state.computed_t, run.n_iter)}
         state.drawn, state.figure = made_of, encoded(made)
     alt = f"Map of the data over: {TITLES[shown]}, after step {state.computed_t}."
-    return Chart("chart-map", alt, state.figure, MAP_HEIGHT)
+    return Chart("chart-map", alt, state.figure)
 
 
 def step_note(t: int, n_iter: int) -> str:
@@ -76,7 +74,7 @@ def step_note(t: int, n_iter: int) -> str:
 
 def map_state(bench: Any, run: Run) -> MapState:
     """Return the plane of a run's data with the chosen axes, and the values known there."""
-    axes = axes_asked(run)
+    axes = bench.view.axes
     if bench.surface is None or bench.surface.axes != axes:
         bench.surface = _new_map(run, axes)
     state: MapState = bench.surface
@@ -161,9 +159,9 @@ def _levels(run: Run) -> NDArray:
     return np.array([each.mean() if len(each) else np.nan for each in own])
 
 
-def _links(run: Run, state: MapState) -> NDArray:
+def _links(run: Run, state: MapState, *, has_graph: bool) -> NDArray:
     """Return the graph's links to draw, or nothing if there is no graph or the switch is off."""
-    if run.problem.decision != "highest" or not is_on(type(run.problem), GRAPH):
+    if run.problem.decision != "highest" or not has_graph:
         return NO_LINKS
     if state.links is None:
         state.links = run.engine.links(MAX_LINKS)  # type: ignore[attr-defined]

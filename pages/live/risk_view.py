@@ -6,16 +6,16 @@ from dsgcore.experiments import LiveRun
 from dsgcore.settings import profile_of
 from dsgcore.settings.panels import Line
 from pages.charts import figures as charts
-from pages.charts.live_plotly import Chart, encoded
+from pages.charts.live_chart import Chart, encoded
 from pages.charts.risk_chart import TITLE, risk_chart
 from pages.charts.roles import color_of
 
-TERM, HEIGHT = "term: ", 250
+TERM = "term: "
 
 
 def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
     """Return the chart of the parts, for the place below the map."""
-    return [Chart("chart-risk", alt_risk(live), encoded(risk_figure(live, theme, revision)), HEIGHT)]
+    return [Chart("chart-risk", alt_risk(live), encoded(risk_figure(live, theme, revision)))]
 
 
 def risk_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:

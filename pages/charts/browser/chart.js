@@ -1,0 +1,177 @@
+// One chart in the page: its title, legend and note above the plot, as text that wraps, and the plot itself.
+import {groupOf, make, write} from "./head.js";
+
+let library;    // promise of Plotly, one for the page
+let count = 0;  // number of charts, for the names of their tooltips
+
+/** Return Plotly, from the script in the page's head or from one that is loaded here. */
+function load(path) {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  let script = document.querySelector(`script[src$="${path}"]`);
+  if (!script) {
+    script = document.createElement("script");
+    script.src = new URL(path, document.baseURI);
+    document.head.append(script);
+  }
+  return new Promise((done, failed) => {
+    script.addEventListener("load", () => done(window.Plotly));
+    script.addEventListener("error", () => {
+      script.remove();
+      failed(Error("the chart library could not be read"));
+    });
+  });
+}
+
+function themed(element) {
+  const style = getComputedStyle(element);
+  const get = name => style.getPropertyValue("--st-" + name).trim();
+  const ink = get("text-color"), line = get("border-color");
+  const size = Number(get("chart-type")) || 12;  // larger when presenting
+  const title = {font: {size}, standoff: 4};
+  // The margins have room for the labels, so that they need not be measured at each drawing.
+  const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true, ticklabeloverflow: "allow", title};
+  const bar = {outlinewidth: 0};
+  return {layout: {
+    font: {color: ink, family: get("font"), size},
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    colorway: get("chart-categorical-colors").split(/,(?![^(]*[)])/),
+    xaxis: axis, yaxis: axis, coloraxis: {colorbar: bar},
+    hoverlabel: {bgcolor: get("secondary-background-color"), bordercolor: line,
+                 font: {color: ink, family: get("font")}},
+    margin: {l: 48, r: 12, t: 24, b: 36},
+  }};
+}
+
+const waiting = [];  // first drawings of charts
+let isAtWork = false;
+
+/** Wait until the browser has shown the present state. */
+function aFrame() {
+  return new Promise(done => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);  // a hidden page gets no frames
+  });
+}
+
+/** Draw a chart for the first time: one after another, so that the browser can show each. */
+function inTurn(work) {
+  return new Promise((done, failed) => {
+    waiting.push(() => Promise.resolve().then(work).then(done, failed));
+    if (!isAtWork) workOff();
+  });
+}
+
+async function workOff() {
+  isAtWork = true;
+  while (waiting.length) {
+    await waiting.shift()();
+    await aFrame();
+  }
+  isAtWork = false;
+}
+
+/** Return true if a drawing can wait, because its tab is closed. */
+const canWait = ({isAway, isPlotted}) => isAway && isPlotted;
+
+const sizeOf = ({clientWidth, clientHeight}) => `${clientWidth} x ${clientHeight}`;
+
+async function react(chart, Plotly, {figure, template}) {
+  const look = JSON.stringify(template);
+  // Each drawing of a page sends all of its charts, and most are unchanged.
+  if (chart.isPlotted && chart.figure === figure && chart.look === look + [...chart.hidden]) return;
+  chart.figure = null;  // until it is drawn
+  const {data = [], layout = {}} = JSON.parse(figure);
+  if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+  if (layout.uirevision !== chart.revision) chart.hidden.clear();
+  chart.revision = layout.uirevision;
+  write(chart, data, layout);
+  for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
+  const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
+  const hidden = [...chart.hidden];
+  chart.size = sizeOf(chart.node);
+  await Plotly.react(chart.node, data, {...layout, ...own}, {...chart.config, responsive: false});
+  chart.isPlotted = true;
+  [chart.figure, chart.look] = [figure, look + hidden];
+  if (!chart.hears) {
+    chart.hears = true;
+    chart.node.on("plotly_click", ({points}) => {
+      const place = points.map(point => point.customdata).find(value => value !== undefined && value !== null);
+      if (place !== undefined) chart.onClick(place);
+    });
+  }
+}
+
+async function draw(chart) {
+  if (chart.isDrawing) return;  // the loop below draws the newest figure and skips older ones
+  chart.isDrawing = true;
+  try {
+    const Plotly = await (library ??= load(chart.library));
+    const drawNewest = () => {
+      chart.drawn = chart.newest;
+      chart.newest = null;
+      return chart.root.isConnected ? react(chart, Plotly, chart.drawn) : null;  // it may be gone before its turn
+    };
+    while (chart.newest && !canWait(chart)) {
+      if (chart.isPlotted) await drawNewest();
+      else {
+        chart.node.textContent = "";  // an error's text, see below
+        await inTurn(drawNewest);
+      }
+    }
+  } catch (error) {
+    if (!window.Plotly) library = undefined;  // the next update tries again
+    window.Plotly?.purge(chart.node);
+    chart.isPlotted = chart.hears = false;
+    chart.node.textContent = "This chart could not be drawn: " + error.message;
+  } finally {
+    chart.isDrawing = false;
+    chart.onDrawn();
+  }
+}
+
+/**
+ * Create a chart inside `parent`.
+ *
+ * library: address of the chart library; save: name of the files that its button saves; config: plotly's configuration;
+ * onClick: called with the `customdata` of a clicked point; onDrawn: called after each drawing.
+ */
+export function createChart(parent, {library: path, save: name, config = {}, onClick = () => {}, onDrawn = () => {}}) {
+  const head = make("div", "head"), tip = make("div", "tip"), node = make("div", "plot");
+  tip.id = "live-chart-tip-" + count++;
+  tip.setAttribute("role", "tooltip");
+  tip.hidden = true;
+  const root = make("div", "root", head, tip, node);
+  root.classList.add("live-chart");
+  root.setAttribute("role", "figure");
+  parent.append(root);
+  const chart = {root, head, tip, node, library: path, save: name, config, onClick, onDrawn,
+    newest: null, drawn: null, isDrawing: false, isPlotted: false, hidden: new Set(), written: null,
+    again() {
+      chart.newest ??= chart.drawn;
+      draw(chart);
+    }};
+  chart.observer = new ResizeObserver(async () => {
+    chart.isAway = !node.clientWidth;
+    if (chart.isAway || !chart.isPlotted) return;
+    if (chart.newest) await draw(chart);  // it has waited until it is visible
+    if (sizeOf(node) === chart.size) return;
+    chart.size = sizeOf(node);
+    window.Plotly.Plots.resize(node);
+  });
+  chart.observer.observe(node);
+  return {
+    root,
+    /** Show a figure, as JSON, with its text for screen readers. */
+    show({figure, alt}) {
+      root.setAttribute("aria-label", alt);
+      chart.newest = {figure, template: themed(root)};
+      draw(chart);
+    },
+    isDrawn: () => Boolean(chart.figure),
+    remove() {
+      chart.observer.disconnect();
+      window.Plotly?.purge(node);
+      root.remove();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// A chart as a file: PNG, SVG, standalone page, or a table of its curves.
+
+/** Return the figure with its title and legend, as on the page. */
+function whole(chart) {
+  const {figure, template} = chart.drawn, {data, layout} = JSON.parse(figure);
+  const margin = {...layout.margin, t: 60, r: Math.max(layout.margin?.r ?? 0, 24)};
+  const paper_bgcolor = getComputedStyle(chart.root).getPropertyValue("--st-background-color").trim();
+  const own = {margin, paper_bgcolor, legend: {orientation: "h", y: 1, yanchor: "bottom"}};
+  if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+  return {data, layout: {...layout, ...own}};
+}
+
+function image(kind) {
+  return chart => {
+    const {clientWidth: width, clientHeight: height} = chart.root;
+    return window.Plotly.toImage(whole(chart), {format: kind, width, height, scale: kind === "png" ? 2 : 1});
+  };
+}
+
+const file = (text, type) => URL.createObjectURL(new Blob([text], {type: type + ";charset=utf-8"}));
+
+/** Return a standalone page that contains the chart library. */
+async function page(chart) {
+  const script = document.querySelector(`script[src$="${chart.library}"]`);
+  const library = await (await fetch(script.src)).text();
+  const said = [whole(chart), chart.root.getAttribute("aria-label")];
+  const [figure, alt] = said.map(value => JSON.stringify(value).replaceAll("<", "\\u003c"));
+  return file(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>DSG Lab</title>
+<style>html, body, #figure {height: 100%; margin: 0}</style><div id="figure" role="img"></div>
+<script>${library.replaceAll("</script", "<\\/script")}</script>
+<script>
+const {data, layout} = ${figure}, node = document.getElementById("figure");
+node.setAttribute("aria-label", ${alt});
+document.title = layout.title?.text ?? document.title;
+Plotly.newPlot(node, data, layout, {responsive: true, displaylogo: false});
+</script></html>
+`, "text/html");
+}
+
+const cell = value => /[",\n]/.test(value ?? "") ? `"${String(value).replaceAll('"', '""')}"` : value ?? "";
+
+/** Return a trace's points as rows: its name, x and y, and z for a surface. */
+function rowsOf(trace, number) {
+  const name = trace.name || "curve " + (number + 1), {x, y, z} = trace;
+  if (!z) return (y ?? []).map((value, i) => [name, x?.[i], value]);
+  const at = (values, first = 0, step = 1) => i => values?.[i] ?? first + i * step;
+  const [across, up] = [at(x, trace.x0, trace.dx), at(y, trace.y0, trace.dy)];
+  return z.flatMap((row, j) => row.map((value, i) => [name, across(i), up(j), value]));
+}
+
+/** Return all traces as a table. */
+function table(chart) {
+  const {data, layout} = JSON.parse(chart.drawn.figure);
+  const rows = data.flatMap(rowsOf), title = axis => cell(axis?.title?.text || undefined);
+  const head = ["curve", title(layout.xaxis) || "x", title(layout.yaxis) || "y", "z"];
+  const width = Math.max(3, ...rows.map(row => row.length));
+  const lines = rows.map(row => Array.from({length: width}, (_, i) => cell(row[i])).join(","));
+  return file([head.slice(0, width).join(","), ...lines].join("\n") + "\n", "text/csv");
+}
+
+const FILES = {png: image("png"), svg: image("svg"), html: page, csv: table};
+export const KINDS = Object.keys(FILES);
+
+export async function save(chart, kind) {
+  const link = document.createElement("a");
+  link.href = await FILES[kind](chart);
+  link.download = chart.save + "." + kind;
+  link.click();
+  if (link.href.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+

@@ -1,0 +1,58 @@
+"""The live view in the page: a head with the run's words and numbers above the tabs, and its charts in the tab Live.
+
+Both mounts share one state in the browser (`browser/shown.js`). The head gets the snapshots, from the script and from ticks.
+The charts have a mount of their own because Streamlit draws a tab's content inside the tab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from pages.charts.assets import loader
+from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE
+
+HEAD, CHARTS = "live-head", "live-charts"
+_STYLE = (Path(__file__).parent / "browser" / "live.css").read_text(encoding="utf-8")
+
+
+def draw_head(data: bytes, *, on_remedy: Callable[[], None], on_halve: Callable[[], None]) -> None:
+    """Draw status, tiles, gauges and scrubber. `remedy_asked` returns the gauge whose remedy was pressed."""
+    _head()(
+        key=HEAD,
+        data=data,
+        width="stretch",
+        height="content",
+        on_remedy_change=on_remedy,
+        on_halve_change=on_halve,
+        on_redraw_change=_nothing,
+    )
+
+
+def draw_charts() -> None:
+    """Draw the place of the charts."""
+    _charts()(key=CHARTS, data={"config": dict(CONFIG), "library": LIBRARY_ADDRESS}, width="stretch", height="content")
+
+
+def remedy_asked() -> str:
+    """Return the name of the gauge whose remedy was just pressed."""
+    return str((st.session_state.get(HEAD) or {}).get("remedy") or "")
+
+
+def _nothing() -> None:
+    """Do nothing: the only purpose of the call is to draw the page again."""
+
+
+@cache
+def _head() -> Callable[..., Any]:
+    return component("live_head", js=loader("live/browser/head.js"), css=_STYLE, isolate_styles=False)
+
+
+@cache
+def _charts() -> Callable[..., Any]:
+    return component("live_charts", js=loader("live/browser/charts.js"), css=STYLE, isolate_styles=False)

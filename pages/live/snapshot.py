@@ -1,0 +1,89 @@
+"""What a setting's page shows of its run at one moment: the same data for the script, for a tick, and for tests."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pages.charts.live_chart import Chart, encoded
+from pages.live import class_views, risk_view
+from pages.live.curves import alt_error, alt_objective, alt_score, error_figure, objective_figure, score_figure
+from pages.live.gauges import gauges_of, trouble_of
+from pages.live.looking_back import marked, scrubber_of, seen
+from pages.live.map_view import map_chart
+from pages.live.tiles import is_multiclass, status_of, tiles_of
+
+MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Words, numbers and charts of a run.
+
+    Attributes
+    ----------
+    head : dict
+        Status, tiles, gauges, trouble and scrubber; None for what the page leaves out.
+    charts : tuple of (place, Chart)
+    order : float
+        Of two snapshots, the browser shows the one with the larger value.
+    """
+
+    head: dict[str, Any]
+    charts: tuple[tuple[str, Chart], ...]
+    order: float
+
+
+def snapshot(bench: Any) -> Snapshot:
+    """Return what the page shows of its run now. This advances nothing; only the map keeps the values it has computed."""
+    live, hidden = bench.live, bench.view.hidden
+    is_playing = bench.is_playing and not bench.is_held
+    trouble, scrubber = trouble_of(bench), scrubber_of(bench)
+    head = {
+        "status": asdict(status_of(live, is_playing=is_playing, going_to=bench.going_to)),
+        "tiles": None if "tiles" in hidden else [asdict(tile) for tile in tiles_of(seen(bench))],
+        "gauges": None if "limits" in hidden else gauges_of(bench),
+        "trouble": None if trouble is None else asdict(trouble),
+        "scrubber": None if scrubber is None or "tabs" in hidden else asdict(scrubber),
+    }
+    return Snapshot(head, tuple(_charts(bench)), time.time())
+
+
+def packed(shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: Any) -> bytes:
+    """Encode a snapshot for the browser: everything except the figures in the first line, and a line for each figure.
+
+    `without` names the charts whose figures the browser has already; `more` is added to the first line.
+    """
+    sent = [chart for _, chart in shown.charts if chart.key not in without]
+    places = [{"key": chart.key, "place": place} for place, chart in shown.charts]
+    figures = [{"key": chart.key, "alt": chart.alt} for chart in sent]
+    first = {**shown.head, "order": shown.order, "charts": places, "figures": figures, **more}
+    return "\n".join([json.dumps(first), *(chart.figure for chart in sent)]).encode()
+
+
+def _charts(bench: Any) -> Iterator[tuple[str, Chart]]:
+    """Yield the charts with their places. The curves come first, because the browser draws them first."""
+    live, view, revision = bench.live, bench.view, str(bench.number)
+    if "curves" not in view.hidden:
+        objective = encoded(marked(objective_figure(live, view, revision), bench))
+        score = encoded(marked(score_figure(live, view, revision), bench))
+        yield CURVES, Chart("chart-objective", alt_objective(live), objective)
+        yield CURVES, Chart("chart-score", alt_score(live), score)
+    if "map" not in view.hidden:
+        yield MAP, map_chart(bench, seen(bench).run, view)
+    if "error" not in view.hidden:
+        for chart in _below(bench, revision):
+            yield BELOW, chart
+
+
+def _below(bench: Any, revision: str) -> list[Chart]:
+    """Return the charts of the objective's parts, of the singular values, or of the error of the random features."""
+    live, view = bench.live, bench.view
+    if view.has_parts:
+        return risk_view.below(live, view.theme, revision)
+    if is_multiclass(live.run):
+        return class_views.below(live, view.theme, revision)
+    return [Chart("chart-error", alt_error(live), encoded(marked(error_figure(live, revision), bench)))]

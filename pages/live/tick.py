@@ -1,0 +1,153 @@
+"""The ticks of a run between two drawings of its page: they advance the run and send the changes."""
+
+from __future__ import annotations
+
+import math
+import time
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from pages.live.looking_back import look_at, settle, show_next, watch_again
+from pages.live.snapshot import Snapshot, packed, snapshot
+from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
+from pages.shell.turns import drawing, turns
+from pages.shell.watch import pulse
+from pages.workbench.bench import Bench, go_further
+from pages.workbench.coming import place_of
+
+TICK_SECONDS = 0.25
+SLICE_SECONDS = 0.08
+# "Fast" uses most of an idle core, and is drawn about three times a second.
+FAST_SECONDS = 0.2
+# Shorter slices if others wait: one iteration of each run is better than two of one run and none of another.
+SHORT_SLICE_SECONDS = 0.04
+INSTANT_SECONDS = 2.0
+# At normal speed a run takes about this many ticks, that is ten seconds.
+NORMAL_TICKS = 40
+# The first drawing shows a curve with these iterations.
+FIRST_ITERATIONS = 4
+# Seconds between drawings by the script while its table of results is open; longer on a crowded server.
+SECONDS_BETWEEN_DRAWINGS = 3.0
+WAITING_PER_SECOND = 4
+BUSY = b'{"isBusy": true}'
+# What the browser can ask for, besides a tick: an iteration to look at, or to watch the run again.
+LOOK, WATCH = "look", "watch"
+
+
+def advance(bench: Bench, until: Callable[[], bool]) -> None:
+    """Make the iterations of one tick."""
+    live, speed = bench.live, bench.view.speed
+    assert live is not None
+    seconds = SHORT_SLICE_SECONDS if turns.n_waiting else FAST_SECONDS if speed == "fast" else SLICE_SECONDS
+    pulse.note(bench.session)
+    if speed == "slow":
+        live.advance(1, seconds)
+    elif speed == "normal":
+        live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), seconds)
+    elif speed == "fast":
+        live.advance(None, seconds)
+    else:
+        live.rush(INSTANT_SECONDS, until=until)
+
+
+def begin_curve(bench: Bench) -> None:
+    """Make the iterations of the first curve, so that the page opens with one; ticks make the others."""
+    if bench.live is not None and is_ticking(bench) and not bench.going_to:
+        bench.live.advance(max(0, FIRST_ITERATIONS - bench.live.run.t), SLICE_SECONDS)
+
+
+def is_ticking(bench: Bench) -> bool:
+    """Return True if ticks change the page: the run plays, is on the way to a link's iteration, or is shown again."""
+    if bench.live is None or not are_served():
+        return False
+    return bench.is_showing or (bench.is_playing and not bench.is_held and not bench.live.is_finished)
+
+
+def ticker_of(bench: Bench) -> Ticker:
+    """Return the answers to the ticks of a page. They do not keep the page's session alive."""
+    if bench.ticker is None:
+        bench.ticker = Ticker(partial(_answer, weakref.ref(bench)))
+    return bench.ticker
+
+
+def _answer(kept: weakref.ref[Bench], asked: str) -> bytes:
+    bench = kept()
+    return GONE if bench is None else tick(bench, asked)
+
+
+def tick(bench: Bench, asked: str = "") -> bytes:
+    """Advance a run by one tick, or do what the browser asks for, and return the changes of its page.
+
+    `asked` is empty, "watch", or "look" with an iteration. While the script has the run, return nothing.
+    """
+    with turns.turn(), bench.hold.tried() as is_ours:
+        if not is_ours:
+            return BUSY
+        if bench.live is None or not (asked or is_ticking(bench)):
+            return GONE
+        if asked:
+            _do(bench, asked)
+        elif bench.is_showing:
+            show_next(bench)
+        elif bench.going_to:
+            go_further(bench, lambda: bench.hold.is_wanted)
+        else:
+            advance(bench, lambda: bench.hold.is_wanted)
+        settle(bench)
+        with drawing.turn():
+            return _news(bench, is_asked=bool(asked))
+
+
+def _do(bench: Bench, asked: str) -> None:
+    what, _, t = asked.partition(" ")
+    if what == WATCH:
+        watch_again(bench)
+    elif what == LOOK and t.isascii() and t.isdigit():
+        look_at(bench, int(t))
+
+
+def _news(bench: Bench, *, is_asked: bool) -> bytes:
+    """Return the changes of the page."""
+    assert bench.live is not None
+    shown, goes_on = snapshot(bench), is_ticking(bench)
+    news: dict[str, Any] = {
+        "page": bench.live.run.problem.name,
+        "kept": place_of(type(bench.live.run.problem), bench),
+        "isOver": not goes_on,
+        "redraw": _is_due(bench) if goes_on else not is_asked or "Details" in bench.opened,
+    }
+    return packed(shown, without=_known(bench, shown), **news)
+
+
+def _known(bench: Bench, shown: Snapshot) -> frozenset[str]:
+    """Return the charts that stay as they were sent last, and keep what is sent now. A map stays the same for a while."""
+    same = frozenset(chart.key for _, chart in shown.charts if bench.sent.get(chart.key) == chart.figure)
+    bench.sent = {chart.key: chart.figure for _, chart in shown.charts}
+    return same
+
+
+def _is_due(bench: Bench) -> bool:
+    """Return True if the script must draw the page now, for the table of results, which ticks do not change."""
+    seconds = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND)
+    if bench.open_tab != "Compare" or time.monotonic() - bench.drawn_at < seconds:
+        return False
+    bench.drawn_at = time.monotonic()  # requested only once
+    return True
+
+
+def head_data(bench: Bench) -> bytes:
+    """Return the snapshot for the script's drawing, and what the browser needs in order to ask for ticks."""
+    assert bench.live is not None
+    shown = snapshot(bench)
+    bench.sent = {}  # Streamlit may drop this drawing, so the next tick sends all charts again
+    bench.drawn_at = time.monotonic()
+    ticks: dict[str, Any] = {
+        "token": ticker_of(bench).token if are_served() else "",
+        "address": ADDRESS,
+        "pace": 1000 * TICK_SECONDS,
+        "isOver": not is_ticking(bench),
+    }
+    news: dict[str, Any] = {"page": bench.live.run.problem.name, "kept": place_of(type(bench.live.run.problem), bench)}
+    return packed(shown, **ticks, **news)

@@ -1,0 +1,137 @@
+"""The numbers of a run to watch, and its position and state, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dsgcore.core.schedules import tail_start
+from dsgcore.experiments import Comparison, Health, LiveRun, Run, StopReason, Verdict, compare
+from dsgcore.glossary import meaning
+from pages.charts import words
+from pages.live import class_views
+from pages.live.looking_back import last_step
+
+Tone = Literal["green", "red", "orange", "gray"]
+VERDICT_TONES: dict[Verdict | None, Tone] = {
+    Verdict.BETTER: "green",
+    Verdict.WORSE: "red",
+    Verdict.TIE: "gray",
+    None: "gray",
+}
+VERDICT_HELP = (
+    "The number after ± is half of the 95 % interval: other test points would change the difference "
+    "by about this much. If it covers zero, it is a tie. Other labels change it as well: try another "
+    "seed."
+)
+_LIGHTS: dict[Health, Tone] = {
+    Health.GOOD: "green",
+    Health.STARTING: "gray",
+    Health.GROWING: "orange",
+    Health.DIVERGED: "red",
+}
+
+
+@dataclass(frozen=True)
+class Status:
+    """The run's position and state, with a light and its meaning."""
+
+    text: str
+    light: Tone
+    help: str
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number to watch, with a note beside it."""
+
+    label: str
+    value: str
+    note: str
+    tone: Tone
+    help: str
+
+
+def status_of(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> Status:
+    """Return the run's position and state."""
+    health = live.run.health
+    return Status(_position(live, is_playing=is_playing, going_to=going_to), _LIGHTS[health], health.value)
+
+
+def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
+    run = live.run
+    state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
+    if run.stop_reason is not None:
+        last = last_step(run)
+        diverged = "diverged, last finite step shown" if last == run.t else f"diverged, step {last} shown"
+        state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)
+    changes = len([change for change in run.spec.changes if change.t <= run.t])
+    recorded = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
+    return f"step {run.t} of {run.n_iter} · {state}{recorded}"
+
+
+def tiles_of(live: LiveRun) -> tuple[Tile, Tile, Tile]:
+    """Return the three numbers to watch: the objective, the score, and the error or the rank."""
+    run, row = live.run, live.run.history.last()
+    objective = _number(row.get("objective", run.start_objective()))
+    score = f"{row['score_test']:.3f}" if row else "–"
+    said, tone = _comparison(live)
+    return (
+        Tile("Objective", objective, "", "gray", meaning("objective")),
+        Tile(_score_label(live), score, said, tone, _score_help(live, is_compared=bool(said))),
+        _rank(run) if is_multiclass(run) else _error(run),
+    )
+
+
+def _error(run: Run) -> Tile:
+    row = run.history.last()
+    note = f"at {words.probes(run)}" if row else ""
+    help_ = f"{words.measured(run)} {words.F} {words.H}"
+    return Tile("|f − h|²", _number(row.get("error_mean")), note, "gray", help_)
+
+
+def _rank(run: Run) -> Tile:
+    return Tile("Rank of W", class_views.rank(run), class_views.tail(run), "gray", meaning("rank"))
+
+
+def _score_label(live: LiveRun) -> str:
+    """Return the label of the score's tile, with the average's score in the second half of the run."""
+    run, name = live.run, live.run.problem.score_name
+    averaged = run.history.last().get("score_average") if run.t > tail_start(run.n_iter) else None
+    return f"Test {name}" if averaged is None else f"Test {name}, average {averaged:.3f}"
+
+
+def _comparison(live: LiveRun) -> tuple[str, Tone]:
+    """Return the comparison of the score with the twin's, if there is one."""
+    made = compare(live.run, live.supervised) if live.supervised is not None else None
+    if made is None:
+        return "", "gray"
+    return comparison_words(made, live.run.problem.twin_name), VERDICT_TONES[made.verdict]
+
+
+def comparison_words(made: Comparison, twin: str) -> str:
+    """Return the comparison of the score with the twin's, with a verdict if the test points allow one."""
+    if made.verdict is None:
+        return made.reason
+    return f"{made.verdict.value} {twin} ({round(made.difference, 3) + 0.0:+.3f} ± {made.half_width:.3f})"
+
+
+def _score_help(live: LiveRun, *, is_compared: bool) -> str:
+    problem = live.run.problem
+    said = (
+        f"{meaning(problem.score_name)} On held-out points, with the difference to the same run, {problem.twin_name}."
+    )
+    return f"{said} {VERDICT_HELP}" if is_compared else said
+
+
+def is_multiclass(run: Run) -> bool:
+    """Return True if the run has a score for each of several classes."""
+    return run.problem.decision == "highest"
+
+
+def _number(value: float | None) -> str:
+    if value is None or not np.isfinite(value):
+        return "–"
+    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.1e}"

@@ -1,0 +1,53 @@
+"""How the reader looks at a run: choices that change no number of it.
+
+A tick has no session, so it uses the choices of the last drawing by the script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dsgcore.experiments import LiveRun
+from pages.controls.map_axes import Axes, axes_asked
+from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, PARTS, SPEED, is_on, map_choice, viewed
+from pages.race.race_charts import Finish
+from pages.race.state import finish_of
+
+
+@dataclass(frozen=True)
+class View:
+    """The choices on a setting's page, its theme, and what it leaves out."""
+
+    theme: str = "light"
+    hidden: Set[str] = frozenset()  # parts of the page
+    speed: str = "normal"
+    on_map: str = "f"  # the function on the map
+    axes: Axes = (None, None)  # the columns of the map; None for a principal axis
+    has_graph: bool = False  # draws the graph's links
+    is_log: bool = False  # the objective's axis
+    has_parts: bool = False  # draws the parts of the objective in place of the error
+    finish: Finish | None = None  # the competitor's result in a finished race on the same data
+
+
+def view_of(live: LiveRun, hidden: Set[str]) -> View:
+    """Return the session's choices."""
+    problem = type(live.run.problem)
+    return View(
+        theme=theme(),
+        hidden=frozenset(hidden),
+        speed=viewed(problem, SPEED),
+        on_map=viewed(problem, map_choice(problem)),
+        axes=axes_asked(live.run),
+        has_graph=is_on(problem, GRAPH),
+        is_log=is_on(problem, LOG_OBJECTIVE),
+        has_parts=is_on(problem, PARTS),
+        finish=finish_of(live),
+    )
+
+
+def theme() -> str:
+    """Return the browser's theme: "light" or "dark"."""
+    return "dark" if st.context.theme.type == "dark" else "light"
