@@ -72,8 +72,6 @@ def route() -> None:
     with turns.preference():
         if is_admitted():
             page.run()
-    # Marks the end of the page. Until it is there, the style hides the page.
-    st.html('<span class="page-end"></span>')  # not as Markdown, because streamlit loads the code for its HTML later
     wait_until_sent()
 
 

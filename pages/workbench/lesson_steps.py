@@ -52,8 +52,8 @@ def light_up(problem: type[Setting], place: Place) -> None:
     """Highlight the controls of the step and dim the others."""
     keys = [f".st-key-{key_of(problem, name)}" for name in place.step.controls]
     if keys:
-        lit, side = ", ".join(keys), '[data-testid="stSidebar"]'
+        lit, side = ", ".join(keys), ".stSidebar"
         style = f"{lit} {{box-shadow: -4px 0 0 var(--lit), -14px 0 12px -10px var(--lit); padding-left: 0.4rem}} "
-        rest = f'{side} [data-testid="stElementContainer"][class*="st-key-"]:not({lit})'
-        box = f'[data-testid="stLayoutWrapper"]:has(> [data-testid="stExpander"]):has({lit})'
+        rest = f'{side} .stElementContainer[class*="st-key-"]:not({lit})'
+        box = f'{side} .stVerticalBlock > :has(> .stExpander):has({lit})'
         st.html(f"<style>{style}{rest} {{opacity: 0.82}} {box} {{order: -2}}</style>")
