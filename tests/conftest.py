@@ -64,7 +64,6 @@ def pytest_terminal_summary(terminalreporter):
 def pages_without_a_browser():
     """Draw pages as no browser asks for them: at once, with all tabs, and what takes another process in this one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pages.workbench.bench.LONGEST_WAIT", -1.0)  # no browser says that it has drawn the first chart
         # The app draws those tabs that have been looked at.
         opened = partial(Bench, opened={"Details", "Limits", "Compare", "Theory", "Data", "Code"})
         patch.setattr("pages.workbench.coming.Bench", opened)

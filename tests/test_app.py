@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cases import each
+from live_page import figure, figures, has_run, head, status, tiles
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Choice
@@ -56,13 +57,10 @@ def said(app):
     return [warning.value for warning in app.warning]
 
 
-def figure(app, key):
-    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
-    return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
-
-
 def saved_as(app):
-    return [json.loads(c.proto.bytes.split(b"\n", 1)[0])["save"] for c in app.get("bidi_component") if c.proto.bytes]
+    alone = [c.proto for c in app.get("bidi_component") if c.proto.bytes and "live-head" not in c.proto.id]
+    names = [json.loads(proto.bytes.split(b"\n", 1)[0])["save"] for proto in alone]
+    return [*names, *(key.removeprefix("chart-") for key in figures(app))]
 
 
 def test_home_says_what_is_there():
@@ -74,11 +72,11 @@ def test_home_says_what_is_there():
 def test_the_page_runs_at_once_and_draws():
     app = open_auc()
     assert said(app) == []
-    assert any("step" in caption.value for caption in app.caption)
+    assert status(app).startswith("step ")
     traces = {trace.get("name"): trace for trace in figure(app, "chart-error")["data"]}
     assert {"measured", "paper's bound (Lemma 1)", "calibrated band (×/÷ 3)"} <= set(traces)
     assert figure(app, "chart-error")["layout"]["xaxis"]["type"] == "log"
-    assert len(app.metric) == 3
+    assert len(tiles(app)) == 3
 
 
 def refused(notices, names):
@@ -146,11 +144,11 @@ def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
         assert begun.wait(30)
         app.switch_page("pages/auc.py").run()
         assert not app.exception
-        assert not app.metric
+        assert not has_run(app)
         assert "values (1 of 1)" in app.get("progress")[0].proto.text
         go_on.set()
         warm_up.warm_up().thread.join(30)
-        assert len(app.run().metric) == 3
+        assert len(tiles(app.run())) == 3
     finally:
         go_on.set()
         warm_up.warm_up.clear()
@@ -165,7 +163,8 @@ def test_a_link_sets_a_value_between_the_sliders_stops():
 def test_a_link_with_changes_and_an_iteration_shows_the_run_as_it_was():
     app = open_auc(step_size="0.2", changes="0:step_size=0.5,4:step_size=0.2", at="7")
     assert said(app) == []
-    assert any(caption.value == ":green[●] step 7 of 300 · paused · 1 change recorded" for caption in app.caption)
+    assert status(app) == "step 7 of 300 · paused · 1 change recorded"
+    assert head(app)["status"]["light"] == "green"
     for chart in ("chart-objective", "chart-score", "chart-error"):
         layout = figure(app, chart)["layout"]
         assert [shape["x0"] for shape in layout["shapes"]] == [4]
@@ -187,7 +186,7 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     prefix = PAGES[name]
     app = open_page(name, **{f"{prefix}at": "20"})
     assert said(app) == []
-    assert any("step 20 of 300 · paused" in caption.value for caption in app.caption)
+    assert status(app).startswith("step 20 of 300 · paused")
     assert any(caption.value.startswith("This tab shows step 20.") for caption in app.caption)
     assert figure(app, "chart-details")["data"]
     assert {"map", "objective", "score", "terms"} <= set(saved_as(app)) or name == "multiclass"
@@ -292,7 +291,7 @@ def test_what_is_not_allowed_in_a_multiclass_link_gets_one_sentence():
 def test_a_multiclass_link_with_changes_of_the_problem_shows_the_run_as_it_was():
     app = open_page("multiclass", mc_tau_I="0.01", mc_changes="0:tau_I=0.001,4:tau_I=0.01", mc_at="7")
     assert said(app) == []
-    assert any("step 7 of 300 · paused · 1 change recorded" in caption.value for caption in app.caption)
+    assert status(app) == "step 7 of 300 · paused · 1 change recorded"
     assert '"tau_I": 0.001' in "".join(code.value for code in app.code)
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from hostile_files import GOOD, REFUSED
+from live_page import has_run
 from own_tables import iris_csv, with_pairs
 from test_app import APP, said
 
@@ -54,7 +55,7 @@ def assert_waiting(app):
     bar = {button.key: button for button in app.main.button}
     assert bar["play"].label == "Play"
     assert all(bar[key].disabled for key in ("play", "step", "reset", "dice"))
-    assert not app.metric
+    assert not has_run(app)
     assert not [chart for chart in app.get("bidi_component") if "chart-" in chart.proto.id]
 
 
@@ -68,12 +69,12 @@ def test_before_a_file_is_chosen_the_page_says_what_to_do_and_nothing_can_be_pla
 
 def test_a_run_on_other_data_is_not_shown_while_a_file_is_waited_for():
     app = open_own(data="Two moons", at="5")
-    assert app.metric
+    assert has_run(app)
     app.selectbox(key="data").select("file").run()
     assert_waiting(app)
     app.selectbox(key="data").select("two_moons").run()
     assert not app.exception
-    assert app.metric
+    assert has_run(app)
 
 
 @pytest.mark.parametrize("setting", PREFIXES)

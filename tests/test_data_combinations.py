@@ -16,7 +16,9 @@ from pages.charts.run_map import run_map
 from pages.controls import controls
 from pages.gallery import data_charts, data_views
 from pages.gallery.thumbnails import class_colors, thumbnail
-from pages.workbench import class_views, curves, live_views, map_view
+from pages.live import class_views, curves, map_view
+from pages.live.tiles import is_multiclass
+from pages.live.view import View
 
 # Whole runs: without the compiler they take minutes.
 pytestmark = pytest.mark.compiled
@@ -61,16 +63,17 @@ def check_combination(setting, dataset, conversion):
     assert set(np.unique(run.split.y_hidden)) == set(range(len(run.split.class_names)))
     theme = ("light", "dark")[len(dataset) % 2]
     assert drawn(map_figure(run, theme))
-    assert drawn(curves.objective_figure(live, theme, "1"))
-    assert drawn(curves.score_figure(live, theme, "1"))
-    is_multiclass = live_views.is_multiclass(run)
-    assert drawn(class_views.spectrum_figure(live, theme, "1") if is_multiclass else curves.error_figure(live, "1"))
+    assert drawn(curves.objective_figure(live, View(theme), "1"))
+    assert drawn(curves.score_figure(live, View(theme), "1"))
+    assert drawn(
+        class_views.spectrum_figure(live, theme, "1") if is_multiclass(run) else curves.error_figure(live, "1")
+    )
     draw_data(spec, run)
 
 
 def map_figure(run, theme):
     state = map_view._new_map(run, (None, None))
-    shown = "classes" if live_views.is_multiclass(run) else "f"
+    shown = "classes" if is_multiclass(run) else "f"
     state.values = map_view._values(run, state, shown)
     return run_map(run, state.plane, map_view.heat_of(run, state, shown, theme), title=shown, theme=theme, revision="1")
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from live_page import status
 from own_tables import iris_csv
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
@@ -256,7 +257,7 @@ def test_each_sample_set_runs_in_a_workbench(name):
     title = DATASETS[SAMPLES[name]].title
     page, prefix = ("ordinal", "ord_") if name == "diabetes" else ("s3vm", "svm_")
     app = checked(open_page(page, **{f"{prefix}data": title, f"{prefix}at": "5"}))
-    assert any("step 5 of 800" in caption.value for caption in app.caption)
+    assert "step 5 of 800" in status(app)
     assert len(figure(app, "chart-map")["data"]) > 2
 
 

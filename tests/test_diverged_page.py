@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 pytest.importorskip("streamlit")
+from live_page import figure, status, tiles
 from streamlit.testing.v1 import AppTest
-from test_app import APP, figure
+from test_app import APP
 
 from dsgcore.experiments import Run, StopReason
+from pages.live import map_view
 from pages.shell import warm_up
-from pages.workbench import map_view
 
 pytestmark = pytest.mark.compiled
 
@@ -26,8 +27,8 @@ def test_a_run_that_diverges_draws_a_page_without_an_error(setting, prefix):
     assert not app.exception
     # On a linear axis the last step before the end would be all there is.
     assert figure(app, "chart-objective")["layout"]["yaxis"]["type"] == "log"
-    score = next(metric for metric in app.metric if metric.label.startswith("Test "))
-    assert score.delta in ("", "There is no verdict, because the run has diverged.")
+    score = tiles(app)[1]
+    assert score["note"] in ("", "There is no verdict, because the run has diverged.")
 
 
 def diverged(setting, prefix, **link):
@@ -48,8 +49,7 @@ def test_map_and_tiles_are_of_the_last_finite_step_and_it_is_said(setting, prefi
     app = diverged(setting, prefix, **{f"{prefix}map": shown})
     live = app.session_state[f"_bench_{setting}"].live.run
     assert live.model_t < live.t
-    (status,) = [caption.value for caption in app.caption if f"step {live.t} of " in caption.value]
-    assert "diverged, last finite step shown" in status
+    assert status(app) == f"step {live.t} of {live.n_iter} · diverged, last finite step shown"
     drawn = figure(app, "chart-map")
     assert drawn["layout"]["meta"]["note"] == map_view.step_note(live.t, live.n_iter)
     z = np.array(drawn["data"][0]["z"], dtype=float)
@@ -57,7 +57,7 @@ def test_map_and_tiles_are_of_the_last_finite_step_and_it_is_said(setting, prefi
     assert np.ptp(z) > 0  # not blank
     stopped = Run(live.spec, live.split)
     stopped.advance(live.t)
-    tile = next(metric.value for metric in app.metric if metric.label == "Objective")
+    tile = tiles(app)[0]["value"]
     assert float(tile) == pytest.approx(stopped.history.last()["objective"], rel=0.05)
     state = map_view._new_map(stopped, (None, None))
     assert z == pytest.approx(map_view._values(stopped, state, shown).reshape(z.shape), rel=1e-3)
@@ -76,7 +76,7 @@ def test_of_a_large_set_whose_run_diverged_tiles_and_map_are_of_the_step_it_went
     live = app.session_state["_bench_auc"].live.run
     assert live.model_t < live.t
     assert figure(app, "chart-map")["layout"]["meta"]["note"] == map_view.step_note(live.model_t, live.n_iter)
-    tile = next(metric.value for metric in app.metric if metric.label == "Objective")
+    tile = tiles(app)[0]["value"]
     row = live.history.first(live.model_t).last()
     assert float(tile) == pytest.approx(row.get("objective", live.start_objective()), rel=0.01)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import posixpath
 import re
-from pathlib import Path
 
 import pytest
-import streamlit as st
+from starlette.requests import Request
 
+from pages.charts.assets import MODULES, address_of, digest
 from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS
+from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
-
-STATIC = Path(st.__file__).parent / "static"
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +22,34 @@ def html():
     return asyncio.run(route.endpoint(None)).body.decode()
 
 
-def test_the_code_of_every_kind_of_widget_is_asked_for_with_the_page(html):
-    ahead = re.findall(r'modulepreload" crossorigin href="\./(static/js/([\w-]+)[\w.-]*)"', html)
-    assert len(ahead) == len(set(ahead))
-    assert all((STATIC / path).is_file() for path, _ in ahead)
-    kinds = {"Slider", "Selectbox", "ButtonGroup", "Checkbox", "NumberInput", "Metric", "BidiComponent", "PageLink"}
-    assert kinds <= {name for _, name in ahead}
-    assert "serialization" in {name for _, name in ahead}, "what a widget needs is asked for, too"
+def test_the_apps_own_modules_are_asked_for_with_the_page(html):
+    ahead = re.findall(r'modulepreload" href="(assets/[^"]+)"', html)
+    assert ahead == [address_of(name) for name in MODULES]
+    answers = {route.path: route for route in asset_routes()}
+    (route,) = [route for path, route in answers.items() if path.startswith("/assets/")]
+    for address in ahead:
+        _, scope = route.matches({"type": "http", "path": f"/{address}", "method": "GET"})
+        response = route.endpoint(Request({"type": "http", "headers": [], **scope}))
+        assert response.status_code == 200
+        assert "immutable" in response.headers["cache-control"]
+
+
+def test_modules_import_only_what_is_served():
+    for name, path in MODULES.items():
+        for imported in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
+            assert posixpath.normpath(posixpath.join(posixpath.dirname(name), imported)) in MODULES, name
+
+
+def test_a_module_of_another_version_is_not_served():
+    (route,) = [route for route in asset_routes() if route.path.startswith("/assets/")]
+    for path in (
+        f"{'0' * 16}/charts/browser/chart.js",
+        f"{digest()}/charts/browser/nothing.js",
+        f"{digest()}/../app.py",
+    ):
+        version, _, module = path.partition("/")
+        parameters = {"digest": version, "module": module}
+        assert route.endpoint(Request({"type": "http", "headers": [], "path_params": parameters})).status_code == 404
 
 
 def test_the_chart_library_is_asked_for_with_the_page(html):

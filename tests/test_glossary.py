@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
+from live_page import figures, tiles
 from streamlit.testing.v1 import AppTest
 from test_app import APP, open_page
 
@@ -58,14 +58,6 @@ def test_a_name_that_is_no_term_has_no_meaning():
     assert meaning("malignant") == ""
 
 
-def drawn(app):
-    """The live charts' figures, by key."""
-    charts = [c.proto for c in app.get("bidi_component") if c.proto.bytes]
-    return {
-        key: json.loads(chart.bytes.split(b"\n", 1)[1]) for chart in charts for key in LIVE if chart.id.endswith(key)
-    }
-
-
 @pytest.mark.compiled
 @each("parts", ["false", "true"])
 @each("name", SETTINGS)
@@ -73,11 +65,11 @@ def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name, 
     setting = SETTINGS[name]
     app = open_page(name, **{key_of(setting, "at"): "5", key_of(setting, "parts"): parts})
     assert not app.exception
-    charts = drawn(app)
+    charts = figures(app)
     assert len(charts) >= 3
-    for tile in app.metric[:TILES]:
-        assert term(tile.label), tile.label
-        assert tile.help
+    for tile in tiles(app):
+        assert term(tile["label"]), tile["label"]
+        assert tile["help"]
     for key, figure in charts.items():
         title, along = figure["layout"]["title"]["text"], figure["layout"]["xaxis"]["title"]["text"]
         assert term(title), title

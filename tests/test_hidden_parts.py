@@ -37,10 +37,10 @@ def test_hidden_choices_of_the_view_are_those_of_the_link():
     axes = {"data": "Breast cancer", "map_x": "mean radius"}
     app = open_page("auc", hide="sidebar,transport,view", **link, **axes)
     assert said(app) == []
-    noted = bench_of(app, "auc").noted
-    expected = {"map": "h", "log_objective": True, "parts": True, "speed": "slow", "slider": "redo"}
-    assert {key: noted[key] for key in expected} == expected
-    assert noted["map_x"] == "mean radius"
+    view = bench_of(app, "auc").view
+    assert (view.on_map, view.is_log, view.has_parts, view.speed) == ("h", True, True, "slow")
+    assert app.session_state["slider"] == "redo"
+    assert view.axes == (0, None)
     assert app.get("popover") == [] or all(p.proto.popover.label != "Axes" for p in app.get("popover"))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from test_app import figure, open_page, said
+from live_page import figure
+from test_app import open_page, said
 
 from dsgcore import Spec
 from dsgcore.core.kernels import KERNELS

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from test_app import figure, open_auc
+from live_page import figure, head, tiles
+from test_app import open_auc
 
 from dsgcore.diagnostics import live_gauges
+from pages.live.looking_back import look_at, watch_again
 
 pytestmark = pytest.mark.compiled
 
@@ -21,30 +23,31 @@ def bench(app):
 
 def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
     app, stopped = open_auc(**RUN), open_auc(**RUN | {"at": "24"})
-    (slider,) = app.slider
-    app = slider.set_value(24).run()
+    look_at(bench(app), 24)
+    app = app.run()
     assert bench(app).look == 24
-    assert [m.value for m in app.metric[:3]] == [m.value for m in stopped.metric[:3]]
+    assert tiles(app) == tiles(stopped)
     assert figure(app, "chart-map")["data"][0]["z"] == figure(stopped, "chart-map")["data"][0]["z"]
     lines = [shape["x0"] for shape in figure(app, "chart-error")["layout"]["shapes"]]
     assert lines == [24]
-    seen = bench(app).view[1].run
+    seen = bench(app).earlier[1].run
     assert live_gauges(seen) == live_gauges(bench(stopped).live.run)
     assert bench(app).link["look"] == "24"
     assert bench(app).live.run.t == 60
-    app = app.slider[0].set_value(60).run()
-    assert bench(app).look == 0
+    look_at(bench(app), 60)
+    assert bench(app.run()).look == 0
 
 
 def test_a_link_opens_where_it_was_looked_at():
     app = open_auc(**RUN | {"look": "24"})
     assert bench(app).look == 24
-    assert app.slider[0].value == 24
+    assert head(app)["scrubber"]["shown"] == 24
 
 
 def test_a_run_is_watched_again_from_its_start():
     app = open_auc(**RUN | {"at": "20"})  # one drawing of the page a step
-    app = app.button(key="watch-again").click().run()
+    watch_again(bench(app))
+    app.run()
     steps = [bench(app).look]
     while bench(app).is_showing:
         steps.append(bench(app.run()).look)

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from live_page import has_run
 from test_app import open_page
 from test_multiclass_run import finished, small
 
@@ -163,7 +164,7 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
     app.run()
     assert bench.preparation is None
     assert bench.live.run.engine.task.M is not None
-    assert len(app.metric) > 0
+    assert has_run(app)
 
 
 @pytest.mark.slow

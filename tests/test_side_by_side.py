@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from live_page import figure
 from small_specs import small
-from test_app import figure, open_page, said
+from test_app import open_page, said
 
 from dsgcore.experiments import Run
 from pages.workbench import map_view

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
+from live_page import head, tiles
 from test_app import open_auc, open_page
 from test_live_gauges import WORSE
 
 from dsgcore.experiments import Spec
 from pages.studies.links import link_to_run
+from pages.workbench import page
 
 pytestmark = pytest.mark.compiled
 
@@ -24,15 +26,21 @@ FEW = {
 }
 
 
-def labels(app):
-    return {button.key: button.label for button in app.button}
+def pressed(app, name):
+    """Press a remedy, as the browser's trigger does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "remedy_asked", lambda: name)
+        page._apply(app.session_state["_bench_auc"])
+    return app.run()
 
 
 def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
     app = open_auc(**FEW)
     assert not app.exception
-    assert labels(app)["remedy-leading"] == "More features: 4 → 16"
-    app = app.button(key="remedy-leading").click().run()
+    gauges = head(app)["gauges"]
+    (leading,) = [gauge for gauge in gauges["gauges"] if gauge["name"] == gauges["leading"]]
+    assert leading["remedy"] == "More features: 4 → 16"
+    app = pressed(app, gauges["leading"])
     assert not app.exception
     bench = app.session_state["_bench_auc"]
     assert app.session_state["n_features"] == 16
@@ -41,7 +49,7 @@ def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_be
     while not bench.live.run.is_finished:
         app.run()
         bench = app.session_state["_bench_auc"]
-    said = " ".join(markdown.value for markdown in app.markdown)
+    said = head(app)["gauges"]["said"]
     assert f"Features {bench.tried.before} → " in said
     assert f"(expected {bench.tried.expected})" in said
 
@@ -60,7 +68,7 @@ def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_label
         app.run()
     app.run()
     assert not app.exception
-    assert any("worse than labels only" in metric.delta for metric in app.metric)
-    said = " ".join(markdown.value for markdown in app.markdown)
+    assert "worse than labels only" in tiles(app)[1]["note"]
+    said = head(app)["gauges"]["said"]
     assert "Nothing limits this run" not in said
     assert "No gauge limits this run, but it scores worse than labels only." in said

@@ -14,15 +14,15 @@ import pytest
 from small_specs import small
 
 from dsgcore.experiments import FileStore, LiveRun, compare
+from pages.live import tick as live_tick
+from pages.live.curves import objective_figure
+from pages.live.tick import BUSY, tick
+from pages.live.tiles import VERDICT_TONES, comparison_words
+from pages.live.view import View
 from pages.server import sessions
 from pages.shell import ticks
-from pages.shell.asked import as_noted, asked
 from pages.shell.ticks import GONE, LOST, Hold, Ticker, tick_route
-from pages.workbench import ticking
 from pages.workbench.bench import Bench
-from pages.workbench.curves import objective_figure
-from pages.workbench.live_views import VERDICT_COLORS, comparison_words
-from pages.workbench.ticking import BUSY, tick
 
 LONG = 20.0  # seconds after which a test gives up
 
@@ -30,15 +30,15 @@ LONG = 20.0  # seconds after which a test gives up
 @pytest.fixture
 def bench(monkeypatch):
     """A page's run that goes on by ticks."""
-    monkeypatch.setattr(ticking, "are_served", lambda: True)
+    monkeypatch.setattr(live_tick, "are_served", lambda: True)
     live = LiveRun(small("auc", solver={"n_iter": 12}))
-    return Bench(FileStore(), live=live, is_seen=True, noted={"speed": "slow"}, hidden={"limits"})
+    return Bench(FileStore(), live=live, view=View(speed="slow"))
 
 
 def news_of(content):
-    head, *figures = content.decode().split("\n")
-    news = json.loads(head)
-    return news, {chart["key"]: json.loads(text) for chart, text in zip(news["charts"], figures, strict=True)}
+    first, *figures = content.decode().split("\n")
+    news = json.loads(first)
+    return news, {chart["key"]: json.loads(text) for chart, text in zip(news["figures"], figures, strict=True)}
 
 
 def answered(token, length=None):
@@ -99,12 +99,11 @@ def test_a_tick_gives_way_to_the_script(bench):
 def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
     news, figures = news_of(tick(bench))
     assert bench.live.run.t == 1
-    assert news["status"] == "step 1 of 12 · running"
-    assert news["values"][0] == f"{bench.live.run.history.last()['objective']:.3g}"
+    assert news["status"]["text"] == "step 1 of 12 · running"
+    assert news["tiles"][0]["value"] == f"{bench.live.run.history.last()['objective']:.3g}"
     assert set(figures) == {"chart-objective", "chart-score", "chart-map", "chart-error"}
     assert figures["chart-objective"]["layout"]["uirevision"] == "0"
-    with as_noted(bench.noted):
-        drawn = objective_figure(bench.live, "light", "0")
+    drawn = objective_figure(bench.live, bench.view, "0")
     assert figures["chart-objective"]["data"] == json.loads(json.dumps(drawn["data"]))
     assert not news["isOver"]
     assert news["kept"]["at"] == "1-playing"
@@ -113,33 +112,33 @@ def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
 def test_a_tick_names_the_average_once_there_is_one(bench):
     bench.live = LiveRun(small("auc", solver={"n_iter": 12, "average": "tail"}))
     bench.live.advance(4)
-    assert news_of(tick(bench))[0]["scoreLabel"] == "Test AUC"
+    assert news_of(tick(bench))[0]["tiles"][1]["label"] == "Test AUC"
     bench.live.advance(4)
-    label = news_of(tick(bench))[0]["scoreLabel"]
+    label = news_of(tick(bench))[0]["tiles"][1]["label"]
     assert label == f"Test AUC, average {bench.live.run.history.last()['score_average']:.3f}"
 
 
 def test_a_tick_brings_the_verdict_of_its_own_score(bench):
-    bench.noted = {"speed": "normal"}
+    bench.view = View(speed="normal")
     for _ in range(3):
         news, live = news_of(tick(bench))[0], bench.live
         made = compare(live.run, live.supervised)
-        assert news["values"][1] == f"{live.run.history.last()['score_test']:.3f}"
-        assert news["notes"][1] == [
-            comparison_words(made, live.run.problem.baseline_name),
-            VERDICT_COLORS[made.verdict],
-        ]
+        tile = news["tiles"][1]
+        assert tile["value"] == f"{live.run.history.last()['score_test']:.3f}"
+        assert tile["note"] == comparison_words(made, live.run.problem.baseline_name)
+        assert tile["tone"] == VERDICT_TONES[made.verdict]
 
 
 def test_a_tick_brings_the_tail_of_its_own_singular_values(bench):
     bench.live = LiveRun(small("multiclass", solver={"n_iter": 12}))
+    bench.view = View(speed="slow", on_map="classes")
     for _ in range(2):
-        note = news_of(tick(bench))[0]["notes"][2]
-        assert note == [f"tail {bench.live.run.history.last()['tail_sum']:.3g}", "gray"]
+        tile = news_of(tick(bench))[0]["tiles"][2]
+        assert tile["note"] == f"tail {bench.live.run.history.last()['tail_sum']:.3g}"
 
 
 def test_the_parts_of_the_objective_come_by_ticks_where_they_are_asked_for(bench):
-    bench.noted = {"speed": "slow", "parts": True}
+    bench.view = View(speed="slow", has_parts=True)
     before, now = (news_of(tick(bench))[1] for _ in range(2))
     assert set(now) >= {"chart-risk"}
     assert "chart-error" not in now
@@ -155,7 +154,7 @@ def test_a_map_that_stays_as_it_is_travels_once(bench):
 
 @pytest.mark.compiled
 def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
-    bench.noted = {"speed": "fast"}
+    bench.view = View(speed="fast")
     news = news_of(tick(bench))[0]
     while not news["isOver"]:
         news = news_of(tick(bench))[0]
@@ -165,27 +164,60 @@ def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
 
 
 @pytest.mark.compiled
-def test_the_script_is_asked_once_in_a_while_to_draw_what_ticks_do_not(bench, monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr(ticking, "time", SimpleNamespace(monotonic=lambda: now[0], time=lambda: now[0]))
+@pytest.mark.parametrize("tab", ["Live", "Compare"])
+def test_the_script_is_asked_once_in_a_while_to_draw_the_table_of_results(bench, monkeypatch, tab):
+    now, bench.open_tab = [100.0], tab
+    monkeypatch.setattr(live_tick, "time", SimpleNamespace(monotonic=lambda: now[0]))
     asked_for = []
     for _ in range(9):
         now[0] += 1.0
         asked_for.append(news_of(tick(bench))[0]["redraw"])
-    assert asked_for == [True, False, False] * 3
+    assert asked_for == ([True, False, False] if tab == "Compare" else [False] * 3) * 3
 
 
-@pytest.mark.parametrize("name", ["is_playing", "is_showing"])
-def test_a_run_that_stands_still_is_not_advanced(bench, name):
-    setattr(bench, name, not getattr(bench, name))
+def test_a_run_that_stands_still_is_not_advanced(bench):
+    bench.is_playing = False
     assert tick(bench) == GONE
     assert bench.live.run.t == 0
 
 
 @pytest.mark.compiled
+def test_the_browser_looks_back_without_the_script(bench):
+    bench.live.advance(12)
+    bench.is_playing = False
+    news, figures = news_of(tick(bench, "look 5"))
+    assert bench.look == 5
+    assert news["scrubber"]["shown"] == 5
+    assert news["isOver"]
+    assert not news["redraw"]
+    assert news["kept"]["look"] == "5"
+    assert [shape["x0"] for shape in figures["chart-objective"]["layout"]["shapes"]] == [5]
+    for asked, step in (("look 12", 0), ("look 3", 3), ("look 99", 0), ("look x", 0), ("nonsense", 0)):
+        tick(bench, asked)
+        assert bench.look == step, asked
+
+
+@pytest.mark.compiled
+def test_a_run_is_watched_again_by_ticks_and_stops_at_its_end(bench):
+    bench.live.advance(12)
+    bench.is_playing = False
+    assert not news_of(tick(bench, "watch"))[0]["isOver"]
+    shown = []
+    while bench.is_showing:
+        news = news_of(tick(bench))[0]
+        shown.append(news["scrubber"]["shown"])
+    assert shown == [*range(1, 12), 12]
+    assert news["isOver"]
+    tick(bench, "watch")
+    tick(bench, "watch")
+    assert not bench.is_showing
+
+
+@pytest.mark.compiled
 def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there():
-    ticker = Ticker(lambda: b"news")
-    assert answered(ticker.token) == (200, b"news")
+    ticker = Ticker(lambda asked: f"news {asked}".encode())
+    assert answered(ticker.token) == (200, b"news ")
+    assert answered(f"{ticker.token} look 12") == (200, b"news look 12")
     assert answered("0" * 32) == (200, LOST)
     token = ticker.token
     del ticker
@@ -202,7 +234,7 @@ def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
     monkeypatch.setattr(sessions, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     session = sessions.Session("one")
     monkeypatch.setattr(ticks, "arrive", lambda: session)
-    ticker = Ticker(lambda: b"there")
+    ticker = Ticker(lambda _: b"there")
     assert answered(ticker.token) == (200, b"there")
     connected.clear()
     session.leave()
@@ -217,17 +249,10 @@ def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
     assert answered(ticker.token) == (200, LOST)
 
 
-def test_what_is_noted_holds_for_a_tick_alone():
-    with as_noted({"speed": "fast"}):
-        assert asked("speed") == "fast"
-        assert asked("map", "f") == "f"
-
-
 def test_a_closed_page_is_not_kept_by_its_ticks():
     bench = Bench(FileStore(), live=LiveRun(small("auc", solver={"n_iter": 12})))
-    ticking.tick_here("auc", bench)
-    ticker, page = bench.ticker, weakref.ref(bench)
+    ticker, page = live_tick.ticker_of(bench), weakref.ref(bench)
     del bench
     gc.collect()
     assert page() is None
-    assert ticker.answer() == GONE
+    assert ticker.answer("") == GONE

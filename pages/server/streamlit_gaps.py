@@ -1,7 +1,6 @@
 """Workarounds for what Streamlit 1.67 offers no public interface for; `.github/docs/streamlit.md` says what would end each.
 
-No other file uses private members of Streamlit. If Streamlit changes one, the app works without that workaround,
-and `tests/test_streamlit_gaps.py` fails.
+If Streamlit changes what one relies on, the app works without it, and `tests/test_streamlit_gaps.py` fails.
 """
 
 from __future__ import annotations
@@ -11,15 +10,17 @@ import socket
 import stat
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-LONGEST_WAIT = 5.0
-SECONDS_BETWEEN_LOOKS = 0.002
+LONGEST_WAIT, SECONDS_BETWEEN_LOOKS = 5.0, 0.002
 _OPEN_FILES = "/dev/fd"  # of this process; Windows has no such folder, and nothing changes there
+_FIRST_PAGE = Path(st.__file__).parent / "static" / "index.html"
 
 
 def ignore_pages_folder() -> None:
@@ -27,11 +28,16 @@ def ignore_pages_folder() -> None:
     PagesManager.uses_pages_directory = False
 
 
+def first_page() -> str:
+    """Return the HTML of Streamlit's page, to which the app adds its style; empty if it is elsewhere."""
+    return _FIRST_PAGE.read_text(encoding="utf-8") if _FIRST_PAGE.is_file() else ""
+
+
 def wait_until_sent() -> None:
     """Wait until the server has sent the drawing of the session's page.
 
-    The session's next drawing drops what is not sent yet. If that is the drawing of a fragment, it drops places outside of
-    the fragment, too. The browser then shows an empty page: "Cannot set a node at a delta path".
+    The session's next drawing drops what is not sent yet. A fragment's drawing drops places outside of the fragment, too.
+    The browser then shows an empty page: "Cannot set a node at a delta path".
     """
     end = time.monotonic() + LONGEST_WAIT
     while _unsent() and time.monotonic() < end:
@@ -40,10 +46,9 @@ def wait_until_sent() -> None:
 
 def _unsent() -> Any:
     context = get_script_run_ctx()
-    with suppress(AttributeError):  # Streamlit has changed, or the session has ended
-        if context is not None and exists():
-            manager: Any = get_instance()._session_mgr
-            return manager.get_active_session_info(context.session_id).session._browser_queue
+    with suppress(AttributeError):  # there is no session, or Streamlit has changed
+        manager: Any = get_instance()._session_mgr if exists() else None
+        return manager.get_active_session_info(context.session_id).session._browser_queue
     return None
 
 
@@ -59,11 +64,7 @@ def drop_ended_sessions() -> bool:
 
 
 def send_at_once() -> None:
-    """Make every listening socket of this process send at once.
-
-    Streamlit opens its socket without naming a protocol, so asyncio does not set this option. The system then delays the
-    second part of each answer by about 40 ms, for a hundred files and many messages of a page.
-    """
+    """Make every listening socket of this process send at once. Otherwise the system delays parts of answers by 40 ms."""
     for number in os.listdir(_OPEN_FILES) if os.path.isdir(_OPEN_FILES) else ():
         with suppress(OSError):  # closed meanwhile
             if stat.S_ISSOCK(os.fstat(int(number)).st_mode):

@@ -55,5 +55,5 @@ def light_up(problem: type[Setting], place: Place) -> None:
         lit, side = ", ".join(keys), ".stSidebar"
         style = f"{lit} {{box-shadow: -4px 0 0 var(--lit), -14px 0 12px -10px var(--lit); padding-left: 0.4rem}} "
         rest = f'{side} .stElementContainer[class*="st-key-"]:not({lit})'
-        box = f'{side} .stVerticalBlock > :has(> .stExpander):has({lit})'
+        box = f"{side} .stVerticalBlock > :has(> .stExpander):has({lit})"
         st.html(f"<style>{style}{rest} {{opacity: 0.82}} {box} {{order: -2}}</style>")

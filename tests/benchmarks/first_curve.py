@@ -32,9 +32,9 @@ with st.container(key="chart-objective"):
 # The curve is there, and seen: a page is not while it is put together.
 WATCH = """() => {
     const watch = () => {
-        const chart = document.querySelector(".st-key-chart-objective");
+        const chart = document.querySelector("#chart-objective");
         const path = chart && chart.querySelector(".scatterlayer .trace path.js-line[d]");
-        const said = document.querySelector(".st-key-status")?.textContent ?? "step 0 of";
+        const said = document.querySelector(".live-status")?.textContent ?? "step 0 of";
         const step = path && /step (\\d+) of/.exec(said);
         if (step && getComputedStyle(chart).visibility === "visible") window.first = [performance.now(), Number(step[1])];
         else requestAnimationFrame(watch);

@@ -118,7 +118,7 @@ def main() -> None:
     with served() as server, browsing() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(f"{server.url}/auc")  # warms the server up
-        page.wait_for_selector(".st-key-chart-score .js-plotly-plot", timeout=LONG)
+        page.wait_for_selector("#chart-score .js-plotly-plot", timeout=LONG)
         show(said(visit(page, server.url, is_instant=asked.instant)), asked.markdown)
 
 

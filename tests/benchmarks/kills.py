@@ -28,7 +28,7 @@ from playwright.sync_api import Page, expect
 from reporting import command_line, show, table
 
 LONG, SOON = 120_000, 3_000
-CURVE = ".st-key-chart-objective .scatterlayer .trace path.js-line[d]"
+CURVE = "#chart-objective .scatterlayer .trace path.js-line[d]"
 RUN = "auc?speed=slow&lam=0.01&n_iter=3000"
 STUDY = "explore"
 RACE = "s3vm?speed=instant&svm_n=300&svm_n_iter=50"
@@ -56,7 +56,7 @@ def _playing(page: Page, address: str) -> Waits:
 
     def is_back() -> None:
         page.wait_for_function(f"Number(/at=(\\d+)-playing/.exec(location.search)?.[1]) > {kept}", timeout=LONG)
-        expect(page.locator(".st-key-status")).to_contain_text("running", timeout=LONG)
+        expect(page.locator(".live-status")).to_contain_text("running", timeout=LONG)
 
     kept = re.search(r"at=(\d+)-playing", page.url)[1]
     return is_back, lambda: None
@@ -65,7 +65,7 @@ def _playing(page: Page, address: str) -> Waits:
 def _paused(page: Page, address: str) -> Waits:
     """Let a run stand still; return what waits for it, and what asks for its next step."""
     at = random.randint(5, 60)
-    status = page.locator(".st-key-status")
+    status = page.locator(".live-status")
 
     def is_there() -> None:
         expect(status).to_contain_text(f"step {at} of 3000 · paused", timeout=LONG)
@@ -116,7 +116,7 @@ def _raced(page: Page, address: str) -> Waits:
     result = page.locator(".st-key-chart-race .js-plotly-plot")
 
     def is_there() -> None:
-        expect(page.locator(".st-key-status")).to_contain_text("done", timeout=LONG)
+        expect(page.locator(".live-status")).to_contain_text("done", timeout=LONG)
         page.locator(CURVE).first.wait_for(timeout=LONG)
 
     def start(title: str) -> None:
@@ -153,7 +153,7 @@ def _uploaded(page: Page, address: str) -> Waits:
 
     def is_read() -> None:
         give()
-        expect(page.locator(".st-key-status")).to_contain_text("step", timeout=LONG)
+        expect(page.locator(".live-status")).to_contain_text("step", timeout=LONG)
 
     page.goto(f"{address}/auc?data=Your+own+file")
     give()

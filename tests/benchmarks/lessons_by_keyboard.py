@@ -114,7 +114,7 @@ def _play_step(way: Way, lesson: GuidedLesson, number: int, shots: Path | None, 
     """Go through a step, from what it asks to what it explains."""
     step, is_last, page = lesson.steps[number], number == len(lesson.steps) - 1, way.page
     page.get_by_text(f"Step {number + 1} of {len(lesson.steps)}").wait_for(timeout=LONG)
-    page.wait_for_selector(".st-key-chart-map .js-plotly-plot", timeout=LONG)
+    page.wait_for_selector("#chart-map .js-plotly-plot", timeout=LONG)
     way.look()
     way.shot(shots and shots / f"{name}-{number + 1}-asked.png")
     if step.asks is not None:

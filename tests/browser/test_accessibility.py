@@ -74,7 +74,7 @@ def _open(page, tab):
 def test_axe_finds_nothing_serious_on_any_tab(open_page, wait_ready, setting):
     page = open_page(f"{setting}?{SETTINGS[setting]}at={STEPS}")
     page.add_style_tag(content=AT_ONCE)
-    expect(page.locator(".st-key-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
+    expect(page.locator(".live-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
     found = []
     for number, tab in enumerate(TABS):
         _open(page, tab)

@@ -33,13 +33,13 @@ def wait_for_points(page, count, chart="chart-objective", name="training data"):
 
 def step_number(page):
     """The step that the page says it is at; while the whole page is drawn anew it says none for a moment."""
-    status = page.locator(".st-key-status").filter(has_text=re.compile(r"step \d+ of"))
+    status = page.locator(".live-status").filter(has_text=re.compile(r"step \d+ of"))
     return int(re.search(r"step (\d+) of", status.text_content())[1])
 
 
 def pause(page):
     page.locator(".st-key-play button").first.click()
-    expect(page.locator(".st-key-status")).to_contain_text("paused", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("paused", timeout=15_000)
     expect(page.locator(".st-key-play")).to_contain_text("Play")
 
 
@@ -65,19 +65,19 @@ def test_a_run_moves_is_steered_paused_stepped_reset_and_reloaded(open_page, pag
     page.wait_for_timeout(700)
     assert step_number(page) == stopped
     page.locator(".st-key-step button").first.click()
-    expect(page.locator(".st-key-status")).to_contain_text(f"step {stopped + 1} of")
+    expect(page.locator(".live-status")).to_contain_text(f"step {stopped + 1} of")
     wait_for_points(page, stopped + 1)
     before = curve(page)
     assert len(before) == stopped + 1
 
     page.reload()
-    expect(page.locator(".st-key-status")).to_contain_text(f"step {stopped + 1} of 300 · paused", timeout=30_000)
+    expect(page.locator(".live-status")).to_contain_text(f"step {stopped + 1} of 300 · paused", timeout=30_000)
     wait_for_points(page, stopped + 1)
     assert curve(page) == before
     assert page.evaluate(MARKS, "chart-objective") == [mark]
 
     page.locator(".st-key-reset button").first.click()
-    expect(page.locator(".st-key-status")).to_contain_text("step 0 of")
+    expect(page.locator(".live-status")).to_contain_text("step 0 of")
     page.locator(".st-key-play button").click()
     wait_for_points(page, stopped + 1)
     assert curve(page)[: stopped + 1] == before
@@ -88,7 +88,7 @@ def assert_every_click_counts_once(page):
     for _ in range(5):  # a click can reach the server a second time, with a tick
         pause(page)
         page.locator(".st-key-play button").first.click()
-        expect(page.locator(".st-key-status")).to_contain_text("running", timeout=15_000)
+        expect(page.locator(".live-status")).to_contain_text("running", timeout=15_000)
 
 
 def _first(page, held):
@@ -108,10 +108,10 @@ LATE_TICKS = """() => {
         const text = await answer.text();
         window.keptBack = true;
         await new Promise(go => new MutationObserver(() =>
-            document.querySelector(".st-key-status")?.textContent.includes("paused") && go()
+            document.querySelector(".live-status")?.textContent.includes("paused") && go()
         ).observe(document.body, {subtree: true, childList: true, characterData: true}));
         window.isLate = true;
-        return {ok: true, text: () => text};
+        return {ok: true, text: async () => text};
     };
 }"""
 
@@ -123,14 +123,14 @@ def assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(pag
     page.locator(".st-key-play button").first.click()
     page.wait_for_function("window.isLate")
     expect(page.locator(".st-key-play")).to_contain_text("Play")
-    expect(page.locator(".st-key-status")).to_contain_text("paused")
+    expect(page.locator(".live-status")).to_contain_text("paused")
     page.wait_for_timeout(1000)
-    expect(page.locator(".st-key-status")).to_contain_text("paused")
+    expect(page.locator(".live-status")).to_contain_text("paused")
     assert "playing" not in page.url
 
 
 def assert_a_verdict_is_of_the_score_beside_it(page):
-    pill = page.locator('.st-key-part-tiles [data-testid="stMetricDelta"]').first
+    pill = page.locator(".live-tile:nth-child(2) .live-note")
     ink, inks = "pill => getComputedStyle(pill).color + getComputedStyle(pill).backgroundColor", {}
     held = []
     page.route("**/tick", lambda route: held.append(route))  # the page asks for the next one when it has shown this one
@@ -140,16 +140,16 @@ def assert_a_verdict_is_of_the_score_beside_it(page):
         news = json.loads(answer.text().split("\n")[0])
         route.fulfill(response=answer)
         if not news.get("isBusy"):
-            expect(pill).to_have_text(news["notes"][1][0] or "–")
-            inks[news["notes"][1][1]] = pill.evaluate(ink)
+            tile = news["tiles"][1]
+            expect(pill).to_have_text(tile["note"])
+            inks[tile["tone"]] = pill.evaluate(ink)
     page.unroute("**/tick")  # and lets go what is held
     pause(page)
-    expect(pill).not_to_have_attribute("style", re.compile("color"))  # the script's own again
     said = pill.text_content()
     drawn = "green" if "better" in said else "red" if "worse" in said else "gray"
     assert inks.get(drawn, pill.evaluate(ink)) == pill.evaluate(ink)
     page.locator(".st-key-play button").first.click()
-    expect(page.locator(".st-key-status")).to_contain_text("running", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("running", timeout=15_000)
 
 
 def assert_a_page_that_nobody_sees_asks_for_nothing(page):
@@ -169,9 +169,9 @@ def assert_a_page_that_nobody_sees_asks_for_nothing(page):
 def assert_the_plot_keeps_its_node_while_it_is_updated(page):
     page.evaluate(
         """() => {
-            window.node = document.querySelector('.st-key-chart-objective .js-plotly-plot');
+            window.node = document.querySelector('#chart-objective .js-plotly-plot');
             window.removed = 0;
-            const watched = document.querySelector('.st-key-part-curves');
+            const watched = document.querySelector('[data-place="curves"]');
             new MutationObserver(changes => changes.forEach(change => change.removedNodes.forEach(node => {
                 if (node.contains(window.node)) window.removed += 1;
             }))).observe(watched, {childList: true, subtree: true});
@@ -179,7 +179,7 @@ def assert_the_plot_keeps_its_node_while_it_is_updated(page):
     )
     seen = len(curve(page))
     wait_for_points(page, seen + 6)
-    assert page.evaluate("document.querySelector('.st-key-chart-objective .js-plotly-plot') === window.node")
+    assert page.evaluate("document.querySelector('#chart-objective .js-plotly-plot') === window.node")
     assert page.evaluate("window.removed") == 0
 
 
@@ -207,7 +207,7 @@ def test_instant_runs_follow_the_slider(open_page):
 
 def test_what_is_exported_repeats_the_run(open_page, wait_ready, tmp_path):
     page = open_page("auc?speed=instant&n_iter=50&n_labeled=50&data=Two+moons")
-    expect(page.locator(".st-key-status")).to_contain_text("step 50 of 50 · done", timeout=30_000)
+    expect(page.locator(".live-status")).to_contain_text("step 50 of 50 · done", timeout=30_000)
     expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=30_000)  # the twin has ended as well
     wait_ready(page)
     page.get_by_role("tab", name="Code").click()

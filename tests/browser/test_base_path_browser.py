@@ -67,7 +67,7 @@ def asked(app_url, open_page):
 
 def test_a_run_goes_to_its_end_below_a_prefix(open_page, asked, app_url):
     page = asked(open_page("auc?n_iter=60"))
-    status = page.locator(".st-key-status")
+    status = page.locator(".live-status")
     expect(status).to_contain_text("step 60 of 60 · done", timeout=LONG)
     page.wait_for_function(f"() => ({POINTS})().length >= 3 && ({POINTS})().every(count => count > 1)")
     assert page.locator(".js-plotly-plot .main-svg").count() >= 3

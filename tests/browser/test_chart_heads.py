@@ -55,7 +55,7 @@ def open_drawn(open_page, path, **options):
 
 def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(open_page):
     page = open_drawn(open_page, "auc?at=30")
-    chart = page.locator(".st-key-chart-error")
+    chart = page.locator("#chart-error")
     tip = chart.get_by_role("tooltip")
     chart.get_by_role("button", name="Help for Error of the random features").focus()
     expect(tip).to_contain_text("h is the twin of f")
@@ -69,10 +69,10 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     word.focus()
     page.keyboard.press("Enter")
     expect(word).to_have_attribute("aria-pressed", "false")
-    shown = "document.querySelector('.st-key-chart-error .js-plotly-plot').data.filter(t => t.name === 'measured')[0].visible"
+    shown = "document.querySelector('#chart-error .js-plotly-plot').data.filter(t => t.name === 'measured')[0].visible"
     page.wait_for_function(f"{shown} === 'legendonly'")
     page.locator(".st-key-step button").first.click()
-    expect(page.locator(".st-key-status")).to_contain_text("step 31 of")
+    expect(page.locator(".live-status")).to_contain_text("step 31 of")
     page.wait_for_function(f"{shown} === 'legendonly'")  # it stays hidden when the chart is updated
 
 
@@ -80,7 +80,7 @@ def test_what_the_numbers_mean_is_reached_by_keyboard(open_page, wait_ready):
     page = open_drawn(open_page, "auc?at=30")
     page.locator(FILLED).first.wait_for(state="attached", timeout=30_000)  # what is drawn anew has no focus
     wait_ready(page)
-    tiles = page.locator(".st-key-part-tiles")
+    tiles = page.locator(".live-tiles")
     for label, said in {
         "|f − h|²": "The mean of |f − h|² over 256 test points.",
         "Objective": "The number that the run minimises",
@@ -94,7 +94,8 @@ COUNT = """() => {
     window.drawn = [];
     const {react} = Plotly;
     Plotly.react = (node, ...rest) => {
-        drawn.push(node.closest('[class*="st-key-chart"]').className.match(/st-key-chart-(\\S+)/)[1]);
+        const own = node.closest('[id^=chart-]'), alone = node.closest('[class*="st-key-chart"]');
+        drawn.push(own ? own.id.replace("chart-", "") : alone.className.match(/st-key-chart-(\\S+)/)[1]);
         return react(node, ...rest);
     };
 }"""
@@ -118,7 +119,7 @@ def test_charts_are_drawn_when_they_have_changed_and_where_they_are_seen(open_pa
 
     def step(t):
         page.locator(".st-key-step button").first.click()
-        expect(page.locator(".st-key-status")).to_contain_text(f"step {t} of")
+        expect(page.locator(".live-status")).to_contain_text(f"step {t} of")
 
     live, theory = (page.get_by_role("tab", name=name) for name in ("Live", "Theory"))
     assert drawn_by(lambda: step(31), waits_for=CURVES) >= CURVES

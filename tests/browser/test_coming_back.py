@@ -22,7 +22,7 @@ def test_back_leads_to_the_page_as_it_was_and_then_home(open_page):
     page.locator(".st-key-speed").get_by_text("slow").click()
     page.wait_for_url(re.compile("speed=slow"))
     move_slider(page, "lam", 1)
-    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
     page.wait_for_url(re.compile(r"at=\d+-playing"), timeout=15_000)
     entries = page.evaluate("history.length")
     page.get_by_role("link", name="Ordered classes").first.click()
@@ -31,12 +31,12 @@ def test_back_leads_to_the_page_as_it_was_and_then_home(open_page):
     assert page.evaluate("history.length") == entries + 1
     page.go_back()
     page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
-    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
     expect(page.locator(".st-key-lam")).to_contain_text("0.002")
     assert chosen(page, "speed") == "slow"
     step = step_number(page)
-    expect(page.locator(".st-key-status")).not_to_contain_text(f"step {step} of", timeout=15_000)
-    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded")
+    expect(page.locator(".live-status")).not_to_contain_text(f"step {step} of", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded")
     page.go_back()
     expect(page.get_by_role("heading", name="DSG Lab")).to_be_visible(timeout=15_000)
 
@@ -45,14 +45,14 @@ def test_the_menu_leads_to_the_page_as_it_was(open_page):
     page = open_page("auc?speed=slow&seed=3")
     wait_for_points(page, 2)
     move_slider(page, "lam", 1)
-    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
     page.get_by_role("link", name="Ordered classes").first.click()
     page.wait_for_url(re.compile("/ordinal"))
     wait_for_points(page, 2)
     assert "seed" not in page.url
     page.get_by_role("link", name="Ranking").first.click()
     page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
-    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
     expect(page.locator(".st-key-lam")).to_contain_text("0.002")
     assert page.locator(".st-key-seed input").input_value() == "3"
     assert chosen(page, "speed") == "slow"
@@ -66,7 +66,7 @@ def test_a_reload_in_mid_run_comes_back_near_where_it_was_and_goes_on(open_page)
     wait_for_points(page, 10)
     assert step_number(page) > before - 20
     assert page.evaluate("history.length") == entries == 2
-    expect(page.locator(".st-key-status")).to_contain_text("running")
+    expect(page.locator(".live-status")).to_contain_text("running")
 
 
 def test_a_link_of_the_form_that_all_pages_shared_still_works(open_page):
@@ -84,22 +84,22 @@ def test_keys_are_heard_after_a_slider_has_been_touched(open_page):
     page = open_page("auc?speed=slow")
     wait_for_points(page, 2)
     move_slider(page, "lam", 1)
-    expect(page.locator(".st-key-status")).to_contain_text("1 change recorded", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
     page.keyboard.press("p")
-    expect(page.locator(".st-key-status")).to_contain_text("paused", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("paused", timeout=15_000)
     stopped = step_number(page)
     page.keyboard.press("s")
-    expect(page.locator(".st-key-status")).to_contain_text(f"step {stopped + 1} of", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text(f"step {stopped + 1} of", timeout=15_000)
     page.keyboard.press("0")
-    expect(page.locator(".st-key-status")).to_contain_text("step 0 of", timeout=15_000)
+    expect(page.locator(".live-status")).to_contain_text("step 0 of", timeout=15_000)
     assert page.evaluate("document.activeElement.type") == "range"
 
 
 FIRST_STEP = """() => {
     const watch = () => {
-        const chart = document.querySelector(".st-key-chart-objective .js-plotly-plot");
+        const chart = document.querySelector("#chart-objective .js-plotly-plot");
         const lines = chart ? chart.querySelectorAll(".scatterlayer .trace path.js-line[d]") : [];
-        const step = /step (\\d+) of/.exec(document.querySelector(".st-key-status")?.innerText ?? "");
+        const step = /step (\\d+) of/.exec(document.querySelector(".live-status")?.innerText ?? "");
         if (lines.length && step) window.firstStep = Number(step[1]);
         else requestAnimationFrame(watch);
     };

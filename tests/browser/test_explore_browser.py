@@ -77,7 +77,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     expect(page.get_by_role("button", name="Save: ")).to_be_focused()
 
     page.get_by_role("link", name="Open this run").click()
-    expect(page.locator(".st-key-status")).to_contain_text("of 16", timeout=60_000)
+    expect(page.locator(".live-status")).to_contain_text("of 16", timeout=60_000)
     assert "step_size=5" in page.url
 
 

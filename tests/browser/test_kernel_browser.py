@@ -13,7 +13,7 @@ PATIENCE_MS = 60_000
 
 
 def expect_step(page, step):
-    expect(page.locator(".st-key-status")).to_contain_text(f"step {step} of", timeout=PATIENCE_MS)
+    expect(page.locator(".live-status")).to_contain_text(f"step {step} of", timeout=PATIENCE_MS)
 
 
 def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_health):

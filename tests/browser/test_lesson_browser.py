@@ -76,7 +76,7 @@ def test_a_lesson_before_a_class_goes_on_by_keys_and_is_large(open_page, wait_re
     wait_ready(page)
     found = [line for theme in THEMES for line in found_on(page, theme)]
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
+    expect(page.locator("#chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     following = page.locator(".st-key-present-next button")
     expect(following).to_be_enabled(timeout=60_000)
     wait_ready(page)

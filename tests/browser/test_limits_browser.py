@@ -19,11 +19,11 @@ LONG = 60_000
 
 def test_a_run_is_looked_back_at_and_into(open_page, wait_ready):
     page = open_page(NOISY)
-    expect(page.locator(".st-key-status")).to_contain_text(f"step {LAST} of", timeout=LONG)
-    tiles = page.locator(".st-key-part-tiles")
+    expect(page.locator(".live-status")).to_contain_text(f"step {LAST} of", timeout=LONG)
+    tiles = page.locator(".live-tiles")
     wait_ready(page)
     at_the_end = tiles.inner_text()
-    slider = page.locator(".st-key-part-look input[type=range]")
+    slider = page.locator(".live-scrubber input[type=range]")
     slider.focus()
     slider.press("Home")
     expect(tiles).not_to_have_text(at_the_end)
@@ -48,7 +48,7 @@ def test_a_remedy_is_one_click_and_its_run_begins(open_page):
     remedy.press("Enter")
     page.wait_for_url(re.compile(r"n_features=16"))
     expect(page.locator(".st-key-n_features input[type=range]")).to_have_value("4")  # 2⁴ of them
-    expect(page.locator(".st-key-part-limits")).to_contain_text(
+    expect(page.locator(".live-gauges")).to_contain_text(
         re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG
     )
 

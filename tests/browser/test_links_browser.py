@@ -24,7 +24,7 @@ def test_the_link_holds_what_was_moved_during_the_run(open_page, speed):
     move_slider(page, "step_size", -1)  # the stop above is "auto", which starts another run
     page.wait_for_url(re.compile(r"%2C\d+%3Astep_size%3D"), timeout=LONG)
     again = open_page("auc" + page.url.partition("/auc")[2], is_first_visit=True)
-    expect(again.locator(".st-key-status")).to_contain_text("recorded", timeout=LONG)
+    expect(again.locator(".live-status")).to_contain_text("recorded", timeout=LONG)
     changes = re.compile(r"changes=([^&]*)")
     assert changes.search(again.url)[1] == changes.search(page.url)[1]
 
@@ -61,5 +61,5 @@ def test_another_page_finds_no_strange_names_in_its_link(open_page):
     }.items():
         page.get_by_role("link", name=name).first.click()
         page.wait_for_url(re.compile(heading), timeout=LONG)
-        expect(page.locator(".page-end")).to_have_count(1, timeout=LONG)
+        expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=LONG)
         assert page.get_by_text("this page does not know").count() == 0

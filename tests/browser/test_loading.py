@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 from test_accessibility import THEMES, found_on
-from test_chart_heads import FILLED, SETTINGS
+from test_chart_heads import SETTINGS
 
 from pages.charts.live_chart import LIBRARY
 
@@ -52,7 +52,7 @@ def warm_app(browser, app_url):
     """Wait until the server has its core ready: before, a page says so, and is laid out anew afterwards."""
     page = browser.new_page()
     page.goto(f"{app_url}/auc")
-    page.locator(".st-key-chart-score .js-plotly-plot").wait_for(timeout=60_000)
+    page.locator("#chart-score .js-plotly-plot").wait_for(timeout=60_000)
     page.close()
 
 
@@ -62,7 +62,7 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open
     page = open_page(path, is_first_visit=True)
     page.get_by_role("heading", level=1).wait_for()
     if path in SETTINGS:
-        expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
+        expect(page.locator("#chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     assert page.evaluate(SHIFTS) < GOOD
     assert page.title() == title
     for role in ("button", "link", "img"):
@@ -74,7 +74,7 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open
 
 def test_play_is_a_few_keys_away_and_the_menu_switches_between_light_and_dark(open_page):
     page = open_page("auc?at=3")
-    expect(page.locator(".st-key-status")).to_contain_text("step 3 of", timeout=30_000)
+    expect(page.locator(".live-status")).to_contain_text("step 3 of", timeout=30_000)
     page.keyboard.press("Tab")
     expect(page.get_by_test_id("stSkipToContent")).to_be_focused()
     page.keyboard.press("Enter")
@@ -92,7 +92,7 @@ def test_play_is_a_few_keys_away_and_the_menu_switches_between_light_and_dark(op
     page.get_by_role("button", name="Main menu").click()
     page.get_by_role("menuitemradio", name="Dark").click()
     expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
-    expect(page.locator(".st-key-status")).to_contain_text("step 3 of")  # the run goes on as it was
+    expect(page.locator(".live-status")).to_contain_text("step 3 of")  # the run goes on as it was
 
 
 READ = "() => performance.getEntriesByType('resource').map(entry => [entry.name, entry.startTime])"
@@ -100,7 +100,7 @@ READ = "() => performance.getEntriesByType('resource').map(entry => [entry.name,
 
 def test_a_run_waits_for_nothing_that_is_not_seen_yet(open_page):
     page = open_page("auc?at=3", is_first_visit=True)
-    expect(page.locator(".st-key-chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
+    expect(page.locator("#chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     began = {name.rpartition("/")[2]: start for name, start in page.evaluate(READ)}
     # The charts' library is asked for by the page's head: with the page, not after it.
     assert began[LIBRARY.name] < min(start for name, start in began.items() if name == "health")
@@ -114,28 +114,25 @@ FIRST_SHOWN = """() => {
     const all = window.firstShown = [];
     new MutationObserver(() => {
         for (const chart of document.querySelectorAll(".live-chart:has(.js-line[d], .hm)")) {
-            const key = chart.closest("[class*=st-key-chart-]").className.match(/st-key-(chart-\\w+)/)[1];
+            const key = chart.closest("[id^=chart-]").id;
             if (!all.includes(key)) all.push(key);
         }
     }).observe(document, {childList: true, subtree: true, attributes: true});
 }"""
 
 
-def test_the_objective_comes_first_and_closed_boxes_are_filled_after_it(browser, app_url):
+def test_the_objective_comes_first(browser, app_url):
     page = browser.new_page()
     page.add_init_script(f"({FIRST_SHOWN})()")
     page.goto(f"{app_url}/auc?at=3")  # stands still: nothing but the first curve has the page drawn anew
-    expect(page.locator(FILLED).first).to_be_attached(timeout=30_000)
-    expect(page.locator(".st-key-chart-map .js-plotly-plot")).to_be_visible(timeout=30_000)
+    expect(page.locator("#chart-map .js-plotly-plot")).to_be_visible(timeout=30_000)
     assert page.evaluate("window.firstShown")[0] == "chart-objective"
-    page.get_by_text("Data options").click()
-    expect(page.get_by_test_id("stSlider").filter(has_text="Test share")).to_be_visible()
     page.close()
 
 
 def test_a_link_that_moves_a_control_of_a_closed_box_is_kept(open_page):
     page = open_page("auc?at=3&n=500")
-    expect(page.locator(".st-key-status")).to_contain_text("step 3 of", timeout=30_000)
+    expect(page.locator(".live-status")).to_contain_text("step 3 of", timeout=30_000)
     page.get_by_text("Data options").click()
     expect(page.get_by_test_id("stSlider").filter(has_text="500").first).to_be_visible()
     assert "n=500" in page.url

@@ -37,7 +37,7 @@ def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
         server = _killed(server)
         # It has not begun anew: that would take it seconds to come so far, and its first places would be seen in the link.
         page.wait_for_function(f"Number(/at=(\\d+)-playing/.exec(location.search)?.[1]) > {kept}", timeout=LONG)
-        status = page.locator(".st-key-status")
+        status = page.locator(".live-status")
         expect(status).to_contain_text(re.compile(r"step \d+ of 1000 · running"), timeout=LONG)
         assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "reload"
         assert "lam=0.01" in page.url

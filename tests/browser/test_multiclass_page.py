@@ -26,7 +26,7 @@ def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, pag
     pause(page)
     stopped, before = step_number(page), curve(page)
     page.reload()
-    expect(page.locator(".st-key-status")).to_contain_text(f"step {stopped} of 300 · paused", timeout=30_000)
+    expect(page.locator(".live-status")).to_contain_text(f"step {stopped} of 300 · paused", timeout=30_000)
     wait_for_points(page, stopped)
     assert curve(page)[: len(before)] == before
     page_health.assert_clean()
@@ -41,6 +41,6 @@ def test_nothing_sticks_out(open_page):
 @pytest.mark.parametrize("name", ["multiclass", "auc"])  # one of each kind of loop; test_app.py has the details of all
 def test_details_are_drawn_when_a_run_ends(open_page, name):
     page = open_page(f"{name}?speed=instant")
-    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=60_000)
+    expect(page.locator(".live-status")).to_contain_text("done", timeout=60_000)
     page.get_by_role("tab", name="Details").click()
     expect(page.locator(".st-key-chart-details .js-plotly-plot")).to_be_visible(timeout=10_000)

@@ -22,7 +22,7 @@ TRACES = """chart => {
 
 def open_compare(open_page, path, **options):
     page = open_page(path, **options)
-    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=PATIENCE_MS)
+    expect(page.locator(".live-status")).to_contain_text("done", timeout=PATIENCE_MS)
     page.get_by_role("tab", name="Compare").click()
     return page
 
@@ -125,7 +125,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
     page.wait_for_function(f"!({TRACES})('chart-score').some(trace => trace[0] === 'QN-S3VM')", timeout=PATIENCE_MS)
     page.get_by_role("tab", name="Compare").click()
     expect(page.get_by_text("Started for an earlier run on other data")).to_be_visible(timeout=PATIENCE_MS)
-    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=PATIENCE_MS)
+    expect(page.locator(".live-status")).to_contain_text("done", timeout=PATIENCE_MS)
     # The page is drawn anew: its charts are gone for a moment.
     page.wait_for_function(f"({TRACES})('chart-race').some(trace => String(trace) === 'QN-S3VM,scatter,{COMPETITOR}')")
     page_health.assert_clean()
@@ -137,6 +137,6 @@ def test_a_race_started_while_the_run_goes_on_ends_after_it(open_page, page_heal
     page.get_by_role("tab", name="Compare").click()
     start(page)
     expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
-    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=PATIENCE_MS)
+    expect(page.locator(".live-status")).to_contain_text("done", timeout=PATIENCE_MS)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert alerts(page) == []

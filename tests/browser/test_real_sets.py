@@ -22,7 +22,7 @@ from dsgcore.experiments.file_data import FileStore
 
 ROWS = 1000
 SCORE = r"""() => {
-    const tiles = document.querySelectorAll('.st-key-part-tiles [data-testid="stMetric"]');
+    const tiles = document.querySelectorAll('.live-tile');
     const said = [...tiles].map(tile => /average (\d\.\d+)/.exec(tile.textContent)).find(Boolean);
     return said ? Number(said[1]) : null;
 }"""
@@ -51,7 +51,7 @@ def first_run(page, name, content):
     """Give the page a file, wait for the run's end, and return the number of labels that the page says."""
     give(page, name, content)
     expect(page.get_by_test_id("stMain")).to_contain_text(name, timeout=60_000)
-    expect(page.locator(".st-key-status")).to_contain_text("done", timeout=240_000)
+    expect(page.locator(".live-status")).to_contain_text("done", timeout=240_000)
     expect(page.locator(".st-key-play")).not_to_contain_text("Pause", timeout=60_000)  # the script has drawn the end
     said = page.get_by_text(re.compile(r"from [\d,]+ labels and [\d,]+ unlabeled points")).first.text_content()
     return int(re.search(r"from ([\d,]+) labels", said)[1].replace(",", ""))

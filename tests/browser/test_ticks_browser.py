@@ -31,12 +31,12 @@ def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(op
     page = open_page("auc?speed=slow&n_iter=2000")
     wait_for_points(page, 4)
     page.route("**/tick", answer, times=2)
-    status = page.locator(".st-key-status")
+    status = page.locator(".live-status")
     expect(status).to_contain_text(re.compile(rf"step \d+ of 2000 · {words}.*; next try in 1 s"), timeout=LONG)
     before = step_number(page)
     expect(status).to_contain_text(re.compile(r"step \d+ of 2000 · running"), timeout=LONG)
     page.wait_for_function(
-        f"Number(/step (\\d+) of/.exec(document.querySelector('.st-key-status')?.textContent)?.[1]) > {before + 3}",
+        f"Number(/step (\\d+) of/.exec(document.querySelector('.live-status')?.textContent)?.[1]) > {before + 3}",
         timeout=LONG,
     )
     assert [error for error in page_health.errors if error.startswith("page error")] == []
@@ -52,7 +52,7 @@ def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, pa
         route.fulfill(body=PROXYS_PAGE if '"isOver": true' in answer.text() else answer.text())
 
     page.route("**/tick", lose_the_last)  # by the next one the run is over
-    status = page.locator(".st-key-status")
+    status = page.locator(".live-status")
     expect(status).to_contain_text("something else answered", timeout=LONG)
     page.unroute("**/tick")
     expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)

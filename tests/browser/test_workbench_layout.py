@@ -14,17 +14,17 @@ PARTS = {
     "sidebar": '[data-testid="stSidebar"]',
     "transport": ".st-key-part-transport",
     "view": ".st-key-part-view",
-    "tiles": ".st-key-part-tiles",
-    "limits": ".st-key-part-limits",
-    "map": ".st-key-chart-map",
-    "curves": ".st-key-part-curves",
-    "error": ".st-key-chart-error",
+    "tiles": ".live-tiles",
+    "limits": ".live-gauges",
+    "map": "#chart-map",
+    "curves": "[data-place=curves]",
+    "error": "#chart-error",
     "tabs": '[role="tablist"]',
 }
 MAIN = '[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"]'
 # Stretches of the page's height, from its first part to its last, that hold nothing.
 HOLES = """() => {
-    const parts = ['sentence', 'transport', 'tiles', 'limits'].map(part => `.st-key-part-${part}`);
+    const parts = ['.st-key-part-sentence', '.st-key-part-transport', '.live-line', '.live-tiles', '.live-gauges'];
     const seen = [...parts, '[role="tablist"]', '.live-chart']
         .flatMap(selector => [...document.querySelectorAll(selector)]).map(part => part.getBoundingClientRect())
         .filter(box => box.width && box.height).sort((a, b) => a.top - b.top);
@@ -69,8 +69,8 @@ def at_rest(page, parts):
 # Whether the map is drawn at the size that it is shown at, and as a square.
 SQUARE = """() => {
     const box = selector => document.querySelector(selector).getBoundingClientRect();
-    const drawn = box('.st-key-chart-map .nsewdrag'), room = box('.st-key-chart-map').width;
-    const plot = document.querySelector('.st-key-chart-map .js-plotly-plot');
+    const drawn = box('#chart-map .nsewdrag'), room = box('#chart-map').width;
+    const plot = document.querySelector('#chart-map .js-plotly-plot');
     const isDrawnAnew = Math.abs(plot.getBoundingClientRect().width - plot._fullLayout.width) < 1;
     return isDrawnAnew && Math.abs(drawn.width - drawn.height) <= 2 && drawn.width > 0.55 * Math.min(390, room);
 }"""
@@ -89,7 +89,7 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
         page.wait_for_function(f"{width} === window.innerWidth && ({SQUARE})()")
         assert_no_faults(page)
         for chart in ("objective", "score", "error"):
-            expect(page.locator(f".st-key-chart-{chart} .xtitle")).to_have_text("iteration t")
+            expect(page.locator(f"#chart-{chart} .xtitle")).to_have_text("iteration t")
         if width == 1280:
             assert_all_in_the_window(page)
         page.get_by_role("tab", name="Theory").click()
@@ -102,17 +102,17 @@ def assert_all_in_the_window(page):
     parts = [
         ".st-key-part-sentence",
         ".st-key-part-transport",
-        ".st-key-part-tiles",
-        ".st-key-part-limits",
+        ".live-tiles",
+        ".live-gauges",
         '[role="tablist"]',
-        ".st-key-chart-map",
+        "#chart-map",
     ]
-    tops = [box(page, part)["y"] for part in [*parts, ".st-key-chart-error"]]
+    tops = [box(page, part)["y"] for part in [*parts, "#chart-error"]]
     assert tops == sorted(tops)
-    assert ends(page, ".st-key-chart-error")[3] <= 900
-    assert ends(page, ".st-key-chart-map")[1] <= box(page, ".st-key-chart-objective")["x"]
-    assert ends(page, ".st-key-chart-objective")[3] <= box(page, ".st-key-chart-score")["y"]
-    assert ends(page, ".st-key-chart-score")[3] <= box(page, ".st-key-chart-error")["y"]
+    assert ends(page, "#chart-error")[3] <= 900
+    assert ends(page, "#chart-map")[1] <= box(page, "#chart-objective")["x"]
+    assert ends(page, "#chart-objective")[3] <= box(page, "#chart-score")["y"]
+    assert ends(page, "#chart-score")[3] <= box(page, "#chart-error")["y"]
 
 
 # As the browser's Back between two links of the same page: the app draws it anew, as the link says.
@@ -142,8 +142,8 @@ def assert_no_hole(page, hidden):
         page.wait_for_function(f"({HOLES})().length === 0", timeout=5000)
     assert page.evaluate(HOLES) == [], hidden
     left, right = ends(page, MAIN)[:2]
-    first = ".st-key-chart-objective" if hidden == "map" else ".st-key-chart-map"
-    last = ".st-key-chart-error" if hidden == "curves" else ".st-key-chart-objective"
+    first = "#chart-objective" if hidden == "map" else "#chart-map"
+    last = "#chart-error" if hidden == "curves" else "#chart-objective"
     assert box(page, first)["x"] == pytest.approx(left, abs=2)
     assert ends(page, last)[1] == pytest.approx(right, abs=2)
 
@@ -157,14 +157,14 @@ def test_a_page_within_another_has_no_menu(open_page):
 def test_on_a_phone_the_sliders_are_a_drawer_below_what_they_change(open_page):
     page = open_drawn(open_page, "auc?at=60", viewport=(390, 844))
     expect(page.locator(".st-key-step_size")).not_to_be_in_viewport()
-    assert box(page, ".st-key-chart-map")["width"] > 340
+    assert box(page, "#chart-map")["width"] > 340
     page.get_by_test_id("stExpandSidebarButton").click()
     for key in ("step_size", "n_features", "lam"):
         expect(page.locator(f".st-key-{key}")).to_be_in_viewport(ratio=0.9)
-    page.locator(".st-key-part-tiles").evaluate("tiles => tiles.scrollIntoView()")
+    page.locator(".live-tiles").evaluate("tiles => tiles.scrollIntoView()")
     drawer = box(page, PARTS["sidebar"])["y"]
-    assert ends(page, ".st-key-part-tiles")[2] >= 56  # below the bar at the top
-    _, _, top, bottom = ends(page, ".st-key-chart-map .nsewdrag")
+    assert ends(page, ".live-tiles")[2] >= 56  # below the bar at the top
+    _, _, top, bottom = ends(page, "#chart-map .nsewdrag")
     assert drawer - top >= 0.9 * (bottom - top)
     slider = page.locator(".st-key-step_size input[type=range]")
     slider.focus()
@@ -175,14 +175,14 @@ def test_on_a_phone_the_sliders_are_a_drawer_below_what_they_change(open_page):
 
 def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
     page = open_drawn(open_page, "auc?at=20&data=Breast+cancer&map_y=mean+texture")
-    axes = page.locator(".st-key-chart-map .ytitle")
+    axes = page.locator("#chart-map .ytitle")
     expect(axes).to_have_text("mean texture")
     page.get_by_role("button", name="Axes").click()
     page.get_by_role("combobox", name="Across").click()
     page.get_by_role("option", name="mean radius").click()
-    expect(page.locator(".st-key-chart-map .xtitle")).to_have_text("mean radius")
+    expect(page.locator("#chart-map .xtitle")).to_have_text("mean radius")
     page.wait_for_url("**map_x=mean*")
-    expect(page.locator(".st-key-status")).to_contain_text("step 20 of")
+    expect(page.locator(".live-status")).to_contain_text("step 20 of")
 
 
 def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page):
@@ -199,35 +199,31 @@ def begin_again(page):
     """Bring a run that has ended to its beginning, where it waits."""
     page.locator(".st-key-speed").get_by_text("slow").click()
     page.locator(".st-key-reset button").first.click()
-    expect(page.locator(".st-key-status")).to_contain_text("step 0 of", timeout=15_000)
-    expect(page.locator(".st-key-part-health")).to_have_count(0)
+    expect(page.locator(".live-status")).to_contain_text("step 0 of", timeout=15_000)
+    expect(page.locator(".live-trouble")).to_be_hidden()
 
 
 def assert_diverges_and_covers_nothing(page, width):
     """Fail where the sentence of a run that goes wrong moves or covers something of its page, which stands still before."""
-    parts = (".st-key-chart-map", ".st-key-chart-objective", '[role="tablist"]', ".st-key-part-tiles")
+    parts = ("#chart-map", "#chart-objective", '[role="tablist"]', ".live-tiles")
     before = at_rest(page, parts)
     page.locator(".st-key-speed").get_by_text("fast").click()
     page.locator(".st-key-play button").click()
-    health = page.locator(".st-key-part-health")
+    health = page.locator(".live-trouble")
     expect(health).to_contain_text("Stopped", timeout=15_000)
     expect(health.get_by_role("button", name="Halve the step size")).to_be_in_viewport(ratio=1)
-    left, right, top, bottom = ends(page, ".st-key-part-health")
-    if width < 1200:  # there it has a line of its own
-        assert ends(page, ".st-key-part-tiles")[3] <= top
-        assert bottom <= ends(page, '[role="tablist"]')[2]
-        return
-    assert heights(page, parts) == before
-    assert ends(page, '[role="tab"]:last-of-type')[1] <= left
-    assert ends(page, ".st-key-part-tiles")[3] <= top + 1
-    assert bottom <= min(ends(page, ".st-key-part-view")[2], ends(page, ".st-key-log_objective")[2])
+    left, right, top, bottom = ends(page, ".live-trouble")
+    assert ends(page, ".st-key-part-transport")[3] <= top
+    assert bottom <= ends(page, ".live-tiles")[2] + 1
+    assert left >= 0
     assert right <= width
+    if width >= 1200:
+        assert heights(page, parts) == before
 
 
-def test_where_the_run_is_stands_in_one_line_beside_the_seed(open_page):
+def test_where_the_run_is_stands_in_one_line_above_its_numbers(open_page):
     page = open_drawn(open_page, "auc?at=260")
-    expect(page.locator(".st-key-status")).to_contain_text("paused", timeout=30_000)
-    seed, status = box(page, ".st-key-seed"), box(page, ".st-key-status")
-    assert seed["y"] <= status["y"]
-    assert status["y"] + status["height"] <= seed["y"] + seed["height"]
+    expect(page.locator(".live-status")).to_contain_text("paused", timeout=30_000)
+    status = box(page, ".live-status")
     assert status["height"] < 24
+    assert status["y"] + status["height"] <= box(page, ".live-tiles")["y"]

@@ -1,0 +1,42 @@
+"""What a page without a browser shows of its run: the head's words and numbers, and the figures of charts."""
+
+from __future__ import annotations
+
+import json
+
+
+def head(app):
+    """Return what the script says to the live view, except the figures."""
+    return json.loads(_lines(app)[0])
+
+
+def status(app):
+    return head(app)["status"]["text"]
+
+
+def tiles(app):
+    """Return the tiles, or an empty list if the page shows no run."""
+    return (head(app)["tiles"] or []) if has_run(app) else []
+
+
+def has_run(app):
+    return any("live-head" in c.proto.id for c in app.get("bidi_component"))
+
+
+def figures(app):
+    """Return the figures of the live view by key."""
+    first, *texts = _lines(app)
+    return {chart["key"]: json.loads(text) for chart, text in zip(json.loads(first)["figures"], texts, strict=True)}
+
+
+def figure(app, key):
+    """Return a figure of the live view, or of a chart that stands alone."""
+    if has_run(app) and key in figures(app):
+        return figures(app)[key]
+    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
+    return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
+
+
+def _lines(app):
+    (mount,) = [c for c in app.get("bidi_component") if "live-head" in c.proto.id]
+    return mount.proto.bytes.decode().split("\n")
