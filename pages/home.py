@@ -10,9 +10,9 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import Profile, profile_of
 from pages.pictures.making import file_of
+from pages.session.link import link_to_guided
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
-from pages.workbench.link import link_to_guided
 
 START = "auc"  # its first lesson shows in two minutes how unlabeled points help
 

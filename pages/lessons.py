@@ -6,10 +6,10 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import GuidedLesson, profile_of
+from pages.session.link import link_to_guided
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.workbench.lesson_links import to_take_away
-from pages.workbench.link import link_to_guided
 
 FIRST = "unlabeled"
 BEFORE_A_CLASS = {"present": "1"}

@@ -25,7 +25,7 @@ from dsgcore.core.plan import Plan
 from dsgcore.core.task import Task
 from dsgcore.data.reading import answers
 from dsgcore.problems import SemiSupervisedAUC
-from pages.workbench.bench import Bench
+from pages.session.bench import Bench
 
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
 settings.register_profile("dsgcore", deadline=None, derandomize=True)
@@ -66,7 +66,7 @@ def pages_without_a_browser():
     with pytest.MonkeyPatch.context() as patch:
         # The app draws those tabs that have been looked at.
         opened = partial(Bench, opened={"Details", "Limits", "Compare", "Theory", "Data", "Code"})
-        patch.setattr("pages.workbench.coming.Bench", opened)
+        patch.setattr("pages.workbench.opening.Bench", opened)
         # One's own file is read here: that takes no time, and test_reading_apart.py tries the page's way.
         patch.setattr("pages.controls.own_file.ask_apart", answers)
         yield

@@ -16,6 +16,7 @@ from dsgcore.experiments import SETTINGS
 from pages.charts.live_chart import LIBRARY_ADDRESS
 from pages.shell import addresses
 from pages.shell.answering import answering_routes
+from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 from pages.shell.room_key import key_route
 from pages.shell.ticks import tick_route
@@ -48,7 +49,7 @@ def seen_at(monkeypatch):
 
 def asked(path, query="", method="GET"):
     """Return the status, the headers and the body that the server answers with."""
-    app = Starlette(routes=[*routes(), tick_route(), *answering_routes(), key_route()])
+    app = Starlette(routes=[*routes(), *asset_routes(), tick_route(), *answering_routes(), key_route()])
     sent = []
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": []}
 

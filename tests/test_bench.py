@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dsgcore.experiments import FileStore
-from pages.workbench.bench import Bench, once
+from pages.session.bench import Bench, once
 
 
 def test_a_click_that_arrives_twice_acts_once():

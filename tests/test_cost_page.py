@@ -8,7 +8,7 @@ import pytest
 from live_page import status
 from test_app import open_page, said
 
-from pages.workbench import bench as benches
+from pages.session import bench as benches
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled

@@ -18,7 +18,7 @@ from pages.gallery import data_charts, data_views
 from pages.gallery.thumbnails import class_colors, thumbnail
 from pages.live import class_views, curves, map_view
 from pages.live.tiles import is_multiclass
-from pages.live.view import View
+from pages.session.view import View
 
 # Whole runs: without the compiler they take minutes.
 pytestmark = pytest.mark.compiled

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from live_page import status
+from live_page import figure, status
 from own_tables import iris_csv
 from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
@@ -42,11 +42,6 @@ def checked(app):
     assert not app.exception
     assert [error.value for error in app.error] == []
     return app
-
-
-def figure(app, key):
-    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
-    return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
 
 
 def written(app):

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("streamlit")
-from pages.workbench.limits_view import take
 from test_app import open_auc, open_page
 
 from dsgcore.diagnostics import limits
 from pages.workbench.four_runs_view import _begin
+from pages.workbench.steering import take
 
 pytestmark = pytest.mark.compiled
 

@@ -12,7 +12,7 @@ from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.settings import PROFILES
 from pages.pictures.making import file_of, first_lesson, picture
-from pages.workbench.link import link_to_lesson
+from pages.session.link import link_to_lesson
 
 NUMBER = re.compile(r"-?\d+\.?\d*")
 

@@ -8,10 +8,10 @@ import pytest
 
 from dsgcore.__main__ import main
 from dsgcore.experiments import FileStore, Spec, SpecError
+from pages.session import bench as benches
+from pages.session.bench import Bench, begin
 from pages.shell import memory
 from pages.shell.memory import Account, Claim
-from pages.workbench import bench as benches
-from pages.workbench.bench import Bench, begin
 
 
 def test_runs_of_all_pages_are_added_up():

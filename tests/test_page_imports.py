@@ -20,6 +20,8 @@ ORDER = (
     "race",
     "studies",
     "handouts",
+    "session",
+    "live",
     "workbench",
 )
 

@@ -12,8 +12,8 @@ from test_theory_page import finished
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
+from pages.session.lesson_place import Place, Stage
 from pages.workbench.layout import PARTS
-from pages.workbench.lesson_place import Place, Stage
 from pages.workbench.presenting import left_out
 
 compiled = pytest.mark.compiled

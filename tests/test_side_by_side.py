@@ -9,7 +9,7 @@ from small_specs import small
 from test_app import open_page, said
 
 from dsgcore.experiments import Run
-from pages.workbench import map_view
+from pages.live import map_view
 
 pytestmark = pytest.mark.compiled
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from live_page import figure
 from test_app_upload import errors, give, open_own, run_of
-from test_data_page import checked, figure, open_page, written
+from test_data_page import checked, open_page, written
 
 pytestmark = pytest.mark.compiled
 

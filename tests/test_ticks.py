@@ -18,11 +18,11 @@ from pages.live import tick as live_tick
 from pages.live.curves import objective_figure
 from pages.live.tick import BUSY, tick
 from pages.live.tiles import VERDICT_TONES, comparison_words
-from pages.live.view import View
 from pages.server import sessions
+from pages.session.bench import Bench
+from pages.session.view import View
 from pages.shell import ticks
 from pages.shell.ticks import GONE, LOST, Hold, Ticker, tick_route
-from pages.workbench.bench import Bench
 
 LONG = 20.0  # seconds after which a test gives up
 

@@ -13,8 +13,8 @@ from dsgcore.glossary import meaning
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.live.marks import marks_of
-from pages.live.view import View
 from pages.race.race_charts import finish_line
+from pages.session.view import View
 
 GROWTH_SEEN_ON_LOG_AXIS = 1e3
 

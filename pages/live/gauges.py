@@ -11,16 +11,6 @@ from pages.live.looking_back import seen
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A remedy that was applied: the number of its run, the gauge's value before, and the expected value."""
-
-    number: int
-    name: str
-    before: str
-    expected: str
-
-
-@dataclass(frozen=True)
 class Trouble:
     """A warning about numbers that grow or have diverged."""
 

@@ -16,7 +16,7 @@ from pages.charts import figures as charts
 from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import NO_LINKS, colors_of, ends_of, lead, rank_heat, region_heat, run_map, surface_on
 from pages.controls.map_axes import Axes, plane_of
-from pages.live.view import View
+from pages.session.view import View
 from pages.shell.turns import drawing, turns
 
 # Grid points along each axis. There are fewer, down to the least, if all of them would slow down each iteration.

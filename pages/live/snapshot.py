@@ -43,7 +43,9 @@ def snapshot(bench: Any) -> Snapshot:
     is_playing = bench.is_playing and not bench.is_held
     trouble, scrubber = trouble_of(bench), scrubber_of(bench)
     head = {
-        "status": asdict(status_of(live, is_playing=is_playing, going_to=bench.going_to)),
+        "status": None
+        if "transport" in hidden
+        else asdict(status_of(live, is_playing=is_playing, going_to=bench.going_to)),
         "tiles": None if "tiles" in hidden else [asdict(tile) for tile in tiles_of(seen(bench))],
         "gauges": None if "limits" in hidden else gauges_of(bench),
         "trouble": None if trouble is None else asdict(trouble),

@@ -45,7 +45,7 @@ def wait_until_sent() -> None:
 
 
 def _unsent() -> Any:
-    context = get_script_run_ctx()
+    context: Any = get_script_run_ctx()
     with suppress(AttributeError):  # there is no session, or Streamlit has changed
         manager: Any = get_instance()._session_mgr if exists() else None
         return manager.get_active_session_info(context.session_id).session._browser_queue

@@ -11,11 +11,11 @@ from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.server.sessions import arrive
 from pages.server.streamlit_gaps import wait_until_sent
+from pages.session.link import without_others
 from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
 from pages.shell.turns import turns
 from pages.shell.visits import note_visit
-from pages.workbench.link import without_others
 
 TITLE = "DSG Lab"
 # Former names of the settings in links.

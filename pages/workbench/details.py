@@ -15,7 +15,7 @@ from pages.charts import figures as charts
 from pages.charts.detail_charts import Mark, Sample, confusion_chart, histogram_chart
 from pages.charts.live_chart import live_chart
 from pages.charts.roles import color_of
-from pages.workbench.bench import Bench
+from pages.session.bench import Bench
 from pages.workbench.inside_view import look_inside
 from pages.workbench.side_by_side import side_by_side
 

@@ -16,7 +16,7 @@ from dsgcore.jobs import Job, JobError, JobState, shared_jobs
 from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
 from pages.controls.own_file import plain
-from pages.workbench.bench import Bench, once
+from pages.session.bench import Bench, once
 from pages.workbench.steering import take
 
 TICK_SECONDS, LEASE_SECONDS, HEIGHT = 0.5, 90.0, 300

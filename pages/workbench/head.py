@@ -15,8 +15,8 @@ from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.data_picker import seen_key
 from pages.controls.own_file import plain, read_file
-from pages.workbench.bench import Bench
-from pages.workbench.lesson_place import Place
+from pages.session.bench import Bench
+from pages.session.lesson_place import Place
 
 
 def head(problem: type[Setting], bench: Bench) -> None:

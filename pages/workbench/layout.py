@@ -34,12 +34,15 @@ def lay_out(hidden: Set[str]) -> None:
     style = "".join(_ROOM[part] for part in sorted(hidden & set(_ROOM)))
     style += _BESIDE * ("curves" in hidden and not hidden & {"map", "error"})
     style += _EMBEDDED * bool(st.context.is_embedded)
+    if hidden & set(_HEAD):
+        style += f".st-key-part-head {{min-height: {sum(_HEAD[part] for part in set(_HEAD) - hidden):g}rem !important}}"
     if style:
         st.html(f"<style>{style}</style>")
 
 
+# Heights of the live view's rows above the charts, in rem.
+_HEAD = {"transport": 1.9, "tiles": 3.7, "limits": 2.2}
 _ROOM = {
-    **dict.fromkeys(("tiles", "limits"), ".st-key-part-head {min-height: 5rem !important}"),
     "view": "#chart-map .live-chart-head {padding-top: 0 !important} #chart-map .live-chart-title {display: inline !important}",
     "error": ".stMain {--row: var(--charts) !important; --below: 0px !important}",
 }

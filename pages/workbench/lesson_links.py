@@ -6,10 +6,10 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson, profile_of
+from pages.session import lesson_place
+from pages.session.link import link_to_guided
 from pages.shell.addresses import beside_this_page
-from pages.workbench import lesson_place
 from pages.workbench.layout import ANSWER
-from pages.workbench.link import link_to_guided
 
 # Everything except the map would give the answer away. For a goal, the reader needs the numbers.
 OF_A_QUESTION = ("sidebar", "view", "tiles", "limits", "curves", "error", "tabs", ANSWER)

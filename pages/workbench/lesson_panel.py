@@ -8,11 +8,11 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
-from pages.workbench.bench import Bench
+from pages.session.bench import Bench
+from pages.session.lesson_place import Place
 from pages.workbench.drawn_curve import draw_curve, lay_over, show_curve
 from pages.workbench.layout import ANSWER
 from pages.workbench.lesson_links import to_take_away
-from pages.workbench.lesson_place import Place
 from pages.workbench.lesson_steps import go_to_step, lesson_button, light_up, show_solution
 from pages.workbench.presenting import presented
 

@@ -9,9 +9,9 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from pages.controls.control import key_of
-from pages.workbench.bench import Bench, once
+from pages.session.bench import Bench, once
+from pages.session.lesson_place import Place, Stage
 from pages.workbench.head import given_for
-from pages.workbench.lesson_place import Place, Stage
 
 
 def lesson_button(

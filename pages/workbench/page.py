@@ -23,22 +23,23 @@ from pages.controls.view_choices import (
     map_choice,
 )
 from pages.live.component import draw_charts, draw_head, remedy_asked
-from pages.live.gauges import Tried, remedy_for
+from pages.live.gauges import remedy_for
 from pages.live.looking_back import seen, settle, show_next
 from pages.live.tick import advance, begin_curve, head_data, is_ticking
-from pages.live.view import theme, view_of
+from pages.session.bench import Bench, Tried, go_on, once, try_again
+from pages.session.place import keep_place
+from pages.session.preparing import TICK_SECONDS as PREPARING_SECONDS
+from pages.session.preparing import sign
+from pages.session.view import theme, view_of
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
-from pages.workbench.bench import Bench, go_on, once, try_again
-from pages.workbench.coming import bench_key, bench_of, bring_back, hold_of, keep_place
 from pages.workbench.details import details
 from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
 from pages.workbench.lesson_panel import panel
-from pages.workbench.preparing import TICK_SECONDS as PREPARING_SECONDS
-from pages.workbench.preparing import sign
+from pages.workbench.opening import bench_key, bench_of, bring_back, hold_of
 from pages.workbench.presenting import left_out, set_stage
 from pages.workbench.sidebar import spec_of_controls
 from pages.workbench.steering import follow, take

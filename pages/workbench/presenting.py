@@ -9,11 +9,11 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
+from pages.session.bench import Bench
+from pages.session.lesson_place import Place, Stage
 from pages.shell.browser import keep_room_key
-from pages.workbench.bench import Bench
 from pages.workbench.drawn_curve import show_curve
 from pages.workbench.layout import PARTS
-from pages.workbench.lesson_place import Place, Stage
 from pages.workbench.lesson_steps import go_to_step, lesson_button, light_up, show_solution
 from pages.workbench.room_view import LETTERS, guesses_as_they_come, open_room, tell_the_room, where_to_answer
 

@@ -13,6 +13,8 @@ from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Pick
 from dsgcore.studies.rooms import Asked, Key, RoomError
 from pages.controls.own_file import plain
+from pages.session.bench import Bench
+from pages.session.lesson_place import Place, Stage
 from pages.shell.addresses import (
     address_in_network,
     beside_this_page,
@@ -23,9 +25,7 @@ from pages.shell.addresses import (
 )
 from pages.shell.answering import ADDRESS, rooms
 from pages.shell.room_key import Ticket
-from pages.workbench.bench import Bench
 from pages.workbench.drawn_curve import lay_over, show_curve
-from pages.workbench.lesson_place import Place, Stage
 
 SECONDS_BETWEEN_LOOKS = 0.5
 BINS = 10

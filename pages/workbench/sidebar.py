@@ -18,8 +18,8 @@ from pages.controls.kernel_picker import draw_kernel, keep_kernel
 from pages.controls.own_file import plain
 from pages.controls.undrawn import keep, keep_choice
 from pages.controls.view_choices import SLIDER, draw_choice
+from pages.session.bench import Bench
 from pages.upload.upload import draw_upload
-from pages.workbench.bench import Bench
 
 
 def spec_of_controls(

@@ -16,7 +16,7 @@ from pages.controls.control import key_of
 from pages.controls.controls import controls_for
 from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
-from pages.workbench.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
+from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
 
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments.step_limit import step_limit
-from pages.workbench.bench import Bench
+from pages.session.bench import Bench
 
 
 def step_limits(bench: Bench, place: DeltaGenerator) -> None:

@@ -16,7 +16,7 @@ from dsgcore.model_selection import FoldError, Suggestion, Tried
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.own_file import plain
-from pages.workbench.bench import Bench, once
+from pages.session.bench import Bench, once
 from pages.workbench.steering import take
 
 SECONDS, DEFAULT = (10, 20, 60, 180), 20

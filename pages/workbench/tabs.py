@@ -18,12 +18,12 @@ from pages.controls.own_file import plain
 from pages.gallery import data_views
 from pages.live.looking_back import seen
 from pages.race.views import race
+from pages.session.bench import PLAYING, Bench
+from pages.session.link import ROOM
 from pages.studies.differing import NOT_THERE, differing
 from pages.studies.pins import draw_pin
 from pages.studies.repeats import draw_repeats
-from pages.workbench.bench import PLAYING, Bench
 from pages.workbench.frame import draw_frame
-from pages.workbench.link import ROOM
 
 
 def as_of(bench: Bench, tab: str) -> None:

@@ -12,7 +12,7 @@ from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.kernel_parameters import PICKER
 from pages.live.risk_view import alt_risk, risk_figure
-from pages.workbench.bench import Bench
+from pages.session.bench import Bench
 
 KEEP_HELP = "Starts a new run with values that meet the assumptions, as far as possible."
 

@@ -13,7 +13,7 @@ from dsgcore.experiments import Setting
 from pages.controls.control import key_of
 from pages.controls.undrawn import keep_choice
 from pages.controls.view_choices import SPEED, draw_choice
-from pages.workbench.bench import Bench, begin_again, once
+from pages.session.bench import Bench, begin_again, once
 
 
 def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -> None:

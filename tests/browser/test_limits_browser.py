@@ -48,9 +48,7 @@ def test_a_remedy_is_one_click_and_its_run_begins(open_page):
     remedy.press("Enter")
     page.wait_for_url(re.compile(r"n_features=16"))
     expect(page.locator(".st-key-n_features input[type=range]")).to_have_value("4")  # 2⁴ of them
-    expect(page.locator(".live-gauges")).to_contain_text(
-        re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG
-    )
+    expect(page.locator(".live-gauges")).to_contain_text(re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG)
 
 
 def test_four_runs_say_what_limits_a_run_and_what_the_change_has_brought(open_page, wait_ready):

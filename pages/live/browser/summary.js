@@ -126,9 +126,11 @@ export function createSummary(parent, press) {
   return {
     root,
     fill(head) {
-      write(position, head.status.text);
-      status.title = head.status.help;
-      light.dataset.tone = head.status.light;
+      fill(status, head.status, ({text, light: tone, help}) => {
+        write(position, text);
+        status.title = help;
+        light.dataset.tone = tone;
+      });
       fill(trouble, head.trouble, ({text, has_diverged: hasDiverged}) => {
         write(words, text);
         halve.hidden = !hasDiverged;

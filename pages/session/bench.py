@@ -12,14 +12,13 @@ from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from dsgcore.studies.rooms import Asked, Key
-from pages.live.gauges import Tried
-from pages.live.view import View
+from pages.session.lesson_place import Place
+from pages.session.preparing import Preparation, prepare
+from pages.session.view import View
 from pages.shell.memory import Claim, account
 from pages.shell.room_key import Ticket
 from pages.shell.ticks import Hold, Ticker
 from pages.shell.turns import turns
-from pages.workbench.lesson_place import Place
-from pages.workbench.preparing import Preparation, prepare
 
 # The largest cost of a page's run, because many sessions share the server.
 BUDGET = Budget(memory=GIGABYTE, seconds=1.0)
@@ -30,6 +29,16 @@ MOST_DIGITS = 9
 
 # While a run is in progress, the link adds this to the iteration that the run has reached.
 PLAYING = "-playing"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A remedy that was applied: the number of its run, the gauge's value before, and the expected value."""
+
+    number: int
+    name: str
+    before: str
+    expected: str
 
 
 @dataclass

@@ -1,35 +1,28 @@
-"""Opening a setting's page: the first time, from a link, with Back or from the menu; and the run's position in the link."""
+"""Opening a setting's page: the first time, from a link, with Back or from the menu."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
-from pages.controls.changes import changes_to_text
 from pages.controls.control import key_of
 from pages.controls.from_link import refused, without_bad_seed
 from pages.controls.names import OF_THE_FRAME
 from pages.controls.own_file import store
 from pages.controls.undrawn import forget
 from pages.race.state import bring_back as bring_back_race
-from pages.race.state import name_in_link
-from pages.shell.browser import keep_in_link
+from pages.session import link
+from pages.session.bench import Bench
+from pages.session.lesson_place import place_in
 from pages.shell.room_key import kept_key
 from pages.shell.ticks import Hold
 from pages.shell.visits import visit
-from pages.workbench import link
-from pages.workbench.bench import PLAYING, Bench
 from pages.workbench.head import given_for
 from pages.workbench.layout import refused_parts
-from pages.workbench.lesson_place import place_in
 from pages.workbench.presenting import is_presented
-
-# Seconds between updates of the iteration in the link during a run.
-SECONDS_BETWEEN_PLACES = 3.0
 
 
 def bench_key(name: str) -> str:
@@ -130,37 +123,3 @@ def bring_back(bench: Bench) -> None:
         named, bench.race = bench.race, ""
         notice = bring_back_race(named, bench.live)
         bench.notices += [notice] if notice else []
-
-
-def keep_place(problem: type[Setting], bench: Bench) -> None:
-    """Write the changes and the run's iteration into the link: when the run pauses, and every few seconds during it."""
-    kept = place_of(problem, bench)
-    keep_in_link(problem.name, kept, bench.session)
-    said = st.query_params.to_dict()
-    bench.link = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept
-
-
-def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
-    """Return the run's entries in the link besides the controls that are drawn."""
-    assert bench.spec is not None
-    _note_place(bench)
-    lesson = bench.place.text if bench.place is not None else ""
-    changes = changes_to_text(bench.spec)
-    race, room = name_in_link(problem.name) or bench.race, bench.room.code if bench.room is not None else ""
-    look = str(bench.look or "")
-    kept = link.kept(problem, changes=changes, at=bench.at, look=look, lesson=lesson, race=race, room=room)
-    return kept | bench.undrawn
-
-
-def _note_place(bench: Bench) -> None:
-    if bench.preparation is not None:
-        bench.at = bench.preparation.at
-        return
-    assert bench.live is not None
-    t, now = bench.live.run.t, time.monotonic()
-    if bench.going_to:
-        bench.at = f"{bench.going_to}{PLAYING * bench.plays_on}"
-    elif not bench.is_playing or bench.live.is_finished:
-        bench.at = str(t) if t else ""
-    elif t and now - bench.at_noted >= SECONDS_BETWEEN_PLACES:
-        bench.at, bench.at_noted = f"{t}{PLAYING}", now
