@@ -13,12 +13,12 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import TimeoutError, expect
 
 CURVE = """([chart, name]) => {
-    const plot = document.querySelector(`.st-key-${chart} .js-plotly-plot`);
+    const plot = document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`);
     const trace = plot && plot.data.find(trace => trace.name === name);
     return trace ? trace.y : [];
 }"""
 MARKS = """chart => {
-    const plot = document.querySelector(`.st-key-${chart} .js-plotly-plot`);
+    const plot = document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`);
     return plot ? plot.layout.shapes.map(shape => shape.x0) : [];
 }"""
 

@@ -12,7 +12,8 @@ SETTINGS = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "o
 # For each chart that is shown: what of it sticks out at a side or covers the plot, and text of another size.
 FAULTS = """() => [...document.querySelectorAll('.live-chart')].filter(c => c.clientWidth).flatMap(chart => {
     const box = element => element.getBoundingClientRect();
-    const name = chart.closest('[class*="st-key-chart"]').className.match(/st-key-(\\S+)/)[1];
+    const own = chart.closest('[id^=chart-]'), alone = chart.closest('[class*="st-key-chart"]');
+    const name = own ? own.id : alone.className.match(/st-key-(\\S+)/)[1];
     if (!chart.querySelector('.js-plotly-plot')) return ['a chart is not drawn yet'];
     const plot = box(chart.querySelector('.js-plotly-plot')), whole = box(chart), faults = [];
     for (const part of chart.querySelectorAll('.live-chart-head > *')) {

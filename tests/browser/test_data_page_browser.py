@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from test_auc_page import wait_for_points
 
 TRACES = """chart => {
-    const plot = document.querySelector(`.st-key-${chart} .js-plotly-plot`);
+    const plot = document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`);
     return plot ? plot.data.length : 0;
 }"""
 

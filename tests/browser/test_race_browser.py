@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 COMPETITOR = "#E69F00"
 PATIENCE_MS = 60_000
 TRACES = """chart => {
-    const plot = document.querySelector(`.st-key-${chart} .js-plotly-plot`);
+    const plot = document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`);
     return plot ? plot.data.map(trace => [trace.name, trace.type, (trace.line || {}).color || ""]) : [];
 }"""
 
