@@ -25,4 +25,6 @@ if __name__ == "__main__":  # the script of a visit
     route()
 else:  # the server's module
     ignore_pages_folder()
-    app = st.App(__file__, routes=[*routes(), *asset_routes(), tick_route(), *answering_routes(), key_route()], lifespan=life)
+    app = st.App(
+        __file__, routes=[*routes(), *asset_routes(), tick_route(), *answering_routes(), key_route()], lifespan=life
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.diagnostics import Gauge, Light, Strip, strip
+from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments import Health, StopReason
 from pages.live.looking_back import seen
 
@@ -18,10 +18,10 @@ class Trouble:
     has_diverged: bool
 
 
-def strip_of(bench: Any) -> Strip:
+def live_gauges_of(bench: Any) -> LiveGauges:
     """Return the gauges of the run at the iteration that the page shows."""
     live = seen(bench)
-    return strip(live.run, twin=live.supervised)
+    return live_gauges(live.run, baseline=live.supervised)
 
 
 def gauges_of(bench: Any) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def gauges_of(bench: Any) -> dict[str, Any]:
 
     Without such a remedy the sentence says what the gauges show together, and after a remedy what it has changed.
     """
-    shown = strip_of(bench)
+    shown = live_gauges_of(bench)
     leading = _leading(shown)
     offers = leading is not None and bool(leading.remedy)
     brought = _brought(bench, shown)
@@ -44,7 +44,7 @@ def gauges_of(bench: Any) -> dict[str, Any]:
 
 def remedy_for(bench: Any, name: str) -> Gauge | None:
     """Return the gauge of that name if it has a remedy."""
-    return next((gauge for gauge in strip_of(bench).gauges if gauge.name == name and gauge.remedy), None)
+    return next((gauge for gauge in live_gauges_of(bench).gauges if gauge.name == name and gauge.remedy), None)
 
 
 def trouble_of(bench: Any) -> Trouble | None:
@@ -67,12 +67,12 @@ def _said(gauge: Gauge) -> dict[str, str]:
     }
 
 
-def _leading(shown: Strip) -> Gauge | None:
+def _leading(shown: LiveGauges) -> Gauge | None:
     """Return the gauge whose remedy comes first: the strongest limit, or the first that more would still help."""
     return shown.leading or next((gauge for gauge in shown.gauges if gauge.light is Light.OPEN), None)
 
 
-def _brought(bench: Any, shown: Strip) -> str:
+def _brought(bench: Any, shown: LiveGauges) -> str:
     """Return the gauge's value before the remedy, its value now, and the expected value."""
     tried = bench.tried
     if tried is None or tried.number != bench.number:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from dsgcore.core.schedules import tail_start
+from dsgcore.core.plan import tail_start
 from dsgcore.experiments import Comparison, Health, LiveRun, Run, StopReason, Verdict, compare
 from dsgcore.glossary import meaning
 from pages.charts import words
@@ -108,7 +108,7 @@ def _comparison(live: LiveRun) -> tuple[str, Tone]:
     made = compare(live.run, live.supervised) if live.supervised is not None else None
     if made is None:
         return "", "gray"
-    return comparison_words(made, live.run.problem.twin_name), VERDICT_TONES[made.verdict]
+    return comparison_words(made, live.run.problem.baseline_name), VERDICT_TONES[made.verdict]
 
 
 def comparison_words(made: Comparison, twin: str) -> str:
@@ -120,9 +120,7 @@ def comparison_words(made: Comparison, twin: str) -> str:
 
 def _score_help(live: LiveRun, *, is_compared: bool) -> str:
     problem = live.run.problem
-    said = (
-        f"{meaning(problem.score_name)} On held-out points, with the difference to the same run, {problem.twin_name}."
-    )
+    said = f"{meaning(problem.score_name)} On held-out points, with the difference to the same run, {problem.baseline_name}."
     return f"{said} {VERDICT_HELP}" if is_compared else said
 
 
