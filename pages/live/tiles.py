@@ -23,7 +23,7 @@ VERDICT_TONES: dict[Verdict | None, Tone] = {
 }
 VERDICT_HELP = (
     "The number after ± is half of the 95 % interval: other test points would change the difference "
-    "by about this much. If it covers zero, it is a tie. Other labels change it as well: try another "
+    "by about this much. If the interval covers zero, it is a tie. Other labels change it as well: try another "
     "seed."
 )
 _LIGHTS: dict[Health, Tone] = {
@@ -120,7 +120,7 @@ def comparison_words(made: Comparison, twin: str) -> str:
 
 def _score_help(live: LiveRun, *, is_compared: bool) -> str:
     problem = live.run.problem
-    said = f"{meaning(problem.score_name)} On held-out points, with the difference to the same run, {problem.baseline_name}."
+    said = f"{meaning(problem.score_name)} Measured on held-out points, and compared with “{problem.baseline_name}”."
     return f"{said} {VERDICT_HELP}" if is_compared else said
 
 
