@@ -17,8 +17,8 @@ from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
 from dsgcore.jobs import Job, JobQueue
-from dsgcore.model_selection.folds import TOO_FEW, FoldError, LabeledFolds, PairFolds
-from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
+from dsgcore.model_selection.folds import LabeledFolds, PairFolds
+from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Subject, Suggestion
 from dsgcore.model_selection.scorers import similar_unlabeled_risk
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
@@ -129,21 +129,16 @@ def _seen(split: Split) -> Split:
     )
 
 
-class _Runs:
+class _Runs(Subject):
     """Candidate values for a spec: runs of its method on folds of the visible data."""
-
-    first: tuple[Mapping[str, Any], ...] = ()
 
     def __init__(self, spec: Spec, split: Split) -> None:
         self.spec, self.split = spec, _seen(split)
         self.is_pairs = spec.problem.labels == "pairs"
         folds = PairFolds if self.is_pairs else LabeledFolds
         every = folds(N_SPLITS, random_state=spec.seed).split(self.split.X_train, self.split.y_train)
-        self.rows = [(train, test) for train, test in every if self._is_measurable(self._tested(test))]
-        self.n_folds, self.reason = len(self.rows), ""
+        super().__init__((train, test) for train, test in every if self._is_measurable(self._tested(test)))
         self.folds: dict[int, Split] = {}
-        if self.n_folds < 2:
-            raise FoldError(TOO_FEW)
         offered = {name: p for own in _parameters(spec).values() for name, p in own.items()}
         self.space = {
             name: (how, offered[name]) for name, how in profile_of(spec.problem).suggested.items() if name in offered
@@ -177,29 +172,24 @@ class _Runs:
         return problem.hits(y, values) if problem.is_scored_by_hits else np.array([problem.score(y, values)])
 
     def begin(self, share: float) -> None:
-        """Make a run with the spec's own values, so that compilation and first reads are not timed."""
         self.score({}, share, 0, lambda: False)
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
-        """Return a candidate: values of parameters by name."""
         return {name: how.draw(drawn, self.own[name], p) for name, (how, p) in self.space.items()}
 
     def n_iter(self, share: float) -> int:
-        """Return the number of iterations in a share of them."""
         whole = self.spec.solver.n_iter
         return min(whole, max(FEWEST_ITERATIONS, round(share * whole)))
 
-    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
-        """Return a candidate's score on a fold, as in `Subject`; minus infinity if it diverges or is not valid."""
+    def fitted_score(
+        self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]
+    ) -> NDArray | None:
         part = self._fold(fold)
-        try:
-            spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
-            with np.errstate(over="ignore", invalid="ignore"):
-                values = ENGINES[spec.problem.engine].learned(spec, part, until)
-        except DSGError as error:
-            self.reason = str(error)
-            return NO_SCORE
-        if values is not None and np.isfinite(values).all():
-            return self._scored(part.y_test, values)
-        self.reason = "" if values is None else "the run diverges: its step is too big"
-        return NO_SCORE
+        spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = ENGINES[spec.problem.engine].learned(spec, part, until)
+        if values is None:
+            return None
+        if not np.isfinite(values).all():
+            raise DSGError("the run diverges: its step is too big")
+        return self._scored(part.y_test, values)

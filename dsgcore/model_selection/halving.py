@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.intervals import accuracy_half_width, mean_half_width
 from dsgcore.core.parameters import Real
 from dsgcore.core.sampling import generator
+from dsgcore.model_selection.folds import TOO_FEW, FoldError
 
 SECONDS = Real("seconds", 20.0, low=0.1, high=86_400.0)
 N_SPLITS = 5
@@ -30,36 +32,53 @@ NO_SCORE: NDArray = np.array([-np.inf])
 T = TypeVar("T")
 
 
-class Subject(Protocol):
-    """Protocol for what a search tunes: an estimator, or a spec.
+class Subject:
+    """What a search tunes on folds: an estimator, or a spec. A subclass says how a candidate is drawn and scored.
 
-    Attributes
-    ----------
-    n_folds : int
-        Number of folds for the scores, at most `N_SPLITS`.
-    first : tuple of mapping
-        Candidates that are tried before any random draw.
-    reason : str, optional
-        Reason why the last candidate without a score has none. Empty if every one has a score.
+    `rows` are the training and test rows of each fold. `first` holds candidates that are tried before any random draw.
+    `reason` tells why the last candidate without a score has none; it is empty if every one has a score.
     """
 
-    n_folds: int
-    first: tuple[Mapping[str, Any], ...]
+    first: tuple[Mapping[str, Any], ...] = ()
+    reason = ""
+
+    def __init__(self, rows: Iterable[tuple[NDArray, NDArray]]) -> None:
+        self.rows = list(rows)
+        self.n_folds = len(self.rows)
+        if self.n_folds < 2:
+            raise FoldError(TOO_FEW)
 
     def begin(self, share: float) -> None:
         """Prepare the search: fit once with the subject's own values and this share of the iterations."""
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
         """Return a random candidate: a dict from parameter names to values."""
+        raise NotImplementedError
 
     def n_iter(self, share: float) -> int:
         """Return the number of iterations for a share of them."""
+        raise NotImplementedError
+
+    def fitted_score(
+        self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]
+    ) -> float | NDArray | None:
+        """Fit a candidate, and return its score on a fold; None if the time is up.
+
+        An accuracy is one truth value for each held-out point. Any other score is a single number.
+        """
+        raise NotImplementedError
 
     def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
-        """Return a candidate's score on a fold, or minus infinity if its fit fails; higher is better.
-
-        An accuracy is returned as one truth value for each held-out point. Any other score is a single number.
-        """
+        """Return a candidate's score on a fold, or minus infinity if its fit fails; higher is better."""
+        try:
+            value = None if until() else self.fitted_score(parameters, share, fold, until)
+        except DSGError as error:  # the fit diverges, or a value is not valid for these points
+            self.reason = str(error)
+            return NO_SCORE
+        if value is not None and np.isfinite(value).all():
+            return np.atleast_1d(value)
+        self.reason = "" if value is None else "its score is not a finite number"
+        return NO_SCORE
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +220,7 @@ class Search:
         self.subject.begin(share)
         began = time.monotonic()
         self._score(0, {}, share, n_folds, must=True)
-        self.reason = "" if math.isfinite(self.tried[0].mean) else getattr(self.subject, "reason", "")
+        self.reason = "" if math.isfinite(self.tried[0].mean) else self.subject.reason
         for i, parameters in enumerate(self.subject.first, start=1):
             self._score(i, dict(parameters), share, n_folds)
         each = max((time.monotonic() - began) / (1 + len(self.subject.first)), 1e-3)

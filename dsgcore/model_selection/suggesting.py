@@ -14,12 +14,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 
-from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import seed_of
-from dsgcore.model_selection.folds import TOO_FEW, FoldError, LabeledFolds, PairFolds, encoded
-from dsgcore.model_selection.halving import N_SPLITS, NO_SCORE, SECONDS, Search, Suggestion
+from dsgcore.model_selection.folds import LabeledFolds, PairFolds, encoded
+from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Subject, Suggestion
 from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
 from dsgcore.settings.profile import TRUST, Among, Times
 
@@ -34,7 +33,7 @@ _FREE = Real("multiple", 1.0)
 
 
 @dataclass(frozen=True)
-class _Way:
+class _SearchSpace:
     """Search space of one kind of estimator: parameters that matter, folds, score, and first candidates.
 
     `own` returns the value that a default stands for in a fitted estimator. Candidates are multiples of it.
@@ -50,15 +49,15 @@ class _Way:
 
 _WIDTH = attrgetter("model_.kernel.sigma")
 _WIDTH_AND_RIDGE = {"sigma": _WIDTH, "lam": attrgetter("lam_")}
-WAYS: dict[str, _Way] = {
-    "QSGS2AUC": _Way(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: auc_score, is_ranking=True),
-    "QS3ORAO": _Way(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: mean_auc_score, is_ranking=True),
-    "TSGS3VM": _Way(
+SPACES: dict[str, _SearchSpace] = {
+    "QSGS2AUC": _SearchSpace(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: auc_score, is_ranking=True),
+    "QS3ORAO": _SearchSpace(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: mean_auc_score, is_ranking=True),
+    "TSGS3VM": _SearchSpace(
         {"sigma": Times(16.0), "C": Times(30.0), "C_star": Among((None, None, 1e-3, 0.1)), "n_features": _NUMBERS},
         {"sigma": _WIDTH, "C": attrgetter("C")},
         lambda m: hits,
     ),
-    "PS3VT": _Way(
+    "PS3VT": _SearchSpace(
         {
             "features": Among(("linear", "fourier")),
             "sigma": Times(8.0),
@@ -69,7 +68,7 @@ WAYS: dict[str, _Way] = {
         lambda m: hits,
         first=({"features": "fourier", "n_features": 512},),
     ),
-    "TSGSU": _Way(
+    "TSGSU": _SearchSpace(
         {"sigma": Times(16.0), "lam": Times(100.0), "n_features": _NUMBERS},
         _WIDTH_AND_RIDGE,
         lambda m: SimilarUnlabeledRisk(m.prior_),
@@ -127,35 +126,32 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
     return Search(fits, allowed, fits.seed).carry_out()
 
 
-class _Fits:
-    """Subject of a search over an estimator's parameters, with its fits and scores on folds."""
+class _Fits(Subject):
+    """Candidates for an estimator's parameters."""
 
     def __init__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> None:
-        self.way = _way_of(estimator)
+        self.search = _space_of(estimator)
         self.estimator, self.X, self.y = estimator, X, y
         self.seed = seed_of(estimator.random_state)
-        every = self.way.folds(N_SPLITS, random_state=self.seed).split(X, y)
-        self.splits = [(train, test) for train, test in every if self._is_measurable(test)]
-        if len(self.splits) < 2:
-            raise FoldError(TOO_FEW)
-        self.reason = ""
-        self.n_folds, self.first = len(self.splits), self.way.first
+        every = self.search.folds(N_SPLITS, random_state=self.seed).split(X, y)
+        super().__init__((train, test) for train, test in every if self._is_measurable(test))
+        self.first = self.search.first
 
     def _is_measurable(self, test: NDArray) -> bool:
         """Return True if a fold's points can be scored. A ranking needs labels of two classes."""
-        if not self.way.is_ranking:
+        if not self.search.is_ranking:
             return True
         tested = encoded(self.y)[1][test]
         return len(np.unique(tested[tested != UNLABELED])) > 1
 
     def begin(self, share: float) -> None:
-        train, _ = self.splits[0]
+        train, _ = self.rows[0]
         model = self._fitted({}, share, train)
-        self.own = {name: float(of(model)) for name, of in self.way.own.items()}
-        self.scorer = self.way.score(model)
+        self.own = {name: float(of(model)) for name, of in self.search.own.items()}
+        self.scorer = self.search.score(model)
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
-        return {name: how.draw(drawn, self.own.get(name), _FREE) for name, how in self.way.space.items()}
+        return {name: how.draw(drawn, self.own.get(name), _FREE) for name, how in self.search.space.items()}
 
     def n_iter(self, share: float) -> int:
         return max(10, round(share * self.estimator.n_iter))
@@ -166,28 +162,20 @@ class _Fits:
         with warnings.catch_warnings():
             # The user did not ask for this shortened fit, and cannot do anything about its missing convergence.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return model.fit(*self._rows(rows))
+            return model.fit(*self._at(rows))
 
-    def _rows(self, rows: NDArray) -> tuple[Any, Any]:
+    def _at(self, rows: NDArray) -> tuple[Any, Any]:
         return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
 
-    def score(self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]) -> NDArray:
-        if until():
-            return NO_SCORE
-        train, test = self.splits[fold]
-        try:
-            value = self.scorer(self._fitted(parameters, share, train), *self._rows(test))
-        except DSGError as error:  # the fit diverges, or a fold has too few points for these values
-            self.reason = str(error)
-            return NO_SCORE
-        if np.isfinite(value).all():
-            return np.atleast_1d(value)
-        self.reason = "its score is not a finite number"
-        return NO_SCORE
+    def fitted_score(
+        self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]
+    ) -> float | NDArray:
+        train, test = self.rows[fold]
+        return self.scorer(self._fitted(parameters, share, train), *self._at(test))
 
 
-def _way_of(estimator: Any) -> _Way:
+def _space_of(estimator: Any) -> _SearchSpace:
     for kind in type(estimator).__mro__:
-        if kind.__name__ in WAYS:
-            return WAYS[kind.__name__]
-    raise ParameterError(f"estimator must be one of {', '.join(WAYS)}, got {type(estimator).__name__}")
+        if kind.__name__ in SPACES:
+            return SPACES[kind.__name__]
+    raise ParameterError(f"estimator must be one of {', '.join(SPACES)}, got {type(estimator).__name__}")
