@@ -133,7 +133,7 @@ def test_where_there_is_no_exact_optimum_the_way_goes_on_without_noise():
 
 
 def test_another_kind_of_method_gets_one_sentence():
-    with pytest.raises(DiagnosticsError, match="stochastic functional gradients"):
+    with pytest.raises(DiagnosticsError, match="draws new random features"):
         limits(Spec.from_dict({"setting": "multiclass"}))
 
 

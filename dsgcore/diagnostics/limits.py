@@ -206,15 +206,15 @@ def _remedy(
     if has_grown:
         step = 0.5 * min(x for x in (largest, spec.solver.step_size) if x is not None)
         above = "" if largest is None else f": above about {largest:.3g} the run diverges"
-        return {"step_size": float(f"{step:.3g}")}, f"A smaller step, {step:.3g}{above}."
+        return {"step_size": float(f"{step:.3g}")}, f"Take a smaller step, {step:.3g}{above}."
     now, then = parts["together"], _expected(parts, leading)
-    brings = f"the distance to f* should fall from {now:.3g} to about {then:.3g} of the size of f*"
+    brings = f"The distance to f* should then fall from {now:.3g} to about {then:.3g} of the size of f*."
     if leading == "batches":
         size = min(FACTOR * solver.batch_size, LARGEST_BATCH)
-        return {"batch_size": size}, f"Larger mini-batches, {size} instead of {solver.batch_size}: {brings}."
+        return {"batch_size": size}, f"Take larger mini-batches, {size} instead of {solver.batch_size}. {brings}"
     if leading == "features":
         m = min(FACTOR * solver.n_features, MOST_FEATURES)
-        return {"n_features": m}, f"More random features, {m} instead of {solver.n_features}: {brings}."
+        return {"n_features": m}, f"Take more random features, {m} instead of {solver.n_features}. {brings}"
     return _faster(spec, largest, brings)
 
 
@@ -224,10 +224,10 @@ def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, f
     step = solver.step_size
     if largest is not None and step is not None and solver.schedule == "constant" and FACTOR * step <= largest / 2:
         better = float(f"{FACTOR * step:.3g}")
-        said = f"A larger step, {better:g} instead of {step:g} (at most {largest:.3g}): {brings}."
+        said = f"Take a larger step, {better:g} instead of {step:g} (at most {largest:.3g}). {brings}"
         return {"step_size": better}, said
     n_iter = FACTOR * solver.n_iter
-    return {"n_iter": n_iter}, f"More iterations, {n_iter} instead of {solver.n_iter}: {brings}."
+    return {"n_iter": n_iter}, f"Make more iterations, {n_iter} instead of {solver.n_iter}. {brings}"
 
 
 def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> Job:

@@ -92,7 +92,8 @@ def _say_effect(results: Results, twin: str) -> None:
     name, score = found.effect.name, results.study.spec.problem.score_name
     st.markdown(
         f":{COLORS[found.effect]}-badge[{name}] Compared with “{twin}”: **{said_difference(found)}** in test {score}, paired over "
-        f"{found.n} seeds, with the same data, labels, mini-batches and features. {name}: {found.effect.value} (Student's)."
+        f"{found.n} seeds, with the same data, labels, mini-batches and features. "
+        f"{name} means that {found.effect.value} (Student's t)."
     )
 
 

@@ -195,7 +195,7 @@ def _table(limits: Limits) -> pd.DataFrame:
     plain_rows = {
         name: {
             "relative to the optimum": f"{part:.3g}" if np.isfinite(part) else "–",
-            "of the squared distance": f"{share:.0%}",
+            "of the squared distance": f"{share:z.0%}",
         }
         for name, (part, share) in rows.items()
     }
@@ -208,5 +208,5 @@ def _alt(limits: Limits) -> str:
 
 
 def _alt_shares(limits: Limits) -> str:
-    said = ", ".join(f"{NAMES.get(name, name)} {share:.0%}" for name, share in limits.shares.items())
+    said = ", ".join(f"{NAMES.get(name, name)} {share:z.0%}" for name, share in limits.shares.items())
     return f"Shares of the squared distance over iterations, at the end: {said}."
