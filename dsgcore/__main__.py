@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 
-from dsgcore.core.command_help import PROGRAM, folder_path, help_page
+from dsgcore.cli.help_page import PROGRAM, folder_path, help_page
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import new_options
 
 BAD_INPUT = 2
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
 _PLACES = {
-    "check": "dsgcore.diagnostics.command:check",
-    "sweep": "dsgcore.studies.command:sweep",
-    "fit": "dsgcore.estimators.command:fit",
-    "predict": "dsgcore.scoring.command:predict",
-    "compare": "dsgcore.comparing.command:compare",
+    "check": "dsgcore.cli.check:check",
+    "sweep": "dsgcore.cli.sweep:sweep",
+    "fit": "dsgcore.cli.fit:fit",
+    "predict": "dsgcore.cli.predict:predict",
+    "compare": "dsgcore.cli.compare:compare",
 }
 _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
@@ -54,7 +54,7 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     page = help_page("List, fetch, describe and convert data sets.", "data list")
     data = commands.add_parser("data", help="list, fetch, describe and convert data sets", **page)
     if names_data:
-        from dsgcore.data.command import add_arguments  # here, as below: it takes time to import
+        from dsgcore.cli.data import add_arguments  # here, as below: it takes time to import
 
         add_arguments(data)
     return parser
@@ -223,7 +223,7 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _data(given: argparse.Namespace) -> int:
-    from dsgcore.data.command import run
+    from dsgcore.cli.data import run
 
     if given.data_command != "describe":
         return run(given)

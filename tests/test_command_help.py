@@ -9,7 +9,7 @@ import pytest
 from cases import each
 
 from dsgcore.__main__ import _parser, main
-from dsgcore.core.command_help import PROGRAM
+from dsgcore.cli.help_page import PROGRAM
 
 
 def pages(parser, words=()):

@@ -41,7 +41,7 @@ def break_(*_, **__):
 
 
 def test_a_fault_of_the_program_is_not_printed_as_bad_input(monkeypatch):
-    monkeypatch.setattr("dsgcore.data.command.run", break_)
+    monkeypatch.setattr("dsgcore.cli.data.run", break_)
     with pytest.raises(ValueError, match="cannot reshape"):
         main(["data", "list"])
 
@@ -50,7 +50,7 @@ def test_bad_input_is_printed_in_one_sentence(monkeypatch, capsys):
     def refuse(*_, **__):
         raise DataError("the file is empty")
 
-    monkeypatch.setattr("dsgcore.data.command.run", refuse)
+    monkeypatch.setattr("dsgcore.cli.data.run", refuse)
     assert main(["data", "list"]) == 2
     assert capsys.readouterr().err == "dsgcore: the file is empty\n"
 

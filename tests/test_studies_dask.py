@@ -13,7 +13,8 @@ import pytest
 from clusters import cluster_of  # skips where distributed is not installed
 
 from dsgcore.__main__ import main
-from dsgcore.studies import Store, StudyError, command
+from dsgcore.cli import sweep as command
+from dsgcore.studies import Store, StudyError
 
 pytestmark = [
     pytest.mark.slow,

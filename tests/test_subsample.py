@@ -11,8 +11,8 @@ import pytest
 from own_tables import own_spec, sniff
 
 from dsgcore.__main__ import main
+from dsgcore.cli.check import words
 from dsgcore.diagnostics import convergence, four_runs, limits
-from dsgcore.diagnostics.command import words
 from dsgcore.diagnostics.four_runs import settled_task
 from dsgcore.diagnostics.subsample import MAX_POINTS, on_some_points
 from dsgcore.experiments import Spec, load_split

@@ -19,12 +19,12 @@ from small_specs import small
 from test_written_lessons import TEXT
 
 from dsgcore.__main__ import main
+from dsgcore.cli import check as check_command
+from dsgcore.cli.sweep import read_study
 from dsgcore.core.text_files import read_text
 from dsgcore.data.reading import sniff
-from dsgcore.diagnostics import command as check_command
 from dsgcore.experiments import SpecError, read_spec, script
 from dsgcore.settings.guided.written import LessonError, lessons_of
-from dsgcore.studies.command import read_study
 
 SPEC = small("auc")
 STUDY = {"spec": SPEC.to_dict(), "seeds": [0, 1]}

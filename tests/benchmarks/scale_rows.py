@@ -100,7 +100,7 @@ def _rows_in(folder: Path) -> int:
 
 def _start() -> None:
     """Begin a process that imports what the command does, and does nothing."""
-    subprocess.run([sys.executable, "-c", "import dsgcore.scoring.command, pyarrow.dataset"], check=True)
+    subprocess.run([sys.executable, "-c", "import dsgcore.cli.predict, pyarrow.dataset"], check=True)
 
 
 def _kernel(m: int) -> tuple[float, float]:

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from dsgcore.cli.sweep import INTERRUPTED
 from dsgcore.comparing.carrying_out import compare as compare_methods
 from dsgcore.comparing.report import html_of, text_of
 from dsgcore.comparing.result import Comparison
@@ -18,7 +19,6 @@ from dsgcore.data.converting import sniff_file
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.reading import LOCAL, Source, dataset_of, read_table, unpacked
 from dsgcore.data.reading.names import listed_names
-from dsgcore.studies.command import INTERRUPTED
 from dsgcore.studies.store import default_store
 
 

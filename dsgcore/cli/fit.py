@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dsgcore.cli.sweep import INTERRUPTED, bar, client_of
 from dsgcore.cluster import ClusterError
 from dsgcore.core.model_files import ModelError
 from dsgcore.core.old_names import new_names
@@ -25,7 +26,6 @@ from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
-from dsgcore.studies.command import INTERRUPTED, bar, client_of
 
 METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
 _METHOD = Choice("METHOD", None, options=tuple(METHODS))

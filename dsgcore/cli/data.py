@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dsgcore.core.command_help import help_page
+from dsgcore.cli.help_page import help_page
 from dsgcore.core.parameters import quoted
 from dsgcore.core.user_folders import cache_folder
 from dsgcore.data.conversions import LABELS

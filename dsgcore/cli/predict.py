@@ -6,9 +6,9 @@ import argparse
 import sys
 from contextlib import nullcontext
 
+from dsgcore.cli.sweep import INTERRUPTED, bar, on_cluster
 from dsgcore.data.reading.names import listed_names
 from dsgcore.scoring.parquet import score_parquet
-from dsgcore.studies.command import INTERRUPTED, bar, on_cluster
 
 
 def predict(given: argparse.Namespace) -> int:
