@@ -23,7 +23,7 @@ NOTES = sorted((ROOT / "tests" / "benchmarks").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LIBRARY = "python -m dsgcore "
 # They need a network or take minutes: they are parsed and not carried out.
-PARSED_ONLY = ("data fetch", "bench")
+PARSED_ONLY = ("data fetch",)
 # Each of the other commands that a page may show begins with one of these words.
 KNOWN = ("python", "streamlit", "nginx", "ruff", ".ci/run", "NUMBA_DISABLE_JIT=1", "DSGLAB_SESSIONS=32")
 

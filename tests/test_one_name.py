@@ -91,7 +91,6 @@ TAKEN_BY = {
     "sweep": (local_processes, begin_study),
     "fit": (rows_of, QSGS2AUC.fit),
     "predict": (score_parquet,),
-    "bench": (),
     "data fetch": (),
     "data describe": (sniff_file, Recipe),
     "data convert": (sniff_file, Recipe),

@@ -162,8 +162,10 @@ def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path_fact
 
 
 def test_a_place_without_permission_is_refused_before_anything_is_computed(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "spec.json"
+    file.write_text(SPEC.to_json(), encoding="utf-8")
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert main(["bench", "--json", str(tmp_path / "a.json")]) == 2
+    assert main(["check", str(file), "--json", str(tmp_path / "a.json")]) == 2
     assert "which you have no permission to write: name another one" in capsys.readouterr().err
 
 
