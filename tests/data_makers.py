@@ -1,4 +1,4 @@
-"""What tests of data sets share: random ones, what holds for all of them, and how many examples to try."""
+"""Shared parts of the tests of data sets: random sets, common properties, and the number of examples."""
 
 from __future__ import annotations
 

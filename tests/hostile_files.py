@@ -1,4 +1,4 @@
-"""Files that are broken, too large or meant to do harm, each with what is to be said of it."""
+"""Broken, too large and malicious files, each with the expected message."""
 
 from __future__ import annotations
 

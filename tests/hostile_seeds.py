@@ -1,4 +1,4 @@
-"""Hostile files without end: a number makes each of them, by damaging a good file of any format that is read, or by lying in one.
+"""Hostile files from numbers: each damages a good file of some format, or lies in it.
 
 As a job of another process, `read_seeds` reads them as the app does, and tells of each what came of it and what it took.
 """

@@ -1,4 +1,4 @@
-"""What the tests of background jobs have done in other processes: functions of a module that imports little."""
+"""Functions that the tests of background jobs run in other processes; this module imports little."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specs with a field at values of its own, and what a link makes of them: read as the pages read it."""
+"""Specs with one field at an unusual value, and the specs that a page reads from their links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page without a browser shows of its run: the head's words and numbers, and the figures of charts."""
+"""Contents of a page without a browser: the head's words and numbers, and the figures of charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the numbers of the methods' original programs are, if they are here: they are not part of the project."""
+"""Paths of the original programs' numbers, if they are here. They are not part of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of one's own, as files: to be sniffed, read, and used by a spec."""
+"""Tables as files of a user: to be sniffed, read, and used by a spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where real sets of data are, if they are here, as tables that a person would bring: they are not part of the project."""
+"""Real data sets as tables of a user, if they are here. They are not part of the project."""
 
 from __future__ import annotations
 

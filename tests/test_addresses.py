@@ -1,4 +1,4 @@
-"""What a page hands on of a link or a file's name arrives as it was: the frame's address, names in a sentence, another file."""
+"""Links and file names that a page hands on unchanged: the frame's address, names in a sentence, another file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a class's phones are answered, and the lecturer's page: bounded before anything is read, live, and the room's own."""
+"""Answers to a class's phones and to the lecturer's page: limited before reading, live, and of the right room."""
 
 from __future__ import annotations
 

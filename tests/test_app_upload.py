@@ -1,4 +1,4 @@
-"""One's own file on the pages, without a browser: all settings, hostile files, links, and what can be set."""
+"""A user's file on the pages, without a browser: all settings, hostile files, links, and the choices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all comparison methods have in common; each one's own is in a file beside this."""
+"""Common properties of all comparison methods. Each method has a file of its own besides."""
 
 from __future__ import annotations
 

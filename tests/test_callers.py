@@ -1,4 +1,4 @@
-"""Who a request comes from: what trusted proxies say is believed, and nothing that a stranger says."""
+"""Addresses of callers: trusted proxies are believed, strangers are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long runs on a real cluster of processes: the same bits for any number of workers, whoever of them dies."""
+"""Long runs on a real cluster of processes: the same bits for any number of workers, also if some die."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs on one, two and four processes, of rows cut in three ways: model and history are those of one machine, bit for bit."""
+"""Runs on one, two and four processes with rows cut in three ways: model and history are bit-for-bit identical."""
 
 from __future__ import annotations
 

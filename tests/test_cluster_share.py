@@ -1,4 +1,4 @@
-"""What one worker carries: f at the next batch's points comes before the rest, with the bits of one machine."""
+"""A worker's rows: the values at the next batch come first, bit for bit as on one machine."""
 
 from __future__ import annotations
 

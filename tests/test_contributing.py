@@ -1,4 +1,4 @@
-"""What contributors are told is so: files, tests and recipes that CONTRIBUTING names are there; what is missing is said loudly."""
+"""Claims of CONTRIBUTING: files, tests and recipes that it names exist, and skipped tests are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Convergence page without a browser: what is asked, what is refused, and what is shown once the ways are there."""
+"""The Convergence page without a browser: questions, refusals, and the charts of finished runs."""
 
 from __future__ import annotations
 

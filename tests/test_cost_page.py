@@ -1,4 +1,4 @@
-"""Links that ask for too much, or for what takes long."""
+"""Links to runs that need too much, or that take long."""
 
 from __future__ import annotations
 

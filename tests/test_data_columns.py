@@ -1,4 +1,4 @@
-"""Reading one's own table: what becomes of each kind of column, and what is learned from training rows only."""
+"""Columns of a user's table: the use of each kind, and statistics that come from training rows only."""
 
 from __future__ import annotations
 

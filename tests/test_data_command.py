@@ -1,4 +1,4 @@
-"""The command `data`: what it says, and that it converts any file in pieces to what reading it whole gives."""
+"""The command `data`: its output, and conversion in pieces that equals reading the whole file."""
 
 from __future__ import annotations
 

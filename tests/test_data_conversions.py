@@ -1,4 +1,4 @@
-"""How a set made for one kind of task is made to suit another."""
+"""Conversions of a set for one kind of task to another kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading one's own table: the format, and what becomes of names."""
+"""Formats of a user's table, and the names of its columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file can contain: each of these is refused in one sentence, in bounded memory, and nothing in it is carried out."""
+"""Hostile contents of files: each is refused in one sentence, in bounded memory, and nothing in it is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a data set before anything is learned."""
+"""Facts about a data set before anything is learned."""
 
 from __future__ import annotations
 

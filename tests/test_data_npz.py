@@ -1,4 +1,4 @@
-"""Data from NumPy archives: what is read, and what is refused."""
+"""Data from NumPy archives: accepted and refused contents."""
 
 from __future__ import annotations
 

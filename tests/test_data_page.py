@@ -1,4 +1,4 @@
-"""The data page without a browser: the gallery, a close look, its link, and what the workbench's Data tab shows."""
+"""The data page without a browser: the gallery, a close look, its link, and the workbench's Data tab."""
 
 from __future__ import annotations
 

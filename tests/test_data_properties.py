@@ -1,4 +1,4 @@
-"""Of any table that is accepted: finite float32 points of the stated shape, and a spec that gives them again bit for bit."""
+"""Properties of every accepted table: finite float32 points of the stated shape, and a spec that reproduces them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of sample_data/ are scikit-learn's own copies, and what the app loads."""
+"""Files of sample_data/: they equal scikit-learn's copies and the app's sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a class's parameters are is said once, beside its fields; its docstring is made of that."""
+"""Parameters written once beside their fields, and docstrings made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the four estimators that the solver trains have in common; each one's own is in a file beside this."""
+"""Common properties of the four estimators that the solver trains. Each has a file of its own besides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that trains from Parquet files, and files of iterations from which a run goes on to the same bits."""
+"""Training from Parquet files by command, and checkpoints from which a run continues bit for bit."""
 
 from __future__ import annotations
 

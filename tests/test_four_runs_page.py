@@ -1,4 +1,4 @@
-"""The Limits tab: four runs in the background, what they say, and what the change that they advise has brought."""
+"""The Limits tab: four runs in the background, their verdict, and the effect of the suggested change."""
 
 from __future__ import annotations
 

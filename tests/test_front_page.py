@@ -1,4 +1,4 @@
-"""What the server gives a browser first: streamlit's page with what a setting's page will need asked for ahead."""
+"""The server's first answer to a browser: Streamlit's page with the style and the modules of the app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every word that is drawn has its entry in the glossary, is explained where it stands, and is said once."""
+"""Words in charts: each has one entry in the glossary, and its explanation is in the chart."""
 
 from __future__ import annotations
 

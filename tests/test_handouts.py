@@ -1,4 +1,4 @@
-"""What is taken away of a lesson: a handout that stands alone, links with and without the answer, a frame that nothing leaves."""
+"""Take-away parts of a lesson: a self-contained handout, links with and without the answer, and a frame."""
 
 from __future__ import annotations
 

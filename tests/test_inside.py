@@ -1,4 +1,4 @@
-"""What f is made of, against sums written out: features, training points, and the sizes of coefficients."""
+"""Parts of f against explicit sums: features, training points, and the sizes of coefficients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choice of the kernel: what is offered, what goes with the data, what is said of it, and what the pages do with it."""
+"""The choice of the kernel on the pages: the offer, its values for the data, and its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stability limit in studies: kept with each run, true of what diverges, and drawn where the step is an axis."""
+"""The stability limit in studies: stored with each run, true for diverged runs, and drawn if the step is an axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links that were made before settings had files of their own still ask for the same runs.
+"""Links from before settings had separate files: they still ask for the same runs.
 
 `links_of_before.json` holds links of each setting with every control away from its default, and the specs that they gave.
 """

@@ -1,4 +1,4 @@
-"""The slider that looks back: tiles, map, lights and link are those of an earlier step."""
+"""The slider that looks back: tiles, map, lights and link show an earlier step."""
 
 from __future__ import annotations
 

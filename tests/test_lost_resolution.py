@@ -1,4 +1,4 @@
-"""Coordinates that floating-point numbers round too much are warned of: which column, and what to do."""
+"""Warnings about coordinates that floating-point numbers round too coarsely: the column, and a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all runs on a server may take together, and one on the command line."""
+"""Memory limits of all runs on a server together, and of one run on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Means and variances are NumPy's, bit for bit."""
+"""Means and variances that equal NumPy's bit for bit."""
 
 from __future__ import annotations
 

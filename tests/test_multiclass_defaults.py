@@ -1,4 +1,4 @@
-"""What PS3VT does beyond the paper by default: a step that knows its scale, an intercept, the average, an end by need."""
+"""Defaults of PS3VT beyond the paper: a step that fits the data, an intercept, the average, and early stopping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PS3VT stands on, the graph: made once, in the background where it takes long, and given a weight that it bears."""
+"""The graph of PS3VT: made once, in the background if it takes long, with a weight that the step allows."""
 
 from __future__ import annotations
 

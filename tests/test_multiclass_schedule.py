@@ -1,4 +1,4 @@
-"""The released variant divides its step by itself: a schedule that did so once more is refused wherever it is asked for."""
+"""Schedules of the released variant: it divides its step itself, so every place refuses a second division."""
 
 from __future__ import annotations
 

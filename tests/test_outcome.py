@@ -1,4 +1,4 @@
-"""What a run came to, against what others find of the same run."""
+"""The outcome of a run, compared with other measurements of the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Papers page: each statement beside our result, with a mark, and a drawing of our own numbers."""
+"""The Papers page: each statement with our result, its mark, and a drawing of our numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes and the score that a run gives, which are those of its estimator."""
+"""Predicted classes and score of a run: those of its estimator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lesson in front of a class: one thing at a time, the run begins when it is its turn, notes where they are asked for."""
+"""A lesson before a class: one thing at a time, a run that begins in its turn, and notes on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Races: every competitor on its setting's data with the run's parameters, in this process and in one of its own."""
+"""Races: every competitor on its setting's data with the run's parameters, in this process and in a separate one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A race beside its run: which one it belongs to, and what is drawn of both."""
+"""A race beside its run: the run that it belongs to, and the charts of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of strangers are read in a process of their own: what is in them costs the server neither memory nor time."""
+"""Strangers' files read in a separate process: their contents cost the server neither memory nor time."""
 
 from __future__ import annotations
 

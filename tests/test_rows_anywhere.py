@@ -1,4 +1,4 @@
-"""Rows from anywhere: the same model, bit for bit, as of the array in memory, however the rows are cut."""
+"""Out-of-core rows: the model is bit-for-bit that of the array in memory, however the rows are cut."""
 
 from __future__ import annotations
 

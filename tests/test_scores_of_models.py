@@ -1,4 +1,4 @@
-"""What a study compares: the test score of the model that a spec gives, which may be the average of the iterates."""
+"""The score that a study compares: that of the spec's model, which may be the average of the iterates."""
 
 from __future__ import annotations
 

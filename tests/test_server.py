@@ -1,4 +1,4 @@
-"""What keeps the server well: its places, its line in the log, and closed sessions that are let go of."""
+"""Care of the server: its places, its line in the log, and the release of closed sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every setting: its default spec runs, repeats, is replayed and exported."""
+"""Properties of every setting: its default spec runs, repeats, is replayed and exported."""
 
 from __future__ import annotations
 

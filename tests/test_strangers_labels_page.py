@@ -1,4 +1,4 @@
-"""Labels as strangers write them, on the pages: what is unlabeled is said, with its switch and the true counts."""
+"""Strangers' labels on the pages: the unlabeled points are named, with a switch and the true counts."""
 
 from __future__ import annotations
 

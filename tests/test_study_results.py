@@ -1,4 +1,4 @@
-"""What a study's runs say together: means over seeds, order, paired differences, prices, and a study in the background."""
+"""Results of a study's runs together: means over seeds, order, paired differences, prices, and a background study."""
 
 from __future__ import annotations
 

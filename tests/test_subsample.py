@@ -1,4 +1,4 @@
-"""Diagnoses of more training points than a kernel matrix can hold: a random part of them, and what says so."""
+"""Diagnoses of more training points than a kernel matrix can hold: they use a random part, and say so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values for a spec within a stated time: the page's way, by runs that measure nothing, from what may be seen alone."""
+"""Values for a spec within a time limit: the page's search, by runs without measurements, on visible labels alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a theorem assumes can be made to hold with one click, and the run that follows goes well."""
+"""Assumptions of a theorem: one click meets them, and the run that follows goes well."""
 
 from __future__ import annotations
 

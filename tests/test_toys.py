@@ -1,4 +1,4 @@
-"""What is new needs one file and its name in one other: a toy of each kind, in a copy of the project, meets all tests that know it.
+"""New kinds in one file and one line: a toy of each, in a copy of the project, passes all tests that apply to it.
 
 A generated data set is not even a file: a function in the file of all of them.
 

@@ -1,4 +1,4 @@
-"""What people read: words instead of code's names, the classes' own names, one mark for one meaning."""
+"""Words on the pages: no names of the code, the classes' own names, and one mark for one meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app's server in a process of its own, what the system says of it, and a browser that looks at it."""
+"""The app's server in a separate process, its use of the machine, and a browser that opens it."""
 
 from __future__ import annotations
 

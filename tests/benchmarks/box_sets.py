@@ -1,4 +1,4 @@
-"""The data of `out_of_the_box.py`: sets of a folder and of scikit-learn, made ones, and what is hidden of them."""
+"""Data sets of `out_of_the_box.py`: from a folder, from scikit-learn and generated, with their hidden labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python tests/benchmarks/calibration.py: whether the bands of features and batches predict what they say, over 200 seeds.
+"""Check over 200 seeds of the bands for features and batches: `python tests/benchmarks/calibration.py`.
 
 Two problems, two kernels; the data stay, batches and features are drawn anew with each seed. At some iterations, in means over the
 seeds and two dozen probes: the square of f - h over the features' band V, and the square of h - h' over the batches' V_b, where h'

@@ -1,4 +1,4 @@
-"""The connection between an open page and the app's server is cut for a while: what the page does afterwards.
+"""Cuts of the connection between an open page and the app's server, and the page's recovery.
 
     python tests/benchmarks/cuts.py --seconds 5 60 300 --markdown tests/benchmarks/cuts.md
 

@@ -1,4 +1,4 @@
-"""What Explore and its store bear: a study of 320 runs beside another session, a killed server, many kept runs.
+"""Load on Explore and its store: a study of 320 runs beside another session, a killed server, many kept runs.
 
     python tests/benchmarks/explore.py filling killed views --markdown tests/benchmarks/explore.md
 

@@ -1,4 +1,4 @@
-"""Reads hostile files as the app does, in processes of their own, and says of how many that went as it should.
+"""Hostile files, read as the app reads them in separate processes, and the number of those that were handled well.
 
     python tests/benchmarks/hostile_files.py --files 600 --markdown tests/benchmarks/hostile_files.md
 

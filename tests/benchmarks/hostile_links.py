@@ -1,4 +1,4 @@
-"""What links that mean no good do to the app's server: each is opened once, by a websocket client on this machine.
+"""Hostile links: a websocket client on this machine opens each once and measures the app's server.
 
     python tests/benchmarks/hostile_links.py --links 2500 --markdown tests/benchmarks/hostile_links.md
 

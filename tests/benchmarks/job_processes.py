@@ -1,4 +1,4 @@
-"""Background jobs by the project's fork server and by loky: how soon they begin and end, and what they leave.
+"""Background jobs by the project's fork server and by loky: time to begin and to end, and leftovers.
 
     pip install loky
     python tests/benchmarks/job_processes.py --tries 5 --markdown tests/benchmarks/job_processes.md

@@ -1,4 +1,4 @@
-"""The app's server killed at random moments while a run plays or stands still, a study, a race or a file is at work.
+"""Kills of the app's server at random moments: while a run plays or pauses, or a study, a race or a file is in progress.
 
     python tests/benchmarks/kills.py --kills 20 --markdown tests/benchmarks/kills.md
 

@@ -1,4 +1,4 @@
-"""Every lesson in a real browser, from its first question to its end, with nothing but keys; axe-core looks at every step.
+"""Every lesson in a real browser by keyboard alone, with a check by axe-core at every step.
 
     python tests/benchmarks/lessons_by_keyboard.py --markdown tests/benchmarks/lessons_by_keyboard.md
     python tests/benchmarks/lessons_by_keyboard.py --only auc:step-size --ways "desk, light" --shots FOLDER

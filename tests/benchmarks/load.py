@@ -1,4 +1,4 @@
-"""What the app's server bears: many visitors at a time, made by websocket clients on this machine.
+"""Load on the app's server: many visitors at a time, made by websocket clients on this machine.
 
     python tests/benchmarks/load.py watching training links visits --markdown tests/benchmarks/load.md
 

@@ -1,4 +1,4 @@
-"""Default arguments only: our five estimators beside what people install, on real sets and as the number of points grows.
+"""Default arguments only: our five estimators and common ones, on real sets and on growing numbers of points.
 
     python tests/benchmarks/out_of_the_box.py --sets DIR --rows rows.jsonl --out tests/benchmarks/out_of_the_box.md
 

@@ -1,4 +1,4 @@
-"""Each of many measurements in a process of its own, on one thread, with bounds on its memory and its CPU time.
+"""Measurements in separate processes, each on one thread, with limits on memory and CPU time.
 
 The processes are forks of this one, which has imported all that they need, so a thousand short measurements lose no time
 on imports. A fork is safe from a process that has no other thread: `on_one_thread` sees to that.

@@ -1,4 +1,4 @@
-"""The papers' experiments drawn again, each at a size for a laptop, and any of them as a study at the paper's size.
+"""The papers' experiments at the size of a laptop, and any of them as a study at the paper's size.
 
     python tests/benchmarks/papers.py --rows rows.jsonl
     python tests/benchmarks/papers.py --full auc/fig1 --csv table.csv

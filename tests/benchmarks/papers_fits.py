@@ -1,4 +1,4 @@
-"""The fits behind `papers.py`: of each figure its sets, methods and seeds, and what one fit gives."""
+"""Fits behind `papers.py`: the sets, methods and seeds of each figure, and the results of one fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast the iterates approach what the papers' theorems say they approach, measured on 400 points.
+"""Rates of convergence to the limits in the papers' theorems, measured on 400 points.
 
     python tests/benchmarks/rates.py convex --seeds 16
     python tests/benchmarks/rates.py convex --lam 0.1

@@ -1,4 +1,4 @@
-"""What the benchmarks share: the command line, tables in Markdown, rows that are kept, the machine, and the folder of data."""
+"""Shared parts of the benchmarks: command line, Markdown tables, kept rows, the machine, and the folder of data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beyond one machine's memory and cores, on one machine: kills, rows, bytes, workers, prediction; and what follows for a plan.
+"""Measurements for data beyond one machine: kills, rows, bytes, workers and prediction, and a plan made of them.
 
     python tests/benchmarks/scale.py kills rows bytes messages workers features prediction --figures scale.json
     python tests/benchmarks/scale.py plan --figures scale.json

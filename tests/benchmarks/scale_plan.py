@@ -1,4 +1,4 @@
-"""What the measured rates come to for 10^9 rows and 64 workers: bytes, seconds, where it stops scaling. Computed, not measured."""
+"""Plan for 10^9 rows and 64 workers from the measured rates: bytes, seconds and limits. Computed, not measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the strip and the intervention say of seeded faults, and the strip of lessons that work, over many seeds.
+"""Verdicts of the gauges and of the four runs on seeded faults, and of the gauges on lessons that work.
 
 python tests/benchmarks/strip.py [strip] [intervention]
 """

@@ -1,4 +1,4 @@
-"""What "Suggest" brings on the real sets of a folder: test scores with default arguments, and with those that it chooses.
+"""Gain of "Suggest" on the real sets of a folder: test scores with default and with suggested arguments.
 
     python tests/benchmarks/suggest.py --sets DIR --seeds 2 --out tests/benchmarks/suggest.md
 

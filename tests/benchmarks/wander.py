@@ -1,4 +1,4 @@
-"""Visitors who press and move whatever there is, for half an hour: what they meet, and what the server holds then.
+"""Half an hour of visitors who press and move every control, and the server's state afterwards.
 
     python tests/benchmarks/wander.py --minutes 30 --markdown tests/benchmarks/wander.md
 

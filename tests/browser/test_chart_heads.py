@@ -1,4 +1,4 @@
-"""What stands above the charts: title, legend and notes that cover nothing, and what their words mean."""
+"""Heads of charts: title, legend and notes that cover nothing, and the meanings of their words."""
 
 from __future__ import annotations
 

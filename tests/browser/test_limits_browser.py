@@ -1,4 +1,4 @@
-"""What limits a run, in a browser: looking back and inside, a remedy, and four runs, by keyboard and pointer."""
+"""Limits of a run in a browser: looking back and inside, a remedy, and four runs, by keyboard and pointer."""
 
 from __future__ import annotations
 

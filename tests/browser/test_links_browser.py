@@ -1,4 +1,4 @@
-"""What the browser keeps in the link: opened again, it asks for the same runs."""
+"""Links that the browser writes: opened again, a link asks for the same runs."""
 
 from __future__ import annotations
 

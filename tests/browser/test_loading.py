@@ -1,4 +1,4 @@
-"""What a person meets first: a page that does not jump while it loads, its name, and a keyboard that gets to the run."""
+"""Loading of a page: no jumps, its name, and a keyboard that reaches the run."""
 
 from __future__ import annotations
 

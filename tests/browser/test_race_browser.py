@@ -1,4 +1,4 @@
-"""A race in the Compare tab: refused, not converged, cancelled, done; and what it was started for."""
+"""A race in the Compare tab: refused, not converged, cancelled and done, and the run that it belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the parts of a setting's page stand: all in one window, no holes, and on a phone the sliders below what they change."""
+"""Layout of a setting's page: all in one window, no holes, and on a phone the sliders below the charts."""
 
 from __future__ import annotations
 
