@@ -9,11 +9,10 @@ from cases import each
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
-from dsgcore.baselines.linear_system import IllPosedWarning
+from dsgcore.baselines.design import IllPosedWarning
 from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
-from dsgcore.baselines.pnu_auc import PNUAUC
-from dsgcore.baselines.samult import SAMULT
+from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
 from dsgcore.core.diagnostics import exact_optimum
 from dsgcore.core.kernels import Gaussian
 from dsgcore.model_selection import PNUAUCRisk

@@ -31,12 +31,10 @@ from dsgcore.baselines import (
 )
 from dsgcore.baselines.basis import Basis, BasisModel, Linear, choose_centers
 from dsgcore.baselines.cuu import CUU
-from dsgcore.baselines.design import make_design
-from dsgcore.baselines.linear_system import IllPosedWarning, solve_symmetric
+from dsgcore.baselines.design import IllPosedWarning, make_design, solve_symmetric
 from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
 from dsgcore.baselines.parameters import CENTERS
-from dsgcore.baselines.pnu_auc import PNUAUC
-from dsgcore.baselines.samult import SAMULT
+from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
 from dsgcore.baselines.svorex import SVOREX

@@ -10,10 +10,9 @@ from cases import each
 from data_makers import similar_pairs
 from scipy.optimize import minimize
 
-from dsgcore.baselines.cuu import CUU
+from dsgcore.baselines.cuu import CUU, MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
-from dsgcore.baselines.uu_risk import MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
 from dsgcore.core.diagnostics import exact_optimum
 from dsgcore.core.kernels import Gaussian
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled

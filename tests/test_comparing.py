@@ -21,7 +21,7 @@ from dsgcore.comparing.curve_figure import curve_figure
 from dsgcore.comparing.kept import KeptFits
 from dsgcore.comparing.methods import ORDINAL, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
-from dsgcore.core.intervals import mean_half_width, resampled_half_width
+from dsgcore.core.metrics import mean_half_width, resampled_half_width
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
 from dsgcore.model_selection import compare as compare_of_model_selection

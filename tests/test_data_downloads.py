@@ -18,7 +18,7 @@ from cases import each
 from hostile_files import GOOD
 
 from dsgcore.__main__ import main
-from dsgcore.core.user_folders import cache_folder
+from dsgcore.core.text_files import cache_folder
 from dsgcore.data import DataError
 from dsgcore.data.downloads import REMOTE_SETS, Patience, RemoteSet, cached, download, fetch
 from dsgcore.data.reading import read, sniff

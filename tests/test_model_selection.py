@@ -11,8 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
 from dsgcore.baselines.bls3vm import BLS3VM
-from dsgcore.baselines.pnu_auc import PNUAUC
-from dsgcore.baselines.samult import SAMULT
+from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
 from dsgcore.model_selection import (
     AUCRisk,
     FoldError,

@@ -23,9 +23,8 @@ from dsgcore.multiclass import held_out as held_out_module
 from dsgcore.multiclass import task as task_module
 from dsgcore.multiclass.features import LazyFeatures
 from dsgcore.multiclass.held_out import FACTORS, FOLDS, held_out_factor
-from dsgcore.multiclass.loop import descend, train
+from dsgcore.multiclass.loop import TailMean, descend, train
 from dsgcore.multiclass.problem import MultiClass
-from dsgcore.multiclass.tail import TailMean
 from dsgcore.multiclass.task import make_task
 
 

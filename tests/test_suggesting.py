@@ -14,7 +14,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
-from dsgcore.core.intervals import accuracy_half_width
+from dsgcore.core.metrics import accuracy_half_width
 from dsgcore.model_selection import FoldError, halving, suggest
 
 pytestmark = pytest.mark.compiled

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from dsgcore.core.intervals import Z, accuracy_half_width, auc_half_width, contributions
+from dsgcore.core.metrics import Z, accuracy_half_width, auc_half_width, contributions
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, StopReason
 from dsgcore.experiments.verdict import Comparison, Verdict, compare
 from dsgcore.problems.thresholds import mean_auc

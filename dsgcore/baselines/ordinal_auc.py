@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.baselines.base import OrdinalBaseline
 from dsgcore.baselines.pair_risk import ClosedForm, PairRisk, Sets, estimated_prior, pnu_risk, samult_risk
 from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
-from dsgcore.baselines.pnu_auc import PNUAUC
+from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
 from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.samult import SAMULT
 from dsgcore.core.documented import documented
 from dsgcore.core.metrics import auc, known
 from dsgcore.core.parameters import like, parameter_like
@@ -91,7 +90,7 @@ class MSAMULT(CutBaseline):
 
     Notes
     -----
-    Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.samult.SAMULT`. The paper
+    Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.pnu_auc.SAMULT`. The paper
     measures the mean of the models' areas under the curve, as `mean_auc` does. It has no rule for predicting classes.
     Here the thresholds of `dsgcore.QS3ORAO` cut the mean of the models' values into classes.
     """

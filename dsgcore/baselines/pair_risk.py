@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.baselines.base import Baseline, BinaryBaseline
 from dsgcore.baselines.basis import choose_centers
-from dsgcore.baselines.design import FACTORS, PENALTY, Design, add_products, make_design
-from dsgcore.baselines.linear_system import Solution, solve_symmetric
+from dsgcore.baselines.design import FACTORS, PENALTY, Design, Solution, add_products, make_design, solve_symmetric
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import SEED, described

@@ -18,7 +18,7 @@ _EVERYDAY = _of("baselines.everyday", "EverydaySVC", "EverydayLogistic", "Everyd
 # The module of each class.
 METHODS: dict[str, dict[str, str]] = {
     "similar_unlabeled": _of("baselines.susl", "SUSL") | _of("baselines.sudh", "SUDH") | _of("baselines.cuu", "CUU"),
-    "auc": _of("baselines.pnu_auc", "PNUAUC") | _of("baselines.samult", "SAMULT") | _EVERYDAY,
+    "auc": _of("baselines.pnu_auc", "PNUAUC", "SAMULT") | _EVERYDAY,
     "s3vm": _of("baselines.s3vm_light", "S3VMLight")
     | _of("baselines.bls3vm", "BLS3VM")
     | _of("baselines.bgs3vm", "BGS3VM")

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.basis import choose_centers
-from dsgcore.baselines.design import PENALTY, Design, add_products, make_design
-from dsgcore.baselines.linear_system import solve_symmetric
+from dsgcore.baselines.design import PENALTY, Design, add_products, make_design, solve_symmetric
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented

@@ -12,7 +12,7 @@ from typing import Any
 
 from dsgcore.cli.help_page import help_page
 from dsgcore.core.parameters import quoted
-from dsgcore.core.user_folders import cache_folder
+from dsgcore.core.text_files import cache_folder
 from dsgcore.data.conversions import LABELS
 from dsgcore.data.converting import convert_file, describe_file, sniff_file
 from dsgcore.data.datasets import DataError

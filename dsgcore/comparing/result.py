@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dsgcore.comparing.fits import Fit, FitRequest
 from dsgcore.comparing.methods import METHODS, SCORES, Method, Score
 from dsgcore.comparing.verdict import FEWEST_SEEDS, Standing, Verdict, no_verdict, verdict_of
-from dsgcore.core.intervals import resampled_half_width
+from dsgcore.core.metrics import resampled_half_width
 
 COLUMNS = (
     *("rank", "method", "unlabeled", "score", "difference", "low", "high", "wins", "ties", "losses"),
@@ -40,7 +40,7 @@ class Comparison:
         Labels of a training set, all points of a training set, and test points.
     overlap : float
         Correction of the intervals for shared labels; 0 if each split draws fresh ones.
-        See `dsgcore.core.intervals.resampled_half_width`.
+        See `dsgcore.core.metrics.resampled_half_width`.
     seconds : float
         Duration of this call.
     is_complete : bool

@@ -12,7 +12,7 @@ import numpy as np
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.diagnostics import GradientNorm, exact_optimum
-from dsgcore.core.intervals import accuracy_half_width, auc_half_width
+from dsgcore.core.metrics import accuracy_half_width, auc_half_width
 from dsgcore.core.task import Task
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes

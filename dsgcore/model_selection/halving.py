@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.intervals import accuracy_half_width, mean_half_width
+from dsgcore.core.metrics import accuracy_half_width, mean_half_width
 from dsgcore.core.parameters import Real
 from dsgcore.core.sampling import generator
 from dsgcore.model_selection.folds import TOO_FEW, FoldError

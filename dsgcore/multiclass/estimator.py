@@ -20,9 +20,8 @@ from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Stopping
-from dsgcore.multiclass.loop import train
+from dsgcore.multiclass.loop import TailMean, train
 from dsgcore.multiclass.problem import LOSSES, MultiClass
-from dsgcore.multiclass.tail import TailMean
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
 

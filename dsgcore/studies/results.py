@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.intervals import mean_half_width
+from dsgcore.core.metrics import mean_half_width
 from dsgcore.studies.carrying_out import Outcome
 from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import DIVERGED, Store, StoredRun

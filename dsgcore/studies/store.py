@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.user_folders import data_folder
+from dsgcore.core.text_files import data_folder
 
 # The name of the file, unless the caller gives one.
 VARIABLE = "DSGLAB_STORE"

@@ -27,9 +27,8 @@ from dsgcore.baselines.bls3vm import BLS3VM
 from dsgcore.baselines.cuu import CUU
 from dsgcore.baselines.frs3vm import FRS3VM
 from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
-from dsgcore.baselines.pnu_auc import PNUAUC
+from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
 from dsgcore.baselines.s3vm_light import S3VMLight
-from dsgcore.baselines.samult import SAMULT
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
 from dsgcore.baselines.svorex import SVOREX

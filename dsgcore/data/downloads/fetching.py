@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.parameters import quoted
-from dsgcore.core.user_folders import cache_folder
+from dsgcore.core.text_files import cache_folder
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads.transfer import Patience, Progress, download
