@@ -62,7 +62,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(autouse=True, scope="session")
 def pages_without_a_browser():
-    """Draw pages as no browser asks for them: at once, with all tabs, and what takes another process in this one."""
+    """Draw pages as no browser does: at once, with all tabs, and with background jobs in this process."""
     with pytest.MonkeyPatch.context() as patch:
         # The app draws those tabs that have been looked at.
         opened = partial(Bench, opened={"Details", "Limits", "Compare", "Theory", "Data", "Code"})

@@ -30,7 +30,7 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of reading a file: an error's name where it was none of ours, the sentence, and what it took."""
+    """Outcome of reading a file: the name of a foreign error, the sentence, and the cost."""
 
     seed: int
     name: str

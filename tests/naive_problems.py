@@ -100,7 +100,7 @@ def u(loss, r, s):
 def tsgs3vm(X, batches, frequencies, steps, lams, C, C_star, share, loss, s, balanced=False):
     """Algorithm 1 of TSGS3VM; batches: per iteration (rows of positives, of negatives, of unlabeled points).
 
-    The labeled points' mean is that of the positives times their share plus that of the negatives times theirs.
+    The mean of the labeled points is the classes' means, weighted by their shares.
     The paper's gamma_t is eta, and its (1 - gamma_t) is (1 - eta lam) with lam = 1.
     """
     alphas, used = [], []

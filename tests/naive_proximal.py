@@ -94,7 +94,7 @@ def ps3vt(X, y, K, batches, M, tau_A, tau_I, tau_S, theta, mu, radius=1.0):
 
 
 def ps3vt_released(X, y, K, batches, size, M, tau_A, tau_I, tau_S, theta, step):
-    """What the authors' program does, as the oracles' description says it."""
+    """Run the authors' program, as the oracles' description states it."""
     W, result = np.zeros((X.shape[1], K)), []
     for t, rows in enumerate(batches, start=1):
         eta = step / (t + len(y))

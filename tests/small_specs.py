@@ -7,7 +7,7 @@ from dsgcore.experiments import default_spec
 
 
 def small(setting, **sections):
-    """A setting's first spec with few points and iterations; keywords are sections with what differs in them."""
+    """Return a setting's first spec with few points and iterations; keywords are sections with their changes."""
     plain = default_spec(setting).to_dict()
     plain["data"] |= {"n": 150}
     plain["solver"] |= {"n_iter": 20, "n_features": 32}

@@ -38,7 +38,7 @@ def rooms(tmp_path, monkeypatch):
 
 @dataclass
 class Reply:
-    """What the server has answered."""
+    """Answer of the server."""
 
     status_code: int
     headers: dict[str, str]
@@ -265,7 +265,7 @@ def test_the_cookie_with_the_key_is_for_one_ticket_and_no_script(phones, room):
 
 
 def offered(app):
-    """All that a page offers: every message of its script, its link, and what can be taken away."""
+    """Return all contents of a page: every message of its script, its link, and its downloads."""
     link = app.session_state["_bench_auc"].link
     run = app.session_state["_bench_auc"].live.run
     return [*messages_of(app), str(dict(app.query_params)), str(link), script(run.spec, run.tried), run.spec.to_json()]

@@ -148,7 +148,7 @@ def averaged_spec(setting, **solver):
 
 
 def agree(run):
-    """The recorded average is that of the model that the run leaves."""
+    """Assert that the recorded average equals that of the run's final model."""
     expected = run.result.evaluate(run.split.X_test)
     shift = run.engine.test_average - expected
     np.testing.assert_allclose(shift, shift[0], atol=1e-10)  # a balanced S3VM shifts all values alike

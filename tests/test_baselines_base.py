@@ -56,7 +56,7 @@ def make(cls, **parameters):
 
 
 def data(setting, n=80, seed=0):
-    """Points and what the setting's methods learn from: pair ids, or labels of two or three classes with -1."""
+    """Return points and labels for the setting's methods: pair ids, or two or three classes and -1."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % (3 if setting in ("ordinal", "multiclass") else 2)
     X = rng.normal(size=(n, 2)) + 1.5 * y[:, None]

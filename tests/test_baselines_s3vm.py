@@ -57,7 +57,7 @@ def test_s3vm_light_equals_the_original_program(path, record_property):
 
 
 def single(X):
-    """What the program of CCCP made of its inputs."""
+    """Round to single precision, as the original CCCP program does with its inputs."""
     return np.asarray(X, dtype=np.float32).astype(float)
 
 

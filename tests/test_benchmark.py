@@ -51,7 +51,7 @@ def tiny(monkeypatch):
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    """Run the programs of the measurements here: a process of its own takes seconds to import the same."""
+    """Run the measurements' programs in this process: a separate one takes seconds to import the same."""
 
     def run(program, *arguments, **environment):
         with monkeypatch.context() as patch, redirect_stdout(StringIO()) as printed:

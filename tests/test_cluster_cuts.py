@@ -61,14 +61,14 @@ def history(monkeypatch):
 
 
 def taken(history):
-    """What was told since it was last taken."""
+    """Return the messages since the last call."""
     own = list(history)
     history.clear()
     return own
 
 
 def same(one, other):
-    """Hold two things of dicts, lists, arrays and numbers to each other: bit for bit, real numbers in the same precision."""
+    """Assert that two nested structures are bit-for-bit identical, with real numbers in the same precision."""
     if isinstance(one, dict):
         assert one.keys() == other.keys()
         one, other = list(one.values()), list(other.values())

@@ -33,7 +33,7 @@ QUICK = {"labels": 30, "methods": TWO, "curves": False, "store": None, "jobs": 1
 
 
 def of(scores, *, score="accuracy", overlap=0.0, n_labeled=20, **more):
-    """A comparison with these scores: for each method a list over the seeds, None where there is none."""
+    """Return a comparison with these scores: for each method a list over the seeds, with None for a missing score."""
     fits = [
         Fit(FitRequest(name, seed, n_labeled), {score: float(value)}, 0.5, 10.0)
         for name, values in scores.items()

@@ -112,7 +112,7 @@ def test_every_breach_breaks_its_own_assumption_and_no_other_theorem_is_left_who
 
 @pytest.mark.slow
 def test_what_a_biased_gradient_does_is_what_is_said_of_it():
-    """How much of the gradient's mean is left in runs four times as long, without the bias and with it."""
+    """Compare the gradient's mean after runs four times as long, without the bias and with it."""
     left = {
         setting: [shrunk(spec) for spec in (kept, broken_by(kept, bias_of(kept)))]
         for setting in ("s3vm", "similar_unlabeled")

@@ -79,7 +79,7 @@ def map_figure(run, theme):
 
 
 def draw_data(spec, run):
-    """What the data page and the Data tab draw of it."""
+    """Return the drawings of the data page and the Data tab."""
     data, split, labels = load_dataset(spec), run.split, spec.problem.labels
     made = convert(data, spec.data.convert, spec.data.positive)
     np.testing.assert_array_equal(made.y[split.train_rows], split.y_hidden)

@@ -28,7 +28,7 @@ SHORT = Patience(seconds=0.5, attempts=2)
 
 
 class Server:
-    """What is served: contents by path, and how each path misbehaves."""
+    """Contents by path, and the misbehaviour of each path."""
 
     def __init__(self):
         self.contents = {"/file": CONTENT, "/cut": CONTENT}
@@ -87,7 +87,7 @@ def handler_of(served):
             self.close_connection = True
 
         def do_changed(self, span):
-            """The file changes after it broke off: the rest of the old one cannot be had."""
+            """The file changes after the connection broke: the rest of the old one is no longer available."""
             content = CONTENT
             is_first = len([r for r in served.requests if r[0] == "/changed"]) == 1
             if is_first:

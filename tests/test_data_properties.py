@@ -58,7 +58,7 @@ def is_one_sentence(error):
 
 
 def attempt(make):
-    """What is made, or the error that refuses it."""
+    """Return the result, or the error that refuses the file."""
     try:
         return make(), None
     except DataError as error:

@@ -227,7 +227,7 @@ def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
 
 
 def answered_as_by_a_browser(app, before):
-    """Draw the page again with what a browser sends: of a widget that stays, its value of before unless the server set one."""
+    """Draw the page again with the browser's values: a widget that stays sends its last value, unless the server set one."""
     kept = {state.id: state for state in before.widgets}
     is_set = {
         node.proto.id: getattr(node.proto, "set_value", False)

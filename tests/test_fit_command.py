@@ -171,7 +171,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(data, tmp_path, capsys, met
 
 @pytest.fixture(scope="module")
 def with_gaps(points, tmp_path_factory):
-    """The points in units of their own, one in twenty numbers missing, in two files."""
+    """The points in other units, with one of twenty numbers missing, in two files."""
     X = points[0] * np.float32([1, 100, 0.01]) + np.float32([0, 50, 0])
     X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
     folder = tmp_path_factory.mktemp("gaps")

@@ -50,7 +50,7 @@ def nodes(file, *, runs=False):
 
 
 def base_of(node, name, file):
-    """The absolute name of what a `from` import names: relative ones start at the file's package."""
+    """Return the absolute name of a `from` import's module: relative ones start at the file's package."""
     if not node.level:
         return node.module
     is_package = file.name == "__init__.py"
@@ -159,7 +159,7 @@ def test_nothing_in_the_package_imports_the_app_or_the_tests():
 
 
 def private_names(file):
-    """What a file imports from the package by a name with a leading underscore."""
+    """Return the names with a leading underscore that a file imports from the package."""
     for node in nodes(file):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

@@ -16,7 +16,7 @@ from pages.workbench import head, steering, transport
 
 
 def move_a_slider():
-    """Ask for the page anew, as a slider does that is moved while the page is being drawn."""
+    """Request the page again, as a slider does that moves while the page is drawn."""
     context = get_script_run_ctx()
     context.script_requests.request_rerun(RerunData(page_script_hash=context.page_script_hash))
 

@@ -33,7 +33,7 @@ def queue():
 
 
 def until(condition):
-    """Wait for what another process or thread is about to do."""
+    """Wait for another process or thread."""
     deadline, tick = time.monotonic() + PATIENCE, threading.Event()
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"

@@ -57,7 +57,7 @@ def all_claims(name):
 
 @cache
 def read_of_runs(name):
-    """By spec, the measures that some claim reads of it."""
+    """Return, by spec, the measures that some claim reads."""
     read = defaultdict(set)
     for values, measure in all_claims(name):
         read[spec_of(name, values, SEEDS[0]).to_json()].add(measure)
@@ -66,7 +66,7 @@ def read_of_runs(name):
 
 @cache
 def outcome(name, first, seed):
-    """What the run of a spec came to with a seed, as far as it is read."""
+    """Return the outcome of a spec's run with a seed, as far as claims read it."""
     read, spec = read_of_runs(name)[first], replace(Spec.from_json(first), seed=seed)
     if not read & OF_THE_KERNEL:
         spec = replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0))
@@ -93,13 +93,13 @@ def is_seldom(name, values, holds):
 
 
 def refuted(name, values, claims):
-    """Those of the claims that do not hold often enough, with what was measured."""
+    """Return the claims that hold too seldom, with their measurements."""
     seldom = [claim for claim in claims if is_seldom(name, values, claim.holds)]
     return [(claim, [made.get(claim.measure) for made in outcomes(name, values)]) for claim in seldom]
 
 
 def of_a_curve(asks, made):
-    """What is wrong with a curve that is to be drawn: the middle one is good on most seeds, and one left as it stood is not."""
+    """Return the faults of a curve to draw: the middle one is good on most seeds, and an unchanged one is not."""
     came_to = np.array([asks.came_to(measured) for measured in made])
     middle, left = np.median(came_to, axis=0), np.full(came_to.shape[1], (asks.low + asks.high) / 2)
     good, unmoved = (sum(asks.is_right(guess, measured) for measured in made) for guess in (middle, left))
@@ -108,7 +108,7 @@ def of_a_curve(asks, made):
 
 
 def of_a_step(name, lesson, number):
-    """What a step says that does not hold often enough."""
+    """Return the claims of a step that hold too seldom."""
     step, values = lesson.steps[number], lesson.values_at(number)
     wrong = refuted(name, values, step.claims)
     if isinstance(step.asks, Pick):

@@ -203,7 +203,7 @@ def test_a_line_of_fields_that_is_not_valid_is_left_out_with_a_sentence(text):
 
 
 def kept_in_link(app):
-    """What the page has the browser keep in the link beside its controls."""
+    """Return the parts of the link that the page sets beside its controls."""
     (component,) = [c for c in app.get("bidi_component") if "part-state-link" in c.proto.id]
     return json.loads(component.proto.json)["values"]
 

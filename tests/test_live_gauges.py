@@ -81,7 +81,7 @@ def test_a_first_page_has_no_warning(name):
 
 
 def effect(name, seed):
-    """What the batches' gauge reads after its remedy, in units of what it was said to read then."""
+    """Return the batches' gauge after its remedy, relative to the predicted value."""
     bad = finished(faulty(name, "batches of two", seed))
     gauge = live_gauges(bad).leading
     plain = bad.spec.to_dict()

@@ -54,7 +54,7 @@ def tolerance(X, W, weights, phase=0.0):
 
 
 def assert_close(actual, expected, atol):
-    """In float64 a relative error of 1e-10 as well, of the largest value: sums of waves may be near 0."""
+    """Also require in float64 an error below 1e-10 of the largest value: sums of waves may be near 0."""
     np.testing.assert_allclose(actual, expected, rtol=0, atol=atol)
     if actual.dtype == np.float64:
         assert np.max(np.abs(actual - expected), initial=0) <= 1e-10 * np.max(np.abs(expected), initial=0)
@@ -190,7 +190,7 @@ def test_bad_numbers_come_out_as_nan(dtype, bad, d):
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_one_specialisation_per_kernel_and_dtype():
-    """In a process of its own: tests of the loops call them with arrays that the package would never hand on."""
+    """Use a separate process: tests of the loops call them with arrays that the package would never pass."""
     program = """
 import numpy as np
 from dsgcore import QSGS2AUC

@@ -162,7 +162,7 @@ def test_what_cannot_be_folded_is_one_sentence(cv, y, sentence):
 
 
 class Scored:
-    """What scorers see of a fitted estimator, with given values."""
+    """A fitted estimator for scorers, with given values."""
 
     def __init__(self, values, classes=(0, 1)):
         self.classes_ = np.array(classes)

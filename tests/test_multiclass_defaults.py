@@ -166,7 +166,7 @@ def test_with_the_weights_of_a_logistic_regression_it_is_one(points, C):
 
 
 def losses_held_out(X, y):
-    """For each factor, fitted to the end: the losses at the points held out, and how many of these are mistaken."""
+    """Return for each factor, after a full fit, the losses at the held-out points and the number of mistakes."""
     Z, folds = X - X.mean(axis=0), list(KFold(FOLDS, shuffle=True, random_state=0).split(X))
     models = [LogisticRegression(C=1 / factor, max_iter=1000) for factor in FACTORS]
     every = [cross_val_predict(model, Z, y, cv=folds, method="predict_log_proba") for model in models]

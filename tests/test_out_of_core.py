@@ -17,7 +17,7 @@ N, D = 20_000, 30
 
 
 class Watched(np.memmap):
-    """A memory map that notes which of its rows are asked for."""
+    """A memory map that notes the rows that are read."""
 
     def __getitem__(self, index):
         asked = getattr(self, "asked", None)

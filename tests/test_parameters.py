@@ -121,7 +121,7 @@ def test_every_kind_either_returns_a_value_that_it_accepts_again_or_refuses_in_o
 
 
 def outcome(parameter, value):
-    """What the check returns, and the message of its error."""
+    """Return the check's result, and its error's message."""
     try:
         return parameter.check(value), None
     except ParameterError as error:

@@ -30,7 +30,7 @@ class Case:
 
 
 def naive_auc_risk(problem, f):
-    """gamma R_PN + (1 - gamma)(R_PU + R_UN - 1/2), pair by pair, and what pooling the spreads adds."""
+    """Return gamma R_PN + (1 - gamma)(R_PU + R_UN - 1/2), pair by pair, plus the pooled spreads."""
 
     def mean_loss(upper, lower):
         return sum((1 - u + v) ** 2 for u in f[upper] for v in f[lower]) / (len(f[upper]) * len(f[lower]))

@@ -39,7 +39,7 @@ def labels(n):
 
 
 def one_text_many_times(n=2000):
-    """A text of 1 MB that stands in the file once, and is named in each row."""
+    """Return a file with one text of 1 MB that each row refers to."""
     pa = pytest.importorskip("pyarrow")
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array([LONG]))
 

@@ -130,7 +130,7 @@ def test_a_run_goes_on_with_rows_of_another_place(points, tmp_path):
 
 
 class Watched(np.ndarray):
-    """Remembers which rows it was asked for."""
+    """An array that records the rows that are read."""
 
     def __getitem__(self, key):
         if isinstance(key, np.ndarray):

@@ -170,7 +170,7 @@ def test_runs_without_probes_measure_no_feature_error():
 
 
 def costing(clock, seconds, work):
-    """The same work, taking so long by a clock that stands still otherwise."""
+    """Return the same work, which takes so long by a clock that moves only then."""
 
     def worked(*given):
         clock.now += seconds

@@ -48,7 +48,7 @@ def swept(by_page, store, csv, *options):
 
 
 def but_for_seconds(content):
-    """The rows as bytes, but for what differs from one making to the next: how long each run took."""
+    """Return the rows as bytes, without the times, which differ between repetitions."""
     place = content.splitlines()[0].split(b",").index(b"seconds")
     return [cells[:place] + cells[place + 1 :] for cells in (line.split(b",") for line in content.splitlines())]
 

@@ -37,7 +37,7 @@ SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "tol": None, "random_
 
 @dataclass(frozen=True)
 class Case:
-    """Labels of rows one after another, and what they are: classes as they are written, and how many rows have none."""
+    """Labels of rows in order, with the classes as written, and the number of rows without a label."""
 
     labels: tuple[Any, ...]
     classes: tuple[str, ...]
@@ -112,7 +112,7 @@ def names(classes):
 
 
 def found_in(labels):
-    """Classes, and how many rows have no label, of what `rows_of` gives."""
+    """Return the classes in the result of `rows_of`, and the number of rows without a label."""
     classes, codes = encode(labels)
     return names(classes), int(np.sum(codes < 0))
 
@@ -343,7 +343,7 @@ def test_labels_are_what_their_own_type_says_they_are():
 
 
 def repeated(y):
-    """The labels ten times over, in what holds them."""
+    """Return the labels ten times, in the same kind of container."""
     if isinstance(y, list):
         return y * 10
     if isinstance(y, pyarrow.Array):

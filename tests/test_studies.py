@@ -333,7 +333,7 @@ def test_a_bad_study_or_number_of_jobs_ends_with_one_sentence(tmp_path, capsys):
 
 @pytest.fixture
 def heard_interrupts():
-    """What is begun in the background of a shell ignores interrupts, and so does what it begins; not here."""
+    """Restore interrupts: a process in a shell's background ignores them, and so do its children."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

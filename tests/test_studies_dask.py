@@ -52,7 +52,7 @@ def rows_but_for_seconds(text):
 
 
 def when_there_are(store, number, action):
-    """Begin a thread that does something once the store has so many runs; it waits in steps, as nobody tells it."""
+    """Start a thread that acts once the store has so many runs; it polls, because it gets no message."""
 
     def wait():
         deadline = time.monotonic() + 120

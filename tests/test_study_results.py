@@ -238,7 +238,7 @@ def test_the_time_to_a_score_is_read_off_the_histories(tmp_path):
 
 
 class Making:
-    """What stands for processes: scores by rule, and what was asked of it."""
+    """A substitute for processes, with scores by a rule, that records its calls."""
 
     def __init__(self, worth):
         self.worth, self.made = worth, []

@@ -80,7 +80,7 @@ def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
 
 @dataclass
 class Scored(halving.Subject):
-    """What is searched, with what every candidate scores known beforehand, fold by fold: its own, and that of each other."""
+    """A search whose candidates have known scores on each fold, for themselves and for each other."""
 
     others: NDArray
     own: NDArray

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.compiled, pytest.mark.slow]
 
 @dataclass(frozen=True)
 class Toy:
-    """A file, where it goes (to the end of what is there), the list that gets its name, and the tests that it has to meet."""
+    """A file, its place (at the end of an existing file), the list that gets its name, and the tests that it must pass."""
 
     file: str
     place: str

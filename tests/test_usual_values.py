@@ -68,7 +68,7 @@ def test_a_lesson_keeps_its_own(setting, dataset):
 
 @each("dataset", SEVERAL)
 def test_of_several_classes_a_real_set_begins_as_the_estimator_on_fourier_features(dataset):
-    """Where the graph, which weighs next to nothing, is left out, the page's run is the estimator's fit."""
+    """Without the graph, which has almost no weight here, the page's run equals the estimator's fit."""
     begun = spec_of("multiclass", dataset)
     assert begun.solver.n_iter == 800
     assert begun.problem.tau_I > 0.0

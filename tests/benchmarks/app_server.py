@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def free_port(port: int = 0) -> int:
-    """Return a port of this machine that nobody listens at: the given one, if any."""
+    """Return a free port of this machine: the given one, if there is one."""
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         free.bind(("127.0.0.1", port))
@@ -27,7 +27,7 @@ def free_port(port: int = 0) -> int:
 
 
 class Server:
-    """The app in a process of its own, or another script of streamlit's in another folder."""
+    """The app in a separate process, or another Streamlit script in another folder."""
 
     def __init__(self, port: int = 0, *, folder: Path = ROOT, is_quiet: bool = False) -> None:
         self.port = free_port(port)

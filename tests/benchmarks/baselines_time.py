@@ -46,7 +46,7 @@ Data = tuple[NDArray, NDArray, NDArray, NDArray]
 
 @dataclass(frozen=True)
 class Fit:
-    """What one fit took. `seconds` is None where it was ended."""
+    """Cost of one fit. `seconds` is None if the fit was stopped."""
 
     setting: str
     method: str
@@ -307,7 +307,7 @@ def crossing(theirs: list[tuple[Fit | None, int]], of: dict, margin: float) -> s
 
 
 def main() -> None:
-    """Measure what is asked for, and print the tables of it."""
+    """Make the measurements that the command line names, and print their tables."""
     asked = command_line(__doc__, sizes=names, settings=names, cap=90.0, margin=0.005, rows=Path, table=False)
     on_one_thread()
     sizes, settings = [int(n) for n in asked.sizes or SIZES], asked.settings or list(SETTINGS)

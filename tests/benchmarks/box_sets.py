@@ -40,7 +40,7 @@ MADE_TEST = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training points with what may be seen of their labels, and test points."""
+    """Training points with their visible labels, and test points."""
 
     X: NDArray
     y: NDArray
@@ -60,7 +60,7 @@ class Source:
 
     @property
     def title(self) -> str:
-        """The name, and what is positive where that is not the set's own."""
+        """The name, and the positive class if the set's own is replaced."""
         positive = {BINARY: EVEN_OR_ODD, PAIRS: POSITIVE_IN_PAIRS}.get(self.kind, {}).get(self.name)
         return self.name if positive is None else f"{self.name} ({', '.join(map(str, positive))})"
 

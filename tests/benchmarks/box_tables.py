@@ -20,7 +20,7 @@ LEAST = 0.005
 
 @dataclass(frozen=True)
 class Cell:
-    """One fit that is asked for: its part ("sets" or "scale"), set, title in a table, scaling, size, estimator and seed.
+    """One requested fit: its part ("sets" or "scale"), set, title in a table, scaling, size, estimator and seed.
 
     `n_labeled` is 0 if the kind of set decides.
     """
@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Fit:
-    """What came of it: scores in percent by name, CPU seconds, megabytes at the peak; or why there is nothing."""
+    """Result of a fit: scores in percent by name, CPU seconds and peak megabytes, or the reason if there is none."""
 
     cell: Cell
     scores: dict[str, float] = field(default_factory=dict)

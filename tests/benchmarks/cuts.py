@@ -30,7 +30,7 @@ CUT = ("a run that plays", STANDS_STILL)
 
 
 class Wire:
-    """A port of its own whose connections lead to another one, until it is cut."""
+    """A separate port that forwards its connections to another one until it is cut."""
 
     def __init__(self, port: int) -> None:
         self._port, self.port = port, 0

@@ -146,7 +146,7 @@ def filling(folder: Path) -> list[Row]:
 
 @contextlib.contextmanager
 def serving(store: Path) -> Iterator[Server]:
-    """Serve the app with a store of its own."""
+    """Serve the app with a separate store."""
     os.environ["DSGLAB_STORE"] = str(store)
     with served() as server:
         yield server

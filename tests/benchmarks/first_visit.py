@@ -29,7 +29,7 @@ CARD = """Array.from(document.querySelectorAll('.st-key-part-lesson :is(p, h2, l
 
 @dataclass
 class Screen:
-    """What a reader meets: new words, guesses, clicks, and the seconds of waiting for it."""
+    """Costs for a reader: new words, guesses, clicks, and seconds of waiting."""
 
     name: str
     words: int
@@ -39,13 +39,13 @@ class Screen:
 
     @property
     def seconds(self) -> float:
-        """How long it takes."""
+        """The total time in seconds."""
         reading = self.words / WORDS_A_MINUTE * 60
         return reading + self.guesses * GUESS_SECONDS + self.clicks * CLICK_SECONDS + self.waited
 
 
 class Visit:
-    """A way through the pages, and what was met on it."""
+    """A path through the pages, and its costs."""
 
     def __init__(self, page: Page) -> None:
         self.page, self.screens, self._read, self._since = page, [], "", time.perf_counter()

@@ -69,7 +69,7 @@ LONGEST = 60.0  # seconds until a page that does not answer counts as one that d
 
 @dataclass
 class Seen:
-    """What became of one link."""
+    """Outcome of one link."""
 
     link: str
     seconds: float

@@ -63,7 +63,7 @@ def _playing(page: Page, address: str) -> Waits:
 
 
 def _paused(page: Page, address: str) -> Waits:
-    """Let a run stand still; return what waits for it, and what asks for its next step."""
+    """Pause a run; return a function that waits for its step, and one that asks for the next step."""
     at = random.randint(5, 60)
     status = page.locator(".live-status")
 
@@ -87,7 +87,7 @@ def _paused(page: Page, address: str) -> Waits:
 
 
 def _read_again(page: Page, is_there: Callable[[], None]) -> Callable[[], None]:
-    """Return what waits until a page has been read again, and then for what is to be there."""
+    """Return a function that waits until a page is loaded again and shows the expected part."""
     page.evaluate("window.isOld = true")
 
     def is_back() -> None:
@@ -140,7 +140,7 @@ def _raced(page: Page, address: str) -> Waits:
 
 
 def _uploaded(page: Page, address: str) -> Waits:
-    """Let a file be read; return what waits until it is asked for, and what gives it again."""
+    """Upload a file; return a function that waits until the page asks for it, and one that uploads it again."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 20))
     rows = "\n".join(",".join(f"{x:.5f}" for x in row) + f",{int(row[0] > 0)}" for row in X)

@@ -45,7 +45,7 @@ BUTTON = ".st-key-{} button"
 
 
 class StuckError(Exception):
-    """A lesson cannot be gone on with."""
+    """A lesson that cannot continue."""
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Way:
         raise StuckError(f"no way by Tab to {selector}")
 
     def look(self) -> None:
-        """Note what is wrong with what is seen now."""
+        """Note the faults of the current view."""
         _wait_ready(self.page)
         self.found += [f"step {self.steps + 1}: {line}" for line in found_on(self.page, self.theme, self.part)]
         self.part = PANEL
@@ -81,7 +81,7 @@ class Way:
             self.found.append(f"step {self.steps + 1}: wider than the window")
 
     def shot(self, path: Path | None) -> None:
-        """Keep a picture of it, where one is asked for."""
+        """Save a picture of it, if the command line asks for pictures."""
         if path is not None:
             self.page.evaluate(f"document.querySelector('{PANEL}').scrollIntoView({{block: 'nearest'}})")
             self.page.screenshot(path=path)
@@ -111,7 +111,7 @@ def _push(way: Way, key: str) -> None:
 
 
 def _play_step(way: Way, lesson: GuidedLesson, number: int, shots: Path | None, name: str) -> None:
-    """Go through a step, from what it asks to what it explains."""
+    """Go through a step, from its question to its explanation."""
     step, is_last, page = lesson.steps[number], number == len(lesson.steps) - 1, way.page
     page.get_by_text(f"Step {number + 1} of {len(lesson.steps)}").wait_for(timeout=LONG)
     page.wait_for_selector("#chart-map .js-plotly-plot", timeout=LONG)
@@ -163,7 +163,7 @@ def said(way: Way, lesson: GuidedLesson) -> str:
 
 
 def played(lessons: list, ways: list[str], shots: Path | None) -> tuple[dict[tuple[str, str, str], str], list[str]]:
-    """Play all lessons each way; return the table's cells and what was found, as far as it came before Ctrl+C or SIGTERM."""
+    """Play all lessons each way; return the table's cells and the findings, also after Ctrl+C or SIGTERM."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     cells: dict[tuple[str, str, str], str] = {}
     found: list[str] = []

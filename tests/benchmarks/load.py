@@ -179,7 +179,7 @@ LOADS = {"watching": alone, "training": training, "links": links, "replicas": re
 
 
 def main() -> None:
-    """Measure what is asked for, and print it, or write it into a file."""
+    """Make the measurements that the command line names; print them, or write them to a file."""
     asked = command_line(__doc__, [*LOADS, "visits"], seconds=40.0, sessions=[8, 16, 32], quiet=False, markdown=Path)
     rows = []
     for name in (name for name in asked.what if name in LOADS):

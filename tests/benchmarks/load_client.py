@@ -20,7 +20,7 @@ TICKS = "ticks"
 
 @dataclass
 class Visitor:
-    """One session, and what has happened in it.
+    """One session, and its events.
 
     `updates` counts drawings that were brought to their end and showed another iteration than the one before.
     """

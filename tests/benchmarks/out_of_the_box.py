@@ -139,7 +139,7 @@ def _tenth(cell: Cell) -> bool:
 
 
 def measure(found: list[Source], args: Namespace) -> dict[Cell, Fit]:
-    """Fit what is not known, and return all that was asked for."""
+    """Make the missing fits, and return all requested ones."""
     wanted = list(asked(found, args))
     fits = known_fits(args.rows)
     again = set(OURS) if args.again == ["ours"] else set(args.again or [])
@@ -209,7 +209,7 @@ def report(fits: dict[Cell, Fit], found: list[Source], args: Namespace) -> str:
 
 
 def head(args: Namespace) -> list[str]:
-    """Return what the tables mean, and where and by what they were made."""
+    """Return an explanation of the tables, with the machine and the versions."""
     command = shlex.join(["python", *sys.argv])
     return HEAD.format(command=command, machine=machine(), seeds=args.seeds, n_max=args.n_max).splitlines()
 

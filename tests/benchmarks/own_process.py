@@ -28,19 +28,19 @@ PATIENCE = 10
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one process may take."""
+    """Limits of one process."""
 
     seconds: float
     gigabytes: float
 
     @property
     def time(self) -> str:
-        """What is said of a process that needed more time."""
+        """The message for a process that needed more time."""
         return f"{OUT_OF_TIME} ({self.seconds:g} s)"
 
     @property
     def memory(self) -> str:
-        """What is said of a process that needed more memory."""
+        """The message for a process that needed more memory."""
         return f"{OUT_OF_MEMORY} ({self.gigabytes:g} GB)"
 
 
@@ -53,7 +53,7 @@ def on_one_thread() -> None:
 def measured(
     function: Callable[[Any], Any], items: Iterable[Any], *, jobs: int, bounds: Bounds
 ) -> Iterator[tuple[Any, Any, str]]:
-    """Yield each item with what the function returned for it, or with None and why there is nothing.
+    """Yield each item with the function's result, or with None and the reason.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Panel:
 
 
 def drawing(panels: Sequence[Panel], names: Sequence[str]) -> str:
-    """Return the panels side by side, each method in a colour and a dash of its own."""
+    """Return the panels side by side; each method has its colour and its dash."""
     width = LEFT + len(panels) * (WIDTH + GAP)
     words = [
         f'<text x="{LEFT + 150 * (i % 6)}" y="{18 + 16 * (i // 6)}" fill="{COLORS[i]}">▬ {escape(name)}</text>'
@@ -84,7 +84,7 @@ def _text(x: float, y: float, text: str, anchor: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Scale:
-    """From numbers to places: linear or logarithmic, with a twentieth free at both ends."""
+    """Map from numbers to places: linear or logarithmic, with a twentieth free at both ends."""
 
     values: np.ndarray
     is_log: bool

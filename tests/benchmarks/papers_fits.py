@@ -47,7 +47,7 @@ Found = list[tuple[float, float, float]]
 
 @dataclass(frozen=True)
 class Figure:
-    """What is measured for a figure: its panels, methods and seeds, and how one fit is made of the three."""
+    """Measurements of a figure: its panels, methods and seeds, and the function that makes one fit of the three."""
 
     panels: tuple[str, ...]
     methods: tuple[str, ...]

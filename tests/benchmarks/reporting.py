@@ -69,7 +69,7 @@ def show(text: str, file: Path | None = None) -> None:
 
 
 def machine() -> str:
-    """Return the processor and the versions of what computes."""
+    """Return the processor, and the versions of the libraries that compute."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     own = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())

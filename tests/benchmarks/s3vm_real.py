@@ -70,7 +70,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the command line sets for all runs."""
+    """Options of the command line for all runs."""
 
     loss: str
     ratio: float

@@ -101,7 +101,7 @@ class _Known:
 
 
 def same(one: Expansion, other: Expansion) -> bool:
-    """Whether two models are the same, bit for bit."""
+    """Return True if two models are bit-for-bit identical."""
     return one.decays == other.decays and all(map(np.array_equal, one.blocks, other.blocks))
 
 
@@ -137,7 +137,7 @@ def _killed(task: Task, cluster: Any, client: Any, seed: int, here: Expansion) -
 
 
 def _own_network() -> bool:
-    """Give this thread, and what it begins, a loopback of its own, where the system lets it (Linux, root); say whether it has."""
+    """Give this thread and its children a separate loopback, if the system allows it (Linux, root); return True if it did."""
     has_one = ctypes.CDLL(None, use_errno=True).unshare(NEW_NETWORK) == 0
     if has_one:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as some:

@@ -74,7 +74,7 @@ def write(folder: Path, n: int, *, first: int = 0) -> None:
 
 
 def trained(folder: Path, n_iter: int) -> dict[str, Any]:
-    """Train from a folder in a process of its own; return its seconds, its memory, and which part of the files it touched."""
+    """Train from a folder in a separate process; return its seconds, its memory, and the part of the files that it read."""
     found = in_new_process(TRAINING, folder, n_iter, json.dumps(NAMES), json.dumps(GROUPS))
     return {**found, "bytes": sum(file.stat().st_size for file in folder.iterdir()), "load": os.getloadavg()[0]}
 
@@ -120,7 +120,7 @@ def _predict(folder: Path, to: Path, out: str) -> subprocess.Popen[bytes]:
 
 
 def resumed(folder: Path, to: Path, n_iter: int, m: int) -> dict[str, Any]:
-    """Kill the command half way and give it again; return whether its files are those of one that was left alone."""
+    """Kill the command half way and repeat it; return True if its files equal those of an undisturbed command."""
     any_model(D, m, n_iter).save(to / "model.npz")
     n_parts, process = sum(parquet.ParquetFile(file).num_row_groups for file in folder.iterdir()), None
     process = _predict(folder, to, "killed")

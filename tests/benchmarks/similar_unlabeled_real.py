@@ -66,7 +66,7 @@ STEPS = (0.5, 0.15, 0.05, 0.025)  # times 1 / (lam + mu)
 
 @dataclass(frozen=True)
 class Setting:
-    """A data set, its positive class, how much of it is used, and what is tried."""
+    """A data set: its positive class, the number of rows used, and the parameters tried."""
 
     positive: int
     n_unlabeled: int
@@ -298,7 +298,7 @@ def search(
 
 @dataclass(frozen=True)
 class Steps:
-    """How TSGSU is run."""
+    """Settings of TSGSU's runs."""
 
     step: float
     n_features: int
@@ -347,7 +347,7 @@ def chosen_step(kernel: Kernel, sample: Sample, lam: float, steps: Steps) -> flo
 
 
 def accuracy(f: NDArray, classes: NDArray) -> float:
-    """Return the share of points whose sign is that of their class; 0 counts as positive."""
+    """Return the share of points whose score has the sign of their class; 0 counts as positive."""
     return float(np.mean((f >= 0) == (classes == 1)))
 
 

@@ -46,7 +46,7 @@ def asked(source: Source) -> tuple[type[Any], Any, str]:
 
 @dataclass(frozen=True)
 class Row:
-    """One split: the test scores with defaults and with what was suggested, what that is, and the CPU seconds."""
+    """One split: test scores with defaults and with the suggestion, the suggestion, and the CPU seconds."""
 
     before: float
     after: float

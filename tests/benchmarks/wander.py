@@ -86,7 +86,7 @@ class Wanderer(Visitor):
                 await self._expect_a_step(shown)
 
     async def _expect_a_step(self, shown: int) -> None:
-        """Note where the run stands still at the same step for seconds more: it may be drawn a moment after the page."""
+        """Note a run that stays at the same step for some seconds more: it may be drawn a moment after the page."""
         until = time.monotonic() + STEP_LASTS
         while self.shown == shown and not self.is_over() and time.monotonic() < until:
             await asyncio.sleep(0.1)

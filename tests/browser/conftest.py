@@ -166,7 +166,7 @@ def _go_without(reason: str) -> None:
 
 @dataclass
 class PageHealth:
-    """What no page may do: log errors, raise, show a traceback, ask another host."""
+    """Record of forbidden events on a page: logged errors, exceptions, tracebacks, requests to other hosts."""
 
     app_host: str
     pages: list[Page] = field(default_factory=list)
@@ -239,7 +239,7 @@ class Window:
         self.is_lent = False
 
     def lend(self) -> Page:
-        """Give the page; make one where there is none."""
+        """Return the page; make one if there is none."""
         if self._page is None:
             self._page = self._browser.new_context().new_page()
         self.is_lent = True

@@ -55,7 +55,7 @@ def found_on(page, theme, part=None):
 
 
 def _open(page, tab):
-    """Open a tab, and wait until its script has begun: what is drawn anew is pale, and would be found."""
+    """Open a tab, and wait until its script has begun: stale parts are pale, and axe would object."""
     page.evaluate(
         """() => {
             window.hasRun = false;

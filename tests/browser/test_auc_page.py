@@ -32,7 +32,7 @@ def wait_for_points(page, count, chart="chart-objective", name="training data"):
 
 
 def step_number(page):
-    """The step that the page says it is at; while the whole page is drawn anew it says none for a moment."""
+    """Return the step in the page's status; while the whole page is drawn again, it shows none for a moment."""
     status = page.locator(".live-status").filter(has_text=re.compile(r"step \d+ of"))
     return int(re.search(r"step (\d+) of", status.text_content())[1])
 

@@ -30,7 +30,7 @@ def test_the_link_holds_what_was_moved_during_the_run(open_page, speed):
 
 
 def runs_of(page):
-    """How many runs the study has, and the question's sentence, as the page shows them."""
+    """Return the study's number of runs and its question, as the page shows them."""
     button = page.locator(".st-key-study-start button")
     expect(button).to_be_visible(timeout=LONG)
     return button.inner_text()

@@ -49,7 +49,7 @@ def test_every_page_has_a_name_here():
 
 @pytest.fixture(scope="module")
 def warm_app(browser, app_url):
-    """Wait until the server has its core ready: before, a page says so, and is laid out anew afterwards."""
+    """Wait until the server's core is ready. Before, a page says so, and its layout changes afterwards."""
     page = browser.new_page()
     page.goto(f"{app_url}/auc")
     page.locator("#chart-score .js-plotly-plot").wait_for(timeout=60_000)

@@ -32,7 +32,7 @@ PREFIXES = {"s3vm": "svm_", "multiclass": "mc_", "ordinal": "ord_"}
 
 
 def split_of(setting, name, content, n_labeled):
-    """What the page has hidden of the file: its seed and shares are the defaults."""
+    """Return the labels that the page hides: its seed and shares are the defaults."""
     files = FileStore()
     data = {"name": "file", "path": name, "sha256": files.add(content), "target": "label", "n_labeled": n_labeled}
     spec = Spec.from_dict({"setting": setting, "data": data})

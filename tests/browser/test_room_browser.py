@@ -62,7 +62,7 @@ def ask_the_class(lecturer):
 
 
 def all_that_is_there(page):
-    """What a page's scripts can reach, and its reader can copy."""
+    """Return the data that a page's scripts can reach and its reader can copy."""
     stored = "() => JSON.stringify([localStorage, sessionStorage, document.cookie, document.title, history.state])"
     return [page.url, page.content(), page.evaluate(stored), *(frame.url for frame in page.frames)]
 

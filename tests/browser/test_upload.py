@@ -139,7 +139,7 @@ def test_nothing_sticks_out(open_page):
 
 
 def with_thousands():
-    """A table as a spreadsheet in German writes it, with a column that is left out."""
+    """Return a table as a German spreadsheet writes it, with a column that is left out."""
     rows = [f"{1000 * i + 1.5:,.2f}".replace(",", "x").replace(".", ",").replace("x", ".") for i in range(1, 121)]
     lines = [f"{price};{i % 7},5;Nr. {i};{'ab'[i > 60]}" for i, price in enumerate(rows)]
     return "\n".join(["Preis;Lage;Name;Klasse", *lines]).encode()

@@ -204,7 +204,7 @@ def begin_again(page):
 
 
 def assert_diverges_and_covers_nothing(page, width):
-    """Fail where the sentence of a run that goes wrong moves or covers something of its page, which stands still before."""
+    """Fail if the sentence of a diverging run moves or covers a part of its page."""
     parts = ("#chart-map", "#chart-objective", '[role="tablist"]', ".live-tiles")
     before = at_rest(page, parts)
     page.locator(".st-key-speed").get_by_text("fast").click()
