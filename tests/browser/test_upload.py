@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from sklearn.datasets import dump_svmlight_file, load_wine
+from sklearn.datasets import load_wine
 from test_auc_page import CURVE
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -38,14 +38,7 @@ def as_parquet():
     return content.getvalue()
 
 
-def as_libsvm():
-    X, y = wine()
-    content = io.BytesIO()
-    dump_svmlight_file(X.to_numpy(), y, content, zero_based=False)
-    return content.getvalue()
-
-
-FILES = {"wine.csv": as_csv, "wine.parquet": as_parquet, "wine.libsvm": as_libsvm}
+FILES = {"wine.csv": as_csv, "wine.parquet": as_parquet}
 
 
 def wait_for_points(page, count):
@@ -71,7 +64,7 @@ def sentence(page):
 
 @pytest.mark.parametrize(
     ("name", "setting", "key"),
-    [("wine.csv", "auc", "data"), ("wine.parquet", "multiclass", "mc_data"), ("wine.libsvm", "s3vm", "svm_data")],
+    [("wine.csv", "auc", "data"), ("wine.parquet", "multiclass", "mc_data")],
 )
 def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name, setting, key):
     page = open_page(setting)
