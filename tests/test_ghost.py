@@ -8,7 +8,8 @@ pytest.importorskip("streamlit")
 from test_run import small
 
 from dsgcore.experiments import LiveRun, StopReason
-from pages.workbench import curves
+from pages.live import curves
+from pages.session.view import View
 
 pytestmark = pytest.mark.compiled
 
@@ -51,7 +52,7 @@ def test_the_ghost_has_its_name_in_the_legend():
     first = LiveRun(small())
     first.advance(5)
     live = LiveRun(small(step_size=0.1), first)
-    for figure in (curves.objective_figure(live, "light", "0"), curves.error_figure(live, "0")):
+    for figure in (curves.objective_figure(live, View(), "0"), curves.error_figure(live, "0")):
         (ghost,) = [trace for trace in figure["data"] if trace.get("name") == "previous run"]
         assert ghost["showlegend"]
         assert len(ghost["x"]) == 5

@@ -12,7 +12,7 @@ pytest.importorskip("streamlit")
 from dsgcore.experiments import Plane, Run
 from pages.charts.figures import Surface
 from pages.charts.run_map import _blended, colors_of, point_sets, rank_heat
-from pages.workbench import map_view
+from pages.live import map_view
 
 pytestmark = pytest.mark.compiled
 
