@@ -12,9 +12,10 @@ SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "tol": None, "random_
 
 
 def make(cls=QSGS2AUC, **parameters):
-    """Make an estimator that learns from class labels; what is not given is small."""
+    """Make an estimator that learns from class labels, without a linear model beside it; what is not given is small."""
     of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    return cls(**{**SMALL, **of_classes, **parameters})
+    plain = {"safe": False} if cls in (QSGS2AUC, TSGS3VM) else {}
+    return cls(**{**SMALL, **of_classes, **plain, **parameters})
 
 
 def moons_with_few_labels(n=300, noise=0.15, n_labeled=40):

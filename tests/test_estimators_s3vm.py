@@ -8,7 +8,7 @@ from sklearn.datasets import make_moons
 
 from dsgcore import TSGS3VM
 
-SMALL = {"n_iter": 10, "n_features": 16, "batch_size": 16, "dtype": "float64", "random_state": 0}
+SMALL = {"n_iter": 10, "n_features": 16, "batch_size": 16, "dtype": "float64", "random_state": 0, "safe": False}
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,14 @@ def test_unlabeled_points_help():
         for label in (0, 1):
             few[np.flatnonzero(y == label)[:5]] = label
         for C_star, scores in ((0.0, alone), (None, helped)):
-            as_printed = {"C": 100.0, "C_per": "mean", "schedule": "theta/t", "average": None, "tol": None}
+            as_printed = {
+                "C": 100.0,
+                "C_per": "mean",
+                "schedule": "theta/t",
+                "average": None,
+                "tol": None,
+                "safe": False,
+            }
             sizes = {"n_iter": 100, "n_features": 256, "batch_size": 128}
             model = TSGS3VM(sigma=5.0, C_star=C_star, random_state=seed, **as_printed, **sizes).fit(X, few)
             scores.append(model.score(X[few == -1], y[few == -1]))

@@ -32,6 +32,8 @@ _METHOD = Choice("METHOD", None, options=tuple(METHODS))
 RESULTS = ("model.npz", "fit.json")
 # Checkpoint file of a stopped run, and its seed if none is given. With another seed it would be another run.
 CHECKPOINT, SEED = "checkpoint.npz", 0
+# The model's file holds the method alone, without a linear model beside it.
+ALONE = {"safe": False}
 _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "thresholds_", "shift_", "prior_")
 
 
@@ -78,7 +80,7 @@ def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Name
     said = [
         f"{name} was {quoted(then.get(name))} and is {quoted(value)}"
         for name, value in now.items()
-        if then.get(name) != value
+        if then.get(name, value) != value
     ]
     if said:
         raise ModelError(
@@ -91,7 +93,7 @@ def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:
     """Return the parameters of NAME=VALUE. A value is JSON, or text otherwise."""
     known = METHODS[method]().get_params()
     old: Mapping[str, str] = getattr(METHODS[method], "old_names", {})
-    found: dict[str, Any] = {"random_state": SEED}
+    found: dict[str, Any] = {"random_state": SEED} | {name: ALONE[name] for name in ALONE if name in known}
     for one in said:
         name, is_given, value = one.partition("=")
         name = old.get(name, name)

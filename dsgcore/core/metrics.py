@@ -57,12 +57,15 @@ def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
     Source: Bonett and Price 2012, Adjusted Wald confidence interval for a difference of binomial proportions based on
     paired data.
     """
+    return Z * accuracy_error(hits, others) if len(hits) >= FEWEST_POINTS else math.nan
+
+
+def accuracy_error(hits: NDArray, others: NDArray) -> float:
+    """Return the standard error behind `accuracy_half_width`, for any number of points."""
     n = len(hits)
-    if n < FEWEST_POINTS:
-        return math.nan
     won = (np.sum(hits & ~others) + 1) / (n + 2)
     lost = (np.sum(~hits & others) + 1) / (n + 2)
-    return Z * math.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
+    return math.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
 
 
 def auc_half_width(y: NDArray, f: NDArray, g: NDArray) -> float:
@@ -76,14 +79,22 @@ def auc_half_width(y: NDArray, f: NDArray, g: NDArray) -> float:
     Source: DeLong, DeLong and Clarke-Pearson 1988. With more than two classes the same holds for the sum of the
     sub-problems' U-statistics: the variance within each class of a point's contribution, summed over the points.
     """
+    counts = np.bincount(np.asarray(y).astype(int))
+    below = counts.cumsum()[:-1]
+    if len(counts) < 2 or min(below.min(), (len(y) - below).min()) < FEWEST_ON_A_SIDE:
+        return math.nan
+    return Z * auc_error(y, f, g)
+
+
+def auc_error(y: NDArray, f: NDArray, g: NDArray) -> float:
+    """Return the standard error behind `auc_half_width`, for any number of points; NaN if a class has a single one."""
     y = np.asarray(y).astype(int)
     counts = np.bincount(y)
-    below = counts.cumsum()[:-1]
-    if len(counts) < 2 or min(below.min(), (len(y) - below).min()) < FEWEST_ON_A_SIDE or (counts == 1).any():
+    if len(counts) < 2 or (counts == 1).any():
         return math.nan
     gained = contributions(y, f) - contributions(y, g)
     variances = [n * gained[y == c].var(ddof=1) for c, n in enumerate(counts) if n]
-    return Z * math.sqrt(sum(variances))
+    return math.sqrt(sum(variances))
 
 
 def contributions(y: NDArray, f: NDArray) -> NDArray:

@@ -15,9 +15,9 @@ from dsgcore.core.parameters import ParameterError, Real, like
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.task import Task
-from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import best_threshold, share_threshold
-from dsgcore.estimators.out_of_core import POINTS_CUT, values_of
+from dsgcore.estimators.out_of_core import POINTS_CUT
+from dsgcore.estimators.safe import SafeEstimator
 from dsgcore.estimators.scores import auc_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
@@ -29,7 +29,7 @@ _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
 @accepts_old_names(pooled="is_pooled")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class QSGS2AUC(BinaryEstimator):
+class QSGS2AUC(SafeEstimator):
     """Semi-supervised AUC optimisation by quadruply stochastic gradients.
 
     The method learns a kernel scorer that ranks positives above negatives, from a few labels and many unlabeled
@@ -75,6 +75,7 @@ class QSGS2AUC(BinaryEstimator):
     """
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
+    is_ranking: ClassVar[bool] = True
 
     gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)
     pairing: str = like(SemiSupervisedAUC, "pairing", default="all")
@@ -91,11 +92,12 @@ class QSGS2AUC(BinaryEstimator):
         return super()._learn(X, classes, codes, model)
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        labels, f = codes[codes != UNLABELED], values_of(model, task.X, np.flatnonzero(codes != UNLABELED))
+        super()._place(task, codes, model)
+        labels, f = codes[codes != UNLABELED], self._scores(task, model, np.flatnonzero(codes != UNLABELED))
         if self.positive_share is None:
             self.threshold_ = best_threshold(labels, f)
         else:
-            some = values_of(model, task.X, evenly_spread(len(codes), POINTS_CUT))
+            some = self._scores(task, model, evenly_spread(len(codes), POINTS_CUT))
             self.threshold_ = share_threshold(some, self._share(labels, f, some))
 
     def _share(self, labels: NDArray, labeled: NDArray, some: NDArray) -> float:

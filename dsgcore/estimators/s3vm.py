@@ -13,8 +13,8 @@ from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, derived, like
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.core.task import Task
-from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.out_of_core import values_of
+from dsgcore.estimators.safe import SafeEstimator
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
@@ -26,7 +26,7 @@ PER = Choice("C_per", "point", options=("point", "mean"))
 @accepts_old_names(balance="is_balanced")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class TSGS3VM(BinaryEstimator):
+class TSGS3VM(SafeEstimator):
     """Semi-supervised support vector machine, by triply stochastic gradients.
 
     The method learns a kernel classifier. Labeled points should be on their side of its boundary, and few unlabeled
@@ -52,7 +52,7 @@ class TSGS3VM(BinaryEstimator):
     Attributes
     ----------
     shift_ : float
-        Constant that `decision_function` adds to f. With `is_balanced` it sets the mean over the unlabeled points of the
+        Constant that `decision_function` adds to the score. With `is_balanced` it sets the mean over the unlabeled points of the
         last call; otherwise it is 0.
 
     Notes
@@ -104,8 +104,10 @@ class TSGS3VM(BinaryEstimator):
         return derived(problem, C=C, C_star=C_star)
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
+        super()._place(task, codes, model)
         problem = task.problem
-        self.shift_ = problem.shift(values_of(model, task.X, task.rows["unlabeled"])) if problem.is_shifted else 0.0
+        shift = problem.shift(values_of(model, task.X, task.rows["unlabeled"])) if problem.is_shifted else 0.0
+        self.shift_ = self._own_part * shift
 
     def _cut(self, f: NDArray) -> NDArray:
         return f + self.shift_
