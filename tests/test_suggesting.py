@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 import warnings
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pytest
@@ -192,3 +193,58 @@ def test_a_search_does_not_warn_that_its_shortened_fits_have_not_converged():
         warnings.simplefilter("always")
         suggest(estimator, X, SEEN, seconds=0.3)
     assert [str(warning.message) for warning in said] == []
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_the_table_has_every_candidate_with_its_gain_over_the_own_values():
+    found = suggest(of(QSGS2AUC), X, SEEN, seconds=20.0)
+    table = found.table
+    assert len(table) == len(found.tried) > 2
+    for row, one, (gain, reach, n, unit) in zip(table.to_dict("records"), found.tried, found.gains, strict=True):
+        assert (row["score"], row["n"], row["unit"]) == (one.mean, n, unit)
+        assert all(row[name] == value for name, value in one.parameters.items())
+        assert (row["low"], row["high"]) == pytest.approx((gain - reach, gain + reach), nan_ok=True)
+        own = next(o for o in found.tried if not o.parameters) if one.n_iter == found.tried[0].n_iter else None
+        if own is not None and len(own.on_folds) == len(one.on_folds):
+            assert gain == pytest.approx(one.mean - own.mean)
+    own_row = table[table.filter(list(found.tried[1].parameters) or ["sigma"]).isna().all(axis=1)]
+    assert (own_row["gain"] == 0.0).all()
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_a_search_goes_on_where_it_was():
+    first = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
+    more = first.go_on(3.0)
+    said = [str(one.parameters) for one in more.tried]
+    assert {str(one.parameters) for one in first.tried} < set(said)
+    assert len(said) == len(set(said))
+    assert more.tried[0].mean >= max(one.mean for one in first.tried if one.n_iter == more.tried[0].n_iter)
+    again = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0).go_on(3.0)
+    assert again.parameters == more.parameters
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_a_search_that_goes_on_scores_nothing_twice():
+    asked, numbers = [], count()
+
+    class Counted(Scored):
+        def draw(self, drawn):
+            return {"drawn": next(numbers)}
+
+        def score(self, parameters, share, fold, until):
+            asked.append((str(parameters), share, fold))
+            return super().score(parameters, share, fold, until)
+
+    search = halving.Search(Counted(SLIGHTLY, OWN, NAMED), 1000.0, 0)
+    search.carry_out()
+    search.go_on(1000.0)
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_the_best_estimator_has_the_parameters_and_is_fitted():
+    found = suggest(QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3), X, np.where(np.arange(400) < 200, Y, -1), seconds=20.0)
+    model = found.best_estimator_
+    assert found.parameters.items() <= model.get_params().items()
+    assert model.decision_function(X).shape == (400,)
+    assert found.best_estimator_ is model

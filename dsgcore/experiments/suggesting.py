@@ -18,8 +18,9 @@ from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.model_selection.folds import LabeledFolds, PairFolds
-from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Subject, Suggestion
+from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Subject
 from dsgcore.model_selection.scorers import similar_unlabeled_risk
+from dsgcore.model_selection.suggestion import Suggestion
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING
 from dsgcore.core.lazy import lazily
 from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
 from dsgcore.model_selection.grids import paper_grid
-from dsgcore.model_selection.halving import Suggestion, Tried
 from dsgcore.model_selection.scorers import (
     AUCRisk,
     PNUAUCRisk,
@@ -39,6 +38,7 @@ from dsgcore.model_selection.scorers import (
 )
 from dsgcore.model_selection.seen_labels import SeenLabels
 from dsgcore.model_selection.suggesting import suggest
+from dsgcore.model_selection.suggestion import Suggestion, Tried
 
 if TYPE_CHECKING:
     from dsgcore.comparing import compare

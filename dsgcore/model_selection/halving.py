@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -13,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.metrics import accuracy_half_width, mean_half_width
 from dsgcore.core.parameters import Real
 from dsgcore.core.sampling import generator
 from dsgcore.model_selection.folds import TOO_FEW, FoldError
+from dsgcore.model_selection.suggestion import Suggestion, Tried, gain_of, no_gain
 
 SECONDS = Real("seconds", 20.0, low=0.1, high=86_400.0)
 N_SPLITS = 5
@@ -81,90 +80,6 @@ class Subject:
         return NO_SCORE
 
 
-@dataclass(frozen=True, eq=False)
-class Tried:
-    """Candidate with its scores.
-
-    Attributes
-    ----------
-    parameters : mapping
-        Parameters that differ from the subject's own values. Empty for those values.
-    on_folds : tuple of ndarray
-        Scores on the folds of its last round, as `Subject.score` returns them.
-    n_iter : int
-        Number of iterations in that round.
-    """
-
-    parameters: Mapping[str, Any]
-    on_folds: tuple[NDArray, ...] = field(repr=False)
-    n_iter: int
-
-    @property
-    def scores(self) -> tuple[float, ...]:
-        """The score on each of the folds."""
-        return tuple(float(np.mean(of_fold)) for of_fold in self.on_folds)
-
-    @property
-    def mean(self) -> float:
-        """The mean score."""
-        return float(np.mean(self.scores)) if self.on_folds else float("-inf")
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """Result of `suggest`.
-
-    Attributes
-    ----------
-    parameters : dict
-        Parameters to set on the estimator. Empty if no candidate was clearly better, with the gain's `interval` above
-        zero.
-    gain, half_width : float
-        Gain in the mean score over the folds, compared with the estimator's own parameters, and half the width of its
-        95 % interval. NaN if no other candidate reached the same round.
-    n : int
-        Size of the sample behind the interval, in `unit`.
-    unit : {"held-out points", "folds"}
-        Unit of that sample. It is held-out points for an accuracy if there are enough of them, otherwise folds.
-    score : float
-        The mean score over the folds.
-    tried : tuple of Tried
-        All candidates, beginning with those that reached the last round.
-    seconds : float
-        Duration of the search, in seconds.
-    reason : str
-        Reason why the estimator's own values have no score, if they have none.
-    """
-
-    parameters: dict[str, Any]
-    gain: float
-    half_width: float
-    n: int
-    unit: str
-    score: float
-    tried: tuple[Tried, ...] = field(repr=False)
-    seconds: float
-    reason: str = ""
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The gain's 95 % interval. NaN if there is no gain."""
-        return self.gain - self.half_width, self.gain + self.half_width
-
-    def sentence(self) -> str:
-        """Return a sentence with the result and its uncertainty."""
-        n = len(self.tried)
-        if self.reason:
-            better = " Other values have a score." if self.parameters else ""
-            return f"The current values have no score on the held-out folds: {self.reason}.{better}"
-        if not self.parameters:
-            return f"None of {n} candidates was clearly better than the current values, which stay."
-        return (
-            f"The best of {n} candidates scores {self.score:.4f} on held-out folds: {self.gain:+.4f} ± {self.half_width:.4f} "
-            f"from the current values (95 % over {self.n} {self.unit}; the best of many looks better than it is)."
-        )
-
-
 class Search:
     """State of one search: the candidates, their scores, and the time.
 
@@ -183,6 +98,12 @@ class Search:
         self.subject, self.seed, self.report = subject, seed, report
         self.tried: dict[int, Tried] = {}
         self.reason = ""
+        self._drawn = generator(seed, "suggested parameters")
+        self._all: dict[int, dict[str, Any]] = {}
+        self._last: dict[int, dict[str, Any]] = {}
+        self._known: dict[tuple[int, float, int], NDArray] = {}
+        self._own: dict[tuple[int, int], Tried] = {}
+        self._seconds_each = 1e-3
 
     @property
     def is_over(self) -> bool:
@@ -191,12 +112,22 @@ class Search:
 
     def carry_out(self) -> Suggestion:
         """Draw, score and halve candidates; return the suggestion."""
-        candidates = self._candidates()
+        return self._halve(self._candidates())
+
+    def go_on(self, seconds: float) -> Suggestion:
+        """Search on for about so many seconds, with the last round's candidates and new ones; return the suggestion."""
+        self.start, self.seconds = time.monotonic(), seconds
+        new = range(len(self._all), len(self._all) + self._number())
+        self._all |= {i: self.subject.draw(self._drawn) for i in new}
+        return self._halve(self._last | {i: self._all[i] for i in new})
+
+    def _halve(self, candidates: dict[int, dict[str, Any]]) -> Suggestion:
         finished = {0: self.tried[0]}
         for number, (share, n_folds) in enumerate(ROUNDS):
             made = list(self._round(number, candidates, share, n_folds))
             if len(made) > 1:  # compares candidates with the own values on the same folds
                 finished = {i: self.tried[i] for i in made}
+                self._last = {i: candidates[i] for i in made}
             if len(made) < len(candidates):
                 break
             candidates = self._kept(candidates)
@@ -209,8 +140,7 @@ class Search:
         for i, parameters in candidates.items():
             spent = (time.monotonic() - self.start) / self.seconds
             self.report((min(1.0, spent), f"round {number + 1} of {len(ROUNDS)}, {len(candidates)} candidates"))
-            is_there = number == 0 and i in self.tried
-            if not is_there and not self._score(i, parameters, share, n_folds):
+            if not self._score(i, parameters, share, n_folds):
                 return
             yield i
 
@@ -223,22 +153,32 @@ class Search:
         self.reason = "" if math.isfinite(self.tried[0].mean) else self.subject.reason
         for i, parameters in enumerate(self.subject.first, start=1):
             self._score(i, dict(parameters), share, n_folds)
-        each = max((time.monotonic() - began) / (1 + len(self.subject.first)), 1e-3)
-        drawn = generator(self.seed, "suggested parameters")
-        number = int(np.clip(FIRST_SHARE * self.seconds / each, FEWEST, MOST))
-        every = chain([{}], self.subject.first, (self.subject.draw(drawn) for _ in range(number)))
-        return dict(enumerate(map(dict, islice(every, number))))
+        self._seconds_each = max((time.monotonic() - began) / (1 + len(self.subject.first)), 1e-3)
+        number = self._number()
+        every = chain([{}], self.subject.first, (self.subject.draw(self._drawn) for _ in range(number)))
+        self._all = dict(enumerate(map(dict, islice(every, number))))
+        return dict(self._all)
+
+    def _number(self) -> int:
+        """Return the number of candidates that the time allows."""
+        return int(np.clip(FIRST_SHARE * self.seconds / self._seconds_each, FEWEST, MOST))
 
     def _score(
         self, number: int, parameters: Mapping[str, Any], share: float, n_folds: int, *, must: bool = False
     ) -> bool:
-        """Score a candidate on the round's folds; return True if there was enough time."""
-        on_folds: list[NDArray] = []
-        for fold in range(min(n_folds, self.subject.n_folds)):
-            on_folds.append(self.subject.score(parameters, share, fold, lambda: self.is_over and not must))
+        """Score a candidate on the round's folds; return True if there was enough time. A known score takes none."""
+        folds = range(min(n_folds, self.subject.n_folds))
+        for fold in folds:
+            if (number, share, fold) in self._known:
+                continue
+            score = self.subject.score(parameters, share, fold, lambda: self.is_over and not must)
             if self.is_over and not must:
                 return False
-        self.tried[number] = Tried(dict(parameters), tuple(on_folds), self.subject.n_iter(share))
+            self._known[number, share, fold] = score
+        on_folds = tuple(self._known[number, share, fold] for fold in folds)
+        made = self.tried[number] = Tried(dict(parameters), on_folds, self.subject.n_iter(share))
+        if number == 0:
+            self._own[made.n_iter, len(on_folds)] = made
         return True
 
     def _kept(self, candidates: Mapping[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
@@ -255,33 +195,10 @@ class Search:
         i = -place  # the first among equals
         chosen = finished[i] if is_clear else own
         order = tuple(sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean)))
-        gain = gains.get(i, _no_gain(own))
-        return Suggestion(
-            dict(chosen.parameters), *gain, chosen.mean, order, time.monotonic() - self.start, self.reason
-        )
-
-
-Gain = tuple[float, float, int, str]
-
-
-def gain_of(one: Tried, own: Tried) -> Gain:
-    """Return the gain of one candidate over another, half the width of its 95 % interval, and its sample (size, unit).
-
-    Return NaN if either has no score.
-    """
-    if not (math.isfinite(one.mean) and math.isfinite(own.mean)):
-        return _no_gain(own)
-    gains = np.array(one.scores) - np.array(own.scores)
-    gain = float(gains.mean())
-    if all(of_fold.dtype == bool for of_fold in (*one.on_folds, *own.on_folds)):
-        hits, others = np.concatenate(one.on_folds), np.concatenate(own.on_folds)
-        if math.isfinite(half_width := accuracy_half_width(hits, others)):
-            return gain, half_width, len(hits), "held-out points"
-    return gain, mean_half_width(gains), len(gains), "folds"
-
-
-def _no_gain(own: Tried) -> Gain:
-    return math.nan, math.nan, len(own.on_folds), "folds"
+        gain = gains.get(i, no_gain(own))
+        over_own = tuple(gain_of(one, self._own[one.n_iter, len(one.on_folds)]) for one in order)
+        seconds = time.monotonic() - self.start
+        return Suggestion(dict(chosen.parameters), *gain, chosen.mean, order, seconds, self.reason, over_own)
 
 
 def best_part(order: list[T]) -> list[T]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -18,8 +19,9 @@ from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import seed_of
 from dsgcore.model_selection.folds import LabeledFolds, PairFolds, encoded
-from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Subject, Suggestion
+from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Subject
 from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
+from dsgcore.model_selection.suggestion import Suggestion
 from dsgcore.settings.profile import TRUST, Among, Times
 
 _NUMBERS = Among((64, 128))  # of features
@@ -77,7 +79,37 @@ SPACES: dict[str, _SearchSpace] = {
 }
 
 
-def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0) -> Suggestion:
+@dataclass(frozen=True)
+class EstimatorSuggestion(Suggestion):
+    """Result of `suggest` for an estimator; see `Suggestion` for the other attributes.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        A new estimator with the suggested parameters, fitted to all points when you first ask for it.
+    """
+
+    search: Any = field(default=None, repr=False)
+
+    @cached_property
+    def best_estimator_(self) -> Any:
+        """The estimator with the suggested parameters, fitted to all points."""
+        fits = self.search.subject
+        return clone(fits.estimator).set_params(**self.parameters).fit(fits.X, fits.y)
+
+    def go_on(self, seconds: float = 60.0) -> EstimatorSuggestion:
+        """Search on for about so many seconds, from where the search was; return the new result.
+
+        The candidates of the last round stay, and new ones are drawn.
+        """
+        return _of_search(self.search, self.search.go_on(float(SECONDS.check(seconds) or 0.0)))
+
+
+def _of_search(search: Search, found: Suggestion) -> EstimatorSuggestion:
+    return EstimatorSuggestion(**vars(found), search=search)
+
+
+def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0) -> EstimatorSuggestion:
     """Tune the few parameters that matter for these data, within a given time.
 
     Candidates are drawn around the estimator's own values. Their scores on held-out folds are those of the method's
@@ -101,7 +133,8 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
 
     Returns
     -------
-    Suggestion
+    EstimatorSuggestion
+        Has `parameters`, `table` with all candidates, `best_estimator_`, and `go_on` to search for longer.
 
     Raises
     ------
@@ -119,11 +152,14 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
     >>> X, y = make_moons(300, noise=0.2, random_state=0)
     >>> model = QSGS2AUC(random_state=0, n_iter=100)
     >>> found = suggest(model, X, np.where(np.arange(300) < 60, y, -1), seconds=2)
-    >>> model = model.set_params(**found.parameters)
+    >>> model = found.best_estimator_
+    >>> found.table.columns[:4].tolist()
+    ['score', 'gain', 'low', 'high']
     """
     allowed = float(SECONDS.check(seconds) or 0.0)
     fits = _Fits(estimator, X, y)
-    return Search(fits, allowed, fits.seed).carry_out()
+    search = Search(fits, allowed, fits.seed)
+    return _of_search(search, search.carry_out())
 
 
 class _Fits(Subject):
