@@ -19,6 +19,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
 from dsgcore.core.metrics import accuracy_error, auc, auc_error
 from dsgcore.core.model import Expansion
+from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import Flag
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
@@ -165,7 +166,7 @@ def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray
     `K` (n, n) is the kernel matrix of the labeled points, and `outside` (m, n) that of the other points with them. A
     hinge loss has no closed form, so an SVM with scikit-learn's solver stands for it.
     """
-    problem = task.problem.twin().bind(y)
+    problem = task.problem.baseline().bind(y)
     quadratic = problem.quadratic(problem.rows(y), len(y))
     if quadratic is not None:
         return outside @ np.linalg.solve(quadratic[0] @ K + task.plan.lam * np.eye(len(y)), -quadratic[1])
