@@ -19,7 +19,6 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
 from dsgcore.core.metrics import accuracy_error, auc, auc_error
 from dsgcore.core.model import Expansion
-from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import Flag
 from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
