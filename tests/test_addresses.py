@@ -56,7 +56,7 @@ def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
     assert "made for the file first\\.csv" in notice
     assert "second\\.csv is a different file" in notice
     assert run_of(app).spec.data.path == "second.csv"
-    assert said(app.run()) == [notice]  # the link is that of the second file by now
+    assert said(app.run()) == [notice]  # by now the link names the second file
     give(app, "third.csv", iris_csv())
     assert not any(
         "made for" in sentence for sentence in said(app)

@@ -152,7 +152,7 @@ def test_there_is_no_gradient_at_the_solution(model, risk, penalty):
     for _ in range(5):
         direction = 1e-2 * rng.normal(size=len(theta))
         above, below = (objective(model, risk, X, few, theta + sign * direction) for sign in (1.0, -1.0))
-        # J is quadratic: central differences are exact, and what is left of them is rounding.
+        # J is quadratic: central differences are exact, except for rounding.
         assert abs(above - below) < 1e-10
         assert min(above, below) > at_solution
 

@@ -236,7 +236,7 @@ def test_the_kernels_norm_is_the_length_of_the_designs_weights(kernel):
     np.testing.assert_allclose(model.evaluate(X), design.features(X) @ v, atol=1e-6 * scale)
     a, kept = model.coef[:-1], design.basis.centers
     assert a @ kernel.matrix(kept, kept) @ a == pytest.approx(v[:-1] @ v[:-1], rel=1e-3)  # of a flat kernel a is huge
-    # Centres that add nothing are left out: of a flat or a linear kernel, most of them.
+    # Centres that add nothing are left out: most of them, if the kernel is flat or linear.
     K, P = kernel.matrix(centers, centers), design.features(centers)[:, :-1]
     np.testing.assert_allclose(P @ P.T, K, atol=1e-12 * len(K) * K.max())
     assert len(kept) <= 40

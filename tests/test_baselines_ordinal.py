@@ -84,7 +84,7 @@ def dual_bound(K, y, model, C):
     unbalanced = np.abs(to_cuts @ alpha)
     assert unbalanced.max() < 1e-3 * C
     gamma = to_rows @ alpha
-    # What is still unbalanced lets thresholds of at most this size lower the objective by as much.
+    # The remaining imbalance lets thresholds of at most this size lower the objective by as much.
     return alpha.sum() - 0.5 * gamma @ K @ gamma - unbalanced @ np.abs(b)
 
 

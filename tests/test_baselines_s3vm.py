@@ -238,7 +238,7 @@ def test_qns3vm_ends_where_the_gradient_vanishes(moons):
     assert np.abs(gradient).max() < 1e-4
     assert model.objectives_[-1] == pytest.approx(value, rel=1e-9)
     assert (np.diff(model.objectives_)[np.diff(model.weights_) == 0] <= 1e-12).all()
-    # Where the last result is good enough for the next weight too, no iteration is made with that.
+    # If the last result is also good enough for the next weight, no iteration is made with that weight.
     assert set(model.weights_) <= {0.5 * share for share in (0, 1e-6, 1e-4, 0.01, 0.1, 0.5, 1)}
     assert {0.0, 0.005, 0.05, 0.25, 0.5} <= set(model.weights_)
     assert model.decision_function(X[few == -1]).mean() == pytest.approx(points.y.mean(), abs=1e-9)

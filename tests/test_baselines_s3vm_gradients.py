@@ -78,7 +78,7 @@ def test_bgs3vms_objective_is_that_of_its_function(moons):
     ridge = 0.5 * coef @ np.exp(-2.0 * cdist(centers, centers, "sqeuclidean")) @ coef
     hinge = np.maximum(0.0, 1.0 - (2.0 * few - 1.0) * f)[few != -1].mean()
     ramp = np.minimum(0.6, np.maximum(0.0, 1.0 - np.abs(f)))[few == -1].mean()
-    # All points are among those that the objective is told from: there are less than 500.
+    # The objective uses all points, because there are less than 500.
     assert model.objectives_[-1] == pytest.approx(ridge + 3.0 * hinge + 3.0 * 30 / 130 * ramp, rel=1e-9)
     assert len(model.objectives_) == model.n_iter_ == 10
 

@@ -133,7 +133,7 @@ def test_su_sl_has_no_gradient_at_its_solution(prior, kernel):
     rng = np.random.default_rng(1)
     for _ in range(5):
         direction = rng.normal(size=len(w)) * 1e-2
-        # J is quadratic: central differences are exact, and what is left of them is rounding.
+        # J is quadratic: central differences are exact, except for rounding.
         assert abs(J(w + direction) - J(w - direction)) < 1e-9
         assert J(w + direction) > J(w)
 
@@ -172,7 +172,7 @@ def test_su_dh_is_certified_by_its_dual_and_no_step_leads_down(prior, penalty):
     assert ((model.dual_coef_ >= 0.0) & (model.dual_coef_ <= 1.0)).all()
     rng = np.random.default_rng(1)
     assert all(J(w + step) >= J(w) - 1e-8 for size in (1e-1, 1e-3) for step in size * rng.normal(size=(20, len(w))))
-    # The slopes are those of the loss wherever it has one only.
+    # The slopes equal those of the loss at all points with a single slope.
     f = model.decision_function(X)
     slope = np.where(f < -1.0, 0.0, np.where(f < 1.0, 0.5, 1.0))
     is_smooth = np.minimum(np.abs(f - 1.0), np.abs(f + 1.0)) > 1e-2

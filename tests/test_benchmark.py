@@ -176,7 +176,7 @@ def test_a_process_of_its_own_gives_what_it_prints():
 @pytest.mark.compiled
 @pytest.mark.slow
 def test_all_works_where_no_cache_can_be_written(tmp_path):
-    # Tests may run as root, whom no permission stops: here files stand where folders would have to be.
+    # Tests may run as root, which no permission stops. So files take the places of folders here.
     shutil.copytree(Path(dsgcore.__file__).parent, tmp_path / "dsgcore", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in (tmp_path / "dsgcore", *(tmp_path / "dsgcore").glob("*/")):
         (folder / "__pycache__").touch()

@@ -70,7 +70,7 @@ def test_four_digits_of_a_surface_are_those_of_its_rows():
 
 
 def test_a_thinned_curve_keeps_the_lowest_number_beside_gaps():
-    # Every second stretch of a curve above 5 has gaps, as the logarithm of what is not positive has.
+    # Every second stretch of a curve above 5 has gaps, as a logarithm of numbers below 0 has.
     y = 5.0 + np.random.default_rng(0).random(1000)
     y[np.arange(1000) % 7 == 0] = np.nan
     x, thin = charts.thinned(np.arange(1000), y, 100)

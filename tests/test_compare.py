@@ -155,7 +155,7 @@ def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monk
     assert not app.exception
     said = next(m.value for m in app.markdown if "10 seeds" in m.value or "of 10 seeds" in m.value)
     assert "mean and standard error of 10 seeds" in said
-    # The twin's scores are those of the later places: higher by as much at each seed.
+    # The twin has the scores of the later places: higher by the same amount for each seed.
     effect = next(m.value for m in app.markdown if "HURTS" in m.value)
     assert "-0.1 [-0.1, -0.1]" in effect
     assert "paired over 10 seeds" in effect

@@ -295,7 +295,7 @@ def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
     made = StudyRuns(study)
     made.refresh(store)
     assert made.n_there == 4
-    assert not set(made.hashes) & {run.spec.sha256 for run in made.runs}  # runs have places of their own
+    assert not set(made.hashes) & {run.spec.sha256 for run in made.runs}  # runs are stored in separate places
     for spec, found in zip(specs, convergences(study, made.hashes, store), strict=True):
         again = convergence(spec, 2)
         for name in again.quantities:

@@ -11,7 +11,7 @@ from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shap
 from dsgcore.experiments.settings import SETTINGS
 
 SERVER = Budget(GIGABYTE, 1.0)
-# Of each: the spec, and what a person could make smaller.
+# For each: the spec, and the parameters that a user can reduce.
 TOO_MUCH = [
     ({"setting": "auc", "solver": {"n_features": 65536, "batch_size": 65536, "n_iter": 100_000}}, "n_features"),
     ({"setting": "auc", "data": {"name": "high_dimensional", "n": 1_000_000, "n_irrelevant": 2000}}, "n"),

@@ -52,7 +52,7 @@ def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
     small = {"n_iter": 3, "n_features": 16, "batch_size": 32}
     plain = {"setting": setting, "data": data, "solver": small, "diagnostics": {"n_probes": 8}}
     if setting == "multiclass":
-        plain["data"]["stratified"] = name != "shuttle"  # ten rows of one class: too few to be asked for
+        plain["data"]["stratified"] = name != "shuttle"  # ten rows of one class: too few for a stratified draw
         plain["problem"] = {"features": "linear"}
     spec = Spec.from_dict(plain)
     split = load_split(spec, files=files)

@@ -20,7 +20,7 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
-# What is not the papers' own but the library's, left out.
+# Without the library's additions to the papers.
 AS_PRINTED = {"lam": 1e-2, "step_size": 0.5, "average": None}
 each_of_four = each("cls", FOUR)
 

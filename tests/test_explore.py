@@ -119,7 +119,7 @@ def test_the_time_to_a_score_is_compared_like_any_other_number(store):
     app.number_input(key="x_target").set_value(0.6).run()
     assert set(checked(app).dataframe[0].value["seconds to 0.6"]) == {
         "–"
-    }  # nobody gets there: only the diverged are left
+    }  # no run reaches it: only the diverged ones are left
     app.number_input(key="x_target").set_value(None).run()
     assert "seconds to" in figure(checked(app))["layout"]["title"]["text"]
 

@@ -42,7 +42,7 @@ def test_a_run_that_grew_late_leaves_what_was_before():
 def test_a_run_on_other_data_has_no_ghost():
     first = LiveRun(small())
     first.advance(3)
-    assert LiveRun(small(seed=1), first).ghost is first.run.history  # the same data, split anew
+    assert LiveRun(small(seed=1), first).ghost is first.run.history  # the same data, split again
     other = LiveRun(small(noise=0.1), first)
     assert other.ghost is None
     assert LiveRun(small(n=140), other).ghost is None

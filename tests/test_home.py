@@ -38,7 +38,7 @@ def test_a_picture_shows_what_the_first_lesson_learns(setting):
 
 def test_start_here_opens_the_first_lesson():
     link, spec, usual = link_to_lesson(SETTINGS["auc"]), first_lesson("auc"), default_spec("auc")
-    # What is as the page begins is not in a link.
+    # A link leaves out the values with which the page begins.
     assert link.get("data", DATASETS[usual.data.name].title) == DATASETS[spec.data.name].title
     assert float(link.get("sigma", usual.kernel.sigma)) == spec.kernel.sigma
     assert int(link.get("n_labeled", usual.data.n_labeled)) == spec.data.n_labeled

@@ -19,7 +19,7 @@ MODULES = {
     for file in sorted(PACKAGE.rglob("*.py"))
 }
 PAGES = sorted([*ROOT.glob("app.py"), *ROOT.glob("pages/**/*.py")])
-# All Python of the project, but for what lies in hidden folders, virtual environments and builds.
+# All Python files of the project, without hidden folders, virtual environments and builds.
 FILES = sorted(
     file
     for file in ROOT.rglob("*.py")
@@ -178,7 +178,7 @@ def test_pages_import_public_names_of_the_package_only(file):
 
 
 def test_modules_do_not_import_each_other_in_a_circle():
-    # Importing a.b runs a/__init__ as well; that is no direction of its own, or every package would be a circle.
+    # Importing a.b also runs a/__init__. This does not count, or every package would be a circle.
     waits_for = {
         name: {other for other in imported(file, runs=True) if other in MODULES} - {name}
         for name, file in MODULES.items()

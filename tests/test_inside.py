@@ -36,7 +36,7 @@ def test_the_waves_of_all_features_add_up_to_f(kernel):
     ]
     assert len(waves) == 3 * 5 + 3 * 7
     np.testing.assert_allclose(sum(waves), model.evaluate(Z), rtol=1e-9, atol=1e-12)
-    # One of them is that of its own coefficient, and zero where that is.
+    # Each wave comes from its own coefficient: it is zero if that is zero.
     block = model.blocks[1]
     own, block[0, 4] = block[0, 4], 0.0
     assert np.all(feature_wave(model, 2, 5, Z) == 0.0)

@@ -90,7 +90,7 @@ def test_a_run_with_the_first_values_of_another_kernel_does_not_diverge(setting,
     assert run.stop_reason is StopReason.FINISHED
 
 
-# --- what is said
+# --- words
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

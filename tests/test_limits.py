@@ -38,7 +38,7 @@ GOOD = {
         "solver": {"step_size": 2.0, "schedule": "constant", "lam": 0.1, "n_iter": 300},
     },
 }
-# What is done to it, and what limits it then.
+# The change of the run, and its limit then.
 FAULTS = {
     "too small a step": (lambda solver: {"step_size": solver["step_size"] / 50, "n_iter": 150}, "optimisation"),
     "too big a step": (lambda solver: {"step_size": solver["step_size"] * 20}, "optimisation"),

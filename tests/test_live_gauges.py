@@ -34,7 +34,7 @@ DATA = {
     },
     "s3vm": {"solver": {"step_size": 0.1}},
 }
-# What is done to a run, and the gauge that is to lead then.
+# The change of a run, and the gauge that must lead then.
 FAULTS = {
     "too small a step": (lambda step: {"step_size": step / 50, "n_iter": 150}, "Iterations"),
     "twenty times the step": (lambda step: {"step_size": step * 20}, "Step"),

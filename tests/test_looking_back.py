@@ -32,7 +32,7 @@ def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name, t):
     np.testing.assert_array_equal(seen.model.evaluate(Z), stopped.model.evaluate(Z))
     assert seen.history.last() == stopped.history.last()
     assert live_gauges(seen) == live_gauges(stopped)
-    # And the run itself goes on as if nobody had looked.
+    # The run itself continues as if it had not been viewed.
     np.testing.assert_array_equal(run.test_values, before)
     whole = Run(short(name))
     whole.advance()

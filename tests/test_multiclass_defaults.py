@@ -85,7 +85,7 @@ def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(points, fe
     graph = 0.0 if task.M is None else 2 * p.tau_I * np.linalg.eigvalsh(task.M)[-1]
     curvature = np.linalg.eigvalsh(moment)[-1] + np.trace(moment) / 8 + ridge + graph
     assert p.step_size == pytest.approx(1 / curvature, rel=0.02)  # thirty steps of power iteration
-    # What the rule stands for: no mean over mini-batches of (X'X / B)^2 is above curvature * mean X'X / B.
+    # The claim of the rule: no mean over mini-batches of (X'X / B)^2 is above curvature * mean X'X / B.
     rng, squares = np.random.default_rng(0), np.zeros_like(moment)
     for _ in range(400):
         batch = phi[rng.integers(0, len(phi), 8)]

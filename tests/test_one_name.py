@@ -33,7 +33,7 @@ DOCS = Path(__file__).parent.parent / ".github/docs"
 ESTIMATORS = {"similar_unlabeled": TSGSU, "auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "multiclass": PS3VT}
 COMPETITOR_CLASSES = set(chain.from_iterable(COMPETITORS.values()))
 SECTIONS = (*SETTINGS.values(), *KERNELS.values(), DataSpec, StopSpec, DiagnosticsSpec, Recipe)
-# What the docs say about the fields of a spec that an estimator has not.
+# Fields of a spec that an estimator does not have, and the docs' words about each.
 NOT_OF_ESTIMATORS = {"is_full_gradient": "batch_size=None", "schedule": "PS3VT", "dtype": "PS3VT"}
 # Options about the command itself: its files, its output, its processes.
 OF_THE_COMMAND = {"csv", "dask", "help", "json", "long", "only", "out", "quiet", "set"}

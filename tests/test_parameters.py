@@ -39,7 +39,7 @@ FLAG = Flag("stratified", True)
 TEXT = Text("path", "a")
 KINDS = (REAL, ANY_REAL, INTEGER, CHOICE, FLAG, TEXT)
 
-# Every list of parameters that the package declares, by what it belongs to.
+# Every list of parameters in the package, by its owner.
 DECLARED = {
     **{f"problem {name}": problem.parameters for name, problem in PROBLEMS.items()},
     **{f"kernel {name}": kernel.parameters for name, kernel in KERNELS.items()},

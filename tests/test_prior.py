@@ -63,7 +63,7 @@ def test_equals_the_km2_program(path, record_property):
     # That d(1) also enters KM2's slope, and can turn the last step of the bisection: 0.02, as the README advises.
     assert residuals["km2"] < 0.02
     assert residuals.get("prior", 0.0) < 0.02
-    # From the same slopes on, all is equal.
+    # With the same slopes all results are equal.
     assert residuals["km1"] < 1e-12
     assert residuals["km2 with its slope"] < 1e-12
 

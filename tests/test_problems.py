@@ -15,7 +15,7 @@ from dsgcore.core.problem import stacked
 from dsgcore.core.solver import solve
 from dsgcore.problems import PROBLEMS, ProblemError, SemiSupervisedAUC, objective
 
-# What the tests need to know of a problem; a later one is tested by an entry here.
+# Facts about a problem for the tests; add an entry to test a new problem.
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ CASES = {
 }
 
 
-# What a problem is tested by that has no entry: its defaults, and points of the kind of labels that it takes.
+# A problem without an entry is tested with its defaults, on points with its kind of labels.
 LABELS = {"binary": (1, 0, -1, 1, -1, -1, 0), "pairs": (3, -1, 3, -1, 0, 0, -1), "ordinal": (2, 0, -1, 1, 1, -1, -1)}
 
 

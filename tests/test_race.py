@@ -217,7 +217,7 @@ def test_a_fit_that_does_not_converge_says_so_once_and_has_a_result():
     assert 0.0 <= result.score <= 1.0
 
 
-# --- in a process of its own
+# --- in a separate process
 
 
 @pytest.fixture(scope="module")

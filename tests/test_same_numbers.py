@@ -1,6 +1,6 @@
-"""What a spec gives today is what it gave before: one for each setting and kernel, with changes on the way.
+"""Golden histories: a spec gives the same numbers as before, for each setting and kernel, with changes during the run.
 
-Another processor rounds otherwise: single precision keeps five digits, and of an error, which is a difference, three.
+Another processor rounds differently: single precision keeps five digits, and an error, which is a difference, keeps three.
 """
 
 from __future__ import annotations

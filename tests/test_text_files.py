@@ -75,7 +75,7 @@ def in_a_file(file):
 
 
 NO_TEXT = "is not text in UTF-8: save"
-# How a file is spoilt, or its bytes; and what is said of it.
+# A way to damage a file, or its bytes, and the expected message.
 MISTAKES = [
     (lambda file: None, "does not exist: give the path"),
     (lambda file: file.mkdir(), "is a folder: give the file in it"),

@@ -30,7 +30,7 @@ class Toy:
     file: str
     place: str
     list_file: str
-    line: tuple[str, str]  # what is written for what
+    line: tuple[str, str]  # text, and its replacement
     imported: str
     tests: tuple[str, ...]
 

@@ -77,7 +77,7 @@ def test_the_interval_of_an_accuracy_covers_in_nineteen_of_twenty_samples(n, bot
     for kind in kinds:
         hits, others = np.isin(kind, (0, 1)), np.isin(kind, (0, 2))
         covered.append(abs(hits.mean() - others.mean() - (won - lost)) <= accuracy_half_width(hits, others))
-    # Where few points tell the two apart, the interval is on the safe side.
+    # If few points separate the two, the interval is too wide rather than too narrow.
     assert 0.94 <= np.mean(covered) <= 0.995
 
 

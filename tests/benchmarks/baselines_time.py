@@ -2,15 +2,15 @@
 
     python tests/benchmarks/baselines_time.py --rows rows.jsonl
 
-Every fit is made in a process of its own, one at a time, on one thread. Times are this process's CPU seconds, so that
-other work on the machine changes little; memory is the peak of what is resident above what was before the fit, when the
-data and all libraries were loaded already and one small fit was made. A fit that takes more than `--cap` CPU seconds is
-ended, and larger ones of that method are not tried.
+Every fit has a separate process with one thread, and there is one fit at a time. Times are CPU seconds of this
+process, so that other work on the machine changes little. Memory is the peak of the resident memory, minus that
+before the fit. By then the data and all libraries are loaded, and one small fit has been made. A fit that takes more
+than `--cap` CPU seconds is stopped, and larger fits of that method are not tried.
 
-Ours is fitted anew with 25, 50, 100, .. iterations until its score on 4,000 other points is no more than `--margin` below
-the best competitor's. For each competitor the table shows the first fit that is as good as that, or the best there was.
+Our method is fitted with 25, 50, 100, .. iterations until its score on 4,000 other points is at most `--margin` below
+the best competitor's. For each competitor the table shows our first fit that is as good, or the best one.
 
-`--rows` gets one line per fit as soon as it is known; what is in it already is not measured again. Data: codrna.npz and
+Each fit is added to the file `--rows` at once, and fits that are in it are not measured again. Data: codrna.npz and
 kin40k.npz in the folder that DSGLAB_DATA names, or in ../shared/data beside the project.
 """
 

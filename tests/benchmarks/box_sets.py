@@ -73,7 +73,7 @@ def sources(folder: Path | None) -> list[Source]:
     return found
 
 
-# Of the last sets that were asked for: a process that is forked from one that has read a set need not read it.
+# Keep the last sets: a process forked from one that has read a set need not read it again.
 @lru_cache(maxsize=2)
 def _points(place: Path | str) -> NDArray:
     if isinstance(place, str):

@@ -1,10 +1,12 @@
 """Check over 200 seeds of the bands for features and batches: `python tests/benchmarks/calibration.py`.
 
-Two problems, two kernels; the data stay, batches and features are drawn anew with each seed. At some iterations, in means over the
-seeds and two dozen probes: the square of f - h over the features' band V, and the square of h - h' over the batches' V_b, where h'
-takes the whole sample's gradient at f_t in place of the batch's. Both expectations are one. The gauge on the pages takes the
-variance of a batch's gradient at every eighth iteration only, too large a one while it falls. And by how much Lemma 1's bound lies
-above the mean square of f - h, at the iteration where it comes nearest to it.
+There are two problems and two kernels. The data stay the same; each seed draws other batches and features. Two ratios
+are measured at some iterations, as means over the seeds and two dozen probes:
+- the square of f - h over the features' band V;
+- the square of h - h' over the batches' V_b. h' takes the whole sample's gradient at f_t in place of the batch's.
+The expectation of both is one. The gauge on the pages takes the variance of a batch's gradient only at every eighth
+iteration, so its value is too large while the variance falls. The third measurement is the ratio of Lemma 1's bound
+to the mean square of f - h, at the iteration where it is smallest.
 """
 
 from __future__ import annotations

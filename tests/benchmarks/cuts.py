@@ -2,10 +2,10 @@
 
     python tests/benchmarks/cuts.py --seconds 5 60 300 --markdown tests/benchmarks/cuts.md
 
-A browser has two pages open, one whose run plays and one whose run stands still; between it and the server is a wire of our own,
-which refuses everything while it is cut. Measured are the seconds from its mending until each page is where it was: a run that
-played has gone on from where it was, and one that stood still makes the next step when that is asked for. Everything stays on
-the loopback interface.
+A browser has two pages open: the run of one plays, the run of the other is paused. The connection to the server goes
+through a forwarder, which refuses everything during a cut. The measurement is the time in seconds from the end of the
+cut until each page is back: a playing run has continued, and a paused one makes the next step on request. Everything
+stays on the loopback interface.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def cuts(lengths: list[float]) -> list[tuple[object, ...]]:
                 lasted = "not back"
                 try:
                     if name != STANDS_STILL or seconds > SECONDS_HELD:
-                        is_back()  # where its session is known still, a page that stands still is not read again
+                        is_back()  # if its session still exists, a paused page is not loaded again
                     goes_on()
                     lasted = f"{time.perf_counter() - begun:.1f}"
                 except (AssertionError, TimeoutError, PlaywrightTimeout) as error:

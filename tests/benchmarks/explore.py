@@ -2,13 +2,13 @@
 
     python tests/benchmarks/explore.py filling killed views --markdown tests/benchmarks/explore.md
 
-- filling: 8 x 8 points and 5 seeds of the first run that Explore offers, made by the page's server for a websocket client;
-  meanwhile another session watches a run (n = 2000, 256 features, "slow"). It is begun 20 s after the page was opened.
-- killed: the same once more in a new store; the server is killed (SIGKILL) when half of the runs are there, and another one
-  goes on. A row that was kept before must be the same afterwards, its seconds too: nothing was made twice.
-- views: 2,000 kept runs looked at in each view, by streamlit's own test client; of 50,000 the ranking.
+- filling: 8 x 8 points and 5 seeds of Explore's first run. The page's server makes them for a websocket client, 20 s
+  after the page was opened. Another session watches a run meanwhile (n = 2000, 256 features, "slow").
+- killed: the same in a new store. The server is killed (SIGKILL) when half of the runs are there, and another one
+  continues. Stored rows must stay the same, also their seconds: no run is made twice.
+- views: 2,000 stored runs in each view, by Streamlit's test client; the ranking of 50,000.
 
-Seconds are of the clock; beside them the load of the machine, which others use.
+Seconds are wall-clock seconds. The load of the machine, which others use, is given beside them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SECONDS_TO_LOOK = 20.0  # that a person looks at the question before the click
 SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 20}, "solver": {"n_iter": 50}}
 
 
-Row = tuple[str, str, str]  # what, the target, and what was seen
+Row = tuple[str, str, str]  # measurement, target and result
 
 
 @dataclass

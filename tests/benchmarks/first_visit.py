@@ -2,11 +2,11 @@
 
     python tests/benchmarks/first_visit.py --markdown tests/benchmarks/first_visit.md [--instant]
 
-A browser goes the way, with the speed that the page begins with. Measured is how long it waits for pages and runs; counted are
-the words that are new at each screen (of home those above the pictures, of a step those of its card; not those of buttons,
-whose time is that of the click) and the choices. A reader is taken to read 200 words a minute, to need 5 seconds for a guess
-and 2 for finding and pressing a button. Where others use the machine, runs are waited for as long as those let them:
-`--instant` chooses that speed on the lesson's page.
+A browser takes this path at the page's first speed. The measurements are its waiting times for pages and runs, the
+new words on each screen, and the choices. The words of home are those above the pictures, and the words of a step are
+those of its card. Words of buttons do not count, because a click has its own time. The assumptions are: a reader
+reads 200 words a minute, needs 5 seconds for a guess, and 2 seconds to find and press a button. If others use the
+machine, runs take longer: `--instant` chooses that speed on the lesson's page.
 """
 
 from __future__ import annotations

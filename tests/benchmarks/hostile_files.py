@@ -2,11 +2,11 @@
 
     python tests/benchmarks/hostile_files.py --files 600 --markdown tests/benchmarks/hostile_files.md
 
-The files are those of `tests/hostile_seeds.py`: the ones that a person has thought of, and as many as wanted that a number
-makes of good files of each format: bits turned over, parts cut out, repeated, or replaced. Each is to be read, or refused in
-one sentence, with at most 1 GB and 20 s of computing; this process, which stands for the server, is to keep its memory. A
-process reads several of them, one after the other; where it ends early, the file that it was at has done that, and the next
-process goes on behind it.
+The files are those of `tests/hostile_seeds.py`: hand-written ones, and any number of damaged good files of each
+format, with bits flipped, or parts cut out, repeated or replaced. Each file must be read, or refused in one sentence,
+with at most 1 GB and 20 s of computing. The memory of this process, which has the server's role, must not grow. One
+process reads several files in turn. If it ends early, its current file is the cause, and the next process continues
+after that file.
 """
 
 from __future__ import annotations

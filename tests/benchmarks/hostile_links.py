@@ -2,10 +2,10 @@
 
     python tests/benchmarks/hostile_links.py --links 2500 --markdown tests/benchmarks/hostile_links.md
 
-A link has one to six parameters of a setting, of its data set and of its kernel: at an end of their range, beyond it, or text
-that is no number at all; half of the links have the largest sizes together. Of each are measured the seconds to the page's
-whole answer (the server's CPU seconds beside them, for others may use the machine), exceptions on the page, and what memory
-the server holds.
+A link has one to six parameters of a setting, of its data set and of its kernel. Each is at an end of its range,
+beyond it, or text that is not a number. Half of the links combine the largest sizes. The measurements are the seconds
+to the page's whole answer, with the server's CPU seconds beside them because others may use the machine, the
+exceptions on the page, and the server's memory.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
     python tests/benchmarks/kills.py --kills 20 --markdown tests/benchmarks/kills.md
 
-A browser has a page open; the server is ended with SIGKILL and started again at the same port, with the same store. Measured
-are the seconds from the new server's first answer until the page is, by itself, where it was: a run that played has gone on, one
-that stood still is at its step, a race's run is done, a study can be gone on with, a file is asked for. Then it is looked at
-whether nothing finished was lost and all goes on: the next step is made, a race that had ended before (another one was going) has
-its result, the study comes to its end, the file is read. Last the exceptions that were shown, and what SQLite says of the store.
+A browser has a page open. The server is ended with SIGKILL and started again at the same port, with the same store.
+The measurement is the time in seconds from the new server's first answer until the page is back by itself: a playing
+run has continued, a paused one is at its step, the run of a race is done, a study can continue, and the page asks for
+the file again.
+Then these checks follow: the next step is made; an earlier race still has its result; the study ends; the file is
+read. The last checks are the exceptions on the page, and SQLite's verdict on the store.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Back:
     store: str
 
 
-# What waits until the page is back, and what sees that all goes on.
+# A function that waits until the page is back, and one that checks that all continues.
 Waits = tuple[Callable[[], None], Callable[[], None]]
 
 
@@ -73,7 +74,7 @@ def _paused(page: Page, address: str) -> Waits:
 
     def goes_on() -> None:
         step, until = page.get_by_role("button", name=re.compile("^Step")).first, time.monotonic() + LONG / 1000
-        while time.monotonic() < until:  # a click before the page has found its server again is nobody's
+        while time.monotonic() < until:  # a click before the page has reconnected is lost
             step.click(timeout=LONG)
             with contextlib.suppress(AssertionError):
                 expect(status).to_contain_text(f"step {at + 1} of 3000", timeout=SOON)

@@ -3,11 +3,15 @@
     python tests/benchmarks/lessons_by_keyboard.py --markdown tests/benchmarks/lessons_by_keyboard.md
     python tests/benchmarks/lessons_by_keyboard.py --only auc:step-size --ways "desk, light" --shots FOLDER
 
-The server is started by the script. Each lesson is begun anew at a desk (1280 x 900) and on a phone (390 x 844), in light and
-in dark. Questions are answered by Tab, arrows, Space and Enter; a goal by its button "Show me". Of each way are kept: how many
-keys it took, what axe-core calls serious or critical before each run and after it (in dark what concerns colours; of the whole
-page at the first step of a setting's first lesson, then of the lesson's card), steps that are wider than the window, and errors
-in the browser's console. A step that does not go on within two minutes ends its lesson.
+The script starts the server. Each lesson is played on a desktop (1280 x 900) and on a phone (390 x 844), in light and
+in dark. Tab, arrows, Space and Enter answer the questions, and the button "Show me" reaches a goal. These results are
+kept for each way:
+- the number of keys;
+- serious and critical findings of axe-core before and after each run: in dark only those about colours, and beyond
+  the first step of a setting's first lesson only those on the lesson's card;
+- steps that are wider than the window;
+- errors in the browser's console.
+A step that does not continue within two minutes ends its lesson.
 """
 
 from __future__ import annotations

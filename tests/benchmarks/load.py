@@ -2,18 +2,19 @@
 
     python tests/benchmarks/load.py watching training links visits --markdown tests/benchmarks/load.md
 
-- watching: 8, 16, 32 sessions watch a usual run (n = 2000, 256 features) play.
+- watching: 8, 16 or 32 sessions watch a usual run (n = 2000, 256 features) play.
 - training: 8 sessions train on 20,000 points with 1,024 features while 24 watch.
-- links: two links that would take the cores for themselves are open beside 8 watching sessions.
+- links: two links to very expensive runs are open beside 8 watching sessions.
 - replicas: two servers at once, each with 32 sessions that watch.
-- visits: 500 sessions one after another; then a minute of nothing; and all of it once more.
+- visits: 500 sessions one after another, then a minute of rest, and all of it again.
 
-Every visitor ticks as the browser's page does. Who watches clicks Pause and Play now and then: the seconds from a click to the
-page's whole answer. An update is a drawing that came to its end and showed another iteration. The server's CPU time, memory,
-threads and descriptors are read by its process id. The load is bounded, and stays on the loopback interface.
+Every visitor ticks as the browser's page does. A watching visitor sometimes clicks Pause and Play; the measurement is
+the time in seconds from a click to the page's whole answer. An update is a complete drawing that shows another
+iteration. The server's CPU time, memory, threads and descriptors are read by its process id. The load is bounded, and
+stays on the loopback interface.
 
-Where others use the machine, updates a second say little. Updates a CPU second, times the cores that the server can have, say
-about what they would be without the others; `cores had` is how much of them it got.
+If others use the machine, the number of updates per second means little. Updates per CPU second, times the cores that
+the server can have, estimate the rate without the others. `cores had` is the number of cores that the server got.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Visitor:
                 writer.write((head + token).encode())
                 try:
                     news = await self._news(reader)
-                except (asyncio.IncompleteReadError, ConnectionError):  # a browser connects anew
+                except (asyncio.IncompleteReadError, ConnectionError):  # a browser reconnects
                     writer.close()
                     reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
                     continue

@@ -2,19 +2,20 @@
 
     python tests/benchmarks/ordinal_real.py --sets sgemm,kin40k --seeds 5 --out ordinal.jsonl
 
-Protocol (W. Shi et al., AAAI 2020, Experiments): the target is cut into five classes of equal frequency, features are
-scaled to [0, 1], 500 random points keep their labels and all others lose them. The score is the mean AUC of the four
-sub-problems on `--test` of the points without labels.
+Protocol (W. Shi et al., AAAI 2020, Experiments): the target is cut into five classes of equal frequency, and features
+are scaled to [0, 1]. 500 random points keep their labels, and all others lose them. The score is the mean AUC of the
+four sub-problems on `--test` of the points without labels.
 
-lam and sigma are each of 2^-3 .. 2^3, gamma (one for all sub-problems) of 0, 0.2 .. 1 (a subset of the paper's grid,
-which has steps of 0.1), chosen by 5-fold cross-validation on the labeled points. The candidates of the search are not
-trained but solved: the optimum of the same objective, with 2000 unlabeled points, over functions in the span of the
-kernel at the labeled points and `--landmarks` others. The twin that learns from the labels alone is searched in the
-same way with gamma = 1, and has a lam and a sigma of its own.
+5-fold cross-validation on the labeled points chooses the parameters. lam and sigma are from 2^-3 .. 2^3, and gamma
+(one for all sub-problems) is from 0, 0.2 .. 1, a subset of the paper's grid with steps of 0.1. The search does not
+train the candidates, but solves them: the optimum of the same objective with 2000 unlabeled points, over functions in
+the span of the kernel at the labeled points and `--landmarks` others. The run on the labels alone has a separate
+search with gamma = 1, and its own lam and sigma.
 
-A run has `--n-iter` iterations with the constant step 0.1, and a quarter of it in the last quarter of the run. "exact"
-is the score of the solved optimum with the chosen parameters, for comparison. `--out` gets one row per set and seed as
-soon as it is known, as JSON, and what is there already is not computed again; the table is printed in Markdown.
+A run has `--n-iter` iterations with the constant step 0.1, and a quarter of it in the last quarter of the run.
+"exact" is the score of the solved optimum with the chosen parameters, for comparison. Each set and seed is added to
+the file `--out` as a row of JSON at once, and rows that are in it are not computed again. The table is printed in
+Markdown.
 
 The sets are files NAME.npz, with X and the classes y5 (1 to 5), in the folder that DSGLAB_DATA names, or in
 ../shared/data beside the project.

@@ -2,22 +2,22 @@
 
     python tests/benchmarks/out_of_the_box.py --sets DIR --rows rows.jsonl --out tests/benchmarks/out_of_the_box.md
 
-Sets: all .npz of the folder (X, and y of two classes or more, or y5 of ordered ones), and those that are shipped with
-scikit-learn. Of a set, 30 % of the rows (4,000 at most) are for testing, the rest (`--n-max` at most, drawn anew for each
-seed) for training: 200 labels in sets of two classes, 30 % in those of more, 500 in ordered ones (half of the points at
-most), two of each class among them in any case; the other labels are hidden. For TSGSU 500 similar pairs and 2,500 unlabeled
-points, and the true share of positives, which SU-SL gets, too. Coordinates are scaled by the training points, labeled or not.
+Sets: all .npz of the folder (X, and y of two classes or more, or y5 of ordered ones), and those of scikit-learn. 30 %
+of a set's rows (4,000 at most) are for testing. The rest is for training (`--n-max` at most, drawn for each seed).
+200 points keep their labels in sets of two classes, 30 % in those of more, and 500 in ordered ones (half of the
+points at most). Each class keeps at least two labels. TSGSU gets 500 similar pairs, 2,500 unlabeled points, and the
+true share of positives, which SU-SL also gets. Coordinates are scaled by the training points, labeled or not.
 
-At scale: 10^3 to 10^6 training points of a set of the folder that is large enough, and of two that are made here in the
-shape of SUSY and HIGGS (see `box_sets.made`), with 10,000 test points.
+At scale: 10^3 to 10^6 training points of a large set of the folder, and of two generated sets in the shape of SUSY
+and HIGGS (see `box_sets.made`), with 10,000 test points.
 
-Every fit is in a process of its own on one thread, and ends there out of time (`--seconds` of CPU time) or out of memory
-(`--gigabytes`). Times are CPU seconds of the fit; memory is the peak of what is resident above what was before the fit,
-with the data and all libraries loaded. A win or a loss is a 95 % interval of the paired differences over the seeds (Student's)
-that leaves out zero. Where a method has run out of time or memory at one size, it is not tried at a larger one.
+Every fit has a separate process with one thread. It ends if it runs out of time (`--seconds` of CPU time) or memory
+(`--gigabytes`). Times are CPU seconds of the fit. Memory is the peak of the resident memory, minus that before the
+fit with the data and all libraries loaded. A win or a loss is a 95 % interval of the paired differences over the
+seeds (Student's t) without zero. A method that ran out of time or memory at one size is not tried at a larger one.
 
-`--rows` gets a line for each fit as soon as it is known, and what is in it already is not fitted again, but for the
-estimators that `--again` names: so a run that was ended goes on, and what has changed is measured anew.
+Each fit is added to the file `--rows` at once, and fits that are in it are not made again, except for the estimators
+that `--again` names. So an interrupted run continues, and a changed estimator is measured again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ There are {seeds} seeds, and one thread for a fit.
 FEW, MANY = "200 labels", "a tenth of them labeled"
 
 
-# What is asked for.
+# Requested fits.
 
 
 def set_cells(found: list[Source], args: Namespace) -> Iterator[Cell]:

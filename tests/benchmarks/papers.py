@@ -3,10 +3,11 @@
     python tests/benchmarks/papers.py --rows rows.jsonl
     python tests/benchmarks/papers.py --full auc/fig1 --csv table.csv
 
-The first command measures what `--rows` does not have yet (CPU seconds, one thread, one fit at a time, 1.5 GB at most), reads
-the times of `baselines_time.md` where they are the figure's, and writes a drawing for each figure beside this file, and its
-table below the drawing in `papers.md`. The words there are written by hand after a look at the numbers. Sets are those of the
-folder that DSGLAB_DATA names, or of ../shared/data beside the project; else those of scikit-learn.
+The first command measures the rows that `--rows` does not have yet (CPU seconds, one thread, one fit at a time, 1.5
+GB at most). It reads the times of `baselines_time.md` for the figures that show them. It writes a drawing for each
+figure beside this file, and its table below the drawing in `papers.md`. The words there are written by hand after a
+look at the numbers. The sets are in the folder that DSGLAB_DATA names, or in ../shared/data beside the project;
+otherwise scikit-learn's sets are used.
 
 The second one carries out the study of our method that the page Papers opens, at the paper's size, as
 `python -m dsgcore sweep` does, and keeps its runs.

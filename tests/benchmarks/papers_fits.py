@@ -35,10 +35,10 @@ from dsgcore.baselines.svorex import SVOREX
 from dsgcore.model_selection import LabeledFolds
 
 ITERATIONS = (12, 25, 50, 100)
-# Of similar and of unlabeled points, each.
+# The number of similar points, and of unlabeled ones.
 BATCH = 256
 POWERS = [2.0**k for k in (-3, 0, 3)]
-# A draw of its own, in which parameters are chosen.
+# A separate draw, in which parameters are chosen.
 SELECTION = 1000
 N_TEST = 2000
 # At x (iterations, or a share of labels; 0 where there is none): what a fit came to, and its CPU seconds.
@@ -284,7 +284,7 @@ def classes_by_labels(panel: str, method: str, seed: int) -> Found:
     return found
 
 
-# The second set stands in where the first one is missing.
+# The second set replaces the first one if that is missing.
 COVTYPE, DIGITS = ("covtype20k",), ("digits",)
 HAS_COVTYPE, TSGSU_METHODS = data_file("covtype20k").exists(), ("TSGSU", "CUU (all)", "CUU (200)", "SU-SL", "SU-DH")
 PENDIGITS = present("pendigits", instead="digits")

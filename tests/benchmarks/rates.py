@@ -6,17 +6,20 @@
     python tests/benchmarks/rates.py average --lam 0.01 --seeds 8 --n-iter 4096
 
 Convex cases (QSG-S2AUC, QS3ORAO, and TSGSU with the squared loss and without correction): with steps theta / t and
-theta lam in (1, 2), E |f_t - f*|^2 = O(1 / t), for |f_t - f*|^2 <= 2 |f_t - h_t|^2 + 2 kappa ||h_t - f*||^2 and both parts
-are. f* is computed exactly; the squares are means over all 400 points and over the seeds, and a slope is that of
-least squares of their logarithm against that of t, over the last decade of t, at points evenly spaced in log t. Its
-standard error is that of resampling the seeds.
+theta lam in (1, 2), E |f_t - f*|^2 = O(1 / t). The reason is |f_t - f*|^2 <= 2 |f_t - h_t|^2 + 2 kappa ||h_t -
+f*||^2, and both parts have this rate. f* is computed exactly. The squares are means over all 400 points and over the
+seeds. A slope is fitted by least squares to the logarithms of mean square and t, over the last decade of t, at points
+evenly spaced in log t. Its standard error comes from resampling the seeds.
 
-Non-convex cases (TSGSU with a correction, TSGS3VM): with a constant step, of theta / sqrt(T) and theta / T^(3/4), the
-running mean of ||grad J(h_t)||^2 in the kernel's space, J being the whole sample's objective, over that at the start.
+Non-convex cases (TSGSU with a correction, TSGS3VM): with a constant step theta / sqrt(T) or theta / T^(3/4), the
+measurement is the running mean of ||grad J(h_t)||^2 in the kernel's space, relative to the start. J is the whole
+sample's objective.
 
-The average: with the constant step "auto", ||f_t - f*|| / ||f*|| beside that of the mean of f_(t/2+1) .. f_t, at t = 16, 32 ..
+The average: with the constant step "auto", ||f_t - f*|| / ||f*|| beside the same for the mean of f_(t/2+1) .. f_t, at
+t = 16, 32 ..
 
-The tables are printed in Markdown. tests/test_rates.py holds the same measurements, in short, to what is claimed of them.
+The tables are printed in Markdown. tests/test_rates.py checks the claims with shorter versions of the same
+measurements.
 """
 
 from __future__ import annotations

@@ -2,24 +2,25 @@
 
     python tests/benchmarks/s3vm_real.py --sets codrna,w6a --seeds 5 --out s3vm.jsonl
 
-Protocol (X. Geng et al., IJCAI 2019, Section 6.1): 200 random points keep their labels; the others lose them and are
-divided into five folds, of which the first is for training and the rest for testing (`--test` of these). Batches of 256
-points a source, ceil(sqrt(n)) random features or `--features` if these are more, lam = 1. With 100 coordinates or more
-the features are the structured orthogonal ones, and at least as many as one rotation has, which cost no more.
-Coordinates are standardised by the means and deviations of the training points.
+Protocol (X. Geng et al., IJCAI 2019, Section 6.1): 200 random points keep their labels. The others lose them and are
+divided into five folds: the first is for training and the rest for testing (`--test` of these). Batches have 256
+points of each source. There are ceil(sqrt(n)) random features, or `--features` if these are more, and lam = 1. With
+100 coordinates or more the features are the structured orthogonal ones, which cost no more, and there are at least as
+many as one rotation has. Coordinates are standardised by the means and deviations of the training points.
 
-C and sigma are each of 10^-3 .. 10^3, chosen by SVC's 5-fold cross-validation on the labeled points; the first of equal
-errors wins. C is that of SVC, a labeled point's weight: TSGS3VM, whose C weighs their mean, gets 200 C. The loss of
-the unlabeled points and their weight in parts of that of the labels, `--loss` and `--ratio`, are set beforehand.
+SVC's 5-fold cross-validation on the labeled points chooses C and sigma from 10^-3 .. 10^3; the first of equal errors
+wins. This C weighs one labeled point, and TSGS3VM's C weighs their mean, so TSGS3VM gets 200 C. The loss of the
+unlabeled points and their weight relative to the labels are set beforehand by `--loss` and `--ratio`.
 
-A run has T = 2 C (of the mean) iterations, between 1000 and `--n-iter`, with the constant step 4 / max(C, T) and a
-quarter of it in the last quarter of the run: a step of 1/t would begin with values near C, which only T >> C iterations
-forget. The twin, with C* = 0, gets the same batches of labeled points, the same features and as many iterations. How
-far the runs have come is told by the points that changed sides in the last quarter, and by those on which the twin and
-the exact solution of its problem differ: an SVM without intercept, by liblinear in coordinates of the kernel's span.
+A run has T = 2 C (of the mean) iterations, between 1000 and `--n-iter`. Its step is the constant 4 / max(C, T), and a
+quarter of it in the last quarter of the run. A step of 1/t would begin with values near C, which are forgotten only
+after T >> C iterations. The run with C* = 0 gets the same batches of labeled points, the same features and as many
+iterations. Two numbers tell how far the runs have come: the points that changed sides in the last quarter, and the
+points on which the run with C* = 0 differs from the exact solution of its problem, an SVM without intercept
+(liblinear in coordinates of the kernel's span).
 
-`--out` gets one row per set and seed as soon as it is known, as JSON, and what is there already is not computed again; the
-table is printed in Markdown.
+Each set and seed is added to the file `--out` as a row of JSON at once, and rows that are in it are not computed
+again. The table is printed in Markdown.
 
 The sets are files NAME.npz with X and y in the folder that DSGLAB_DATA names, or in ../shared/data beside the project.
 """

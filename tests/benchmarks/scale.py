@@ -3,10 +3,14 @@
     python tests/benchmarks/scale.py kills rows bytes messages workers features prediction --figures scale.json
     python tests/benchmarks/scale.py plan --figures scale.json
 
-kills: a worker of two is killed at a random iteration, again and again on one cluster; rows: 10^8 rows of Parquet, made on the spot
-(7 GB) and deleted; bytes: what an iteration puts on the wire; messages: how long that takes; workers: one process and two, in turn;
-features: the same with four times as many features; prediction: `python -m dsgcore predict` of 10^7 rows, and of as many killed
-half way. Each part's figures go into the file, and `scale.md` explains them; `plan` computes what they mean for 10^9 rows and
+- kills: one of two workers is killed at a random iteration, again and again on one cluster.
+- rows: 10^8 rows of Parquet (7 GB), made for the measurement and deleted.
+- bytes: the bytes of an iteration on the network.
+- messages: their time.
+- workers: one process and two, in turn.
+- features: the same with four times as many features.
+- prediction: `python -m dsgcore predict` of 10^7 rows, and the same with a kill half way.
+Each part writes its figures to the file, and `scale.md` explains them. `plan` computes the figures for 10^9 rows and
 64 workers.
 """
 

@@ -33,7 +33,7 @@ dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
 shared.SECONDS_WITHOUT_WORKERS = 900.0  # a crowded machine takes its time to begin a process
 OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL, "processes": True}
 LOOPBACK = "/proc/thread-self/net/dev"
-# Linux's own numbers for a network of one's own, and for setting an interface up and running.
+# Linux's constants for a separate network, and for starting an interface.
 NEW_NETWORK, SET_FLAGS, UP = 0x40000000, 0x8914, 0x49
 
 

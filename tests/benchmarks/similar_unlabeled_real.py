@@ -2,26 +2,28 @@
 
     python tests/benchmarks/similar_unlabeled_real.py covtype20k --seeds 3 --out results.jsonl
 
-Protocol (Shi, Gu, Li, Deng and Huang, Machine Learning 2021, "Experiments"): one class against the rest; 5000 similar
-pairs or as many as fit, 10 000 unlabeled points or as many as fit, and n_U / 3 test points, all disjoint and each with
-its own share of positives; squared loss; the prior is the data's share of positives; mini-batches of 1000 + 1000.
-lam and the kernel's parameters are chosen by 5-fold cross-validation of the zero-one SU risk, on similar and
-unlabeled points alone, in a split of its own, from every other power of two of the paper's grid.
+Protocol (Shi, Gu, Li, Deng and Huang, Machine Learning 2021, "Experiments"): one class against the rest. There are
+5000 similar pairs or as many as fit, 10 000 unlabeled points or as many as fit, and n_U / 3 test points. All are
+disjoint, and each sample has its share of positives. The loss is squared, the prior is the data's share of positives,
+and mini-batches have 1000 + 1000 points. 5-fold cross-validation of the zero-one SU risk chooses lam and the kernel's
+parameters, on the similar and unlabeled points of a separate split, from every other power of two of the paper's
+grid.
 
 Both methods minimise the same objective, so both get the parameters that the exact solution's cross-validation
-chooses. With `--search-with-correction own` (or `Gaussian`) each gets parameters of its own, lam and
-sigma from every power of two, from the (un)corrected minimisers on a basis (see `basis_values`), and TSGSU the step with
-the smallest risk on one fold.
+chooses. With `--search-with-correction own` (or `Gaussian`) each method has a separate search: lam and sigma from
+every power of two, by the corrected or uncorrected minimisers on a basis (see `basis_values`). TSGSU's step is then
+the one with the smallest risk on one fold.
 
 With all training points as centres and the ridge in the kernel's space, f = sum_i a_i k(x_i, .) has
 
     a_S = pi_S / (lam n_S (2 pi - 1))  for each of the n_S members of pairs,
     (lam I + K_UU / (2 n_U)) a_U = -[1 / (2 (2 pi - 1)) + K_US a_S / 2] / n_U,
 
-which conjugate gradients solve, to 1e-10 and in float64 where it is measured.
+which conjugate gradients solve to 1e-10, in float64 for the measurements.
 
-TSGSU's step is constant, --step / (lam + mu) with mu the largest eigenvalue of K_UU / (2 n_U), from 1000 of the points:
-the paper only says that it was adjusted. Where no batch's risk was negative, all corrections are the same run.
+TSGSU's step is constant: --step / (lam + mu), with mu the largest eigenvalue of K_UU / (2 n_U) from 1000 of the
+points. The paper only says that the step was adjusted. If no batch's risk was negative, all corrections give the same
+run.
 
 The data are files NAME.npz in the folder that DSGLAB_DATA names, or in ../shared/data beside the project. Every row goes
 to `--out` as soon as it is known.

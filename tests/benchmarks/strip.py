@@ -33,7 +33,7 @@ def counted(names) -> str:
     return ", ".join(f"{name} {times}" for name, times in Counter(names).most_common())
 
 
-# What the four runs call what the strip's gauges are named after.
+# The four runs' names for the causes that the gauges are named after.
 CAUSES = {"Iterations": "optimisation", "Step": "optimisation", "Features": "features", "Batches": "batches"}
 SEEDS_OF_INTERVENTION = 5  # of batches and features, for each seed of the data
 # S3VM's way without noise is a run on the whole sample, minutes a case: it has no exact optimum.

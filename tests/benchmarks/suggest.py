@@ -2,9 +2,10 @@
 
     python tests/benchmarks/suggest.py --sets DIR --seeds 2 --out tests/benchmarks/suggest.md
 
-The sets' splits are those of `out_of_the_box.py`, standardised: at most `--n-max` training points, of which 200 (two classes),
-500 (ordered) or 30 % (several) are labeled. `dsgcore.model_selection.suggest` has `--seconds` of *CPU* time, so that other work on
-the machine changes nothing, and one thread. The estimator is then fitted with its own arguments and with what was suggested.
+The sets have the splits of `out_of_the_box.py`, standardised: at most `--n-max` training points, of which 200 (two
+classes), 500 (ordered) or 30 % (several) are labeled. `dsgcore.model_selection.suggest` has one thread and
+`--seconds` of *CPU* time, so that other work on the machine changes nothing. The estimator is then fitted with its
+defaults and with the suggestion.
 """
 
 from __future__ import annotations

@@ -3,16 +3,17 @@
     python tests/benchmarks/table3.py --sets iris,wine --splits 30 --out table3.csv
 
 Protocol (J. Li, Y. Liu, R. Yin and W. Wang, IJCAI 2019, Section 5): 70 % of the points are for training, and 30 % of
-these, stratified, keep their labels; features are scaled to [0, 1], without a bias; the parameters are chosen once per
-data set, "before a method runs", by 5-fold cross-validation on the labeled points, in splits of their own; the graph
-is that of all training points. Every method sees the same splits and the same mini-batches.
+these, stratified, keep their labels. Features are scaled to [0, 1], without a bias. The parameters are chosen once
+per data set, "before a method runs", by 5-fold cross-validation on the labeled points of separate splits. The graph
+covers all training points. Every method sees the same splits and the same mini-batches.
 
-The search goes in stages: what Linear-MC has (step, and norm or ridge), then tau_I (SS-MC) and tau_S with theta (LRC-MC)
-beside it, then both together (PS3VT). Each grid has 0, as the paper's; of equal errors the first in the list wins.
+The search has stages: first Linear-MC's parameters (step, and norm or ridge), then tau_I (SS-MC) and tau_S with theta
+(LRC-MC) beside them, then both together (PS3VT). Each grid has 0, like the paper's. The first of equal errors in the
+list wins.
 
-`--out` gets one row per split and method as soon as it is known; the searched errors go to the same name with
-`.search.csv`. The table is printed in Markdown. iris and wine are scikit-learn's; the other sets are files NAME.npz
-in the folder that DSGLAB_DATA names, or in ../shared/data beside the project: those that are absent are left out.
+Each split and method is added to the file `--out` at once; the searched errors go to the same name with
+`.search.csv`. The table is printed in Markdown. iris and wine are scikit-learn's. The other sets are files NAME.npz
+in the folder that DSGLAB_DATA names, or in ../shared/data beside the project; absent ones are left out.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python tests/benchmarks/wander.py --minutes 30 --markdown tests/benchmarks/wander.md
 
-Eight sessions on the pages of all settings, without a browser. Every one to four seconds each presses a button or gives a slider,
-a box or a switch another of its values, and waits for the page's answer. One that does not come within a minute is lost, as is a
-step that was asked for where the run stands still and was not made. The load is bounded, and stays on the loopback interface.
+Eight sessions are on the pages of all settings, without a browser. Every one to four seconds each presses a button,
+or changes a slider, a box or a switch, and waits for the page's answer. An answer that does not come within a minute
+is lost. So is a requested step of a paused run that is not made. The load is bounded, and stays on the loopback
+interface.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LONGEST, STEP_LASTS = 60.0, 10.0
 PAUSE = (1.0, 4.0)
 LEFT_ALONE = {"Your own file"}  # a page without a file waits for one, and a visitor without a browser has none
 SHARE_OF_BUTTONS = 0.4
-# What starts processes of their own for a minute, or leaves the page.
+# Controls that start separate processes for a minute, or leave the page.
 HEAVY = ("race", "suggest", "find_out", "seeds", "four", "repeat", "lesson", "download")
 
 

@@ -1,6 +1,6 @@
 """The app in a real browser: one server and one Chromium for the session, and a window that each test gets as if new.
 
-A page's programs are compiled for each new renderer: half of what it takes to load. In a window that has shown the app
+A page's programs are compiled for each new renderer, which takes half of the loading time. In a window that has shown the app
 they are there; what a test leaves in it is removed. A test of a first visit, and whatever is open beside, has a new one.
 
     def test_curve_moves(open_page, page_health):

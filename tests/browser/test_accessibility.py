@@ -33,7 +33,7 @@ OTHERS_OUT = """() => {
 OTHERS_IN = "() => { for (const [part, held] of window.others) part.replaceChildren(...held); }"
 LOOK = "([part, options]) => axe.run(part, options)"
 THEMED = ["color-contrast"]  # what a theme can change
-AT_ONCE = "* {transition: none !important}"  # what is drawn anew, or in another theme, fades in
+AT_ONCE = "* {transition: none !important}"  # parts that are drawn again, or in another theme, fade in
 
 
 def found_on(page, theme, part=None):
@@ -46,7 +46,7 @@ def found_on(page, theme, part=None):
         "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme", arg=theme
     )
     rules = {"type": "tag", "values": list(RULES)} if theme == "light" else {"type": "rule", "values": THEMED}
-    page.wait_for_selector('[data-stale="true"]', state="detached")  # what is about to be drawn anew is pale
+    page.wait_for_selector('[data-stale="true"]', state="detached")  # stale parts are pale
     page.evaluate(OTHERS_OUT)
     response = page.evaluate(LOOK, [part or "html", {"resultTypes": ["violations"], "runOnly": rules}])
     page.evaluate(OTHERS_IN)

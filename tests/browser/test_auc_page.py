@@ -99,7 +99,7 @@ def _first(page, held):
     raise AssertionError("no tick was asked for within 30 seconds")
 
 
-# Keeps back the answers of ticks from when it is told so until the page says that the run stands still.
+# Hold back the answers of ticks, from a signal until the page shows that the run is paused.
 LATE_TICKS = """() => {
     const ask = window.fetch;
     window.fetch = async (address, ...rest) => {

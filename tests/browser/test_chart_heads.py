@@ -79,7 +79,7 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
 
 def test_what_the_numbers_mean_is_reached_by_keyboard(open_page, wait_ready):
     page = open_drawn(open_page, "auc?at=30")
-    page.locator(FILLED).first.wait_for(state="attached", timeout=30_000)  # what is drawn anew has no focus
+    page.locator(FILLED).first.wait_for(state="attached", timeout=30_000)  # a part that is drawn again loses the focus
     wait_ready(page)
     tiles = page.locator(".live-tiles")
     for label, said in {
@@ -90,7 +90,7 @@ def test_what_the_numbers_mean_is_reached_by_keyboard(open_page, wait_ready):
         expect(page.get_by_role("tooltip", name="").filter(has_text=said).first).to_be_visible()
 
 
-# From now on, which chart is drawn, in `drawn`.
+# Record the drawn charts in `drawn` from now on.
 COUNT = """() => {
     window.drawn = [];
     const {react} = Plotly;

@@ -25,7 +25,7 @@ def test_ways_from_the_keyboard_to_their_answer(open_page, wait_ready):
 
     page.get_by_role("radio", name="|f − h|²").click()
     expect(page.locator(".st-key-chart-ways")).to_contain_text("|f − h|²: 2 seeds")
-    wait_ready(page)  # a button that is drawn anew has no file to give
+    wait_ready(page)  # a button that is being drawn again offers no file
     with page.expect_download() as table:
         page.get_by_role("button", name="All curves (CSV)").click()
     assert table.value.path().read_text().startswith("case,seed,t,evaluations,seconds,error,")

@@ -25,7 +25,7 @@ CELL = """() => { const box = document.querySelector('.st-key-chart-study .plotl
     return [box.x + box.width * 0.75, box.y + box.height * 0.25]; }"""
 
 
-# What a chart is saved as, and how that begins.
+# The format of a saved chart, and its first bytes.
 FILES = {"PNG": b"\x89PNG", "SVG": b"<svg", "CSV": b"curve,", "HTML": b"<!doctype html>"}
 
 
@@ -60,7 +60,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
 
     page.mouse.click(*page.evaluate(CELL))  # the upper right cell: the largest of both
     expect(page.get_by_role("combobox", name="Point")).to_have_value(AT_5_AND_5, timeout=20_000)
-    wait_ready(page)  # a button that is drawn anew has no file to give
+    wait_ready(page)  # a button that is being drawn again offers no file
     with page.expect_download() as table:
         page.get_by_role("button", name="Table (CSV)").click()
     text = table.value.path().read_text()

@@ -68,7 +68,7 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open
     assert page.title() == PAGES[path]
     for role in ("button", "link", "img"):
         assert page.get_by_role(role, name=ICON).count() == 0, f"a {role} is called like its icon"
-    if path not in SETTINGS:  # whose tabs are looked at in test_accessibility.py
+    if path not in SETTINGS:  # test_accessibility.py checks their tabs
         found = [line for theme in THEMES for line in found_on(page, theme)]
         assert not found, "\n".join(found)
 
@@ -103,7 +103,7 @@ def test_a_run_waits_for_nothing_that_is_not_seen_yet(open_page):
     page = open_page("auc?at=3", is_first_visit=True)
     expect(page.locator("#chart-score .js-plotly-plot")).to_be_visible(timeout=30_000)
     began = {name.rpartition("/")[2]: start for name, start in page.evaluate(READ)}
-    # The charts' library is asked for by the page's head: with the page, not after it.
+    # The page's head requests the charts' library: with the page, not after it.
     assert began[LIBRARY.name] < min(start for name, start in began.items() if name == "health")
     assert not any(kind in name for name in began for kind in ("DataFrame", "SyntaxHighlighter"))
     for tab, content in {"Compare": "stDataFrame", "Code": "stCode"}.items():

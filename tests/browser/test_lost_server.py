@@ -35,13 +35,13 @@ def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
         page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=LONG)
         kept = int(re.search(r"at=(\d+)-playing", page.url)[1])
         server = _killed(server)
-        # It has not begun anew: that would take it seconds to come so far, and its first places would be seen in the link.
+        # It has not started over: that would take seconds, and the link would show its first steps.
         page.wait_for_function(f"Number(/at=(\\d+)-playing/.exec(location.search)?.[1]) > {kept}", timeout=LONG)
         status = page.locator(".live-status")
         expect(status).to_contain_text(re.compile(r"step \d+ of 1000 · running"), timeout=LONG)
         assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "reload"
         assert "lam=0.01" in page.url
-        # A page that stands still asks for nothing: it is told when the connection is there again.
+        # A paused page requests nothing: it gets a message when the connection is back.
         page.get_by_role("button", name=re.compile("^Pause")).click()
         expect(status).to_contain_text("paused", timeout=LONG)
         where = re.search(r"step \d+ of 1000", status.inner_text())[0]

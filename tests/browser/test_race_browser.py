@@ -126,7 +126,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
     page.get_by_role("tab", name="Compare").click()
     expect(page.get_by_text("Started for an earlier run on other data")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".live-status")).to_contain_text("done", timeout=PATIENCE_MS)
-    # The page is drawn anew: its charts are gone for a moment.
+    # The page is drawn again: its charts are gone for a moment.
     page.wait_for_function(f"({TRACES})('chart-race').some(trace => String(trace) === 'QN-S3VM,scatter,{COMPETITOR}')")
     page_health.assert_clean()
 

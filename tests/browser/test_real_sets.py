@@ -65,6 +65,6 @@ def test_the_first_run_on_a_real_set_is_at_least_as_good_as_svc(setting, open_pa
     n_labeled = first_run(page, f"{name}.csv", content)
     problem, split = split_of(setting, f"{name}.csv", content, n_labeled)
     theirs = score_of_peer(setting, split, problem)
-    # Of the tile, the heading is drawn by the script, and the number by ticks: the heading can be a moment behind.
+    # The script draws the tile's heading, and ticks draw its number: the heading can be a moment late.
     page.wait_for_function(AT_LEAST, arg=round(theirs, 3), timeout=30_000)
     page_health.assert_clean()

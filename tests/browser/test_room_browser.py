@@ -82,7 +82,7 @@ def test_a_reload_keeps_the_room_and_nothing_but_a_cookie_holds_its_key(open_pag
     expect(lecturer.locator(".st-key-presented")).to_contain_text(code)
     expect(lecturer.locator(".room-bars")).to_be_visible()
     found += all_that_is_there(lecturer)
-    # What the lecturer copies from the address bar gives nobody else the room.
+    # The lecturer's address does not give the room to another person.
     context = browser.new_context()
     try:
         other = context.new_page()

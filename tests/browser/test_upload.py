@@ -110,7 +110,7 @@ def test_broken_files_get_a_sentence_and_the_app_goes_on(open_page, page_health)
     ):
         file_name, content, said = REFUSED[name]
         give(page, file_name, content)
-        # Among all: while the page is drawn, the sentence of the file before may stand there still.
+        # Look at all sentences: while the page is drawn, that of the previous file may still be there.
         alerts = page.get_by_test_id("stSidebar").get_by_test_id("stAlert")
         expect(alerts.filter(has_text=said.split(",")[0].removeprefix("the ")[:30])).to_be_visible(timeout=30_000)
         expect(alerts).to_have_count(1)

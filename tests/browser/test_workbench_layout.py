@@ -40,7 +40,7 @@ HOLES = """() => {
 def box(page, selector):
     part = page.locator(selector).first
     for _ in range(100):
-        part.wait_for()  # a part that is being drawn anew has no place for a moment
+        part.wait_for()  # a part that is being drawn again has no place for a moment
         if (found := part.bounding_box()) is not None:
             return found
         page.wait_for_timeout(50)
@@ -139,7 +139,7 @@ def assert_no_hole(page, hidden):
     expect(page.locator(PARTS[hidden]).filter(visible=True)).to_have_count(0)
     for part in set(PARTS) - {hidden}:
         expect(page.locator(PARTS[part]).first).to_be_visible()
-    with contextlib.suppress(TimeoutError):  # what is drawn anew leaves one for a moment
+    with contextlib.suppress(TimeoutError):  # a part that is drawn again leaves one for a moment
         page.wait_for_function(f"({HOLES})().length === 0", timeout=5000)
     assert page.evaluate(HOLES) == [], hidden
     left, right = ends(page, MAIN)[:2]
