@@ -17,6 +17,7 @@ ORDER = (
     "controls",
     "upload",
     "gallery",
+    "comparing",
     "race",
     "studies",
     "handouts",

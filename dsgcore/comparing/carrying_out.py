@@ -18,6 +18,7 @@ from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.samples import Sample
 from dsgcore.comparing.workers import Workers, workers_for
 from dsgcore.core.parameters import Integer, Real
+from dsgcore.jobs import JobQueue
 from dsgcore.studies.store import Store, default_store
 
 SEEDS = Integer("seeds", 10, low=1, high=1000)
@@ -46,7 +47,7 @@ def compare(
     ordered: bool = False,
     curves: bool = True,
     store: Store | str | os.PathLike[str] | None = "default",
-    jobs: int | None = None,
+    jobs: int | JobQueue | None = None,
     name: str = "your data",
     tell: Tell = lambda comparison: None,
 ) -> Comparison:
@@ -78,8 +79,8 @@ def compare(
         True for learning curves of the best methods over the number of labels.
     store : Store, path or None, default "default"
         Store of finished fits. A repeated or interrupted comparison does not repeat them. None keeps nothing.
-    jobs : int, optional
-        Number of fits at a time. By default one for each core.
+    jobs : int or JobQueue, optional
+        Number of fits at a time, or a queue that others share. By default one for each core.
     name : str, default "your data"
         Name of the data in the report.
     tell : callable, optional
@@ -120,7 +121,8 @@ def compare(
     sample = Sample.of(X, y, labels=labels, is_ordered=ordered)
     chosen = chosen_methods(methods, sample.kind)
     plan = _Plan(sample, [m.name for m in chosen], chosen_score(score, sample.kind), n_seeds, limit, name)
-    with workers_for(sample, KeptFits(sample, _opened(store)), JOBS.check(jobs)) as workers:
+    at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)
+    with workers_for(sample, KeptFits(sample, _opened(store)), at_once) as workers:
         return _Rounds(plan, workers, tell).carry_out(curves=curves)
 
 

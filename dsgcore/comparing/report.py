@@ -29,9 +29,9 @@ def html_of(comparison: Comparison) -> str:
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>',
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict">{escape(comparison.verdict.sentence)}</p>',
-        f"<h2>Ranked methods</h2><p>{escape(_setting(comparison))}</p>",
+        f"<h2>Ranked methods</h2><p>{escape(setting_of(comparison))}</p>",
         f'<div class="wide">{_table(shown_table(comparison))}</div>',
-        f"<p>{escape(_reading(comparison))}</p>",
+        f"<p>{escape(explanation_of(comparison))}</p>",
         *([f"<h2>How many labels would you need?</h2>{figure}", f"<p>{escape(BANDS)}</p>"] if figure else []),
         f"<footer><p>Made by DSG Lab {__version__}.</p></footer></body></html>\n",
     ]
@@ -48,7 +48,8 @@ def _axis(comparison: Comparison) -> str:
     return f"{comparison.score.title}{percent}"
 
 
-def _setting(comparison: Comparison) -> str:
+def setting_of(comparison: Comparison) -> str:
+    """Return a sentence with the sizes of the training and test sets."""
     c = comparison
     return (
         f"Each seed draws {c.n_labeled:,} labels and {c.n_train - c.n_labeled:,} unlabeled points to learn from, and "
@@ -56,7 +57,8 @@ def _setting(comparison: Comparison) -> str:
     )
 
 
-def _reading(comparison: Comparison) -> str:
+def explanation_of(comparison: Comparison) -> str:
+    """Return the meaning of the table's columns."""
     unit = comparison.score.unit
     cut = "" if comparison.is_complete else " The time was over before all seeds were done."
     return (
@@ -102,4 +104,4 @@ def text_of(comparison: Comparison) -> str:
     """Return the verdict, and the ranked table in plain text."""
     c = comparison
     table = shown_table(c).to_string(index=False, justify="left")
-    return "\n".join([c.verdict.sentence, "", _setting(c), "", table, "", _reading(c)])
+    return "\n".join([c.verdict.sentence, "", setting_of(c), "", table, "", explanation_of(c)])

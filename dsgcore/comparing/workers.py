@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from dsgcore.jobs import Job, JobQueue
 # Memory in bytes that a fit may take.
 MEMORY = 3 * 10**9
 TOO_SLOW = "it is too slow for this time limit"
-SECONDS_BETWEEN_LOOKS = 0.02
+SECONDS_BETWEEN_LOOKS, SECONDS_TO_END = 0.02, 1.0
 
 
 @dataclass(eq=False)
@@ -72,7 +72,7 @@ class Workers:
         new: list[Fit] = []
         for job, requests in list(self.running.items()):
             job.cancel()
-            job.wait(1.0)
+            job.wait(SECONDS_TO_END)
             new += self._taken(job)
             made = len(job.result or job.progress or [])
             late = [Fit(request, note=TOO_SLOW) for request in requests[made : made + 1]]
@@ -82,10 +82,20 @@ class Workers:
 
 
 @contextmanager
-def workers_for(sample: Sample, kept: KeptFits, jobs: int | None) -> Iterator[Workers]:
-    """Provide the background jobs of a sample, `jobs` at a time (default: one per core). They end with the block."""
-    with (
-        tempfile.TemporaryDirectory(prefix="dsgcore-compare-") as folder,
-        JobQueue(jobs or os.cpu_count() or 1) as queue,
-    ):
-        yield Workers(queue, kept, Path(folder), sample.write(Path(folder)))
+def workers_for(sample: Sample, kept: KeptFits, jobs: int | JobQueue | None) -> Iterator[Workers]:
+    """Provide the background jobs of a sample. They end with the block.
+
+    `jobs` is their number at a time (default: one per core), or a queue that others share.
+    """
+    with tempfile.TemporaryDirectory(prefix="dsgcore-compare-") as folder, _queue(jobs) as queue:
+        workers = Workers(queue, kept, Path(folder), sample.write(Path(folder)))
+        try:
+            yield workers
+        finally:
+            for job in workers.running:
+                job.cancel()
+                job.wait(SECONDS_TO_END)
+
+
+def _queue(jobs: int | JobQueue | None) -> AbstractContextManager[JobQueue]:
+    return nullcontext(jobs) if isinstance(jobs, JobQueue) else JobQueue(jobs or os.cpu_count() or 1)

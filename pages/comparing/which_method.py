@@ -1,0 +1,96 @@
+"""The section "Which method?" of the Data page: a comparison of the methods on a data set, with a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dsgcore.comparing import Comparison, ComparisonError, Sample, html_of
+from dsgcore.comparing.background import Background
+from dsgcore.comparing.curve_figure import curve_figure
+from dsgcore.comparing.report import BANDS, explanation_of, setting_of, shown_table
+from dsgcore.data import Dataset
+from dsgcore.jobs import shared_jobs
+from pages.controls.own_file import plain
+
+GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", "which_seconds"
+USUAL_LABELS, TIMES, TICK_SECONDS = 200, (30, 60, 120, 300), 1.0
+WHAT = (
+    "Fits the methods of this app and those of scikit-learn to the same labels, over several seeds, and compares them on "
+    "held-out labels. The answer says which method to use, how sure that is, and if the unlabeled points help."
+)
+
+
+def which_method(dataset: Dataset, name: str, *, is_ordered: bool) -> None:
+    """Draw the button that starts the comparison, and its result so far."""
+    st.header("Which method?")
+    try:
+        sample = Sample.of(dataset.X, dataset.y, labels=None, is_ordered=is_ordered)
+    except ComparisonError as error:
+        st.caption(plain(f"No comparison is possible: {error}."))
+        return
+    going: Background | None = st.session_state.get(GOING)
+    if going is not None and st.session_state[f"{GOING}_data"] != sample.sha256:
+        going.cancel()
+        going = st.session_state[GOING] = None
+    _question(sample, name, going, is_ordered=is_ordered)
+    if going is not None:
+        is_going = not going.is_over
+        st.fragment(_answer, run_every=TICK_SECONDS if is_going else None)(going, is_going)
+
+
+def _question(sample: Sample, name: str, going: Background | None, *, is_ordered: bool) -> None:
+    least, most, is_going = len(sample.classes), sample.n_labeled, going is not None and not going.is_over
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-which-method"):
+        labels = st.number_input("Labels to learn from", least, most, min(USUAL_LABELS, most), key=LABELS, width=170)
+        seeds = st.number_input("Seeds", 3, 100, 10, key=SEEDS, width=110)
+        seconds = st.selectbox("Time", TIMES, index=2, key=SECONDS, format_func="{} s".format, width=110)
+
+        def begin() -> None:
+            given = {"labels": int(labels), "seeds": int(seeds), "seconds": float(seconds), "ordered": is_ordered}
+            begun = Background(sample.X, sample.y, **given, name=name, jobs=shared_jobs())
+            st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256
+
+        st.button(
+            "Compare methods",
+            icon=":material/trophy:",
+            help=WHAT,
+            key="compare-methods",
+            disabled=is_going,
+            on_click=begin,
+        )
+        if is_going and going is not None:
+            st.button("Stop", icon=":material/close:", key="stop-comparing", on_click=going.cancel)
+
+
+def _answer(going: Background, was_going: bool) -> None:
+    """Draw the verdict, the table and the curves so far."""
+    is_over, found = going.is_over, going.so_far
+    if going.error:
+        st.error(plain(going.error))
+    elif not is_over:
+        n = 0 if found is None else len(found.fits)
+        st.caption(f"{n} fits are done, {going.seconds:.0f} s.")
+    if found is not None and found.ranking:
+        _draw(found)
+    if was_going and is_over:
+        st.rerun()  # once, to stop the ticking
+
+
+def _draw(found: Comparison) -> None:
+    st.markdown(f"**{plain(found.verdict.sentence)}**")
+    st.dataframe(shown_table(found), hide_index=True, width="stretch", key="which-table")
+    st.caption(plain(f"{setting_of(found)} {explanation_of(found)}"))
+    if figure := curve_figure(found.curves, found.score.title):
+        st.subheader("How many labels would you need?")
+        st.image(
+            figure, caption=BANDS, width=760, alt="Learning curves: the score of the methods over the number of labels."
+        )
+    with st.container(horizontal=True):
+        _download("Report (HTML)", lambda: html_of(found), "comparison.html", "text/html")
+        _download("Table (CSV)", found.to_csv, "comparison.csv", "text/csv")
+
+
+def _download(label: str, make: Callable[[], str], file: str, mime: str) -> None:
+    st.download_button(label, make, file, mime, on_click="ignore", icon=":material/download:", key=f"get-{file}")

@@ -1,0 +1,115 @@
+"""The section "Which method?" of the Data page, and the comparison in the background."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("streamlit")
+from sklearn.datasets import load_iris
+from streamlit.testing.v1 import AppTest
+from test_data_page import checked, open_page, written
+
+from dsgcore.comparing import background
+from dsgcore.comparing.background import Background
+from pages.comparing import which_method
+
+pytestmark = pytest.mark.compiled
+
+IRIS = load_iris(return_X_y=True)
+TWO = ["LogisticRegression", "SVC"]
+QUICK = {"labels": 30, "seeds": 3, "methods": TWO, "curves": False, "store": None, "jobs": 1}
+
+
+@pytest.fixture(autouse=True)
+def _store(monkeypatch, tmp_path):
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
+
+
+@pytest.fixture
+def only_two(monkeypatch):
+    """Let the page compare two quick methods."""
+
+    def begun(*arguments, **options):
+        return Background(*arguments, **options | {"methods": TWO, "curves": True})
+
+    monkeypatch.setattr(which_method, "Background", begun)
+
+
+def answered(app: AppTest) -> AppTest:
+    """Wait for the comparison and draw the page again."""
+    app.session_state["_which_method"].wait(120)
+    return checked(app.run())
+
+
+def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
+    app = checked(open_page(set="Iris"))
+    assert "Which method?" in [header.value for header in app.header]
+    app.number_input(key="which_labels").set_value(30).run()
+    app.number_input(key="which_seeds").set_value(3).run()
+    checked(app.button(key="compare-methods").click().run())
+    answered(app)
+    found = app.session_state["_which_method"].so_far
+    assert found.n_labeled == 30
+    assert found.verdict.recommended in TWO
+    assert which_method.plain(found.verdict.sentence) in written(app)
+    (table,) = [frame.value for frame in app.dataframe if "method" in frame.value]
+    assert set(table["method"]) == {"Logistic regression", "SVC"}
+    assert {"Report (HTML)", "Table (CSV)"} <= {button.label for button in app.get("download_button")}
+    assert "How many labels would you need?" in [sub.value for sub in app.subheader]
+    assert not app.button(key="compare-methods").disabled
+
+
+def test_another_data_set_ends_the_comparison(only_two):
+    app = checked(open_page(set="Iris"))
+    checked(app.button(key="compare-methods").click().run())
+    going = app.session_state["_which_method"]
+    checked(app.selectbox(key="set").select("Wine").run())
+    assert app.session_state["_which_method"] is None
+    going.wait(60)
+    assert going.is_over
+
+
+def test_too_few_labels_are_said_in_a_sentence():
+    def page():
+        import numpy as np
+
+        from dsgcore.data import load
+        from pages.comparing.which_method import which_method
+
+        data = load("iris")
+        few = type(data)(**vars(data) | {"y": np.where(np.arange(150) % 50 == 0, data.y, -1)})
+        which_method(few, "few", is_ordered=False)
+
+    app = AppTest.from_function(page, default_timeout=60).run()
+    assert not app.exception
+    assert "No comparison is possible" in app.caption[0].value
+    assert not app.button
+
+
+def test_the_background_has_the_result_of_compare():
+    going = Background(*IRIS, **QUICK)
+    going.wait(120)
+    assert going.is_over
+    assert not going.error
+    assert going.so_far.is_complete
+    assert len(going.so_far.fits) == 6
+
+
+def test_what_is_refused_is_said():
+    going = Background(*IRIS, **QUICK | {"labels": 1000})
+    going.wait(60)
+    assert "labels must be a whole number" in going.error
+    assert going.so_far is None
+
+
+@pytest.mark.parametrize("how", ["cancelled", "left"])
+def test_a_comparison_ends_if_nobody_wants_it(how, monkeypatch):
+    monkeypatch.setattr(background, "LEASE", -1.0 if how == "left" else 90.0)
+    going = Background(*IRIS, **QUICK | {"seeds": 100})
+    if how == "cancelled":
+        going.cancel()
+    going.wait(60)
+    assert going.is_over
+    assert 0 < len(going.so_far.fits) < 200
+    assert np.isfinite(going.seconds)
