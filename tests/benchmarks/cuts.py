@@ -25,7 +25,7 @@ from reporting import command_line, show, table
 
 # Streamlit holds a session for so long after its browser has gone.
 SECONDS_HELD = 120.0
-STANDS_STILL = "a run that stands still"
+STANDS_STILL = "a paused run"
 CUT = ("a run that plays", STANDS_STILL)
 
 

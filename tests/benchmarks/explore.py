@@ -239,7 +239,7 @@ def views(folder: Path) -> list[Row]:
         app.run()
         seconds, own = time.monotonic() - clock, time.process_time() - cpu
         assert not app.exception
-        rows.append((f"{len(study):,} kept runs: {name}, drawn anew", "1 s", f"{seconds:.2f} s ({own:.2f} s of CPU)"))
+        rows.append((f"{len(study):,} kept runs: {name}, redrawn", "1 s", f"{seconds:.2f} s ({own:.2f} s of CPU)"))
     return [*rows, ranking(folder / "many.sqlite")]
 
 

@@ -164,7 +164,7 @@ def _uploaded(page: Page, address: str) -> Waits:
 
 WAYS = {
     "a run that plays": _playing,
-    "a run that stands still": _paused,
+    "a paused run": _paused,
     "a study": _studied,
     "a race": _raced,
     "a file being read": _uploaded,
