@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 from dsgcore.core.lazy import lazily
 
 if TYPE_CHECKING:
+    from dsgcore.baselines.ablations import LRCMC, SSMC, LinearMC
     from dsgcore.core.errors import DSGError
     from dsgcore.core.model import Expansion
     from dsgcore.core.model_files import ModelError
     from dsgcore.core.parameters import ParameterError
-    from dsgcore.estimators import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
+    from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
     from dsgcore.experiments import Run, Spec, SpecError
     from dsgcore.models import load_model
     from dsgcore.problems import ProblemError
@@ -36,9 +37,9 @@ __all__ = [
     "load_model",
 ]
 # The module of each public name, imported on first access: scikit-learn alone would take more than a second to import.
-_ESTIMATORS = ("LRCMC", "PS3VT", "QS3ORAO", "QSGS2AUC", "SSMC", "TSGS3VM", "TSGSU", "LinearMC")
 _MODULES = {
-    **dict.fromkeys(_ESTIMATORS, "dsgcore.estimators"),
+    **dict.fromkeys(("PS3VT", "QS3ORAO", "QSGS2AUC", "TSGS3VM", "TSGSU"), "dsgcore.estimators"),
+    **dict.fromkeys(("LRCMC", "SSMC", "LinearMC"), "dsgcore.baselines"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "dsgcore.experiments"),
     "DSGError": "dsgcore.core.errors",
     "Expansion": "dsgcore.core.model",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
@@ -131,6 +133,33 @@ def test_a_room_imports_nothing_that_stands_above_it(room):
         if name.split(".")[0] == "dsgcore" and ".".join(name.split(".")[:2]) not in allowed
     }
     assert strange == set()
+
+
+def room_of(name):
+    """The folder of a module, or the module itself beside the folders."""
+    return name.split(".")[1]
+
+
+def named(file):
+    """The modules that a file's texts name, as tables of what is imported on first access do."""
+    texts = (
+        node.value for node in nodes(file, runs=True) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    return {text.split(":")[0] for text in texts if re.fullmatch(r"dsgcore(\.\w+)+(:\w+)?", text)}
+
+
+def test_no_folders_import_each_other_in_a_circle():
+    graph = {}
+    for name, file in MODULES.items():
+        if name not in ("dsgcore", "dsgcore.__main__"):
+            others = {room_of(o) for o in imported(file, runs=True) | named(file) if o.startswith("dsgcore.")}
+            graph.setdefault(room_of(name), set()).update(others - {room_of(name)})
+    assert "dsgcore.cli.fit" in named(PACKAGE / "__main__.py")
+    assert {"core", "problems"} <= graph["estimators"]
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as circle:
+        pytest.fail(f"folders in a circle: {' -> '.join(circle.args[1])}")
 
 
 def test_the_loops_are_called_through_few_modules():

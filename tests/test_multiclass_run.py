@@ -7,8 +7,8 @@ import pytest
 from cases import each
 
 from dsgcore import Run, Spec, load_model
+from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.experiments import LiveRun, StopReason, theory_of
-from dsgcore.multiclass.ps3vt import PS3VT
 
 
 def small(**changes):

@@ -13,7 +13,8 @@ from dsgcore.core.parameters import ParameterError
 from dsgcore.experiments import SETTINGS, Run, Spec, begin_suggesting, load_split, suggest_values, with_values
 from dsgcore.experiments.engine import ENGINES
 from dsgcore.jobs import JobQueue, JobState
-from dsgcore.model_selection import FoldError, halving
+from dsgcore.model_selection import FoldError
+from dsgcore.tuning import halving as halving
 
 pytestmark = pytest.mark.compiled
 

@@ -28,7 +28,7 @@ METHODS: dict[str, dict[str, str]] = {
     "ordinal": _of("baselines.svorex", "SVOREX")
     | _of("baselines.ordinal_auc", "MPNUAUC", "MSAMULT")
     | _of("baselines.everyday", "EverydaySVR", "EverydayOrdinalSVC"),
-    "multiclass": _of("multiclass.ablations", "LinearMC", "LRCMC", "SSMC") | _EVERYDAY,
+    "multiclass": _of("baselines.ablations", "LinearMC", "LRCMC", "SSMC") | _EVERYDAY,
 }
 
 

@@ -9,14 +9,9 @@ from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
 
 if TYPE_CHECKING:
-    from dsgcore.multiclass.ablations import LRCMC, SSMC, LinearMC
-    from dsgcore.multiclass.ps3vt import PS3VT
+    from dsgcore.estimators.ps3vt import PS3VT
 
-__all__ = ["LRCMC", "PS3VT", "QS3ORAO", "QSGS2AUC", "SSMC", "TSGS3VM", "TSGSU", "LinearMC"]
+__all__ = ["PS3VT", "QS3ORAO", "QSGS2AUC", "TSGS3VM", "TSGSU"]
 
-# The multi-class methods import this package, so they are imported on first access.
-_MODULES = {
-    "PS3VT": "dsgcore.multiclass.ps3vt",
-    **dict.fromkeys(("LRCMC", "SSMC", "LinearMC"), "dsgcore.multiclass.ablations"),
-}
-__getattr__, __dir__ = lazily(__name__, _MODULES)
+# Its modules take longer to import than all others here, so they are imported on first access.
+__getattr__, __dir__ = lazily(__name__, {"PS3VT": "dsgcore.estimators.ps3vt"})

@@ -17,12 +17,12 @@ from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
 from dsgcore.jobs import Job, JobQueue
-from dsgcore.model_selection.folds import LabeledFolds, PairFolds
-from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Subject
-from dsgcore.model_selection.scorers import similar_unlabeled_risk
-from dsgcore.model_selection.suggestion import Suggestion
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
+from dsgcore.tuning.folds import LabeledFolds, PairFolds
+from dsgcore.tuning.halving import N_SPLITS, SECONDS, Search, Subject
+from dsgcore.tuning.scorers import similar_unlabeled_risk
+from dsgcore.tuning.suggestion import Suggestion
 
 # Larger training sets are thinned to this many points, all labels among them, and to this many numbers.
 MOST_POINTS, MOST_NUMBERS = 20_000, 4_000_000

@@ -26,9 +26,9 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 from typing import TYPE_CHECKING
 
 from dsgcore.core.lazy import lazily
-from dsgcore.model_selection.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
-from dsgcore.model_selection.grids import paper_grid
-from dsgcore.model_selection.scorers import (
+from dsgcore.tuning.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
+from dsgcore.tuning.grids import paper_grid
+from dsgcore.tuning.scorers import (
     AUCRisk,
     PNUAUCRisk,
     SimilarUnlabeledRisk,
@@ -36,9 +36,9 @@ from dsgcore.model_selection.scorers import (
     auc_score,
     mean_auc_score,
 )
-from dsgcore.model_selection.seen_labels import SeenLabels
-from dsgcore.model_selection.suggesting import suggest
-from dsgcore.model_selection.suggestion import Suggestion, Tried
+from dsgcore.tuning.seen_labels import SeenLabels
+from dsgcore.tuning.suggesting import suggest
+from dsgcore.tuning.suggestion import Suggestion, Tried
 
 if TYPE_CHECKING:
     from dsgcore.comparing import compare
@@ -61,5 +61,5 @@ __all__ = [
     "paper_grid",
     "suggest",
 ]
-# Its modules import this package, so they are imported on first access.
+# Its modules take longer to import, so they are imported on first access.
 __getattr__, __dir__ = lazily(__name__, {"compare": "dsgcore.comparing"})

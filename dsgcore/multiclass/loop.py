@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.plan import tail_start
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.estimators.stopping import StoppingRule
+from dsgcore.core.stopping import StoppingRule
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import MultiClassTask
 

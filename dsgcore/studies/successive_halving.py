@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator
 from statistics import fmean
 
-from dsgcore.model_selection.halving import KEPT, best_part
 from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import DIVERGED, StoredRun
 from dsgcore.studies.study import StudyRun
+from dsgcore.tuning.halving import KEPT, best_part
 
 # A third of the points with three times the seeds: rounds of about equal time.
 TIMES = round(1 / KEPT)

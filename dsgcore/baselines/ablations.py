@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import documented
-from dsgcore.multiclass.estimator import GraphParameters, MultiClassEstimator, RankParameters, with_old_names
+from dsgcore.estimators.ps3vt import GraphParameters, MultiClassEstimator, RankParameters, with_old_names
 from dsgcore.multiclass.task import MultiClassTask
 
 

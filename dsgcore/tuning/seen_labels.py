@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.parameters import ParameterError
-from dsgcore.model_selection.scorers import accuracy
+from dsgcore.tuning.scorers import accuracy
 
 
 def _has(name: str) -> Any:

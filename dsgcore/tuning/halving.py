@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Real
 from dsgcore.core.sampling import generator
-from dsgcore.model_selection.folds import TOO_FEW, FoldError
-from dsgcore.model_selection.suggestion import Suggestion, Tried, gain_of, no_gain
+from dsgcore.tuning.folds import TOO_FEW, FoldError
+from dsgcore.tuning.suggestion import Suggestion, Tried, gain_of, no_gain
 
 SECONDS = Real("seconds", 20.0, low=0.1, high=86_400.0)
 N_SPLITS = 5

@@ -18,11 +18,11 @@ from sklearn.utils import _safe_indexing
 from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import seed_of
-from dsgcore.model_selection.folds import LabeledFolds, PairFolds, encoded
-from dsgcore.model_selection.halving import N_SPLITS, SECONDS, Search, Subject
-from dsgcore.model_selection.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
-from dsgcore.model_selection.suggestion import Suggestion
 from dsgcore.settings.profile import TRUST, Among, Times
+from dsgcore.tuning.folds import LabeledFolds, PairFolds, encoded
+from dsgcore.tuning.halving import N_SPLITS, SECONDS, Search, Subject
+from dsgcore.tuning.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score
+from dsgcore.tuning.suggestion import Suggestion
 
 _NUMBERS = Among((64, 128))  # of features
 _OF_RANKING: dict[str, Times | Among] = {

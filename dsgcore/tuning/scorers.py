@@ -13,7 +13,7 @@ from dsgcore.core.parameters import ParameterError, Real
 from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.scores import accuracy_of, auc_of, mean_auc_of
-from dsgcore.model_selection.folds import FoldError, encoded
+from dsgcore.tuning.folds import FoldError, encoded
 
 PRIOR = Real("prior", 0.5, low=0.01, high=0.99)
 GAMMA = Real("gamma", 0.5, low=0.0, high=1.0)
