@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
 from dsgcore.core.metrics import accuracy_half_width
 from dsgcore.model_selection import FoldError, suggest
-from dsgcore.tuning import halving as halving
+from dsgcore.tuning import halving
 
 pytestmark = pytest.mark.compiled
 

@@ -14,7 +14,7 @@ from dsgcore.experiments import SETTINGS, Run, Spec, begin_suggesting, load_spli
 from dsgcore.experiments.engine import ENGINES
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import FoldError
-from dsgcore.tuning import halving as halving
+from dsgcore.tuning import halving
 
 pytestmark = pytest.mark.compiled
 

@@ -29,7 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.model_selection import accuracy, auc_score, mean_auc_score, suggest
 from dsgcore.studies import paired_difference
-from dsgcore.tuning import halving as halving
+from dsgcore.tuning import halving
 
 ESTIMATORS = {
     BINARY: (QSGS2AUC, auc_score, "AUC"),
