@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import Spec
 from dsgcore.studies import Results, SpecList, StoreError, curves_of
@@ -55,10 +54,9 @@ def page() -> None:
             "shown side by side."
         )
     state = exploring("compare")
-    status = _transport(state, known)
-    if status is None or state.made is None:
+    if not _transport(state, known) or state.made is None:
         return
-    st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(status, state.is_going)
+    st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(state.is_going)
     _draw_runs(known)
 
 
@@ -83,8 +81,11 @@ def _known() -> dict[str, Spec]:
     return known
 
 
-def _transport(state: Exploring, known: dict[str, Spec]) -> DeltaGenerator | None:
-    """Draw the number of seeds, the choice of the horizontal axis, and the button that starts the missing runs."""
+def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
+    """Draw the number of seeds, the choice of the horizontal axis, the button that starts the missing runs, and their progress.
+
+    Return False if the runs cannot be looked up.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-compare"):
         seeds = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", width=120)
         st.segmented_control("Over", BY, default=BY[0], required=True, key=BY_KEY, bind="query-params")
@@ -93,25 +94,32 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> DeltaGenerator | Non
             refresh(state)
         except StoreError as error:
             st.error(plain(str(error)))
-            return None
+            return False
         with st.container(width="content"):
             draw_button(state, "compare", "Make the missing runs")
         with st.container(width="stretch"):
-            status = st.empty()
+            st.fragment(_status, run_every=TICK_SECONDS if state.is_going else None)()
     if state.refused:
         st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
-    return status
+    return True
 
 
-def _answer(status: DeltaGenerator, was_going: bool) -> None:
+def _status() -> None:
+    """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
+    state = exploring("compare")
+    if state.made is None:
+        return
+    refresh(state)
+    if not say_progress(state, f"{len(state.made.runs)} runs"):
+        st.caption(f"{state.made.n_there} of {len(state.made.runs)} runs are done.")
+
+
+def _answer(was_going: bool) -> None:
     """Draw the curves and the differences so far."""
     state = exploring("compare")
     if state.made is None:
         return
     refresh(state)
-    with status.container():
-        if not say_progress(state, f"{len(state.made.runs)} runs"):
-            st.caption(f"{state.made.n_there} of {len(state.made.runs)} runs are done.")
     specs = state.made.study.specs
     names = names_of(specs)
     curves, tables = st.columns([6, 5], gap="medium")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.studies import Trajectories, convergences
 from pages.shell.ready import get_ready
@@ -40,19 +39,27 @@ def page() -> None:
         with st.container(width="content"):
             draw_button(state, "ways")
         with st.container(width="stretch"):
-            status = st.empty()
+            tick = TICK_SECONDS if state.is_going else None
+            st.fragment(_status, run_every=tick)()
     if state.made is not None:
-        st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(status, asked, state.is_going)
+        st.fragment(_answer, run_every=tick)(asked, state.is_going)
 
 
-def _answer(status: DeltaGenerator, asked: AskedTrajectories, was_going: bool) -> None:
-    """Draw the answer so far, in the page's only fragment, which ticks while runs are in progress."""
+def _status() -> None:
+    """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
+    state = exploring(PLACE)
+    if state.made is not None:
+        refresh(state)
+        with st.container(key="study-status"):
+            say_status(state, "curve")
+
+
+def _answer(asked: AskedTrajectories, was_going: bool) -> None:
+    """Draw the answer so far, which ticks while runs are in progress."""
     state = exploring(PLACE)
     if state.made is None:
         return
     refresh(state)
-    with status.container(key="study-status"):
-        say_status(state, "curve")
     shown = showing.shown_of(asked, _found(state))
     example = example_of_ways(asked.cases[0].spec.problem.name) if waits_for_study(state) else None
     if example is not None:

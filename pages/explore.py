@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell.ready import get_ready
 from pages.shell.warm_up import is_ready
@@ -27,42 +26,47 @@ def page() -> None:
     get_ready()
     if draw_and_look(state, draw_question) is None or not is_ready():
         return
-    status = _transport(state)
+    _transport(state)
     if state.made is None:
         return
     measure, view = showing.choose_view(state)
     if waits_for_study(state):
-        with status.container(key="study-status"):
-            say_status(state, "point")
         draw_example_study(state.made.study.spec.problem.name, measure, view)
         return
     has_brush = view == showing.MAIN and showing.has_parallel_axes(state)
     is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None
     look = showing.Look(measure, view, is_kept, state.chosen)
-    st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(status, look, state.is_going)
+    st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(look, state.is_going)
     if state.made.n_there:
         showing.draw_way_out(state, look)
 
 
-def _transport(state: Exploring) -> DeltaGenerator:
-    """Draw the button that starts and cancels the work; return the place for its progress."""
+def _transport(state: Exploring) -> None:
+    """Draw the button that starts and cancels the work, and its progress."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
         # There are always the same two places, because elements move when one before them disappears.
         with st.container(width="content"):
             draw_button(state, "study")
         with st.container(width="stretch"):
-            return st.empty()
+            st.fragment(_status, run_every=TICK_SECONDS if state.is_going else None)()
 
 
-def _answer(status: DeltaGenerator, look: showing.Look, was_going: bool) -> None:
-    """Draw the answer so far, in the page's only fragment, which ticks while runs are in progress."""
+def _status() -> None:
+    """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
+    state = exploring("explore")
+    if state.made is not None:
+        refresh(state)
+        with st.container(key="study-status"):
+            say_status(state, "point")
+
+
+def _answer(look: showing.Look, was_going: bool) -> None:
+    """Draw the answer so far, which ticks while runs are in progress."""
     state = exploring("explore")
     if state.made is None:
         return
     refresh(state)
     is_all_read = read_curves(state, look.measure)
-    with status.container(key="study-status"):
-        say_status(state, "point")
     chart, ranking = st.columns([6, 5], gap="medium")
     with chart:
         showing.draw_chart(state, look)

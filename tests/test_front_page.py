@@ -23,7 +23,7 @@ def html():
 
 
 def test_the_apps_own_modules_are_asked_for_with_the_page(html):
-    ahead = re.findall(r'modulepreload" href="(assets/[^"]+)"', html)
+    ahead = re.findall(r'modulepreload" crossorigin href="(assets/[^"]+)"', html)
     assert ahead == [address_of(name) for name in MODULES]
     answers = {route.path: route for route in asset_routes()}
     (route,) = [route for path, route in answers.items() if path.startswith("/assets/")]

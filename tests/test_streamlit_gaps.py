@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import threading
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("streamlit")
-from streamlit.runtime import Runtime
-from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
@@ -68,8 +65,25 @@ def test_styles_name_few_of_streamlits_own_elements_and_hide_no_page():
 def test_the_first_page_is_where_streamlit_keeps_it(monkeypatch):
     assert "<title>Streamlit</title>" in streamlit_gaps.first_page()
     assert streamlit_gaps.first_page().count("</head>") == 1
-    monkeypatch.setattr(streamlit_gaps, "_FIRST_PAGE", ROOT / "nowhere.html")
+    monkeypatch.setattr(streamlit_gaps, "_STATIC", ROOT / "nowhere")
     assert streamlit_gaps.first_page() == ""
+    assert streamlit_gaps.scripts_of("Slider") == []
+
+
+def test_the_scripts_of_widgets_are_where_streamlit_keeps_them():
+    found = streamlit_gaps.scripts_of("Slider", "Selectbox", "StreamlitMarkdown", "BidiComponent")
+    kinds = {re.fullmatch(r"\./static/js/([\w-]+)\.[\w.-]*js", address)[1] for address in found}
+    assert kinds > {"Slider", "Selectbox", "StreamlitMarkdown", "BidiComponent"}, "what a widget imports is there, too"
+    assert all((streamlit_gaps._STATIC / address).is_file() for address in found)
+
+
+def test_a_page_that_waits_for_its_pieces_names_what_streamlit_has():
+    scripts = "".join(
+        path.read_text(encoding="utf-8") for path in (streamlit_gaps._STATIC / "static" / "js").glob("index.*.js")
+    )
+    for name in ("stAppViewContainer", "stSkeleton", "data-test-script-state"):
+        assert name in streamlit_gaps.UNTIL_DRAWN
+        assert name in scripts
 
 
 def test_the_page_of_documentation_names_each_workaround():
@@ -90,34 +104,6 @@ def test_the_pages_of_a_folder_are_ignored(monkeypatch):
     assert PagesManager.uses_pages_directory is False
 
 
-def test_it_waits_while_messages_are_not_sent(monkeypatch):
-    queue = ["a message"]
-    monkeypatch.setattr(streamlit_gaps, "_unsent", lambda: queue)
-    threading.Timer(0.2, queue.clear).start()
-    streamlit_gaps.wait_until_sent()
-    assert not queue
-
-
-def test_it_does_not_wait_forever(monkeypatch):
-    monkeypatch.setattr(streamlit_gaps, "_unsent", lambda: ["a message"])
-    monkeypatch.setattr(streamlit_gaps, "LONGEST_WAIT", 0.05)
-    streamlit_gaps.wait_until_sent()
-
-
-def test_unsent_messages_are_found_where_streamlit_keeps_them(monkeypatch):
-    queue = ForwardMsgQueue()
-    info = SimpleNamespace(session=SimpleNamespace(_browser_queue=queue))
-    runtime = SimpleNamespace(_session_mgr=SimpleNamespace(get_active_session_info={"one": info}.get))
-    monkeypatch.setattr(streamlit_gaps, "exists", lambda: True)
-    monkeypatch.setattr(streamlit_gaps, "get_instance", lambda: runtime)
-    monkeypatch.setattr(streamlit_gaps, "get_script_run_ctx", lambda: SimpleNamespace(session_id="one"))
-    assert streamlit_gaps._unsent() is queue
-    assert not queue, "a queue without a message must be false"
-    assert "self._session_mgr" in inspect.getsource(Runtime)
-    assert "self._browser_queue = ForwardMsgQueue()" in inspect.getsource(AppSession.__init__)
-    assert "session" in inspect.getsource(WebsocketSessionManager.get_active_session_info)
-
-
 def test_ended_sessions_are_found_where_streamlit_keeps_them(monkeypatch):
     storage = MemorySessionStorage(ttl_seconds=0)
     manager = WebsocketSessionManager(storage, None, None, None)
@@ -129,8 +115,5 @@ def test_ended_sessions_are_found_where_streamlit_keeps_them(monkeypatch):
 
 
 def test_another_streamlit_is_no_error(monkeypatch):
-    monkeypatch.setattr(streamlit_gaps, "exists", lambda: True)
     monkeypatch.setattr(streamlit_gaps, "get_instance", SimpleNamespace)
-    monkeypatch.setattr(streamlit_gaps, "get_script_run_ctx", lambda: SimpleNamespace(session_id="one"))
-    assert streamlit_gaps._unsent() is None
     assert not streamlit_gaps.drop_ended_sessions()

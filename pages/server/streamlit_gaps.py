@@ -6,21 +6,28 @@ If Streamlit changes what one relies on, the app works without it, and `tests/te
 from __future__ import annotations
 
 import os
+import re
 import socket
 import stat
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime import exists, get_instance
+from streamlit.runtime import get_instance
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-LONGEST_WAIT, SECONDS_BETWEEN_LOOKS = 5.0, 0.002
 _OPEN_FILES = "/dev/fd"  # of this process; Windows has no such folder, and nothing changes there
-_FIRST_PAGE = Path(st.__file__).parent / "static" / "index.html"
+_STATIC = Path(st.__file__).parent / "static"
+_IMPORTED = re.compile(r"""(?:from|import)["'`]\./([\w.-]+\.js)["'`]""")
+# A page arrives in pieces, and each moves the others. It stays hidden until they are there, or for 10 s. Once seen it stays so,
+# because what is hidden loses the focus: a transition with a long delay keeps it. An animation with a delay costs nothing.
+UNTIL_DRAWN = """@keyframes seen {to {visibility: visible}}
+.stAppViewContainer {visibility: hidden; transition: visibility 0s 99999s; animation: seen 1ms 10s forwards}
+.stApp[data-test-script-state="notRunning"] .stAppViewContainer:has(h1):not(:has([data-testid="stSkeleton"])) {
+  visibility: visible; transition: none}
+.stAppViewContainer :is(label, .stMarkdown > div) {visibility: inherit !important}  /* Streamlit makes these visible itself */
+"""
 
 
 def ignore_pages_folder() -> None:
@@ -30,26 +37,19 @@ def ignore_pages_folder() -> None:
 
 def first_page() -> str:
     """Return the HTML of Streamlit's page, to which the app adds its style; empty if it is elsewhere."""
-    return _FIRST_PAGE.read_text(encoding="utf-8") if _FIRST_PAGE.is_file() else ""
+    page = _STATIC / "index.html"
+    return page.read_text(encoding="utf-8") if page.is_file() else ""
 
 
-def wait_until_sent() -> None:
-    """Wait until the server has sent the drawing of the session's page.
-
-    The session's next drawing drops what is not sent yet. A fragment's drawing drops places outside of the fragment, too.
-    The browser then shows an empty page: "Cannot set a node at a delta path".
-    """
-    end = time.monotonic() + LONGEST_WAIT
-    while _unsent() and time.monotonic() < end:
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-
-
-def _unsent() -> Any:
-    context: Any = get_script_run_ctx()
-    with suppress(AttributeError):  # there is no session, or Streamlit has changed
-        manager: Any = get_instance()._session_mgr if exists() else None
-        return manager.get_active_session_info(context.session_id).session._browser_queue
-    return None
+def scripts_of(*kinds: str) -> list[str]:
+    """Return the addresses of the scripts that draw these kinds of widgets, with what they import; none if they are elsewhere."""
+    folder, found = _STATIC / "static" / "js", dict[str, None]()
+    waiting = [path.name for kind in kinds for path in folder.glob(f"{kind}.*.js")]
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found[name] = None
+            waiting += _IMPORTED.findall((folder / name).read_text(encoding="utf-8"))
+    return [f"./static/js/{name}" for name in found]
 
 
 def drop_ended_sessions() -> bool:

@@ -224,15 +224,9 @@ function mindReturns() {
   if (app) new MutationObserver(look).observe(app, {attributeFilter: ["data-test-connection-state"]});
 }
 
-/**
- * Send a request after the server has sent the whole previous drawing. If a request arrives as its script ends,
- * streamlit 1.67 drops the messages that it has not sent, and the next drawing fails. Send nothing for a page that was left.
- */
-lab.ask = (page, work, until = performance.now() + LEAVING) => {
-  const state = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState ?? "notRunning";
-  if (!location.pathname.endsWith("/" + page) || lab.isLeaving?.()) return;
-  if (state === "notRunning" || performance.now() > until) work();
-  else setTimeout(lab.ask, 50, page, work, until);
+/** Send a request to the server, unless the reader is leaving the page that it is about: it would bring that page back. */
+lab.ask = (page, work) => {
+  if (location.pathname.endsWith("/" + page) && !lab.isLeaving?.()) work();
 };
 
 /** Keep these values in the link of that page. */

@@ -17,13 +17,16 @@ from starlette.routing import Route
 from dsgcore.experiments import SETTINGS
 from pages.charts.assets import MODULES, address_of
 from pages.charts.live_chart import LIBRARY_ADDRESS
-from pages.server.streamlit_gaps import first_page
+from pages.server.streamlit_gaps import UNTIL_DRAWN, first_page, scripts_of
 from pages.shell.addresses import page_routes
 
 __all__ = ["routes"]
 
 _STYLE = Path(__file__).with_name("style.css")
-_AHEAD = '<link rel="modulepreload" href="{}">\n'
+_AHEAD = '<link rel="modulepreload" crossorigin href="{}">\n'
+# What Streamlit's pages here consist of. It loads the script of each kind only when it draws the first one.
+_EVERYWHERE = ("StreamlitMarkdown", "PageLink", "Html", "BidiComponent", "Button")
+_CONTROLS = ("Selectbox", "Slider", "ButtonGroup", "Checkbox", "NumberInput", "WidgetLabel", "Tooltip")
 # The library is fetched with the page, but starts only after the page has sent its request to the server.
 _NOW = """<link rel="preload" as="script" href="{0}">
 <script>
@@ -58,7 +61,9 @@ def _front_page(*, has_charts: bool) -> str:
     one."""
     head, found, rest = first_page().partition("</head>")
     head = head.replace("<title>Streamlit</title>", "<title>DSG Lab</title>")
-    style = f"<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n"
-    ahead = "".join(_AHEAD.format(address_of(name)) for name in MODULES) if has_charts else ""
+    style = f"<style>\n{UNTIL_DRAWN}\n{_STYLE.read_text(encoding='utf-8')}</style>\n"
+    own = [address_of(name) for name in MODULES] if has_charts else []
+    streamlits = scripts_of(*_EVERYWHERE, *(_CONTROLS if has_charts else ()))
+    ahead = "".join(_AHEAD.format(address) for address in [*own, *streamlits] if address not in head)
     library = (_NOW if has_charts else _LATER).format(LIBRARY_ADDRESS)
     return head + style + ahead + library + found + rest if found else ""

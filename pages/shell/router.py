@@ -10,7 +10,6 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.server.sessions import arrive
-from pages.server.streamlit_gaps import wait_until_sent
 from pages.session.link import without_others
 from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
@@ -72,7 +71,6 @@ def route() -> None:
     with turns.preference():
         if is_admitted():
             page.run()
-    wait_until_sent()
 
 
 def _use_present_names() -> None:

@@ -40,9 +40,9 @@ def draw_repeats(run: Run) -> None:
             with st.container(width="content"):
                 draw_button(state, "repeats", f"Run with {N_SEEDS} seeds", is_primary=False)
             with st.container(width="stretch"):
-                status = st.empty()
-        tick = TICK_SECONDS if state.is_going else None
-        st.fragment(_answer, run_every=tick)(run.problem.name, status, run.n_iter, state.is_going)
+                tick = TICK_SECONDS if state.is_going else None
+                st.fragment(_status, run_every=tick)(run.problem.name)
+        st.fragment(_answer, run_every=tick)(run.problem.name, run.n_iter, state.is_going)
 
 
 def _with_twin(spec: Spec) -> tuple[Spec, ...]:
@@ -51,14 +51,20 @@ def _with_twin(spec: Spec) -> tuple[Spec, ...]:
     return (own,) if twin.problem == own.problem else (own, twin)
 
 
-def _answer(setting: str, status: st.delta_generator.DeltaGenerator, n_iter: int, was_going: bool) -> None:
+def _status(setting: str) -> None:
+    """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
+    state = exploring(f"repeats_{setting}")
+    if state.made is not None:
+        refresh(state)
+        if not say_progress(state, f"{N_SEEDS} seeds"):
+            _say(state)
+
+
+def _answer(setting: str, n_iter: int, was_going: bool) -> None:
     state = exploring(f"repeats_{setting}")
     if state.made is None:
         return
     refresh(state)
-    with status.container():
-        if not say_progress(state, f"{N_SEEDS} seeds"):
-            _say(state)
     _draw(state, n_iter)
     if was_going and not state.is_going:
         st.rerun()
