@@ -15,6 +15,7 @@ from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_spli
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
+from pages.charts.theme import theme_now
 from pages.comparing.which_method import which_method
 from pages.controls import controls
 from pages.controls.bad_input import BAD_INPUT
@@ -139,7 +140,7 @@ def _close_look(name: str) -> None:
         return
     _head(entry, spec, setting, _linked(offered, values, spec, split))
     which_method(dataset, entry.title if own is None else own["path"], is_ordered=problem.labels == "ordinal")
-    theme = "dark" if st.context.theme.type == "dark" else "light"
+    theme = theme_now()
     kind = {"pairs": "binary", "binary": "binary"}.get(spec.problem.labels, entry.target)
     colors = class_colors(kind, len(split.class_names))
     views.plane_view(dataset, split, colors, theme)

@@ -7,6 +7,7 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.charts.figures import INK
+from pages.charts.theme import theme_now
 from pages.pictures import papers
 from pages.pictures.terms import CURRENT_COLOR
 from pages.shell.warm_up import is_ready
@@ -69,7 +70,7 @@ def _draw_picture(setting: str, name: str) -> None:
     if made is None:
         st.caption("Not drawn here.")
         return
-    theme = "dark" if st.context.theme.type == "dark" else "light"
+    theme = theme_now()
     st.image(made[0].replace(CURRENT_COLOR, INK[theme]), width=WIDTH, alt=made[1])
 
 

@@ -187,7 +187,7 @@ def test_other_data_give_up_what_is_being_prepared(waits_for_all):
 @pytest.mark.compiled
 def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(waits_for_all):
     app = open_page("multiclass", mc_n_iter="20", mc_at="7")
-    app.button(key="give-up").click().run()
+    app.button(key="preparing-cancel").click().run()
     assert bench_of(app).preparation.job.wait(60)
     app.run()
     assert any("cancelled" in warning.value for warning in app.warning)

@@ -14,6 +14,7 @@ from dsgcore.experiments.race import GRID, RaceResult
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.charts.run_map import colors_of, lead, rank_heat, region_heat, run_map, surface_on
+from pages.charts.theme import theme_now
 from pages.race import race_charts
 from pages.race.state import Started, whose
 
@@ -33,15 +34,11 @@ def draw_result(started: Started, live: LiveRun) -> None:
     for note in result.notes[:MAX_NOTES]:
         st.warning(f"{note.rstrip('.')}.", icon=":material/warning:")
     st.caption(whose(started, live))
-    run, theme = started.live.run, _theme()
+    run, theme = started.live.run, theme_now()
     _numbers(started, run, result)
     if len(run.history):
         _curves(started, run, result, theme)
         _maps(started, run, result, theme)
-
-
-def _theme() -> str:
-    return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def _numbers(started: Started, run: Run, result: RaceResult) -> None:

@@ -15,9 +15,10 @@ from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
 from dsgcore.experiments import LiveRun
 from dsgcore.experiments.race import Race, RaceProgress, begin_race, competitors
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters, kernel_note
-from dsgcore.jobs import Job, JobError, JobState, shared_jobs
+from dsgcore.jobs import Job, JobError, shared_jobs
 from pages.race.result import draw_result
 from pages.race.state import Started, keep, races, started_in
+from pages.shell.job_panel import job_panel
 
 TICK_SECONDS = 0.5
 # Seconds that a race continues without a browser. A connection that breaks for a moment returns sooner.
@@ -179,44 +180,29 @@ def _panel(setting: str, live: LiveRun, is_ticking: bool) -> None:
     started = started_in(setting)
     if started is None:
         return
-    job = started.job
-    job.keep()
-    if not job.is_over:
-        _going(started)
-    elif job.state is JobState.CANCELLED:
-        st.info(f"{started.title} was cancelled after {job.seconds:.1f} s.", icon=":material/block:")
-    elif job.state is JobState.FAILED:
-        st.error(job.error, icon=":material/error:")
-    elif not is_ticking:
-        draw_result(started, live)
-    if job.is_over and is_ticking:
-        st.rerun()  # once, to stop the ticking and to add the line to the charts
+    job_panel(
+        started.job,
+        "race",
+        partial(_doing, started),
+        partial(draw_result, started, live),
+        is_ticking=is_ticking,
+        name=started.title,
+        on_cancel=partial(_cancel, started),
+    )
 
 
-def _going(started: Started) -> None:
-    """Draw the competitor's progress and a button to cancel it."""
-    job = started.job
-    progress: RaceProgress = job.progress or RaceProgress()
-    share = min(1.0, progress.step / progress.total) if progress.total else 0.0
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        with st.container(key="race-progress", width="stretch"):
-            st.progress(share, text=_doing(started, progress))
-        st.button("Cancel", key="race-cancel", icon=":material/close:", on_click=_cancel, args=(job,))
-
-
-def _doing(started: Started, progress: RaceProgress) -> str:
-    job = started.job
-    if job.state is JobState.WAITING:
-        return f"{started.title}: {job.state.value}"
+def _doing(started: Started) -> tuple[float, str]:
+    """Return the share of the competitor's work that is done, and words about it."""
+    progress: RaceProgress = started.job.progress or RaceProgress()
     if not progress.total:
-        doing = "starting"
-    else:
-        doing = f"step {progress.step:,} of {progress.total:,} at most"
-        if math.isfinite(progress.objective):
-            doing += f", objective {progress.objective:.4g}"
-    return f"{started.title}: {doing} · {job.seconds:.1f} s"
+        return 0.0, f"{started.title}: starting · {started.job.seconds:.1f} s"
+    doing = f"step {progress.step:,} of {progress.total:,} at most"
+    if math.isfinite(progress.objective):
+        doing += f", objective {progress.objective:.4g}"
+    return progress.step / progress.total, f"{started.title}: {doing} · {started.job.seconds:.1f} s"
 
 
-def _cancel(job: Job) -> None:
-    job.cancel()
-    job.wait(SECONDS_TO_CANCEL)
+def _cancel(started: Started) -> None:
+    if isinstance(started.job, Job):  # a stored result has nothing to cancel
+        started.job.cancel()
+        started.job.wait(SECONDS_TO_CANCEL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -12,6 +13,7 @@ from dsgcore.experiments import Spec
 from dsgcore.experiments.engine import LongWork
 from dsgcore.jobs import Job, JobState, shared_jobs
 from pages.controls.own_file import plain
+from pages.shell.job_panel import job_panel
 
 TICK_SECONDS = 0.3
 # Seconds that the work continues without a browser; a hidden tab may ask only once a minute.
@@ -41,17 +43,14 @@ def prepare(spec: Spec, split: Split, work: LongWork, at: str) -> Preparation:
 def sign(preparation: Preparation, try_again: Callable[[], None], *, may_begin: bool) -> None:
     """Draw the progress of the preparation and a button to cancel it; draw the page again when it is done."""
     job = preparation.job
-    job.keep()
-    if job.state is JobState.DONE and may_begin:
-        st.rerun()
-    if job.state is JobState.DONE:
-        return
-    if not job.is_over:
-        doing, share = job.progress or ("starting", 0.0)
-        text = f"Preparing these points, once: {doing}. To stop, choose other data on the left."
-        st.progress(share, text=job.state.value if job.state is JobState.WAITING else text)
-        st.button("Cancel", key="give-up", icon=":material/close:", on_click=job.cancel)
-        return
-    said = "The preparation was cancelled. Choose other data, or fewer points."
-    st.warning(plain(job.error) if job.state is JobState.FAILED else said, icon=":material/hourglass_disabled:")
-    st.button("Try again", key="try-again", icon=":material/replay:", on_click=try_again)
+    if job.is_over and job.state is not JobState.DONE:
+        said = "The preparation was cancelled. Choose other data, or fewer points."
+        st.warning(plain(job.error) if job.state is JobState.FAILED else said, icon=":material/hourglass_disabled:")
+        st.button("Try again", key="try-again", icon=":material/replay:", on_click=try_again)
+    elif not job.is_over or may_begin:
+        job_panel(job, "preparing", partial(_doing, job), lambda: None, is_ticking=True)
+
+
+def _doing(job: Job) -> tuple[float, str]:
+    doing, share = job.progress or ("starting", 0.0)
+    return share, f"Preparing these points, once: {doing}. To stop, choose other data on the left."

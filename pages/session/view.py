@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
-import streamlit as st
-
 from dsgcore.experiments import LiveRun
+from pages.charts.theme import theme_now
 from pages.controls.map_axes import Axes, axes_asked
 from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, PARTS, SPEED, is_on, map_choice, viewed
 from pages.race.race_charts import Finish
@@ -36,7 +35,7 @@ def view_of(live: LiveRun, hidden: Set[str]) -> View:
     """Return the session's choices."""
     problem = type(live.run.problem)
     return View(
-        theme=theme(),
+        theme=theme_now(),
         hidden=frozenset(hidden),
         speed=viewed(problem, SPEED),
         on_map=viewed(problem, map_choice(problem)),
@@ -46,8 +45,3 @@ def view_of(live: LiveRun, hidden: Set[str]) -> View:
         has_parts=is_on(problem, PARTS),
         finish=finish_of(live),
     )
-
-
-def theme() -> str:
-    """Return the browser's theme: "light" or "dark"."""
-    return "dark" if st.context.theme.type == "dark" else "light"

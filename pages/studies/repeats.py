@@ -11,6 +11,7 @@ from dsgcore.experiments import Run, Spec
 from dsgcore.studies import Effect, Results, SpecList, StoreError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
+from pages.charts.theme import theme_now
 from pages.controls.own_file import plain
 from pages.studies.curve_charts import seeds_figure
 from pages.studies.differing import said_difference
@@ -112,7 +113,7 @@ def _draw(state: Exploring, n_iter: int) -> None:
     store = store_of(state, spec)
     curves = curves_of(store, own)
     twin = (spec.problem.baseline_name, curves_of(store, of_twin)) if of_twin else None
-    theme = "dark" if st.context.theme.type == "dark" else "light"
+    theme = theme_now()
     title = f"Test {spec.problem.score_name}, {len(own)} seeds"
     figure = seeds_figure(curves, title=title, n_iter=n_iter, color=charts.INK[theme], twin=twin)
     alt = f"{title}: median {np.nanmax(curves.middle[-1:]):.4f} at the end." if len(curves.t) else title

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 
 from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics import Limits, begin_limits, check_possible
-from dsgcore.jobs import Job, JobError, JobState, shared_jobs
+from dsgcore.jobs import Job, JobError, shared_jobs
 from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
 from pages.controls.own_file import plain
 from pages.session.bench import Bench, once
+from pages.shell.job_panel import job_panel
 from pages.workbench.steering import take
 
 TICK_SECONDS, LEASE_SECONDS, HEIGHT = 0.5, 90.0, 300
@@ -95,25 +97,13 @@ def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
     if bench.wants_restart:
         st.rerun()  # the button has moved a slider outside, and a paused run draws nothing by itself
     job = found.job
-    job.keep()
-    if not job.is_over:
-        _going(job)
-    elif job.state is JobState.CANCELLED:
-        st.info(f"Cancelled after {job.seconds:.1f} s.", icon=":material/block:")
-    elif job.state is JobState.FAILED:
-        st.error(plain(job.error), icon=":material/error:")
-    elif not is_ticking:
-        _result(bench, found, theme)
-    if job.is_over and is_ticking:
-        st.rerun()  # once, to stop the ticking
-
-
-def _going(job: Job) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        with st.container(key="limits-progress", width="stretch"):
-            text = job.state.value if job.state is JobState.WAITING else f"Four runs, five seeds: {job.seconds:.0f} s"
-            st.progress(min(1.0, job.progress or 0.0), text=text)
-        st.button("Cancel", key="limits-cancel", icon=":material/close:", on_click=job.cancel)
+    job_panel(
+        job,
+        "limits",
+        lambda: (job.progress or 0.0, f"Four runs, five seeds: {job.seconds:.0f} s"),
+        partial(_result, bench, found, theme),
+        is_ticking=is_ticking,
+    )
 
 
 def _result(bench: Bench, found: Diagnosis, theme: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
+from pages.charts.theme import theme_now
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.kernel_picker import make_ready
@@ -30,7 +31,7 @@ from pages.session.bench import Bench, Tried, go_on, once, try_again
 from pages.session.place import keep_place
 from pages.session.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.session.preparing import sign
-from pages.session.view import theme, view_of
+from pages.session.view import view_of
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
@@ -193,9 +194,9 @@ def _draw_tab(tab: str, bench: Bench) -> None:
         tabs.as_of(bench, tab.lower())
     match tab:
         case "Details":
-            details(bench, seen(bench).run, theme=theme())
+            details(bench, seen(bench).run, theme=theme_now())
         case "Limits":
-            four_runs_tab(bench, theme())
+            four_runs_tab(bench, theme_now())
         case "Compare":
             tabs.results(bench.live)
             tabs.compare(bench.live)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.own_file import plain
 from pages.session.bench import Bench, once
+from pages.shell.job_panel import job_panel
 from pages.workbench.steering import take
 
 SECONDS, DEFAULT = (10, 20, 60, 180), 20
@@ -103,26 +105,15 @@ def _panel(bench: Bench, is_ticking: bool) -> None:
         _said(bench, f"No suggestion is possible here: {plain(asked.refused)}.")
         return
     job = asked.job
-    job.keep()
-    if not job.is_over:
-        _going(job)
-    elif job.state is JobState.CANCELLED:
-        _said(bench, f"Cancelled after {job.seconds:.1f} s.")
-    elif job.state is JobState.FAILED:
-        _said(bench, plain(job.error))
-    elif not is_ticking:
-        _found(bench, asked, job.result)
-    if job.is_over and is_ticking:
-        st.rerun()  # once, to stop the ticking
+    if job.is_over and job.state is not JobState.DONE and not is_ticking:
+        _said(bench, f"Cancelled after {job.seconds:.1f} s." if job.state is JobState.CANCELLED else plain(job.error))
+        return
+    job_panel(job, "suggest", partial(_doing, job), lambda: _found(bench, asked, job.result), is_ticking=is_ticking)
 
 
-def _going(job: Job) -> None:
+def _doing(job: Job) -> tuple[float, str]:
     share, doing = job.progress or (0.0, "starting")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        with st.container(key="suggest-progress", width="stretch"):
-            text = job.state.value if job.state is JobState.WAITING else f"Searching: {doing}, {job.seconds:.0f} s"
-            st.progress(share, text=text)
-        st.button("Cancel", key="suggest-cancel", icon=":material/close:", on_click=job.cancel)
+    return share, f"Searching: {doing}, {job.seconds:.0f} s"
 
 
 def _said(bench: Bench, sentence: str) -> None:

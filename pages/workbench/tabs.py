@@ -12,6 +12,7 @@ import streamlit as st
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, script
+from pages.charts.theme import theme_now
 from pages.controls.control import key_of
 from pages.controls.map_axes import axes_asked
 from pages.controls.own_file import plain
@@ -93,7 +94,7 @@ def data(live: LiveRun) -> None:
     if conversion is not None and conversion != AS_IS:
         names = " against ".join(split.class_names) if len(split.class_names) == 2 else ", ".join(split.class_names)
         st.markdown(f"{CONVERSIONS[conversion].sentence} Here: {plain(names)}.")
-    theme = "dark" if st.context.theme.type == "dark" else "light"
+    theme = theme_now()
     data_views.split_views(split, run.problem.labels, theme, key="chart-tab")
     d = split.X_train.shape[1]
     st.caption(

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dsgcore.experiments import LiveRun, Spec, kept_to, remedies, theory_of
 from pages.charts.live_chart import live_chart
+from pages.charts.theme import theme_now
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.kernel_parameters import PICKER
@@ -42,7 +43,7 @@ def theory(bench: Bench) -> None:
     elif what_it_cost := _what_it_cost(live):
         st.caption(what_it_cost)
     if len(live.run.history):
-        figure = risk_figure(live, "dark" if st.context.theme.type == "dark" else "light", "terms")
+        figure = risk_figure(live, theme_now(), "terms")
         live_chart(figure, key="chart-terms", alt=alt_risk(live), height=320)
 
 
