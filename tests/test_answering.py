@@ -205,17 +205,17 @@ def test_the_lecturers_page_opens_a_room_counts_the_guesses_and_then_marks_the_r
     press(app, "next")
     app.button(key="room-open").click().run()
     bench = app.session_state["_bench_auc"]
-    code = bench.room.code
+    code = bench.lesson.room.code
     assert any(code in markdown.value for markdown in app.markdown)
     assert guesses_drawn(app)[0].count("<span>0</span>") == 3
     for k in range(40):
-        send(phones, bench.room, guess=str(k % 2))
+        send(phones, bench.lesson.room, guess=str(k % 2))
     app.run()
     assert "A: 20, B: 20, C: 0" in guesses_drawn(app)[0]
     press(app, "next")
     assert not rooms.asked(code).is_open
     for _ in range(100):
-        if bench.place.outcome is not None:
+        if bench.lesson.place.outcome is not None:
             break
         app.run()
     press(app, "next")
@@ -266,7 +266,7 @@ def test_the_cookie_with_the_key_is_for_one_ticket_and_no_script(phones, room):
 
 def offered(app):
     """Return all contents of a page: every message of its script, its link, and its downloads."""
-    link = app.session_state["_bench_auc"].link
+    link = app.session_state["_bench_auc"].link.texts
     run = app.session_state["_bench_auc"].live.run
     return [*messages_of(app), str(dict(app.query_params)), str(link), script(run.spec, run.tried), run.spec.to_json()]
 
@@ -289,19 +289,19 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     app = press(presented(lesson="unlabeled"), "next")
     app.button(key="room-open").click().run()
     bench = app.session_state["_bench_auc"]
-    assert bench.ticket.name in str(offered(app))  # what is searched holds what the page tells the browser
-    secret, found = bench.room.secret, offered(app)
+    assert bench.lesson.ticket.name in str(offered(app))  # what is searched holds what the page tells the browser
+    secret, found = bench.lesson.room.secret, offered(app)
     for name, value in {"present": "", "tabs": "Code"}.items():  # the whole page, with its code
         app.query_params[name] = value
         if name == "tabs":
             app.session_state["tabs"] = value
     bench.opened |= set(OTHER_TABS)
-    bench.place.stage = None
+    bench.lesson.place.stage = None
     app.run().run()
     assert [code.value for code in app.code if code.value.startswith("<iframe")]
-    found += [*offered(app), *(code.value for code in app.code), caplog.text, repr(bench.room), repr(bench)]
+    found += [*offered(app), *(code.value for code in app.code), caplog.text, repr(bench.lesson.room), repr(bench)]
     assert [text for text in found if secret in text] == []
-    assert [code.value for code in app.code if bench.room.code in code.value] == []
+    assert [code.value for code in app.code if bench.lesson.room.code in code.value] == []
 
 
 @pytest.mark.compiled

@@ -53,7 +53,7 @@ def test_a_link_to_a_late_iteration_is_gone_to_piece_by_piece(monkeypatch):
     assert 0 < bench.live.run.t < 20
     assert "going to step 20" in status(app)
     for _ in range(100):
-        if bench.going_to:
+        if bench.link.going_to:
             app.run()
     assert bench.live.run.t >= 20
     assert bench.is_playing
@@ -65,7 +65,7 @@ def test_pause_ends_the_way_to_a_late_iteration(monkeypatch):
     app = open_page("auc", n_iter="40", at="20")
     app.button(key="play").click().run()
     bench = bench_of(app, "auc")
-    assert not bench.going_to
+    assert not bench.link.going_to
     assert not bench.is_playing
     reached = bench.live.run.t
     app.run()

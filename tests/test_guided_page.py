@@ -47,7 +47,7 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     )
     app.button(key="lesson-next").click().run()
     app.run()
-    assert bench(app).place.number == 1
+    assert bench(app).lesson.place.number == 1
     assert bench(app).live.run.t == 0
     assert bench(app).live.run.spec.data.n_labeled == 200
 
@@ -74,7 +74,7 @@ def test_a_number_is_guessed_and_drawn_beside_the_outcome():
 
 def test_a_link_holds_the_step_and_the_guess():
     app = open_lesson("unlabeled:2:1")
-    assert bench(app).place.text == "unlabeled:2:1"
+    assert bench(app).lesson.place.text == "unlabeled:2:1"
     assert not bench(app).is_held
     assert bench(app).live.run.spec.data.n_labeled == 200
 
@@ -83,14 +83,14 @@ def test_a_link_holds_the_step_and_the_guess():
 def test_a_link_to_no_lesson_says_so_and_the_page_is_there(text):
     app = open_lesson(text)
     assert any("lesson must be one of unlabeled" in warning.value for warning in app.warning)
-    assert bench(app).place is None
+    assert bench(app).lesson.place is None
     assert bench(app).live is not None
 
 
 def test_who_leaves_a_lesson_keeps_the_page_as_it_is():
     app = open_lesson("unlabeled:2:1")
     app.button(key="lesson-leave").click().run()
-    assert bench(app).place is None
+    assert bench(app).lesson.place is None
     assert bench(app).live.run.spec.data.n_labeled == 200
 
 
@@ -99,9 +99,9 @@ def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
     waiting = open_page("s3vm", svm_lesson="batches:2", speed="instant")
     assert waiting.button(key="lesson-run").disabled
     app = open_page("s3vm", svm_lesson=f"batches:2:{drawn}", speed="instant")
-    assert app.session_state["_bench_s3vm"].place.text == f"batches:2:{drawn}"
+    assert app.session_state["_bench_s3vm"].lesson.place.text == f"batches:2:{drawn}"
     for _ in range(100):
-        if app.session_state["_bench_s3vm"].place.outcome is not None:
+        if app.session_state["_bench_s3vm"].lesson.place.outcome is not None:
             break
         app.run()
     assert "your mean error is" in words(app)
@@ -127,7 +127,7 @@ def test_a_click_that_comes_in_when_the_lesson_has_just_been_left_does_nothing()
     was_playing = left.is_playing
     for action, arguments in ((_answer, (left, 0)), (go_to_step, (type(left.live.run.problem), left, 1))):
         _while_there(left, action, *arguments)
-    assert left.place is None
+    assert left.lesson.place is None
     assert left.is_playing == was_playing
 
 

@@ -174,7 +174,7 @@ def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
     assert "leans to the side" not in said
     assert "The run gave" not in said
     assert "lesson-next" not in [button.key for button in app.button]
-    assert bench(app).place.text == "unlabeled:1:1"
+    assert bench(app).lesson.place.text == "unlabeled:1:1"
 
 
 @compiled

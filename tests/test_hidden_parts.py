@@ -24,7 +24,7 @@ def test_a_link_with_hidden_controls_gives_its_spec(name):
     assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
     assert bench_of(app, name).live.run.spec == spec
     assert {kind: [element.key for element in app.get(kind)] for kind in DRAWN if app.get(kind)} == {}
-    kept = bench_of(app, name).link
+    kept = bench_of(app, name).link.texts
     prefix = PAGES[name]
     assert {key: kept.get(key) for key in link} == link
     assert kept[f"{prefix}seed"] == "3"
@@ -48,9 +48,9 @@ def test_a_lesson_sets_hidden_controls_and_the_link_keeps_them():
     app = open_page("auc", hide="sidebar", at="2")
     app.button(key="preset-1").click().run()
     bench = bench_of(app, "auc")
-    changed = {key: text for key, text in bench.undrawn.items() if text}
+    changed = {key: text for key, text in bench.link.undrawn.items() if text}
     assert changed
-    assert {key: bench.link[key] for key in changed} == changed
+    assert {key: bench.link.texts[key] for key in changed} == changed
 
 
 def test_another_link_to_the_page_sets_hidden_controls_again():

@@ -32,7 +32,7 @@ def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
     assert lines == [24]
     seen = bench(app).earlier[1].run
     assert live_gauges(seen) == live_gauges(bench(stopped).live.run)
-    assert bench(app).link["look"] == "24"
+    assert bench(app).link.texts["look"] == "24"
     assert bench(app).live.run.t == 60
     look_at(bench(app), 60)
     assert bench(app.run()).look == 0

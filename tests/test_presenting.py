@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 from cases import each
+from live_page import figures
 
 pytest.importorskip("streamlit")
 from test_app import open_page
 from test_guided_page import bench, words
 from test_theory_page import finished
 
-from dsgcore.experiments import SETTINGS
+from dsgcore.experiments import SETTINGS, FileStore
 from dsgcore.settings import profile_of
+from pages.session.bench import Bench, LessonState
 from pages.session.lesson_place import Place, Stage
 from pages.workbench.layout import PARTS
 from pages.workbench.presenting import left_out
@@ -31,14 +33,14 @@ def press(app, key):
 
 
 def charts(app):
-    drawn = {c.proto.id.rpartition("chart-")[2] for c in app.get("bidi_component") if "chart-" in c.proto.id}
-    return drawn & {"map", "objective", "score", "error"}  # the live run's own
+    """Return the names of the live run's charts."""
+    return {key.removeprefix("chart-") for key in figures(app)}
 
 
 @compiled
 def test_a_step_is_shown_as_text_question_run_and_outcome_one_at_a_time():
     app = presented(lesson="unlabeled")
-    place = bench(app).place
+    place = bench(app).lesson.place
     assert "A good score ranks the inner" in words(app)
     assert "Where will the solid" not in words(app)
     assert charts(app) == {"map"}
@@ -65,15 +67,15 @@ def test_back_leads_to_the_thing_before_and_at_last_to_the_step_before():
     app = presented(lesson="unlabeled:2")
     press(app, "next")
     press(app, "back")
-    assert bench(app).place.stage is Stage.TEXT
+    assert bench(app).lesson.place.stage is Stage.TEXT
     press(app, "back")
-    assert (bench(app).place.number, bench(app).place.stage) == (0, Stage.TEXT)
+    assert (bench(app).lesson.place.number, bench(app).lesson.place.stage) == (0, Stage.TEXT)
     assert app.button(key="present-back").disabled
 
 
 @compiled
 def test_without_a_lesson_in_the_link_the_first_is_shown_and_notes_where_asked_for():
-    assert bench(presented()).place.lesson.name == GUIDED["auc"][0].name
+    assert bench(presented()).lesson.place.lesson.name == GUIDED["auc"][0].name
     assert "**Notes.**" not in words(presented())
     assert "**Notes.** Point at the filled points" in words(presented(notes="1"))
 
@@ -99,18 +101,16 @@ def test_a_lesson_has_notes_at_each_step(name, lesson):
     assert all(step.notes.endswith((".", "?")) for step in lesson.steps)
 
 
-class Standing:
-    """A bench as far as it is asked what to leave out."""
-
-    def __init__(self, place):
-        self.place = place
+def standing(place):
+    """Return a bench on which a lesson is at this place."""
+    return Bench(FileStore(), lesson=LessonState(place))
 
 
 @each("name, lesson", [(name, lesson) for name in GUIDED for lesson in GUIDED[name]])
 def test_no_step_shows_more_than_a_map_beside_one_chart(name, lesson):
     for number in range(len(lesson.steps)):
         for stage in Place(lesson, number, stage=Stage.TEXT).stages:
-            shown = set(PARTS) - left_out(Standing(Place(lesson, number, stage=stage)))
+            shown = set(PARTS) - left_out(standing(Place(lesson, number, stage=stage)))
             assert shown <= {"map", "curves", "error", "sidebar"}
             assert not {"curves", "error"} <= shown
-    assert left_out(Standing(Place(lesson))) == frozenset()
+    assert left_out(standing(Place(lesson))) == frozenset()

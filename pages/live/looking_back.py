@@ -30,7 +30,7 @@ def scrubber_of(bench: Any) -> Scrubber | None:
     """Return the slider, or None during the run, and for a run that cannot look back or has only one iteration."""
     last = last_step(bench.live.run)
     is_going = bench.is_playing and not bench.live.is_finished
-    if is_going or bench.going_to or last < 2 or not bench.live.run.engine.can_look_back:
+    if is_going or bench.link.going_to or last < 2 or not bench.live.run.engine.can_look_back:
         return None
     return Scrubber(last, min(bench.look, last) or last, bench.is_showing)
 
@@ -58,9 +58,9 @@ def show_next(bench: Any) -> None:
 
 def settle(bench: Any) -> None:
     """Show the present if the run goes on, or if there is nothing earlier to show."""
-    if bench.look and not bench.going_to and scrubber_of(bench) is None:
+    if bench.look and not bench.link.going_to and scrubber_of(bench) is None:
         bench.look, bench.is_showing = 0, False
-    if bench.look >= last_step(bench.live.run) and not bench.going_to:
+    if bench.look >= last_step(bench.live.run) and not bench.link.going_to:
         bench.look = 0
 
 

@@ -45,7 +45,7 @@ def snapshot(bench: Any) -> Snapshot:
     head = {
         "status": None
         if "transport" in hidden
-        else asdict(status_of(live, is_playing=is_playing, going_to=bench.going_to)),
+        else asdict(status_of(live, is_playing=is_playing, going_to=bench.link.going_to)),
         "tiles": None if "tiles" in hidden else [asdict(tile) for tile in tiles_of(seen(bench))],
         "gauges": None if "limits" in hidden else gauges_of(bench),
         "trouble": None if trouble is None else asdict(trouble),

@@ -54,7 +54,7 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
 
 def begin_curve(bench: Bench) -> None:
     """Make the iterations of the first curve, so that the page opens with one; ticks make the others."""
-    if bench.live is not None and is_ticking(bench) and not bench.going_to:
+    if bench.live is not None and is_ticking(bench) and not bench.link.going_to:
         bench.live.advance(max(0, FIRST_ITERATIONS - bench.live.run.t), SLICE_SECONDS)
 
 
@@ -91,7 +91,7 @@ def tick(bench: Bench, asked: str = "") -> bytes:
             _do(bench, asked)
         elif bench.is_showing:
             show_next(bench)
-        elif bench.going_to:
+        elif bench.link.going_to:
             go_further(bench, lambda: bench.hold.is_wanted)
         else:
             advance(bench, lambda: bench.hold.is_wanted)

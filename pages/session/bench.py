@@ -42,8 +42,34 @@ class Tried:
 
 
 @dataclass
+class LinkState:
+    """What the page has read from its link, and what it writes into it besides the controls that are drawn."""
+
+    texts: dict[str, str] = field(default_factory=dict)  # the link at the last drawing
+    visit: int = -1  # the session's visit in which the page was last drawn
+    is_unread: bool = False  # the link must be read, and may describe another run than the page's
+    notices: list[str] = field(default_factory=list)  # sentences about values that are not valid
+    undrawn: dict[str, str] = field(default_factory=dict)  # the text of each control that is not drawn
+    race: str = ""  # name of the race, until it is loaded
+    at: str = ""  # the run's iteration
+    at_noted: float = -math.inf  # time at which `at` was last written
+    going_to: int = 0  # the iteration that the run must reach; 0 after it has
+    plays_on: bool = False  # True if the run continues from there
+
+
+@dataclass
+class LessonState:
+    """The guided lesson on the page, and the class's room."""
+
+    place: Place | None = None
+    room: Key | None = None
+    ticket: Ticket | None = None  # with which the browser keeps the room's key
+    asked_room: Asked | None = None  # the last question to that room
+
+
+@dataclass
 class Bench:
-    """The run of one setting's page, and its state.
+    """The run of one setting's page, and its state; `link` and `lesson` are states of their own.
 
     Buttons write to this object and to nothing else. A moved slider ends a callback at any access to the session's state,
     so the rest of the click would be lost.
@@ -63,19 +89,10 @@ class Bench:
     view: View = field(default_factory=View)  # at the last drawing
     diagnosis: Any = None  # the result on what limits a run
     suggested: Any = None  # the suggested values for the controls
-    notices: list[str] = field(default_factory=list)
     drawn: int = 0  # number of drawings of the whole page
     answered: int = -1  # the last drawing whose button was answered
     wants_restart: bool = False  # with the values that the controls have at the next drawing
     given: dict[str, Any] = field(default_factory=dict)  # values of controls to set at the next drawing
-    race: str = ""  # name of the race in the link, until it is loaded
-    link: dict[str, str] = field(default_factory=dict)  # the link at the last drawing
-    visit: int = -1  # the session's visit in which the page was last drawn
-    wants_link: bool = False  # the link must be read, and may describe another run than `live`
-    at: str = ""  # the run's iteration in the link
-    going_to: int = 0  # the iteration from the link that the run must reach; 0 after it has
-    plays_on: bool = False  # True if the run continues from there
-    at_noted: float = -math.inf  # time at which `at` was last written
     opened: set[str] = field(default_factory=set)  # tabs that have been opened
     open_tab: str = ""
     claim: Claim = field(default_factory=Claim)  # on the server's memory, for the run
@@ -83,13 +100,10 @@ class Bench:
     hold: Hold = field(default_factory=Hold)  # by the script, or by a tick
     ticker: Ticker | None = None  # answers its ticks
     hidden: Set[str] = frozenset()  # parts of the page
-    undrawn: dict[str, str] = field(default_factory=dict)  # the link's text of each control that is not drawn
     sent: dict[str, str] = field(default_factory=dict)  # the figures that the last tick has sent, by key
     drawn_at: float = -math.inf  # time at which the script last drew the run
-    place: Place | None = None  # in a guided lesson
-    room: Key | None = None  # the class's room
-    ticket: Ticket | None = None  # with which the browser keeps the room's key
-    asked_room: Asked | None = None  # the last question to that room
+    link: LinkState = field(default_factory=LinkState)
+    lesson: LessonState = field(default_factory=LessonState)
 
     @property
     def spec(self) -> Spec | None:
@@ -101,12 +115,13 @@ class Bench:
     @property
     def is_held(self) -> bool:
         """True if the run waits for the answer to a lesson's question."""
-        return self.place is not None and self.place.waits
+        return self.lesson.place is not None and self.lesson.place.waits
 
     @property
     def about(self) -> frozenset[str]:
         """The names of the controls that the lesson's step uses."""
-        return frozenset() if self.place is None else frozenset(self.place.step.controls)
+        place = self.lesson.place
+        return frozenset() if place is None else frozenset(place.step.controls)
 
     @property
     def shape(self) -> tuple[int, int] | None:
@@ -134,8 +149,8 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
         return
     bench.live = LiveRun(spec, bench.live, bench.files, split)
     bench.surface, bench.earlier, bench.look, bench.is_showing = None, None, 0, False
-    bench.at, bench.at_noted = "", -math.inf
-    bench.is_playing, bench.going_to = True, 0
+    bench.link.at, bench.link.at_noted = "", -math.inf
+    bench.is_playing, bench.link.going_to = True, 0
     bench.number += 1
     if at:
         _go_to(bench, at)
@@ -177,9 +192,9 @@ def _go_to(bench: Bench, at: str) -> None:
     is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
     if not is_number or not 1 <= int(number) <= bench.live.run.n_iter:
         allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
-        bench.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
+        bench.link.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
         return
-    bench.going_to, bench.plays_on = int(number), number != at
+    bench.link.going_to, bench.link.plays_on = int(number), number != at
     go_on(bench)
 
 
@@ -192,9 +207,9 @@ def go_on(bench: Bench, until: Callable[[], bool] = lambda: False) -> None:
 def go_further(bench: Bench, until: Callable[[], bool]) -> None:
     """Do the same within a turn that has begun."""
     assert bench.live is not None
-    bench.live.go_to(bench.going_to, LONGEST_GO, until)
-    if bench.live.has_reached(bench.going_to):
-        bench.going_to, bench.is_playing = 0, bench.plays_on
+    bench.live.go_to(bench.link.going_to, LONGEST_GO, until)
+    if bench.live.has_reached(bench.link.going_to):
+        bench.link.going_to, bench.is_playing = 0, bench.link.plays_on
 
 
 def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any) -> None:

@@ -23,30 +23,33 @@ def keep_place(problem: type[Setting], bench: Bench) -> None:
     kept = place_of(problem, bench)
     keep_in_link(problem.name, kept, bench.session)
     said = st.query_params.to_dict()
-    bench.link = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept
+    bench.link.texts = {name: text for name, text in said.items() if name not in OF_THE_FRAME} | kept
 
 
 def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
     """Return the run's entries in the link besides the controls that are drawn."""
     assert bench.spec is not None
     _note_place(bench)
-    lesson = bench.place.text if bench.place is not None else ""
+    lesson = bench.lesson.place.text if bench.lesson.place is not None else ""
     changes = changes_to_text(bench.spec)
-    race, room = name_in_link(problem.name) or bench.race, bench.room.code if bench.room is not None else ""
+    race, room = (
+        name_in_link(problem.name) or bench.link.race,
+        bench.lesson.room.code if bench.lesson.room is not None else "",
+    )
     look = str(bench.look or "")
-    kept = link.kept(problem, changes=changes, at=bench.at, look=look, lesson=lesson, race=race, room=room)
-    return kept | bench.undrawn
+    kept = link.kept(problem, changes=changes, at=bench.link.at, look=look, lesson=lesson, race=race, room=room)
+    return kept | bench.link.undrawn
 
 
 def _note_place(bench: Bench) -> None:
     if bench.preparation is not None:
-        bench.at = bench.preparation.at
+        bench.link.at = bench.preparation.at
         return
     assert bench.live is not None
     t, now = bench.live.run.t, time.monotonic()
-    if bench.going_to:
-        bench.at = f"{bench.going_to}{PLAYING * bench.plays_on}"
+    if bench.link.going_to:
+        bench.link.at = f"{bench.link.going_to}{PLAYING * bench.link.plays_on}"
     elif not bench.is_playing or bench.live.is_finished:
-        bench.at = str(t) if t else ""
-    elif t and now - bench.at_noted >= SECONDS_BETWEEN_PLACES:
-        bench.at, bench.at_noted = f"{t}{PLAYING}", now
+        bench.link.at = str(t) if t else ""
+    elif t and now - bench.link.at_noted >= SECONDS_BETWEEN_PLACES:
+        bench.link.at, bench.link.at_noted = f"{t}{PLAYING}", now

@@ -85,7 +85,7 @@ def _begin(bench: Bench, before: Limits | None = None) -> None:
     try:
         job = begin_limits(shared_jobs(), run.spec, run.split, lease=LEASE_SECONDS)
     except (DiagnosticsError, JobError) as error:
-        bench.notices.append(str(error))
+        bench.link.notices.append(str(error))
         return
     bench.diagnosis = Diagnosis(job, bench.number, before)
 

@@ -49,7 +49,7 @@ def _guided(problem: type[Setting], bench: Bench, lesson: GuidedLesson) -> None:
 
 def _guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
     """Begin a guided lesson at its first step."""
-    bench.place = Place(lesson)
+    bench.lesson.place = Place(lesson)
     bench.given = given_for(problem, lesson.values_at(0))
     bench.wants_restart = True
 

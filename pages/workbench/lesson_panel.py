@@ -19,7 +19,7 @@ from pages.workbench.presenting import presented
 
 def panel(problem: type[Setting], bench: Bench) -> None:
     """Draw the present step, if the page shows a lesson."""
-    place = bench.place
+    place = bench.lesson.place
     if place is None:
         return
     place.note(bench.live)
@@ -90,8 +90,8 @@ def _question(problem: type[Setting], bench: Bench, place: Place) -> None:
 
 
 def _answer(bench: Bench, guess: Any) -> None:
-    assert bench.place is not None
-    bench.place.guesses[bench.place.number] = guess
+    assert bench.lesson.place is not None
+    bench.lesson.place.guesses[bench.lesson.place.number] = guess
     bench.is_playing = True
 
 
@@ -210,4 +210,4 @@ def _line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:
 
 
 def _leave(bench: Bench) -> None:
-    bench.place = None
+    bench.lesson.place = None

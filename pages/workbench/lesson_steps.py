@@ -24,13 +24,13 @@ def lesson_button(
 
 
 def _while_there(bench: Bench, action: Callable[..., None], *arguments: Any) -> None:
-    if bench.place is not None:
+    if bench.lesson.place is not None:
         action(*arguments)
 
 
 def show_solution(problem: type[Setting], bench: Bench) -> None:
     """Set the controls to values that reach the goal."""
-    place = bench.place
+    place = bench.lesson.place
     assert place is not None
     assert place.step.goal is not None
     place.shown.add(place.number)
@@ -40,7 +40,7 @@ def show_solution(problem: type[Setting], bench: Bench) -> None:
 
 def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
     """Go to another step and set its values."""
-    place = bench.place
+    place = bench.lesson.place
     assert place is not None
     place.number += steps
     place.stage = Stage.TEXT if place.stage is not None else None

@@ -42,7 +42,7 @@ def bench_of(problem: type[Setting]) -> Bench:
     if key not in st.session_state:
         st.session_state[key] = Bench(store())
     bench: Bench = st.session_state[key]
-    if bench.visit != visit():
+    if bench.link.visit != visit():
         _enter(problem, bench)
     _take_given(bench)
     return bench
@@ -50,16 +50,16 @@ def bench_of(problem: type[Setting]) -> Bench:
 
 def _enter(problem: type[Setting], bench: Bench) -> None:
     """Open the page with the values of its link; without any, as the reader left it."""
-    forget(bench.undrawn)
+    forget(bench.link.undrawn)
     given = st.query_params.to_dict()
     own = link.in_own_names(problem, given)
     if bench.live is not None and not set(own) - set(OF_THE_FRAME):
-        own |= {name: text for name, text in bench.link.items() if text}
-    bench.notices = [*refused_parts(), *link.read_link(problem, own)]
+        own |= {name: text for name, text in bench.link.texts.items() if text}
+    bench.link.notices = [*refused_parts(), *link.read_link(problem, own)]
     _take_place(problem, bench, own)
-    bench.race = own.get(key_of(problem, link.RACE), "")
+    bench.link.race = own.get(key_of(problem, link.RACE), "")
     _take_room(problem, bench, own)
-    bench.wants_link, bench.visit = True, visit()
+    bench.link.is_unread, bench.link.visit = True, visit()
     own = without_bad_seed(own, key_of(problem, "seed"))
     if own != given:
         st.query_params.from_dict(own)
@@ -69,13 +69,13 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
 def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) -> None:
     """Take the place in a guided lesson from the link. If the link sets no control, set the step's values."""
     text = own.get(key_of(problem, link.LESSON), "") or _first_of(problem) * is_presented()
-    if bench.place is not None and text == bench.place.text:
+    if bench.lesson.place is not None and text == bench.lesson.place.text:
         return
-    bench.place = place_in(problem, text) if text else None
-    if text and bench.place is None:
-        bench.notices.append(_no_lesson(problem, text))
+    bench.lesson.place = place_in(problem, text) if text else None
+    if text and bench.lesson.place is None:
+        bench.link.notices.append(_no_lesson(problem, text))
         return
-    given = given_for(problem, bench.place.values) if bench.place is not None else {}
+    given = given_for(problem, bench.lesson.place.values) if bench.lesson.place is not None else {}
     if given and not set(own) & set(given):
         bench.given |= given
         bench.wants_restart = bench.live is not None
@@ -87,9 +87,9 @@ def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> Non
     if name not in own:
         return
     code = own[name] = own[name].partition(".")[0]
-    bench.room = kept_key(code) or bench.room
-    if code and is_presented() and (bench.room is None or bench.room.code != code):
-        bench.notices.append(
+    bench.lesson.room = kept_key(code) or bench.lesson.room
+    if code and is_presented() and (bench.lesson.room is None or bench.lesson.room.code != code):
+        bench.link.notices.append(
             f"In the link, room must be one that this browser has opened, got {refused(code)}; "
             "press 'Ask the class' to open another."
         )
@@ -119,7 +119,7 @@ def _take_given(bench: Bench) -> None:
 
 def bring_back(bench: Bench) -> None:
     """Load the race that the link names, after there is a run to compare it with."""
-    if bench.race and bench.live is not None:
-        named, bench.race = bench.race, ""
+    if bench.link.race and bench.live is not None:
+        named, bench.link.race = bench.link.race, ""
         notice = bring_back_race(named, bench.live)
-        bench.notices += [notice] if notice else []
+        bench.link.notices += [notice] if notice else []

@@ -64,7 +64,7 @@ def _page(name: str) -> None:
     bench = bench_of(problem)
     set_stage(bench)
     bench.hidden = hidden_parts() | left_out(bench)
-    bench.undrawn.clear()
+    bench.link.undrawn.clear()
     lay_out(bench.hidden)
     own_file_place = st.container()
     asked, step_place, suggest_place = spec_of_controls(problem, bench, own_file_place)
@@ -86,8 +86,8 @@ def _page(name: str) -> None:
         suggestion(bench)
     if bench.live is not None:
         bring_back(bench)
-        bench.notices += [said for said in refused_axes(bench.live.run) if said not in bench.notices]
-    for notice in bench.notices:
+        bench.link.notices += [said for said in refused_axes(bench.live.run) if said not in bench.link.notices]
+    for notice in bench.link.notices:
         st.warning(notice, icon=":material/link_off:")
     if bench.live is not None and bench.live.run.engine.caution:
         st.warning(bench.live.run.engine.caution, icon=":material/warning:")
@@ -136,7 +136,7 @@ def _go_further(bench: Bench) -> None:
         begin_curve(bench)
     elif bench.is_showing:
         show_next(bench)
-    elif bench.going_to:
+    elif bench.link.going_to:
         go_on(bench)
     elif bench.is_playing and not bench.is_held and not bench.live.is_finished:
         with turns.turn():
@@ -221,7 +221,7 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
                 draw_flag(problem, GRAPH)
         for flag, part in ((LOG_OBJECTIVE, "curves"), (PARTS, "error")):
             if part in bench.hidden:
-                keep_choice(problem, flag, bench.undrawn)
+                keep_choice(problem, flag, bench.link.undrawn)
             else:
                 draw_flag(problem, flag)
 
@@ -229,6 +229,6 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
 def _keep_view(problem: type[Setting], bench: Bench) -> None:
     """Keep the choices of the view without drawing them."""
     for choice in choices_of_view(problem):
-        keep_choice(problem, choice, bench.undrawn)
+        keep_choice(problem, choice, bench.link.undrawn)
     if bench.live is not None:
-        keep_axes(bench.live.run, bench.undrawn)
+        keep_axes(bench.live.run, bench.link.undrawn)

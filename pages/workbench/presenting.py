@@ -29,13 +29,13 @@ def is_presented() -> bool:
 
 def set_stage(bench: Bench) -> None:
     """Start a step of a presented lesson with its text; a lesson that is not presented has no stages."""
-    if bench.place is not None and is_presented() == (bench.place.stage is None):
-        bench.place.stage = Stage.TEXT if is_presented() else None
+    if bench.lesson.place is not None and is_presented() == (bench.lesson.place.stage is None):
+        bench.lesson.place.stage = Stage.TEXT if is_presented() else None
 
 
 def left_out(bench: Bench) -> Set[str]:
     """Return the parts of the page to hide at this stage."""
-    place = bench.place
+    place = bench.lesson.place
     if place is None or place.stage is None:
         return frozenset()
     if place.stage is not Stage.RUN:
@@ -47,11 +47,11 @@ def left_out(bench: Bench) -> Set[str]:
 
 def presented(problem: type[Setting], bench: Bench) -> None:
     """Draw the current stage, with buttons and keys for next and back."""
-    place = bench.place
+    place = bench.lesson.place
     assert place is not None
     tell_the_room(problem, bench)
-    if bench.ticket is not None:
-        keep_room_key(bench.ticket.name)
+    if bench.lesson.ticket is not None:
+        keep_room_key(bench.lesson.ticket.name)
     st.html(_STYLE)
     with st.container(key="presented"):
         match place.stage:
@@ -79,10 +79,10 @@ def _question(bench: Bench, place: Place) -> None:
         st.markdown(f"A number between {asks.low:g} and {asks.high:g}.")
     else:
         st.markdown(f"From {asks.low:g} to {asks.high:g}, from the first iteration to the last.")
-    if bench.room is None:
+    if bench.lesson.room is None:
         lesson_button(bench, "Ask the class", "room-open", open_room, bench, icon=":material/group:")
         return
-    where_to_answer(bench.room)
+    where_to_answer(bench.lesson.room)
     guesses_as_they_come(bench)
 
 
@@ -96,7 +96,7 @@ def _run(problem: type[Setting], bench: Bench, place: Place) -> None:
 
 def _outcome(bench: Bench, place: Place) -> None:
     st.markdown(f"# {_came_to(place)}")
-    if isinstance(place.step.asks, Curve) and place.outcome is not None and bench.room is None:
+    if isinstance(place.step.asks, Curve) and place.outcome is not None and bench.lesson.room is None:
         show_curve(place.step.asks, place.step.asks.came_to(place.outcome), key=f"presented-curve-{place.number}")
     guesses_as_they_come(bench)
     st.markdown(place.step.explanation)
@@ -132,7 +132,7 @@ def _keys(problem: type[Setting], bench: Bench, place: Place) -> None:
 
 def _next(problem: type[Setting], bench: Bench) -> None:
     """Show the next stage; the run starts at its stage."""
-    place = bench.place
+    place = bench.lesson.place
     assert place is not None
     if place.stage is Stage.OUTCOME:
         go_to_step(problem, bench, 1)
@@ -143,7 +143,7 @@ def _next(problem: type[Setting], bench: Bench) -> None:
 
 def _back(problem: type[Setting], bench: Bench) -> None:
     """Show the previous stage, or the first stage of the previous step."""
-    place = bench.place
+    place = bench.lesson.place
     assert place is not None
     if place.stage is Stage.TEXT:
         go_to_step(problem, bench, -1)

@@ -34,26 +34,26 @@ LETTERS = "ABCDEFGH"
 
 def tell_the_room(problem: type[Setting], bench: Bench) -> None:
     """Send the step's question to the class: open while it is shown, closed when the run starts."""
-    place = bench.place
-    if bench.room is None or place is None or place.stage is Stage.TEXT or place.step.asks is None:
+    place = bench.lesson.place
+    if bench.lesson.room is None or place is None or place.stage is Stage.TEXT or place.step.asks is None:
         return
     asked = Asked(problem.name, place.lesson.name, place.number, place.stage is Stage.QUESTION)
-    if bench.asked_room != asked:
+    if bench.lesson.asked_room != asked:
         try:
-            rooms().ask(bench.room, asked)
-            bench.asked_room = asked
+            rooms().ask(bench.lesson.room, asked)
+            bench.lesson.asked_room = asked
         except RoomError as error:
-            bench.room = None
-            bench.notices.append(str(error))
+            bench.lesson.room = None
+            bench.link.notices.append(str(error))
 
 
 def open_room(bench: Bench) -> None:
     """Open a room for a class."""
     try:
-        bench.room, bench.asked_room = rooms().open(), None
-        bench.ticket = Ticket(bench.room)
+        bench.lesson.room, bench.lesson.asked_room = rooms().open(), None
+        bench.lesson.ticket = Ticket(bench.lesson.room)
     except RoomError as error:
-        bench.notices.append(str(error))
+        bench.link.notices.append(str(error))
 
 
 def where_to_answer(room: Key) -> None:
@@ -89,21 +89,21 @@ def _say_why_no_phone_can() -> None:
 
 def guesses_as_they_come(bench: Bench) -> None:
     """Draw the guesses, updated twice a second while the question is open."""
-    is_open = bench.place is not None and bench.place.stage is Stage.QUESTION
+    is_open = bench.lesson.place is not None and bench.lesson.place.stage is Stage.QUESTION
     st.fragment(_guesses, run_every=SECONDS_BETWEEN_LOOKS if is_open else None)(bench)
 
 
 def _guesses(bench: Bench) -> None:
-    if bench.room is None or bench.asked_room is None or bench.place is None:
+    if bench.lesson.room is None or bench.lesson.asked_room is None or bench.lesson.place is None:
         return
     try:
-        found = rooms().guesses(bench.room, bench.asked_room)
+        found = rooms().guesses(bench.lesson.room, bench.lesson.asked_room)
     except RoomError as error:
         st.warning(str(error))
         return
     with st.container(key="room-guesses"):
         st.caption(f"{len(found)} answered")
-        _draw(bench.place, found)
+        _draw(bench.lesson.place, found)
 
 
 def _draw(place: Place, found: list[Any]) -> None:

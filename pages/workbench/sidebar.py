@@ -28,21 +28,21 @@ def spec_of_controls(
     """Return the controls' spec (None with an error if it is not valid), and places in the sidebar for elements that need
     the run (None if it is hidden)."""
     if "sidebar" in bench.hidden:
-        dataset = keep_dataset(problem, bench.undrawn)
+        dataset = keep_dataset(problem, bench.link.undrawn)
         if dataset != FILE:
             return _checked_spec(problem, _undrawn_values(problem, bench, dataset), dataset), None, None
         bench.hidden = bench.hidden - {"sidebar"}  # otherwise nobody could choose the file
-        bench.undrawn.clear()
+        bench.link.undrawn.clear()
     with st.sidebar:
         return _sidebar(problem, bench, own_file_place)
 
 
 def _undrawn_values(problem: type[Setting], bench: Bench, dataset: str) -> dict[str, Any]:
     """Return the values of the hidden sidebar's controls by name."""
-    keep_choice(problem, SLIDER, bench.undrawn)
+    keep_choice(problem, SLIDER, bench.link.undrawn)
     offered = controls.controls_for(problem, dataset)
-    values = {name: keep(c, bench.undrawn) for name, c in offered.items() if c.section != "kernel"}
-    return values | keep_kernel(problem, dataset, bench.undrawn)
+    values = {name: keep(c, bench.link.undrawn) for name, c in offered.items() if c.section != "kernel"}
+    return values | keep_kernel(problem, dataset, bench.link.undrawn)
 
 
 def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tuple[Spec | None, Room, Room]:

@@ -22,7 +22,7 @@ from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepare
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with the controls: leave it, steer it, or start another run."""
     try:
-        if bench.wants_link or bench.asked is None:
+        if bench.link.is_unread or bench.asked is None:
             _follow_link(problem, bench, asked)
         elif bench.preparation is not None and asked == bench.asked and not bench.wants_restart:
             if bench.preparation.job.state is JobState.DONE:
@@ -79,14 +79,14 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     the way there.
     """
     changes, at, look = (_linked(key_of(problem, name)) for name in (CHANGES, "at", "look"))
-    bench.wants_link = False
+    bench.link.is_unread = False
     if bench.spec is not None and (asked, changes) == (bench.asked, changes_to_text(bench.spec)):
         return
     spec = asked
     try:
         spec = with_changes(asked, changes)
     except BAD_INPUT as error:
-        bench.notices.append(str(error))
+        bench.link.notices.append(str(error))
     begin(bench, spec, at)
     if look.isascii() and look.isdigit() and len(look) <= MOST_DIGITS:
         bench.look = int(look)  # clipped to the iterations of the run

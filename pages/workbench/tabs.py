@@ -123,7 +123,7 @@ def code(bench: Bench) -> None:
         "holds all parameters.)"
     )
     room = key_of(type(run.problem), ROOM)
-    draw_frame(st.context.url or "", _framed(bench.link, room), key="frame-theme")
+    draw_frame(st.context.url or "", _framed(bench.link.texts, room), key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
 

@@ -20,8 +20,8 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
     """Draw the bar with play, step, reset, speed and seed."""
     bench.drawn += 1
     if "transport" in bench.hidden:
-        keep_choice(problem, SPEED, bench.undrawn)
-        keep_choice(problem, SEED, bench.undrawn)
+        keep_choice(problem, SPEED, bench.link.undrawn)
+        keep_choice(problem, SEED, bench.link.undrawn)
         return
     is_finished = bench.live is not None and bench.live.run.is_finished
     off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None or bench.is_held}
@@ -63,11 +63,11 @@ def _toggle(bench: Bench) -> None:
     if bench.live is not None and bench.live.run.is_finished:
         begin_again(bench)
     else:
-        bench.is_playing, bench.going_to = not bench.is_playing, 0
+        bench.is_playing, bench.link.going_to = not bench.is_playing, 0
 
 
 def _step(bench: Bench) -> None:
-    bench.is_playing, bench.going_to = False, 0
+    bench.is_playing, bench.link.going_to = False, 0
     if bench.live is not None:
         bench.live.advance(1)
 
