@@ -12,9 +12,10 @@ from pages.live.looking_back import seen
 
 @dataclass(frozen=True)
 class Trouble:
-    """A warning about numbers that grow or have diverged."""
+    """A warning about numbers that grow or have diverged: its first sentence, and all of it."""
 
     text: str
+    help: str
     has_diverged: bool
 
 
@@ -51,8 +52,13 @@ def trouble_of(bench: Any) -> Trouble | None:
     """Return a warning if the numbers grow or have diverged, or None."""
     run = bench.live.run
     if run.stop_reason is StopReason.DIVERGED:
-        return Trouble(run.stop_reason.value, has_diverged=True)
-    return Trouble(run.health.value, has_diverged=False) if run.health is Health.GROWING else None
+        return _trouble(run.stop_reason.value, has_diverged=True)
+    return _trouble(run.health.value, has_diverged=False) if run.health is Health.GROWING else None
+
+
+def _trouble(said: str, *, has_diverged: bool) -> Trouble:
+    first, stop, _ = said.partition(". ")
+    return Trouble(first + stop.strip(), said, has_diverged)
 
 
 def _said(gauge: Gauge) -> dict[str, str]:

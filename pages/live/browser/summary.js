@@ -131,8 +131,9 @@ export function createSummary(parent, press) {
         status.title = help;
         light.dataset.tone = tone;
       });
-      fill(trouble, head.trouble, ({text, has_diverged: hasDiverged}) => {
+      fill(trouble, head.trouble, ({text, help, has_diverged: hasDiverged}) => {
         write(words, text);
+        trouble.title = help;
         halve.hidden = !hasDiverged;
       });
       fill(scrubber, head.scrubber, ({last, shown, is_moving: isMoving, help}) => {
