@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 pytest.importorskip("streamlit")
+from opened_pages import open_auc, run_of, said
 from own_tables import iris_csv
-from test_app import open_auc, said
-from test_app_upload import GOOD, give, open_own, run_of
+from test_app_upload import GOOD, give, open_own
 
 from dsgcore.experiments import Spec
 from pages.race import state as race_state

@@ -11,9 +11,9 @@ import anyio
 import pytest
 
 pytest.importorskip("streamlit")
+from opened_pages import open_page
 from starlette.applications import Starlette
 from streamlit.runtime.context import ContextProxy
-from test_app import open_page
 from test_presenting import presented, press
 
 from dsgcore.experiments import script

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from pathlib import Path
 
 import pytest
 from cases import each
 from live_page import figure, figures, has_run, head, status, tiles
+from opened_pages import APP, open_auc, open_page, said
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Choice
@@ -22,7 +22,6 @@ from pages.shell import warm_up
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled
 
-APP = str(Path(__file__).parents[1] / "app.py")
 SLIDERS = (
     "step_size",
     "n_features",
@@ -37,24 +36,6 @@ SLIDERS = (
     "test_share",
 )
 CHOICES = ("schedule", "pairing", "scaling")
-
-
-def open_page(name, **link):
-    app = AppTest.from_file(APP, default_timeout=60)
-    for key, value in link.items():
-        app.query_params[key] = value
-    app.run()
-    warm_up.warm_up().thread.join()
-    return app.switch_page(f"pages/{name}.py").run()
-
-
-def open_auc(**link):
-    return open_page("auc", **link)
-
-
-def said(app):
-    assert not app.exception
-    return [warning.value for warning in app.warning]
 
 
 def saved_as(app):

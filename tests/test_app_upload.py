@@ -7,18 +7,16 @@ import json
 import pytest
 from hostile_files import GOOD, REFUSED
 from live_page import has_run
+from opened_pages import errors, open_page, run_of, said
 from own_tables import iris_csv, with_pairs
-from test_app import APP, said
 
 from dsgcore.core.kernel_widths import scale_sigma
 from dsgcore.data import load
 from dsgcore.data.reading import looking
-from pages.shell import warm_up
 from pages.upload import upload
 
 pytest.importorskip("streamlit")
 from streamlit.runtime.scriptrunner import StopException
-from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.compiled
 
@@ -26,26 +24,13 @@ PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "o
 
 
 def open_own(setting="auc", **link):
-    app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in {f"{PREFIXES[setting]}data": "Your own file", **link}.items():
-        app.query_params[name] = value
-    app.run()
-    warm_up.warm_up().thread.join()
-    return app.switch_page(f"pages/{setting}.py").run()
+    return open_page(setting, **{f"{PREFIXES[setting]}data": "Your own file", **link})
 
 
 def give(app, name, content):
     app.file_uploader[0].upload(name, content, "application/octet-stream").run()
     assert not app.exception
     return app
-
-
-def run_of(app, setting="auc"):
-    return app.session_state[f"_bench_{setting}"].live.run
-
-
-def errors(app):
-    return [error.value.replace("\\", "") for error in app.error]
 
 
 def assert_waiting(app):

@@ -7,13 +7,12 @@ import io
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from test_explore import APP, checked, figure, store  # noqa: F401
+from opened_pages import checked, open_page
+from test_explore import figure, store  # noqa: F401
 
 from dsgcore.experiments import SETTINGS, theory_of
 from dsgcore.settings import profile_of
 from dsgcore.studies import Trajectories, carry_out
-from pages.shell import warm_up
 from pages.studies import trajectory_showing
 from pages.studies.trajectory_asking import ASKED, EACH, WITH_A_WAY
 
@@ -23,12 +22,7 @@ SMALL = {"v_n": "150", "v_n_iter": "32", "v_n_features": "16", "v_batch_size": "
 
 
 def opened(**link):
-    app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    warm_up.warm_up().thread.join()
-    return checked(app.switch_page("pages/convergence.py").run())
+    return checked(open_page("convergence", **link))
 
 
 def asked(app):

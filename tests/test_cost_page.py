@@ -6,7 +6,7 @@ import time
 
 import pytest
 from live_page import status
-from test_app import open_page, said
+from opened_pages import open_page, said
 
 from pages.session import bench as benches
 

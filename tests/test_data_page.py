@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from live_page import figure, status
+from opened_pages import open_page
 from own_tables import iris_csv
 from streamlit.runtime.scriptrunner import StopException
-from streamlit.testing.v1 import AppTest
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
 from pages.controls import controls, from_link
-from pages.shell import warm_up
 
 pytestmark = pytest.mark.compiled
 
-APP = str(Path(__file__).parents[1] / "app.py")
 SAMPLES = {
     "digits": "ten_digits",
     "breast_cancer": "breast_cancer",
@@ -27,15 +24,6 @@ SAMPLES = {
     "iris": "iris",
     "diabetes": "diabetes",
 }
-
-
-def open_page(name="data", **link):
-    app = AppTest.from_file(APP, default_timeout=120)
-    for key, value in link.items():
-        app.query_params[key] = value
-    app.run()
-    warm_up.warm_up().thread.join()
-    return app.switch_page(f"pages/{name}.py").run()
 
 
 def checked(app):
@@ -62,7 +50,7 @@ def links(app):
 
 
 def test_the_gallery_has_a_card_for_every_set():
-    app = checked(open_page())
+    app = checked(open_page("data"))
     text = written(app)
     for entry in DATASETS.values():
         assert f"**{entry.title}**" in text
@@ -75,7 +63,7 @@ def test_the_gallery_has_a_card_for_every_set():
 
 
 def test_a_card_leads_to_the_settings_that_the_set_suits():
-    app = checked(open_page())
+    app = checked(open_page("data"))
     closed = [label for label, _, _, is_disabled in links(app) if is_disabled]
     assert set(closed) == {"Ordered classes"}
     assert len(closed) == sum(not entry.suits("ordinal") for entry in DATASETS.values())
@@ -84,7 +72,7 @@ def test_a_card_leads_to_the_settings_that_the_set_suits():
 
 
 def test_a_card_opens_a_close_look_and_the_way_back():
-    app = checked(checked(open_page()).button(key="look-wine").click().run())
+    app = checked(checked(open_page("data")).button(key="look-wine").click().run())
     assert app.query_params["set"] == "Wine"
     assert "## Wine" in written(app)
     app = checked(next(b for b in app.button if b.label == "All data sets").click().run())
@@ -95,7 +83,7 @@ def test_a_card_opens_a_close_look_and_the_way_back():
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_close_look_at_each_sample_set(name):
     entry = DATASETS[SAMPLES[name]]
-    app = checked(open_page(set=entry.title))
+    app = checked(open_page("data", set=entry.title))
     assert f"## {entry.title}" in written(app)
     points = figure(app, "chart-plane")["data"]
     assert {trace["name"] for trace in points} == set(entry.class_names)
@@ -115,6 +103,7 @@ def test_a_close_look_at_each_sample_set(name):
 def test_a_link_holds_the_set_the_setting_and_the_options():
     app = checked(
         open_page(
+            "data",
             set="Iris",
             data_setting="S3VM",
             data_positive="virginica",
@@ -133,7 +122,7 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
 
 
 def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():
-    app = checked(open_page(set="Wine", data_setting="Pairs", data_positive="class_1", data_n="120"))
+    app = checked(open_page("data", set="Wine", data_setting="Pairs", data_positive="class_1", data_n="120"))
     query = next(query for label, _, query, _ in links(app) if label == "Pairs")
     assert set(query.split("&")) == {"su_data=Wine", "su_positive=class_1", "su_n=120", "su_prior=0.41"}
     app = checked(open_page("similar_unlabeled", **dict(pair.split("=") for pair in query.split("&")), su_at="2"))
@@ -150,7 +139,7 @@ def test_what_is_wrong_with_a_link_is_said_though_a_click_ended_the_first_drawin
         raise StopException
 
     monkeypatch.setattr(from_link, "read_controls", ended)
-    app = open_page(set="Iris", data_label_noise="abc")
+    app = open_page("data", set="Iris", data_label_noise="abc")
     assert notices(app) == []
     assert "data_label_noise" in notices(app.run())[0]
 
@@ -165,20 +154,20 @@ def test_what_is_wrong_with_a_link_is_said_though_a_click_ended_the_first_drawin
     ],
 )
 def test_what_is_not_allowed_in_the_link_gets_one_sentence(link, said):
-    app = open_page(**link)
+    app = open_page("data", **link)
     assert not app.exception
     (notice,) = notices(app)
     assert notice.startswith(said)
 
 
 def test_more_labels_than_points_get_one_sentence():
-    app = open_page(set="Iris", data_n_labeled="500")
+    app = open_page("data", set="Iris", data_n_labeled="500")
     assert not app.exception
     assert ["must be a whole number between 2 and 105" in error.value for error in app.error] == [True]
 
 
 def test_another_setting_hides_the_labels_in_its_own_way():
-    app = checked(open_page(set="Two moons", data_setting="Pairs", data_label_noise="0.1"))
+    app = checked(open_page("data", set="Two moons", data_setting="Pairs", data_label_noise="0.1"))
     counts = {metric.label: int(metric.value.replace(",", "")) for metric in app.metric}
     assert counts["Mixed"] == round(0.1 * sum(counts.values()))
     assert re.search(r"\d+ of \d+ pairs share a class", written(app))
@@ -188,12 +177,12 @@ def test_another_setting_hides_the_labels_in_its_own_way():
 
 def test_a_set_says_why_it_is_not_for_a_setting():
     assert "Ordered classes: The classes of Iris have no order, so there is nothing to rank." in written(
-        open_page(set="Iris")
+        open_page("data", set="Iris")
     )
 
 
 def test_duplicates_across_training_and_test_are_pointed_out():
-    opened = (open_page(set="Iris", seed=str(seed)) for seed in range(12))
+    opened = (open_page("data", set="Iris", seed=str(seed)) for seed in range(12))
     app = next(app for app in opened if any("equal a training" in warning.value for warning in app.warning))
     assert "1 of 45 test points (2.2%) equal a training point, 0 of them with another class" in app.warning[0].value
     assert {int(v) for v in app.dataframe[0].value.to_numpy().ravel()} == {102, 143}
@@ -273,7 +262,7 @@ def give(app, content=None, name="own.csv"):
 
 
 def test_ones_own_file_comes_first_in_every_picker_and_has_a_card_of_its_own():
-    app = checked(open_page())
+    app = checked(open_page("data"))
     assert app.selectbox(key="set").options[0] == "Your own file"
     app.button(key="look-file").click().run()
     assert app.selectbox(key="set").value == "Your own file"
@@ -283,7 +272,7 @@ def test_ones_own_file_comes_first_in_every_picker_and_has_a_card_of_its_own():
 
 
 def test_ones_own_file_gets_the_close_look_of_a_data_set():
-    app = checked(open_page(set="Your own file"))
+    app = checked(open_page("data", set="Your own file"))
     assert any("one row for each point" in info.value for info in app.info)
     give(app)
     assert "150 points · 4 features · 2 classes" in written(app)
@@ -295,7 +284,7 @@ def test_ones_own_file_gets_the_close_look_of_a_data_set():
 
 
 def test_ones_own_file_goes_with_its_options_from_the_data_page_into_a_setting():
-    app = give(checked(open_page(set="Your own file")))
+    app = give(checked(open_page("data", set="Your own file")))
     app = checked(app.select_slider(key="data_n_labeled").set_value(10).run())
     (query,) = (query for label, page, query, _ in links(app) if (label, page) == ("Ranking", "auc"))
     assert "data=Your+own+file" in query
@@ -309,7 +298,7 @@ def test_ones_own_file_goes_with_its_options_from_the_data_page_into_a_setting()
 
 
 def test_another_file_begins_with_labels_that_suit_it():
-    app = give(checked(open_page(set="Your own file")))
+    app = give(checked(open_page("data", set="Your own file")))
     app = checked(app.select_slider(key="data_n_labeled").set_value(100).run())
     rows = iris_csv().splitlines()
     give(app, b"\n".join([rows[0], *rows[1::5]]), "small.csv")

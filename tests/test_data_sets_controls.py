@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_app import open_page
+from opened_pages import open_page
 
 from dsgcore.data import DATASETS
 

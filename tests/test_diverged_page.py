@@ -7,12 +7,10 @@ import pytest
 
 pytest.importorskip("streamlit")
 from live_page import figure, status, tiles
-from streamlit.testing.v1 import AppTest
-from test_app import APP
+from opened_pages import checked, open_page
 
 from dsgcore.experiments import Run, StopReason
 from pages.live import map_view
-from pages.shell import warm_up
 
 pytestmark = pytest.mark.compiled
 
@@ -33,13 +31,7 @@ def test_a_run_that_diverges_draws_a_page_without_an_error(setting, prefix):
 
 def diverged(setting, prefix, **link):
     """Open a page whose run has diverged."""
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params |= {"speed": "instant", f"{prefix}step_size": "1000", **link}
-    app.run()
-    warm_up.warm_up().thread.join()
-    app = app.switch_page(f"pages/{setting}.py").run()
-    assert not app.exception
-    return app
+    return checked(open_page(setting, speed="instant", **{f"{prefix}step_size": "1000", **link}))
 
 
 @pytest.mark.parametrize(

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
+from opened_pages import checked, open_page
 
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
 from dsgcore.studies import Store, Study, StudyRuns, table_of
 from pages.controls import controls
-from pages.shell import warm_up
 from pages.studies import links
 
 pytestmark = pytest.mark.compiled
-
-APP = str(Path(__file__).parents[1] / "app.py")
 
 
 @pytest.fixture
@@ -28,17 +24,7 @@ def store(monkeypatch, tmp_path):
 
 
 def opened(page="explore", **link):
-    app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    warm_up.warm_up().thread.join()
-    return checked(app.switch_page(f"pages/{page}.py").run())
-
-
-def checked(app):
-    assert not app.exception
-    return app
+    return checked(open_page(page, **link))
 
 
 def looked_at(app):
@@ -160,10 +146,6 @@ def test_a_point_opens_as_the_same_run_in_the_workbench(setting):
     made = looked_at(opened(x_setting=profile_of(SETTINGS[setting]).short)).made
     spec = made.runs[4].spec
     link = links.link_to_run(spec)
-    app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in {**link, controls.key_of(SETTINGS[setting], "at"): "2"}.items():
-        app.query_params[name] = value
-    app.run()
-    checked(app.switch_page(f"pages/{setting}.py").run())
+    app = opened(setting, **link, **{controls.key_of(SETTINGS[setting], "at"): "2"})
     shown = next(c.value for c in app.code if c.language == "python").split('r"""')[1].split('"""')[0]
     assert Spec.from_json(shown).to_dict() == spec.to_dict()

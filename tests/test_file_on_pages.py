@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 pytest.importorskip("streamlit")
+from opened_pages import checked, errors, open_page, run_of
 from own_tables import lines
-from streamlit.testing.v1 import AppTest
-from test_app import APP
 
 from dsgcore.experiments import Spec
 from dsgcore.studies import Store
-from pages.shell import warm_up
 from pages.upload import choosing
 
 pytestmark = pytest.mark.compiled
@@ -38,20 +36,12 @@ def table(n=240, wide=1.0):
 
 
 def opened(page, app=None, **link):
-    is_first = app is None
-    app = app or AppTest.from_file(APP, default_timeout=60)
+    if app is None:
+        return checked(open_page(page, **link))
     app.query_params.clear()
     for name, value in link.items():
         app.query_params[name] = value
-    if is_first:
-        app.run()
-        warm_up.warm_up().thread.join()
     return checked(app.switch_page(f"pages/{page}.py").run())
-
-
-def checked(app):
-    assert not app.exception
-    return app
 
 
 def give(app, content, name="table.csv"):
@@ -66,16 +56,8 @@ def choose(app, label, value):
     return checked(box(app, label).select(value).run())
 
 
-def run_of(app, setting="auc"):
-    return app.session_state[f"_bench_{setting}"].live.run
-
-
 def study_of(app, place="explore"):
     return app.session_state[f"_exploring_{place}"].made.study
-
-
-def errors(app):
-    return [error.value.replace("\\", "") for error in app.error]
 
 
 def chosen_on_data_page():

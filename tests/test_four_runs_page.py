@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("streamlit")
-from test_app import open_auc, open_page
+from opened_pages import open_auc, open_page
 
 from dsgcore.diagnostics import limits
 from pages.workbench.four_runs_view import _begin

@@ -9,8 +9,7 @@ from cases import each
 
 pytest.importorskip("streamlit")
 from live_page import figures, tiles
-from streamlit.testing.v1 import AppTest
-from test_app import APP, open_page
+from opened_pages import checked, open_page
 
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import SETTINGS
@@ -18,7 +17,6 @@ from dsgcore.glossary import TOPICS, meaning, term
 from pages.controls.control import key_of
 from pages.pictures.making import file_of
 from pages.pictures.terms import PICTURES
-from pages.shell import warm_up
 
 TERMS = [entry for topic in TOPICS for entry in topic.terms]
 LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum", "chart-risk")
@@ -78,19 +76,13 @@ def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name, 
 
 
 def test_the_page_lists_every_entry_with_its_place():
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.run()
-    warm_up.warm_up().thread.join()
-    app.switch_page("pages/glossary.py").run()
-    assert not app.exception
+    app = checked(open_page("glossary"))
     assert [heading.value for heading in app.subheader] == [entry.name for entry in TERMS]
     assert [heading.anchor for heading in app.subheader] == [entry.anchor for entry in TERMS]
 
 
 def test_the_search_keeps_the_entries_with_all_of_its_words_and_is_part_of_the_link():
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    app.query_params["find"] = "KERNEL alike"
-    app.switch_page("pages/glossary.py").run()
+    app = open_page("glossary", find="KERNEL alike")
     assert app.text_input(key="find").value == "KERNEL alike"
     found = [heading.value for heading in app.subheader]
     assert "kernel" in found
@@ -108,8 +100,5 @@ def test_every_picture_of_a_term_is_there_and_says_what_it_shows():
 
 
 def test_the_glossary_shows_the_reference_of_a_class():
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    app.switch_page("pages/glossary.py").run()
-    app.selectbox(key="in-python").select("QSGS2AUC").run()
-    assert not app.exception
+    app = checked(open_page("glossary").selectbox(key="in-python").select("QSGS2AUC").run())
     assert "Parameters\n----------\nkernel : " in app.code[0].value

@@ -6,7 +6,7 @@ import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
-from test_app import open_auc, open_page
+from opened_pages import open_auc, open_page
 from test_theory_page import finished
 
 from dsgcore.settings.s3vm import S3VM

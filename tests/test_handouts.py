@@ -12,7 +12,7 @@ import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
-from test_app import APP, open_auc
+from opened_pages import checked, open_auc, open_page
 from test_guided_page import bench, words
 from test_theory_page import finished
 
@@ -198,26 +198,16 @@ def test_a_goals_exercise_says_nothing_of_how_it_is_reached():
 
 @compiled
 def test_the_page_makes_a_handout_and_offers_it(made):
-    from streamlit.testing.v1 import AppTest
 
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params["of"] = named(*made[:2])
-    app.run()
-    app.switch_page("pages/take_away.py").run()
-    assert not app.exception
+    app = checked(open_page("take_away", of=named(*made[:2])))
     assert "ordinal?" in " ".join(unescape(code.value) for code in app.code)
     assert len(app.get("download_button")) == 1
 
 
 @compiled
 def test_a_link_to_no_lesson_says_so():
-    from streamlit.testing.v1 import AppTest
 
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params["of"] = "<b>nothing"
-    app.run()
-    app.switch_page("pages/take_away.py").run()
-    assert not app.exception
+    app = checked(open_page("take_away", of="<b>nothing"))
     assert any("of must name a lesson" in warning.value for warning in app.warning)
     app.button(key="handout-make").click().run()
     for _ in range(600):

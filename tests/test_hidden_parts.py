@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from test_app import PAGES, away_from_defaults, open_page, said
+from opened_pages import open_page, said
+from test_app import PAGES, away_from_defaults
 
 from dsgcore.experiments import SETTINGS, Health
 

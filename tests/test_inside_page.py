@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from live_page import figure
-from test_app import open_page, said
+from opened_pages import open_page, said
 
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, point_pull, point_trajectory
 from pages.charts.risk_chart import risk_chart

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("streamlit")
+from opened_pages import APP, open_page
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
-from test_app import APP, open_page
 
 from pages.race import views as race_views
 from pages.workbench import head, steering, transport

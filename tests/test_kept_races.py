@@ -14,7 +14,7 @@ from dsgcore.studies import Store, keep_race, kept_race, name_of
 from dsgcore.studies import store as store_module
 
 pytest.importorskip("streamlit")
-from test_app import open_page
+from opened_pages import open_page
 from test_explore import store  # noqa: F401
 
 SMALL = {"svm_n": "100", "svm_n_iter": "8", "svm_at": "8"}

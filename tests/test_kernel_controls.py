@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from live_page import figure
-from test_app import open_page, said
+from opened_pages import open_page, said
 
 from dsgcore import Spec
 from dsgcore.core.kernels import KERNELS

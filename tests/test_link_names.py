@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
+from opened_pages import open_page
 from own_tables import iris_csv
-from test_app import PAGES, open_page
+from test_app import PAGES
 
 pytestmark = pytest.mark.compiled
 

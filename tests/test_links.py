@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cases import each
-from test_app import open_page, said
+from opened_pages import open_page, said
 
 BEFORE = json.loads((Path(__file__).parent / "links_of_before.json").read_text(encoding="utf-8"))
 pytestmark = pytest.mark.compiled

@@ -9,8 +9,9 @@ import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
+from opened_pages import open_page, said
 from small_specs import small
-from test_app import PAGES, open_page, said
+from test_app import PAGES
 from test_explore import looked_at, opened
 
 from dsgcore.core.plan import Change

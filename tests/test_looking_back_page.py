@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("streamlit")
 from live_page import figure, head, tiles
-from test_app import open_auc
+from opened_pages import open_auc
 
 from dsgcore.diagnostics import live_gauges
 from pages.live.looking_back import look_at, watch_again

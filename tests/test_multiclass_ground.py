@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from live_page import has_run
-from test_app import open_page
+from opened_pages import open_page
 from test_multiclass_run import finished, small
 
 from dsgcore import Run, Spec

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from cases import each
 from live_page import has_run
-from test_app import open_page
+from opened_pages import open_page
 from test_multiclass_run import finished, small
 
 from dsgcore import ParameterError, Run, SpecError

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("streamlit")
 import streamlit as st
+from opened_pages import APP
 from streamlit.testing.v1 import AppTest
-from test_app import APP
 
 
 def test_every_page_is_in_the_navigation_once_and_home_is_first(monkeypatch):

@@ -6,16 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from opened_pages import checked, open_page
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from dsgcore.studies import MEASURES, Study
-from pages.shell import warm_up
 from pages.studies.going import BUDGET
 from pages.studies.study_links import link_to_study
 
-APP = str(Path(__file__).parents[1] / "app.py")
 FIGURES = [(setting, figure) for setting in SETTINGS for figure in profile_of(SETTINGS[setting]).figures]
 # Of each paper, the figures and tables of its experiments.
 NAMED = {
@@ -31,17 +29,6 @@ figures = pytest.mark.parametrize(("setting", "figure"), FIGURES, ids=[f"{s}-{f.
 @pytest.fixture
 def _own_store(monkeypatch, tmp_path):
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-
-
-def opened(page, **link):
-    app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    warm_up.warm_up().thread.join()
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    return app
 
 
 def keys(study):
@@ -67,7 +54,7 @@ def test_a_figure_is_a_study_at_both_sizes(setting, figure):
 @figures
 def test_a_figure_opens_on_the_explore_page_as_the_same_runs(setting, figure):
     study = Study.from_dict(figure.study(setting))
-    app = opened("explore", **link_to_study(study, figure.measure))
+    app = checked(open_page("explore", **link_to_study(study, figure.measure)))
     assert not [*app.error, *app.warning]
     state = app.session_state["_exploring_explore"]
     assert keys(state.made.study) == keys(study)
@@ -78,7 +65,7 @@ def test_a_figure_opens_on_the_explore_page_as_the_same_runs(setting, figure):
 
 @pytest.mark.compiled
 def test_the_page_has_a_card_and_a_link_for_each():
-    app = opened("papers")
+    app = checked(open_page("papers"))
     text = "".join(block.value for block in app.markdown)
     for _, figure in FIGURES:
         assert figure.says in text

@@ -8,7 +8,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 pytest.importorskip("streamlit")
-from test_papers import FIGURES, opened
+from opened_pages import checked, open_page
+from test_papers import FIGURES
 
 from pages.pictures import papers
 
@@ -45,7 +46,7 @@ def test_a_drawing_is_an_image_with_its_methods_inside_its_frame(setting, figure
 
 def test_the_page_shows_statement_result_and_drawing_of_each_figure(monkeypatch, tmp_path):
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    app = opened("papers")
+    app = checked(open_page("papers"))
     said = [markdown.value for markdown in app.markdown]
     assert sum("The paper: " in text for text in said) == len(FIGURES)
     marked = [text for text in said if any(f"**{outcome.capitalize()}.**" in text for outcome in OUTCOMES)]

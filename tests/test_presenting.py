@@ -7,7 +7,7 @@ from cases import each
 from live_page import figures
 
 pytest.importorskip("streamlit")
-from test_app import open_page
+from opened_pages import open_page
 from test_guided_page import bench, words
 from test_theory_page import finished
 

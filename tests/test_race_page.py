@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from test_app import open_page
+from opened_pages import open_page
 
 pytestmark = pytest.mark.compiled
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from cases import each
 from hostile_files import GOOD, parquet
-from test_app_upload import errors, give, open_own, run_of
+from opened_pages import errors, run_of
+from test_app_upload import give, open_own
 
 from dsgcore.data import DataError
 from dsgcore.data.reading import AskFormat, AskLook, AskPoints, Limits, answers, read, sniff

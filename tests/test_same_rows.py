@@ -7,7 +7,8 @@ import json
 import pytest
 
 pytest.importorskip("streamlit")
-from test_explore import checked, looked_at, opened
+from opened_pages import checked
+from test_explore import looked_at, opened
 
 from dsgcore.__main__ import main
 from dsgcore.studies import Store, table_of

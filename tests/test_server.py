@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from weakref import WeakSet
 
 import pytest
+from opened_pages import APP
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.testing.v1 import AppTest
-from test_app import APP
 
 from dsgcore.jobs.memory import give_back, resident
 from pages.server import sessions, streamlit_gaps

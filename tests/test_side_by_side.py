@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from live_page import figure
+from opened_pages import open_page, said
 from small_specs import small
-from test_app import open_page, said
 
 from dsgcore.experiments import Run
 from pages.live import map_view

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from live_page import figure
-from test_app_upload import errors, give, open_own, run_of
-from test_data_page import checked, open_page, written
+from opened_pages import errors, open_page, run_of
+from test_app_upload import give, open_own
+from test_data_page import checked, written
 
 pytestmark = pytest.mark.compiled
 
@@ -37,7 +38,7 @@ def test_minus_one_beside_two_classes_is_unlabeled_and_a_switch_says_otherwise()
 def test_the_data_page_counts_rows_without_a_label():
     labels = pd.array(np.resize([0, 1], 1000), dtype="Int64")
     labels[100:] = pd.NA
-    app = open_page(set="Your own file")
+    app = open_page("data", set="Your own file")
     app.file_uploader[0].upload("table.csv", table(labels, 1000), "text/csv").run()
     assert "1,000 points, 900 of them without a label" in written(checked(app)).replace("\\", "")
     balance = figure(app, "chart-data-balance")

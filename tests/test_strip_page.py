@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("streamlit")
 from live_page import head, tiles
-from test_app import open_auc, open_page
+from opened_pages import open_auc, open_page
 from test_live_gauges import WORSE
 
 from dsgcore.experiments import Spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from test_app import open_auc, open_page
+from opened_pages import open_auc, open_page
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of

@@ -5,20 +5,16 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from streamlit.testing.v1 import AppTest
-from test_app import APP, open_auc
+from opened_pages import open_auc, open_page
 
 from dsgcore.experiments import SETTINGS, kept_to, theory_of
-from pages.shell import warm_up
 
 pytestmark = pytest.mark.compiled
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_one_click_makes_the_assumptions_hold(setting):
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    warm_up.warm_up().thread.join()
-    app.switch_page(f"pages/{setting}.py").run()
+    app = open_page(setting)
     before = app.session_state[f"_bench_{setting}"].live.run.spec
     assert not theory_of(before).holds
     app = app.button(key="keep-to").click().run()

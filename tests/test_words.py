@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from opened_pages import checked, open_page
 
 from dsgcore.core.parameters import Real
 from dsgcore.core.plan import SCHEDULE_WORDS, SCHEDULES
 from pages.charts.class_charts import class_symbol
 from pages.controls.from_link import refusal
-from pages.shell import warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
 compiled = pytest.mark.compiled
-APP = str(Path(__file__).parents[1] / "app.py")
 # Marks that do not say which class a point has.
 NO_CLASS = {"unlabeled", "similar pairs", "no class known", None}
 
 
 def opened(setting, **link):
-    app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.run()
-    warm_up.warm_up().thread.join()
-    app.switch_page(f"pages/{setting}.py").run()
-    assert not app.exception
-    return app
+    return checked(open_page(setting, **link))
 
 
 def traces(app, key):
@@ -47,11 +37,7 @@ def marks(app, key):
 def test_a_class_has_its_own_name_and_one_mark_on_the_map_and_on_the_data_page():
     live = marks(opened("auc", data="Breast cancer", at="3"), "chart-map")
     assert live == {"malignant": "circle", "benign": "triangle-up"}
-    looked_at = AppTest.from_file(APP, default_timeout=60)
-    looked_at.query_params["set"] = "Breast cancer"
-    looked_at.run()
-    looked_at.switch_page("pages/data.py").run()
-    assert marks(looked_at, "chart-plane") == live
+    assert marks(opened("data", set="Breast cancer"), "chart-plane") == live
 
 
 def test_marks_of_two_classes_are_those_of_positive_and_negative():
