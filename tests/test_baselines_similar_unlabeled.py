@@ -275,14 +275,8 @@ def test_pair_ids_and_pairs_are_the_same_and_labels_draw_pairs(cls):
 
 def test_what_only_one_has_is_checked_too():
     X, _, pairs = sample(0.7)
-    for model, said in (
-        (SUSL(prior=0.7, penalty="euclidean"), "penalty must be one of half euclidean, half rkhs, got 'euclidean'"),
-        (SUDH(prior=0.7, lam=0.0), "lam must be a number between 1e-09 and 1000, got 0.0"),
-        (CUU(prior=0.7, loss="hinge"), "loss must be one of squared, double hinge, logistic, sigmoid, got 'hinge'"),
-        (CUU(prior=0.7, step_size=1e4), r"CUU diverged at iteration \d+: step_size 10000 is too big for this .*"),
-    ):
-        with pytest.raises(ValueError, match=f"^{said}$"):
-            model.fit(X, pairs=pairs)
+    with pytest.raises(ValueError, match=r"^CUU diverged at iteration \d+: step_size 10000 is too big for this .*$"):
+        CUU(prior=0.7, step_size=1e4).fit(X, pairs=pairs)
     with pytest.raises(ValueError, match=r"^give either y or pairs, got both; .*$"):
         SUSL(prior=0.7).fit(X, np.full(150, -1), pairs=pairs)
     with pytest.raises(ValueError, match=f"^{re.escape('pair id 1 must occur exactly twice, but occurs 1 times')}$"):
