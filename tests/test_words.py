@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from live_page import figure
 from opened_pages import checked, open_page
 
 from dsgcore.core.parameters import Real
@@ -23,8 +22,7 @@ def opened(setting, **link):
 
 
 def traces(app, key):
-    chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
-    return json.loads(chart.proto.bytes.split(b"\n", 1)[1])["data"]
+    return figure(app, key)["data"]
 
 
 def marks(app, key):
