@@ -110,6 +110,14 @@ def test_a_method_with_fewer_seeds_is_ranked_by_the_shared_seeds():
     assert found.table["note"].tolist() == ["", "", "no time for more seeds"]
 
 
+def test_the_verdict_counts_the_seeds_of_what_it_compares():
+    found = of({"LogisticRegression": [90, 70, 80, 85], "PS3VT": [91, 71, 81.5, None]})
+    assert found.verdict.seeds == 3
+    assert "3 seeds" in found.verdict.sentence
+    assert "0.0" in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
+    assert "-0.0 " not in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
+
+
 def test_a_clearly_worse_method_is_known_by_its_interval():
     found = of({"SVC": [90, 80, 85], "PS3VT": [80.1, 70, 75.2], "LogisticRegression": [91, 77, 86]})
     assert is_worse(found, "PS3VT")

@@ -165,9 +165,18 @@ class _Rounds:
                 [FitRequest(name, s, n) for s in range(done, upto) for name in left], share if done else share / 2
             )
             done = upto
+        self._catch_up(share)
         if curves:
             self._curves()
         return self.result()
+
+    def _catch_up(self, share: float) -> None:
+        """Give the methods that were left out for lack of time their missing seeds, if there is time after all."""
+        so_far, n = self.result(), self.plan.sample.n_labeled
+        waiting = [name for name in so_far.ranking if not is_worse(so_far, name)]
+        missing = [FitRequest(name, seed, n) for seed in range(self.plan.n_seeds) for name in waiting]
+        if self._seconds_left(share) > 0.0:
+            self._make([request for request in missing if request not in set(self.asked)], share)
 
     def _left(self, methods: Sequence[str], done: int, upto: int, share: float) -> list[str]:
         """Return the methods that get more seeds, the fastest first.

@@ -80,13 +80,13 @@ _COLUMNS = ("difference", "95 % interval", "won / tied / lost", "seeds", "second
 def _row(row: pd.Series, digits: int) -> list[str]:
     if not row["seeds"]:
         return ["", row["method"], *[""] * 5, "0", "", "", row["note"]]
-    interval = "" if math.isnan(row["low"]) else f"{row['low']:+.{digits}f} to {row['high']:+.{digits}f}"
+    interval = "" if math.isnan(row["low"]) else f"{_signed(row['low'], digits)} to {_signed(row['high'], digits)}"
     return [
         str(row["rank"]),
         row["method"],
         row["unlabeled"],
         f"{row['score']:.{digits}f}",
-        "" if row["rank"] == 1 else f"{row['difference']:+.{digits}f}",
+        "" if row["rank"] == 1 else _signed(row["difference"], digits),
         interval,
         "" if row["rank"] == 1 else f"{row['wins']:.0f} / {row['ties']:.0f} / {row['losses']:.0f}",
         str(row["seeds"]),
@@ -94,6 +94,12 @@ def _row(row: pd.Series, digits: int) -> list[str]:
         f"{row['megabytes']:.0f}",
         row["note"],
     ]
+
+
+def _signed(value: float, digits: int) -> str:
+    """Return a number with its sign; a rounded zero has none."""
+    rounded = round(value, digits)
+    return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"
 
 
 def _table(frame: pd.DataFrame) -> str:

@@ -193,11 +193,11 @@ class Comparison:
         seeds = max((len(self.scores(name)) for name in self.ranking), default=0)
         if len(standings) < 2:
             return no_verdict(seeds)
-        return verdict_of(standings, self._gain, seeds, self.score)
+        return verdict_of(standings, self._gain, self.score)
 
-    def _gain(self, one: Method, other: Method) -> tuple[float, float]:
+    def _gain(self, one: Method, other: Method) -> tuple[float, float, int]:
         gains = self.gains(one.name, other.name)
-        return (float(gains.mean()) if len(gains) else math.nan), self.half_width(gains)
+        return (float(gains.mean()) if len(gains) else math.nan), self.half_width(gains), len(gains)
 
     @property
     def interval_sentence(self) -> str:

@@ -73,10 +73,11 @@ def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-Gain = Callable[[Method, Method], tuple[float, float]]
+# Mean gain of one method over another, half of its 95 % interval (NaN without one), and the number of shared seeds.
+Gain = Callable[[Method, Method], tuple[float, float, int]]
 
 
-def verdict_of(standings: Sequence[Standing], gain: Gain, seeds: int, score: Score) -> Verdict:
+def verdict_of(standings: Sequence[Standing], gain: Gain, score: Score) -> Verdict:
     """Return the verdict.
 
     Parameters
@@ -84,14 +85,17 @@ def verdict_of(standings: Sequence[Standing], gain: Gain, seeds: int, score: Sco
     standings : sequence of Standing
         At least two methods with enough seeds, best first.
     gain : callable
-        Returns the mean gain of one method over another, and half of its 95 % interval (NaN without one).
-    seeds : int
+        Returns the gain of one method over another, see `Gain`.
     score : Score
         Its unit is that of the gains.
     """
     used = next((s.method for s in standings if s.method.uses_unlabeled), None)
     alone = next((s.method for s in standings if not s.method.uses_unlabeled), None)
-    mean, reach = gain(used, alone) if used is not None and alone is not None else (math.nan, math.nan)
+    # Without a comparison of the two kinds, the number of seeds is that of the two best methods.
+    pair = (standings[0].method, standings[1].method) if used is None or alone is None else (used, alone)
+    mean, reach, seeds = gain(*pair)
+    if used is None or alone is None:
+        mean = reach = math.nan
     effect = _effect(mean, reach, score)
     chosen = _simplest(standings, effect, score)
     sentence = f"Use {_in_sentence(chosen)}{_about(effect, used, alone, (mean, reach, seeds), score)}."
