@@ -135,7 +135,7 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
 def _add_compare(compare: argparse.ArgumentParser) -> None:
     compare.add_argument("data", metavar="DATA", help="a CSV, Parquet, LIBSVM or npz file, or a name from `data list`")
     compare.add_argument("--target", metavar="COLUMN", help="label column (default: it is guessed)")
-    compare.add_argument("--labels", type=int, metavar="N", help="number of labels to learn from (default: all)")
+    compare.add_argument("--n-labeled", type=int, metavar="N", help="number of labels to learn from (default: all)")
     compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of repetitions (default: 10)")
     compare.add_argument("--seconds", type=float, default=120.0, metavar="S", help="time limit (default: 120)")
     compare.add_argument("--score", metavar="NAME", help="accuracy, auc, mean_auc or mean_absolute_error")
@@ -180,7 +180,7 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
         _add_compare,
         "compare methods on a file, and say which one to use",
         "Compare our methods with scikit-learn's on your data, and say which one to use. Finished fits are kept.",
-        "compare sample_data/iris.csv --target class --labels 30 --html report.html",
+        "compare sample_data/iris.csv --target class --n-labeled 30 --html report.html",
     ),
     "fit": (
         _add_fit,

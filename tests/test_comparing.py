@@ -29,7 +29,7 @@ from dsgcore.studies import Store
 
 IRIS = load_iris(return_X_y=True)
 TWO = ["LogisticRegression", "SVC"]
-QUICK = {"labels": 30, "methods": TWO, "curves": False, "store": None, "jobs": 1}
+QUICK = {"n_labeled": 30, "methods": TWO, "curves": False, "store": None, "jobs": 1}
 
 
 def of(scores, *, score="accuracy", overlap=0.0, n_labeled=20, **more):
@@ -167,7 +167,7 @@ def test_without_a_spread_there_is_no_verdict(scores, sentence):
 
 def test_splits_are_disjoint_and_labels_are_nested():
     X, y = IRIS
-    sample = Sample.of(X, np.where(np.arange(150) % 3 == 0, y, -1), labels=None, is_ordered=False)
+    sample = Sample.of(X, np.where(np.arange(150) % 3 == 0, y, -1), n_labeled=None, is_ordered=False)
     assert (sample.n_known, sample.n_test, sample.n_labeled) == (50, 12, 38)
     few, many = sample.split(3, 10), sample.split(3, 20)
     assert (few.X_train == many.X_train).all()
@@ -180,22 +180,22 @@ def test_splits_are_disjoint_and_labels_are_nested():
 
 def test_the_interval_is_corrected_only_where_splits_share_labels():
     X, y = IRIS
-    assert Sample.of(X, y, labels=30, is_ordered=False).overlap == 0.0
-    assert Sample.of(X, y, labels=None, is_ordered=False).overlap == pytest.approx(38 / 112)
+    assert Sample.of(X, y, n_labeled=30, is_ordered=False).overlap == 0.0
+    assert Sample.of(X, y, n_labeled=None, is_ordered=False).overlap == pytest.approx(38 / 112)
 
 
 def test_of_very_many_rows_a_part_is_used_with_all_labels():
     y = np.full(30_000, -1)
     y[:100] = np.arange(100) % 2
-    sample = Sample.of(np.arange(30_000.0)[:, None], y, labels=None, is_ordered=False)
+    sample = Sample.of(np.arange(30_000.0)[:, None], y, n_labeled=None, is_ordered=False)
     assert (len(sample.y), sample.n_known) == (20_000, 100)
 
 
 def test_large_offsets_do_not_lose_differences():
     X, y = IRIS
-    far = Sample.of(X + 1e7, y, labels=30, is_ordered=False)
+    far = Sample.of(X + 1e7, y, n_labeled=30, is_ordered=False)
     assert far.split(0, 30).X_train == pytest.approx(
-        Sample.of(X, y, labels=30, is_ordered=False).split(0, 30).X_train, abs=1e-4
+        Sample.of(X, y, n_labeled=30, is_ordered=False).split(0, 30).X_train, abs=1e-4
     )
 
 
@@ -205,9 +205,9 @@ def test_large_offsets_do_not_lose_differences():
         ({"y": np.zeros(150)}, "y must hold labels of at least two classes"),
         ({"y": np.where(np.arange(150) < 3, IRIS[1], -1)}, "at least two classes"),
         ({"y": np.where(np.arange(150) % 50 == 0, IRIS[1], -1)}, "needs at least 3 others"),
-        ({"labels": 2}, "labels must be a whole number from 3, one for each class, to 112"),
-        ({"labels": 113}, "got 113"),
-        ({"labels": True}, "got True"),
+        ({"n_labeled": 2}, "n_labeled must be a whole number from 3, one for each class, to 112"),
+        ({"n_labeled": 113}, "got 113"),
+        ({"n_labeled": True}, "got True"),
         ({"X": IRIS[0][:10]}, "X must have the shape (150, d)"),
         ({"X": IRIS[0][:, 0]}, "one row for each label, got (150,)"),
         ({"X": [["a"]] * 150}, "X must hold numbers only"),
@@ -271,7 +271,7 @@ def test_an_interrupted_comparison_goes_on(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         compare(*IRIS, **QUICK | {"store": store, "seeds": 3}, tell=interrupt)
-    sample = Sample.of(*IRIS, labels=30, is_ordered=False)
+    sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
     requests = [FitRequest(name, seed, 30) for name in TWO for seed in range(3)]
     kept = KeptFits(sample, Store(store)).get(requests)
     assert 0 < len(kept) < 6
@@ -282,7 +282,7 @@ def test_an_interrupted_comparison_goes_on(tmp_path):
 
 @pytest.mark.compiled
 def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
-    found = compare(*IRIS, **QUICK | {"labels": 3, "seeds": 3, "methods": [*TWO, "SelfTraining"]})
+    found = compare(*IRIS, **QUICK | {"n_labeled": 3, "seeds": 3, "methods": [*TWO, "SelfTraining"]})
     row = found.table.set_index("method").loc["Self-training SVC"]
     assert row["seeds"] == 0
     assert "at least two labels of each class" in row["note"]
@@ -303,11 +303,11 @@ def test_of_a_very_short_time_there_is_no_verdict_but_a_table():
 @pytest.mark.compiled
 def test_ordered_classes_and_curves():
     X, y = load("ordinal_ramp", n=200).X, load("ordinal_ramp", n=200).y
-    found = compare(X, y, labels=50, seeds=1, methods=["SVR", "OrdinalSVC"], ordered=True, store=None, jobs=1)
+    found = compare(X, y, n_labeled=50, seeds=1, methods=["SVR", "OrdinalSVC"], ordered=True, store=None, jobs=1)
     assert set(found.curves["labels"]) == {20, 50, 100}
     assert set(found.curves["method"]) == {"SVR", "SVC"}
     assert found.score.title == "mean AUC"
-    assert Sample.of(X, y, labels=50, is_ordered=True).kind == ORDINAL
+    assert Sample.of(X, y, n_labeled=50, is_ordered=True).kind == ORDINAL
 
 
 @pytest.mark.compiled
@@ -317,7 +317,7 @@ def test_the_command_has_the_numbers_of_python(tmp_path, capsys):
     given = [
         "compare",
         "iris",
-        "--labels",
+        "--n-labeled",
         "30",
         "--seeds",
         "3",
@@ -358,7 +358,7 @@ def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
     "arguments, message",
     (
         (["nowhere.csv"], "there is no file 'nowhere.csv', and no set of that name"),
-        (["iris", "--labels", "1000"], "labels must be a whole number from 3"),
+        (["iris", "--n-labeled", "1000"], "n_labeled must be a whole number from 3"),
         (["iris", "--seeds", "0"], "--seeds must be at least 1"),
         (["iris", "--score", "r2"], "score must be one of accuracy"),
         (["iris", "--json", "nowhere/x.json"], "the folder nowhere does not exist"),

@@ -17,6 +17,7 @@ import dsgcore.baselines
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
+from dsgcore.comparing import compare
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import PARAMETER
 from dsgcore.data import rows_of
@@ -36,7 +37,7 @@ SECTIONS = (*SETTINGS.values(), *KERNELS.values(), DataSpec, StopSpec, Diagnosti
 # Fields of a spec that an estimator does not have, and the docs' words about each.
 NOT_OF_ESTIMATORS = {"is_full_gradient": "batch_size=None", "schedule": "PS3VT", "dtype": "PS3VT"}
 # Options about the command itself: its files, its output, its processes.
-OF_THE_COMMAND = {"csv", "dask", "help", "json", "long", "only", "out", "quiet", "set"}
+OF_THE_COMMAND = {"csv", "dask", "help", "html", "json", "no_curves", "out", "quiet", "set"}
 
 
 def named_fields(kind):
@@ -89,6 +90,7 @@ TAKEN_BY = {
     "run": (machine_budget,),
     "check": (limits,),
     "sweep": (local_processes, begin_study),
+    "compare": (compare, sniff_file),
     "fit": (rows_of, QSGS2AUC.fit),
     "predict": (score_parquet,),
     "data fetch": (),

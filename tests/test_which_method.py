@@ -18,7 +18,7 @@ pytestmark = pytest.mark.compiled
 
 IRIS = load_iris(return_X_y=True)
 TWO = ["LogisticRegression", "SVC"]
-QUICK = {"labels": 30, "seeds": 3, "methods": TWO, "curves": False, "store": None, "jobs": 1}
+QUICK = {"n_labeled": 30, "seeds": 3, "methods": TWO, "curves": False, "store": None, "jobs": 1}
 
 
 @pytest.fixture(autouse=True)
@@ -97,9 +97,9 @@ def test_the_background_has_the_result_of_compare():
 
 
 def test_what_is_refused_is_said():
-    going = Background(*IRIS, **QUICK | {"labels": 1000})
+    going = Background(*IRIS, **QUICK | {"n_labeled": 1000})
     going.wait(60)
-    assert "labels must be a whole number" in going.error
+    assert "n_labeled must be a whole number" in going.error
     assert going.so_far is None
 
 

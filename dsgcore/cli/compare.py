@@ -33,7 +33,7 @@ def compare(given: argparse.Namespace) -> int:
     try:
         found = compare_methods(
             *(data.X, data.y),
-            labels=given.labels,
+            n_labeled=given.n_labeled,
             seeds=given.seeds,
             seconds=given.seconds,
             score=given.score,

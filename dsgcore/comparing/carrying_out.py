@@ -39,7 +39,7 @@ def compare(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    labels: int | None = None,
+    n_labeled: int | None = None,
     seeds: int = 10,
     seconds: float | None = 120.0,
     score: str | None = None,
@@ -63,7 +63,7 @@ def compare(
         Points: finite numbers. Of more than 20,000 points a part is used.
     y : array-like of shape (n,)
         Labels; -1 or missing for unlabeled points. With two classes the second one is positive.
-    labels : int, optional
+    n_labeled : int, optional
         Number of labels to learn from; all others are hidden. By default all that are not held out.
     seeds : int, default 10
         Number of repetitions. With more seeds later, only the new ones are computed.
@@ -111,14 +111,14 @@ def compare(
     >>> from dsgcore.model_selection import compare
     >>> X, y = load_iris(return_X_y=True)
     >>> methods = ["LogisticRegression", "SVC"]
-    >>> found = compare(X, y, labels=30, seeds=3, methods=methods, curves=False, store=None)
+    >>> found = compare(X, y, n_labeled=30, seeds=3, methods=methods, curves=False, store=None)
     >>> found.table["method"].tolist() == [found.table["method"][0], found.table["method"][1]]
     True
     >>> found.verdict.seeds
     3
     """
     n_seeds, limit = int(SEEDS.check(seeds) or 1), None if seconds is None else float(SECONDS.check(seconds) or 1.0)
-    sample = Sample.of(X, y, labels=labels, is_ordered=ordered)
+    sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered)
     chosen = chosen_methods(methods, sample.kind)
     plan = _Plan(sample, [m.name for m in chosen], chosen_score(score, sample.kind), n_seeds, limit, name)
     at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)

@@ -55,7 +55,7 @@ class Sample:
     n_labeled: int
 
     @classmethod
-    def of(cls, X: ArrayLike, y: ArrayLike, *, labels: int | None, is_ordered: bool) -> Self:
+    def of(cls, X: ArrayLike, y: ArrayLike, *, n_labeled: int | None, is_ordered: bool) -> Self:
         """Return the sample of points and labels; raise `ComparisonError` if they cannot be compared on."""
         classes, codes = encode(y, is_ordered=True)
         points = _checked(X, len(codes))
@@ -67,7 +67,7 @@ class Sample:
         rows = _thinned(codes)
         points, codes = (points[rows] - points[rows].mean(axis=0)).astype(np.float32), codes[rows].astype(np.int64)
         sample = cls(np.ascontiguousarray(points), codes, tuple(map(str, classes)), kind, 0)
-        return cls(sample.X, codes, sample.classes, kind, sample.checked_labels(labels))
+        return cls(sample.X, codes, sample.classes, kind, sample.checked_labels(n_labeled))
 
     @property
     def n_known(self) -> int:
@@ -97,7 +97,7 @@ class Sample:
         """
         return self.n_test / self.most_labels if 2 * self.n_labeled > self.most_labels else 0.0
 
-    def checked_labels(self, labels: int | None) -> int:
+    def checked_labels(self, n_labeled: int | None) -> int:
         """Return the number of labels to learn from; raise `ComparisonError` if the data do not have so many."""
         least, most = len(self.classes), self.most_labels
         if most < max(least, 2):
@@ -105,10 +105,10 @@ class Sample:
                 f"a comparison holds out {TEST_SHARE:.0%} of the labels, and needs at least {least} others, one for each "
                 f"class: got {self.n_known} labels of {least} classes. Add labels"
             )
-        given = most if labels is None else labels
+        given = most if n_labeled is None else n_labeled
         if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given <= most:
             raise ComparisonError(
-                f"labels must be a whole number from {least}, one for each class, to {most}, the known labels without "
+                f"n_labeled must be a whole number from {least}, one for each class, to {most}, the known labels without "
                 f"those held out for testing; got {given!r}"
             )
         return int(given)

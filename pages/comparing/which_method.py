@@ -26,7 +26,7 @@ def which_method(dataset: Dataset, name: str, *, is_ordered: bool) -> None:
     """Draw the button that starts the comparison, and its result so far."""
     st.header("Which method?")
     try:
-        sample = Sample.of(dataset.X, dataset.y, labels=None, is_ordered=is_ordered)
+        sample = Sample.of(dataset.X, dataset.y, n_labeled=None, is_ordered=is_ordered)
     except ComparisonError as error:
         st.caption(plain(f"No comparison is possible: {error}."))
         return
@@ -48,7 +48,7 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
         seconds = st.selectbox("Time", TIMES, index=2, key=SECONDS, format_func="{} s".format, width=110)
 
         def begin() -> None:
-            given = {"labels": int(labels), "seeds": int(seeds), "seconds": float(seconds), "ordered": is_ordered}
+            given = {"n_labeled": int(labels), "seeds": int(seeds), "seconds": float(seconds), "ordered": is_ordered}
             begun = Background(sample.X, sample.y, **given, name=name, jobs=shared_jobs())
             st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256
 
