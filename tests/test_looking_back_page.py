@@ -45,7 +45,7 @@ def test_a_link_opens_where_it_was_looked_at():
 
 
 def test_a_run_is_watched_again_from_its_start():
-    app = open_auc(**RUN | {"at": "20"})  # one drawing of the page a step
+    app = open_auc(**RUN | {"at": "9"})  # one drawing of the page a step
     watch_again(bench(app))
     app.run()
     steps = [bench(app).look]
@@ -53,5 +53,5 @@ def test_a_run_is_watched_again_from_its_start():
         steps.append(bench(app.run()).look)
     assert steps[0] == 1
     *shown, last = steps
-    assert shown == list(range(1, 20))
+    assert shown == list(range(1, 9))
     assert last == 0

@@ -66,7 +66,7 @@ def when_there_are(store, number, action):
 
 
 def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
-    file, store = study_file(tmp_path, 30), Store(tmp_path / "runs.sqlite")
+    file, store = study_file(tmp_path, 15), Store(tmp_path / "runs.sqlite")
     victim = next(iter(cluster.workers.values())).pid
 
     def disturb():
@@ -80,7 +80,7 @@ def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
     assert sweep(tmp_path / "local", file, "--jobs", 2, "--csv", tmp_path / "local.csv") == 0
     texts = [(tmp_path / f"{name}.csv").read_text() for name in ("dask", "local")]
     assert rows_but_for_seconds(texts[0]) == rows_but_for_seconds(texts[1])
-    assert len(store) == 60
+    assert len(store) == 30
 
 
 def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_are_kept(tmp_path, capfd):
@@ -96,9 +96,10 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_ar
     assert said == ["dsgcore: the cluster has stopped. Finished runs are kept"]
 
 
-def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd):
+def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(command, "SECONDS_TO_ANSWER", 1)
     assert sweep(tmp_path, study_file(tmp_path, 1), "--dask", "tcp://127.0.0.1:1") == 2
-    assert capfd.readouterr().err == "dsgcore: Timed out trying to connect to tcp://127.0.0.1:1 after 10 s\n"
+    assert capfd.readouterr().err == "dsgcore: Timed out trying to connect to tcp://127.0.0.1:1 after 1 s\n"
 
 
 def test_an_error_that_the_cluster_has_lost_is_the_same_sentence(monkeypatch):

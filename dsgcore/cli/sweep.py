@@ -27,6 +27,8 @@ from dsgcore.studies.study import Study
 
 INTERRUPTED = 130
 BAR_CHARACTERS = 24
+# What a Dask scheduler is given to answer in.
+SECONDS_TO_ANSWER = 10
 
 
 def sweep(given: argparse.Namespace) -> int:
@@ -104,7 +106,7 @@ def client_of(address: str) -> Any:
         from distributed import Client
     except ImportError:
         raise StudyError("--dask needs the package distributed: install dsg-lab[dask]") from None
-    return Client(address, timeout=10, set_as_default=False)
+    return Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
 
 
 def _write(file: Path, text: str) -> None:
