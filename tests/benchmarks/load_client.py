@@ -44,8 +44,8 @@ class Visitor:
         self._buttons: dict[str, str] = {}
         self._counted = -1
         self._page = ""
-        self._port, self._cookie, self._token, self._fragment = port, cookie, "", ""
-        self._answered, self._at_rest = asyncio.Event(), asyncio.Event()
+        self._port, self._cookie, self._token = port, cookie, ""
+        self._answered = asyncio.Event()
         self._fresh: set[str] = set()
         url = f"ws://127.0.0.1:{port}/_stcore/stream"
         origin = f"http://127.0.0.1:{port}"
@@ -82,11 +82,10 @@ class Visitor:
                     reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
                     continue
                 if "status" in news:
-                    self._read_status(news["status"])
+                    self._read_status(news["status"]["text"])
                     self._note_update()
                 if news.get("redraw"):
-                    await self._at_rest.wait()  # as the page's script does
-                    await self._ask(self._fragment)
+                    await self._ask()
                 if news.get("isOver"):
                     return
                 least = 0.1 if news.get("isBusy") else 0.0
@@ -121,7 +120,6 @@ class Visitor:
         self.messages, self.received = self.messages + 1, self.received + len(content)
         kind = message.WhichOneof("type")
         if kind == "new_session":
-            self._at_rest.clear()
             if not message.metadata.run.fragment_ids:
                 self._stop_ticking()
                 self._fresh = set()
@@ -132,7 +130,6 @@ class Visitor:
         elif kind == "delta":
             self._look(message.delta)
         elif kind == "script_finished":
-            self._at_rest.set()
             self._note_end(message.script_finished)
 
     def _stop_ticking(self) -> None:
@@ -159,14 +156,13 @@ class Visitor:
             self._buttons[element.button.id.rsplit("-", 1)[-1]] = element.button.id
         elif kind == "exception":
             self.exceptions += 1
-        elif kind == "bidi_component" and '"token"' in element.bidi_component.json:
+        elif kind == "bidi_component" and "live-head" in element.bidi_component.id:
             self._fresh.add(TICKS)
-            self._fragment = delta.fragment_id
-            self._follow_as_told(json.loads(element.bidi_component.json))
+            said = json.loads(element.bidi_component.bytes.partition(b"\n")[0])
+            self._read_status(said["status"]["text"])
+            self._follow_as_told(said)
         elif kind == "alert":
             self.texts.add(element.alert.body)
-        elif kind == "markdown":
-            self._read_status(element.markdown.body)
 
     def _read_status(self, text: str) -> None:
         if found := STEP.search(text):
@@ -176,12 +172,12 @@ class Visitor:
     def _follow_as_told(self, said: dict) -> None:
         """Begin to ask for ticks, or end it; with the empty name, for these are none of streamlit's."""
         old = self._ticks.get("")
-        is_going = old is not None and not old.done()
-        if is_going and said["token"] != self._token:
+        is_going, token = old is not None and not old.done(), "" if said["isOver"] else said["token"]
+        if is_going and token != self._token:
             old.cancel()
-        if said["token"] and not (is_going and said["token"] == self._token):
-            self._ticks[""] = asyncio.create_task(self._follow(said["token"], said["pace"] / 1000, said["address"]))
-        self._token = said["token"]
+        if token and not (is_going and token == self._token):
+            self._ticks[""] = asyncio.create_task(self._follow(token, said["pace"] / 1000, said["address"]))
+        self._token = token
 
     def _note_end(self, status: int) -> None:
         if status == ForwardMsg.FINISHED_SUCCESSFULLY:
