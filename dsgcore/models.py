@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dsgcore.core.model import Expansion
     from dsgcore.multiclass.weights import Weights
 
-# Where each kind of model is; imported when a file holds it, for one of them brings scikit-learn along.
+# Module of each kind of model. It is imported when a file holds the kind, because one of them imports scikit-learn.
 _MODULES = {"expansion": "dsgcore.core.model", "weights": "dsgcore.multiclass.weights"}
 
 

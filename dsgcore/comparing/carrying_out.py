@@ -134,7 +134,7 @@ def _opened(store: Store | str | os.PathLike[str] | None) -> Store | None:
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What is to be compared, and in which time."""
+    """Plan of a comparison: its data, its methods, and its time limit."""
 
     sample: Sample
     methods: list[str]

@@ -37,7 +37,7 @@ THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
 
 @dataclass(frozen=True)
 class Worker:
-    """Process of a job: its standard streams, what kills it, and what waits for its end and returns its exit code.
+    """Process of a job: its standard streams, a function that kills it, and one that waits for its exit code.
 
     The code -N means that signal N ended it. To kill a worker that has ended does nothing.
     """

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class Subject:
-    """What a search tunes on folds: an estimator, or a spec. A subclass says how a candidate is drawn and scored.
+    """Protocol for what a search tunes on folds: an estimator, or a spec. A subclass says how a candidate is drawn and scored.
 
     `rows` are the training and test rows of each fold. `first` holds candidates that are tried before any random draw.
     `reason` tells why the last candidate without a score has none; it is empty if every one has a score.
