@@ -162,7 +162,8 @@ def choose(task: Task, X: NDArray, y: NDArray, *, is_ranking: bool) -> Parts:
 def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray:
     """Return the values at other points of the method's exact minimiser on the labels alone.
 
-    `K` (n, n) is the kernel matrix of the labeled points, and `outside` (m, n) that of the other points with them. A hinge loss has no closed form, so an SVM with scikit-learn's solver replaces it.
+    `K` (n, n) is the kernel matrix of the labeled points, and `outside` (m, n) that of the other points with
+    them. A hinge loss has no closed form, so an SVM with scikit-learn's solver replaces it.
     """
     problem = task.problem.baseline().bind(y)
     quadratic = problem.quadratic(problem.rows(y), len(y))
