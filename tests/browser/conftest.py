@@ -73,7 +73,9 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = _free_port()
     url = f"http://127.0.0.1:{port}"
     log = tmp_path_factory.mktemp("app") / "server.log"
-    with log.open("wb") as output, _server(port, output, log.with_name("runs.sqlite")) as server:
+    base_path = os.environ.get("DSGLAB_BASE_PATH", "")
+    url += f"/{base_path}" * bool(base_path)
+    with log.open("wb") as output, _server(port, output, log.with_name("runs.sqlite"), base_path) as server:
         try:
             _wait_until_up(url, server, log)
             yield url
