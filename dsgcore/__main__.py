@@ -97,6 +97,17 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
         help="label that means “not labeled”, or none (default: -1 if there are two or more other labels)",
     )
     fit.add_argument("--out", required=True, metavar="DIR", help="folder for model.npz and fit.json")
+    _add_features(fit)
+    fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="set a method's parameter; can be repeated")
+    fit.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that shares the training rows")
+    fit.add_argument(
+        "--every", type=int, default=50, metavar="N", help="number of iterations between checkpoints (default: 50)"
+    )
+    fit.add_argument("--quiet", action="store_true", help="print nothing but errors and notes about the data")
+
+
+def _add_features(fit: argparse.ArgumentParser) -> None:
+    """Add the options that make features of a table's columns."""
     fit.add_argument("--features", metavar="A,B,..", help="feature columns (default: all others except an index)")
     fit.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
@@ -115,12 +126,6 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
         metavar="METHOD",
         help="scaling of features: none, unit or standard (default: none)",
     )
-    fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="set a method's parameter; can be repeated")
-    fit.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that shares the training rows")
-    fit.add_argument(
-        "--every", type=int, default=50, metavar="N", help="number of iterations between checkpoints (default: 50)"
-    )
-    fit.add_argument("--quiet", action="store_true", help="print nothing but errors and notes about the data")
 
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:

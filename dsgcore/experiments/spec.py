@@ -13,7 +13,8 @@ from typing import Any
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.kernels import KERNELS, Kernel
-from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, quoted
+from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, known, quoted
+from dsgcore.core.plain import Anything, Items
 from dsgcore.core.plan import STEERABLE, Change, Plan, tail_start
 from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
@@ -53,6 +54,9 @@ def named_in_errors(file: Path) -> Iterator[None]:
 
 
 CHANGE_T = Integer("t", 1, low=1, high=100_000)
+CHANGES = Items("changes", (), most=100_000)
+SECTIONS = ("problem", "kernel", "data", "solver", "stop", "diagnostics")
+_FIELDS = tuple(Anything(name, None) for name in ("version", "setting", *SECTIONS, "changes", "seed"))
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class Spec:
             If a field is not valid. The message gives the field, its value, and what is allowed.
         """
         try:
-            return _spec(_mapping(given, "the spec"))
+            return _spec(known(given, _FIELDS, "the spec"))
         except (ParameterError, DataError) as error:
             raise SpecError(str(error)) from None
 
@@ -182,30 +186,20 @@ def default_spec(setting: str) -> Spec:
     return Spec.from_dict({"setting": setting})
 
 
-def _mapping(value: object, place: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise SpecError(f"{place} must be an object with named fields, got {quoted(value)}")
-    return value
-
-
 def _spec(given: Mapping[str, Any]) -> Spec:
-    known = set(Spec().to_dict())
-    for name in given:
-        if name not in known:
-            raise SpecError(f"the spec has no field {quoted(name)}; it has {', '.join(sorted(known))}")
     if given.get("version", VERSION) != VERSION or isinstance(given.get("version"), bool):
         raise SpecError(f"version must be {VERSION}, got {quoted(given['version'])}")
     if "setting" not in given:
         raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
-    defaults = defaults_of(setting, _mapping(given.get("data", {}), "data").get("name"))
+    defaults = defaults_of(setting, known(given.get("data", {}), DATA_PARAMETERS, "data").get("name"))
     solver = SolverParameters(**_section(given, "solver", solver_parameters(setting), defaults))
     data = _data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels)
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
     problem.check_schedule(solver.schedule)
     return Spec(
         problem=problem,
-        kernel=_kernel(_mapping(given.get("kernel", {}), "kernel"), setting, data.name),
+        kernel=_kernel(given.get("kernel", {}), setting, data.name),
         data=data,
         solver=solver,
         stop=StopSpec(**_section(given, "stop", StopSpec.parameters, defaults)),
@@ -219,11 +213,13 @@ def _section(
     given: Mapping[str, Any], name: str, parameters: Sequence[Parameter], defaults: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a section's values: the given ones, else the setting's defaults, else the parameters' own."""
-    own = _mapping(given.get(name, {}), name)
+    own = known(given.get(name, {}), parameters, name)
     return check_all(parameters, {**defaults.get(name, {}), **own}, name)
 
 
-def _kernel(given: Mapping[str, Any], setting: type[Setting], dataset: str) -> Kernel:
+def _kernel(given: object, setting: type[Setting], dataset: str) -> Kernel:
+    if not isinstance(given, Mapping):
+        raise SpecError(f"kernel must be an object with a name and the kernel's parameters, got {quoted(given)}")
     usual = defaults_of(setting).get("kernel", {}).get("name", "gaussian")
     name = Choice("kernel name", usual, options=kernel_names(setting)).check(given.get("name", usual))
     kernel = KERNELS[name]
@@ -289,15 +285,13 @@ def _check_file_conversion(given: str | None, labels: str) -> None:
 
 
 def _changes(given: object, problem: Setting, n_iter: int) -> tuple[Change, ...]:
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise SpecError(f"changes must be a list, got {quoted(given)}")
-    changes = [_change(_mapping(change, "a change"), problem, n_iter) for change in given]
+    changes = [_change(change, problem, n_iter) for change in CHANGES.check(given)]
     return tuple(sorted(changes, key=lambda change: change.t))
 
 
-def _change(given: Mapping[str, Any], problem: Setting, n_iter: int) -> Change:
-    if set(given) != {"t", "name", "value"}:
-        raise SpecError(f"a change must have the fields t, name and value, got {sorted(map(str, given))}")
+def _change(given: object, problem: Setting, n_iter: int) -> Change:
+    if not isinstance(given, Mapping) or set(given) != {"t", "name", "value"}:
+        raise SpecError(f"a change must be an object with t, name and value, got {quoted(given)}")
     steerable = profile_of(problem).steerable
     name = Choice("name", steerable[0], options=steerable).check(given["name"])
     parameter = next(p for p in (*solver_parameters(type(problem)), *problem.parameters) if p.name == name)

@@ -23,8 +23,8 @@ from dsgcore.core.plain import Anything, Items
 from dsgcore.core.sampling import generator
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.settings import DATA_PARAMETERS, solver_parameters
+from dsgcore.experiments.spec import SECTIONS
 
-SECTIONS = ("problem", "kernel", "data", "solver", "stop", "diagnostics")
 N_VALUES = Integer("n", 5, low=1, high=1000)
 # The fields of an axis: either its values, or a range. The axis's own parameter checks the values and the ends.
 _FIELDS = (
