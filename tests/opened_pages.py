@@ -8,6 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell import warm_up
 
+# A setting of each engine: enough where all pages keep a rule by the same code.
+OF_EACH_ENGINE = ("auc", "multiclass")
 APP = str(Path(__file__).parents[1] / "app.py")
 
 

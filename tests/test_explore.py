@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from opened_pages import checked, open_page
+from opened_pages import OF_EACH_ENGINE, checked, open_page
 
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
@@ -141,7 +141,7 @@ def test_the_table_is_the_commands(store):
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_a_point_opens_as_the_same_run_in_the_workbench(setting):
     made = looked_at(opened(x_setting=profile_of(SETTINGS[setting]).short)).made
     spec = made.runs[4].spec

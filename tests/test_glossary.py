@@ -9,7 +9,7 @@ from cases import each
 
 pytest.importorskip("streamlit")
 from live_page import figures, tiles
-from opened_pages import checked, open_page
+from opened_pages import OF_EACH_ENGINE, checked, open_page
 
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import SETTINGS
@@ -55,8 +55,7 @@ def test_a_name_that_is_no_term_has_no_meaning():
 
 
 @pytest.mark.compiled
-@each("parts", ["false", "true"])
-@each("name", SETTINGS)
+@each("name, parts", [*((name, "false") for name in SETTINGS), *((name, "true") for name in OF_EACH_ENGINE)])
 def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name, parts):
     setting = SETTINGS[name]
     app = open_page(name, **{key_of(setting, "at"): "5", key_of(setting, "parts"): parts})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from opened_pages import open_page, said
+from opened_pages import OF_EACH_ENGINE, open_page, said
 from test_app import PAGES, away_from_defaults
 
 from dsgcore.experiments import SETTINGS, Health
@@ -18,7 +18,7 @@ def bench_of(app, name):
     return app.session_state[f"_bench_{name}"]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", OF_EACH_ENGINE)
 def test_a_link_with_hidden_controls_gives_its_spec(name):
     _, link, spec = away_from_defaults(SETTINGS[name])
     app = open_page(name, seed="3", hide="sidebar,transport,view,tabs", **link)

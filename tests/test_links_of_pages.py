@@ -9,7 +9,7 @@ import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
-from opened_pages import open_page, said
+from opened_pages import OF_EACH_ENGINE, open_page, said
 from small_specs import small
 from test_app import PAGES
 from test_explore import looked_at, opened
@@ -99,7 +99,7 @@ def test_a_settings_page_leaves_a_link_to_the_same_run(setting):
     assert spec_of(open_page(setting, **left_in_browser(app)), setting) == spec
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_a_run_with_changes_opens_as_the_same_run(setting):
     spec = unusual(setting)
     changes = (Change(2, "lam", 0.25), Change(3, "step_size", 0.125), Change(5, "lam", 1 / 7))
@@ -121,7 +121,7 @@ def test_a_study_of_the_papers_leaves_a_link_to_the_same_runs():
         assert keys(opened(**left_in_browser(app))) == keys(app), figure.title
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_the_explore_page_leaves_a_link_to_the_same_runs(setting):
     study = Study(unusual(setting), seeds=(0, 1))
     step = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from cases import each
 
 pytest.importorskip("streamlit")
-from opened_pages import open_auc, open_page
+from opened_pages import open_auc
 
-from dsgcore.experiments import SETTINGS
+from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.settings import profile_of
 from pages.workbench import suggest_view
 
@@ -80,13 +81,11 @@ def test_where_labels_are_too_few_a_sentence_says_so():
     assert "No suggestion is possible here: the number of labeled points must be at least 5" in panel(app)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_every_setting_has_the_button_and_controls_for_all_that_is_suggested(name):
-    app = open_page(name)
-    bench = bench_of(app, name)
-    assert not app.button(key="suggest-values").disabled
-    offered = suggest_view.controls_for(SETTINGS[name], bench.asked.data.name, bench.asked.kernel.name)
-    own = bench.asked.to_dict()
+@each("name", SETTINGS)
+def test_every_setting_has_controls_for_all_that_is_suggested(name):
+    spec = default_spec(name)
+    offered = suggest_view.controls_for(SETTINGS[name], spec.data.name, spec.kernel.name)
+    own = spec.to_dict()
     names = {
         n
         for n in profile_of(SETTINGS[name]).suggested

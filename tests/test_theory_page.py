@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("streamlit")
-from opened_pages import open_auc, open_page
+from opened_pages import OF_EACH_ENGINE, open_auc, open_page
 
-from dsgcore.experiments import SETTINGS, kept_to, theory_of
+from dsgcore.experiments import kept_to, theory_of
 
 pytestmark = pytest.mark.compiled
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_one_click_makes_the_assumptions_hold(setting):
     app = open_page(setting)
     before = app.session_state[f"_bench_{setting}"].live.run.spec
