@@ -74,7 +74,17 @@ def _add_check(check: argparse.ArgumentParser) -> None:
 
 
 def _add_sweep(sweep: argparse.ArgumentParser) -> None:
-    sweep.add_argument("study", type=Path, metavar="STUDY.json", help="a spec, its axes and seeds")
+    sweep.add_argument(
+        "study", type=Path, metavar="STUDY.json", help="a spec, its axes and seeds; or a setting's name, such as auc"
+    )
+    sweep.add_argument(
+        "--axis",
+        action="append",
+        default=[],
+        metavar="NAME=VALUES",
+        help="values such as kernel.sigma=0.1:10:8:log (from, to, number, scale) or problem.gamma=0,1; can be repeated",
+    )
+    sweep.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: those of the study, or 1)")
     sweep.add_argument(
         "--store", type=Path, metavar="FILE", help="file of finished runs (default: in your data folder)"
     )
@@ -140,7 +150,9 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
 def _add_compare(compare: argparse.ArgumentParser) -> None:
     compare.add_argument("data", metavar="DATA", help="a CSV, Parquet, LIBSVM or npz file, or a name from `data list`")
     compare.add_argument("--target", metavar="COLUMN", help="label column (default: it is guessed)")
-    compare.add_argument("--n-labeled", type=int, metavar="N", help="number of labels to learn from (default: all)")
+    compare.add_argument(
+        "--n-labeled", "--labels", type=int, metavar="N", help="number of labels to learn from (default: all)"
+    )
     compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of repetitions (default: 10)")
     compare.add_argument("--seconds", type=float, default=120.0, metavar="S", help="time limit (default: 120)")
     compare.add_argument("--score", metavar="NAME", help="accuracy, auc, mean_auc or mean_absolute_error")

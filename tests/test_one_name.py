@@ -17,6 +17,7 @@ import dsgcore.baselines
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
+from dsgcore.cli.sweep import asked_study
 from dsgcore.comparing import compare
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import PARAMETER
@@ -89,7 +90,7 @@ def test_seed_and_random_state_are_the_only_two_names_and_the_docs_say_why():
 TAKEN_BY = {
     "run": (machine_budget,),
     "check": (limits,),
-    "sweep": (local_processes, begin_study),
+    "sweep": (local_processes, begin_study, asked_study),
     "compare": (compare, sniff_file),
     "fit": (rows_of, QSGS2AUC.fit),
     "predict": (score_parquet,),

@@ -249,3 +249,12 @@ def test_the_best_estimator_has_the_parameters_and_is_fitted():
     assert found.parameters.items() <= model.get_params().items()
     assert model.decision_function(X).shape == (400,)
     assert found.best_estimator_ is model
+
+
+@pytest.mark.usefixtures("steady_clock")
+def test_a_search_goes_on_after_a_time_that_was_too_short_for_a_round():
+    search = halving.Search(Scored(SLIGHTLY + 0.05, OWN), 0.1, 0)
+    assert search.carry_out().parameters == {}
+    found = search.go_on(100.0)
+    assert found.parameters
+    assert found.tried[0].parameters == found.parameters

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import check_place, read_text
-from dsgcore.experiments import Spec
+from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import named_in_errors
 from dsgcore.studies.axes import StudyError
@@ -33,7 +35,7 @@ SECONDS_TO_ANSWER = 10
 
 def sweep(given: argparse.Namespace) -> int:
     """Make the runs of a study and write its table; return the exit code."""
-    study = read_study(given.study)
+    study = asked_study(given.study, given.axis, given.seeds)
     store = Store(given.store or default_store())
     if given.csv is not None:
         check_place(given.csv, "--csv")
@@ -55,6 +57,43 @@ def sweep(given: argparse.Namespace) -> int:
     else:
         _write(given.csv, table)
     return 0
+
+
+def asked_study(study: Path, axis: Sequence[str], seeds: int | None) -> Study:
+    """Return the study of a file or of a setting's name, with the axes and the number of seeds of the command line."""
+    is_name = str(study) in SETTINGS and not study.exists()
+    base = Study.from_dict({"spec": {"setting": str(study)}, "seeds": [0]}) if is_name else read_study(study)
+    plain = base.to_dict()
+    if axis:
+        plain["axes"] = [axis_of(text) for text in axis]
+    if seeds is not None:
+        plain["seeds"] = list(range(seeds))
+    return Study.from_dict(plain)
+
+
+def axis_of(text: str) -> dict[str, Any]:
+    """Return the plain data of an axis: NAME=FROM:TO:N, NAME=FROM:TO:N:log, or NAME=VALUE,VALUE,..."""
+    name, _, said = text.partition("=")
+    parts = said.split(":")
+    try:
+        if len(parts) in (3, 4):
+            scale = {"scale": parts[3]} if len(parts) == 4 else {}
+            return {"name": name, "from": float(parts[0]), "to": float(parts[1]), "n": int(parts[2]), **scale}
+    except ValueError:
+        parts = []
+    if not said or len(parts) != 1:
+        raise StudyError(
+            f"--axis must be NAME=FROM:TO:N, NAME=FROM:TO:N:log or NAME=VALUE,VALUE,..., got {quoted(text)}"
+        )
+    return {"name": name, "values": [_value(word) for word in said.split(",")]}
+
+
+def _value(word: str) -> Any:
+    """Return a value of the command line: JSON, or text otherwise."""
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word
 
 
 def read_study(file: Path) -> Study:

@@ -157,6 +157,7 @@ class Search:
         number = self._number()
         every = chain([{}], self.subject.first, (self.subject.draw(self._drawn) for _ in range(number)))
         self._all = dict(enumerate(map(dict, islice(every, number))))
+        self._last = {0: {}}  # if not even the first round is finished
         return dict(self._all)
 
     def _number(self) -> int:
