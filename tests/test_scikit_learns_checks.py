@@ -32,8 +32,10 @@ ESTIMATORS = [
     TSGSU(**FAST | PAIRS, lam=1e-3),
     TSGS3VM(**FAST),
     QS3ORAO(**FAST | {"n_iter": 60}, tol=None),
-    *(cls(n_iter=30, tol=None, random_state=0) for cls in (PS3VT, LinearMC, LRCMC, SSMC)),
-    PS3VT(**FAST, tol=None, features="fourier"),
+    PS3VT(n_iter=30, tol=None, random_state=0),
+    # The ridge is given, which is else looked for by many logistic regressions, in the same way for all four.
+    *(cls(n_iter=30, tol=None, lam=1e-3, random_state=0) for cls in (LinearMC, LRCMC, SSMC)),
+    PS3VT(**FAST, tol=None, lam=1e-3, features="fourier"),
 ]
 COMPETITORS = [
     SUSL(**PAIRS, lam=0.1),
