@@ -23,7 +23,7 @@ from streamlit.util import calc_hash
 from dsgcore.core.kernels import Gaussian
 from dsgcore.core.plan import Plan
 from dsgcore.core.task import Task
-from dsgcore.data.reading import answers
+from dsgcore.data.reading import take_steps
 from dsgcore.problems import SemiSupervisedAUC
 from pages.session.bench import Bench
 
@@ -67,8 +67,8 @@ def pages_without_a_browser():
         # The app draws those tabs that have been looked at.
         opened = partial(Bench, opened={"Details", "Limits", "Compare", "Theory", "Data", "Code"})
         patch.setattr("pages.workbench.opening.Bench", opened)
-        # One's own file is read here: that takes no time, and test_reading_apart.py tries the page's way.
-        patch.setattr("pages.controls.own_file.ask_apart", answers)
+        # One's own file is read here: that takes no time, and test_sandboxed_reading.py tries the page's way.
+        patch.setattr("pages.controls.own_file.take_steps_apart", take_steps)
         yield
 
 

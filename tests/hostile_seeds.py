@@ -17,7 +17,7 @@ import pandas as pd
 from hostile_files import GOOD, REFUSED, npz, parquet
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import AskFormat, answers
+from dsgcore.data.reading import Step, take_steps
 from dsgcore.jobs.memory import forget_peak, peak
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
@@ -138,7 +138,7 @@ def read_seed(seed: int) -> Outcome:
     begun, strange, sentence = time.process_time(), "", ""
     forget_peak()
     try:
-        last = answers(content, name, AskFormat(LABELS[seed % len(LABELS)]))[-1][1]
+        last = take_steps(content, name, Step("sniff", LABELS[seed % len(LABELS)]))[-1][1]
         sentence = str(last) if isinstance(last, DataError) else ""
     except MemoryError:
         raise

@@ -12,7 +12,7 @@ from own_tables import iris_csv, with_pairs
 
 from dsgcore.core.kernel_widths import scale_sigma
 from dsgcore.data import load
-from dsgcore.data.reading import looking
+from dsgcore.data.reading import File
 from pages.upload import upload
 
 pytest.importorskip("streamlit")
@@ -191,10 +191,10 @@ def test_a_drawing_that_a_click_ends_has_not_read_the_file_in_vain(monkeypatch):
 
     def counted(*arguments, **options):
         read.append(True)
-        return dataset_of(*arguments, **options)
+        return points(*arguments, **options)
 
-    dataset_of = looking.dataset_of
-    monkeypatch.setattr(looking, "dataset_of", counted)
+    points = File.points
+    monkeypatch.setattr(File, "points", counted)
     monkeypatch.setattr(upload, "_use_suited", ended_once(upload._use_suited, lambda *_: True))
     app = give(open_own(), "iris.csv", iris_csv())
     assert app.session_state["_bench_auc"].live is None

@@ -18,7 +18,7 @@ from own_tables import iris_csv, iris_table, lines, read_sniffed
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Recipe, preview, read, sniff
+from dsgcore.data.reading import File, Recipe, Source, read, sniff
 
 # --- the format
 
@@ -123,7 +123,7 @@ def test_a_table_with_lists_is_read_whole_whatever_its_row_groups_and_names(name
     content = io.BytesIO()
     pq.write_table(pa.table([pa.array(column) for column in columns], names=names), content, row_group_size=10)
     recipe = Recipe(format="parquet")
-    frame = preview(content.getvalue(), "a.parquet", recipe).frame
+    frame = File(Source.of_bytes(content.getvalue(), "a.parquet")).table(recipe).frame
     np.testing.assert_array_equal(frame.iloc[:, 0], columns[0])
     assert [list(frame.iloc[:, 1]), list(frame.iloc[:, 3])] == [columns[1], list(columns[3])]
     assert (frame.iloc[:, 2] == "(nested)").all()
@@ -146,7 +146,7 @@ def test_formulas_are_text_and_cannot_be_exported_as_formulas():
     assert "'=1+1: 2" in names or "'=1+1: +2" in names
     assert not any(name.startswith(("=", "+", "@")) for name in names)
     assert dataset.class_names == ("-1", "'=A1")  # a number is one
-    head = preview(content, "a.csv", recipe).head()
+    head = File(Source.of_bytes(content, "a.csv")).table(recipe).head()
     cells = [*map(str, head.columns), *head.to_numpy().ravel()]
     assert not any(cell.startswith(("=", "@", "-x")) for cell in cells)
 

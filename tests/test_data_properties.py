@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import DELIMITERS, Recipe, preview, read, sniff
+from dsgcore.data.reading import DELIMITERS, File, Recipe, Source, read, sniff
 from dsgcore.experiments import FileStore, Spec, load_split
 
 LABELS = ("binary", "pairs", "ordinal", "classes")
@@ -80,7 +80,7 @@ def check(content, kind):
     assert dataset.y.min() >= -1
     assert dataset.y.max() == len(dataset.class_names) - 1
     assert all(name.isprintable() for name in (*dataset.feature_names, *dataset.class_names, *dataset.report))
-    preview(content, "t.csv", recipe).head()
+    File(Source.of_bytes(content, "t.csv")).table(recipe).head()
     plain = json.loads(json.dumps(recipe.to_dict()))
     again = read(content, Recipe.from_dict(plain), name="t.csv", labels=kind)
     assert again.X.tobytes() == dataset.X.tobytes()

@@ -222,8 +222,8 @@ def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path)
     program = (
         "import sys, threading; sys.path.insert(0, sys.argv[1])\n"
         "import job_functions\n"
-        "from dsgcore.jobs import shared_jobs\n"
-        "shared_jobs().submit(job_functions.tell_and_wait, sys.argv[2])\n"
+        "from dsgcore.jobs import shared_queue\n"
+        "shared_queue().submit(job_functions.tell_and_wait, sys.argv[2])\n"
         "threading.Event().wait()\n"
     )
     command = [sys.executable, "-c", program, str(Path(__file__).parent), str(file)]

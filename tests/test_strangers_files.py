@@ -15,7 +15,7 @@ from dsgcore.__main__ import main
 from dsgcore.baselines import EverydayLogistic
 from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import convert_file, describe_file, sniff_file
-from dsgcore.data.reading import AskFormat, answers, read, sniff
+from dsgcore.data.reading import Step, read, sniff, take_steps
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.parquet")
@@ -126,7 +126,7 @@ def features_of_fit_command(path):
 
 
 def features_of_upload(path):
-    *_, (_, points) = answers(path.read_bytes(), path.name, AskFormat("binary"))
+    *_, (_, points) = take_steps(path.read_bytes(), path.name, Step("sniff", "binary"))
     return list(points.feature_names)
 
 

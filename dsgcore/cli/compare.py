@@ -17,7 +17,7 @@ from dsgcore.core.text_files import check_place
 from dsgcore.data import DATASETS, DataError, load
 from dsgcore.data.converting import sniff_file
 from dsgcore.data.datasets import Dataset
-from dsgcore.data.reading import LOCAL, Source, dataset_of, read_table, unpacked
+from dsgcore.data.reading import LOCAL, File, Source
 from dsgcore.data.reading.names import listed_names
 from dsgcore.studies.store import default_store
 
@@ -76,8 +76,7 @@ def dataset_of_command(given: argparse.Namespace) -> Dataset:
     labels = "ordinal" if given.ordered else "classes"
     words = listed_names(given.missing_words)
     recipe = sniff_file(path, labels, given.target, drop=given.drop, missing_words=words, unlabeled=given.unlabeled)
-    source = Source.of_path(path)
-    return dataset_of(read_table(unpacked(source, LOCAL), recipe, LOCAL), recipe, source, labels=labels, limits=LOCAL)
+    return File(Source.of_path(path), LOCAL).points(recipe, labels)
 
 
 class _Progress:

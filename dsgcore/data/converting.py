@@ -19,7 +19,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data import conversions
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading import IN_PIECES, Recipe, Source, guessed, listed, read_table, sniff_format, suit
+from dsgcore.data.reading import IN_PIECES, Recipe, Source, guessed, listed, sniff_format, suit
 from dsgcore.data.reading.delimited import head_text
 from dsgcore.data.reading.features import NO_ROW_LEFT, Features
 from dsgcore.data.reading.label_kinds import INEXACT
@@ -29,7 +29,7 @@ from dsgcore.data.reading.missing import sentence as missing_sentence
 from dsgcore.data.reading.names import printable
 from dsgcore.data.reading.sniffing import choose
 from dsgcore.data.reading.sources import streamed
-from dsgcore.data.reading.tables import pieces
+from dsgcore.data.reading.tables import pieces, read_table
 from dsgcore.data.reading.unlabeled import AUTO
 
 ROWS = 20_000

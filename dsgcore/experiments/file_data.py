@@ -14,31 +14,30 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Dataset, parse_npz
-from dsgcore.data.reading import LOCAL, Limits, Recipe, Source, dataset_of, guessed, read_table, sniff_format, unpacked
-from dsgcore.data.reading.looking import Answer, AskPoints, Question, answers
+from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, guessed, take_steps
 from dsgcore.experiments.settings import DataSpec
 
 SHOWN = 12  # characters of a digest
-MOST_FILES, MOST_ANSWERS, MOST_POINTS = 3, 12, 2
+MOST_FILES, MOST_OTHERS, MOST_POINTS = 3, 12, 2
 
 
 class FileStore:
-    """The last few files of a session by their SHA-256, with the last answers to questions about each.
+    """The last few files of a session by their SHA-256, with the last results of reading each.
 
-    `ask` answers a question about a file's content and name. By default it is `answers`, in this process.
+    `take` takes the steps of a file's reading. By default it is `take_steps`, in this process.
     """
 
-    def __init__(self, ask: Callable[[bytes, str, Question], list[Answer]] = answers) -> None:
-        self._ask = ask
+    def __init__(self, take: Callable[[bytes, str, Step], list[tuple[Step, Any]]] = take_steps) -> None:
+        self._take = take
         self._contents: dict[str, bytes] = {}
-        self._answers: dict[tuple[str, Question], Any] = {}
+        self._results: dict[tuple[str, Step], Any] = {}
 
     def add(self, content: bytes) -> str:
-        """Store a file's bytes; return their digest. If the file could not be read before, the next question tries again."""
+        """Store a file's bytes; return their digest. If the file could not be read before, the next step tries again."""
         digest = hashlib.sha256(content).hexdigest()
-        refused = [key for key, answer in self._answers.items() if key[0] == digest and isinstance(answer, DataError)]
+        refused = [key for key, result in self._results.items() if key[0] == digest and isinstance(result, DataError)]
         for key in refused:
-            del self._answers[key]
+            del self._results[key]
         self._contents[digest] = self._contents.pop(digest, content)
         while len(self._contents) > MOST_FILES:
             self._contents.pop(next(iter(self._contents)))
@@ -53,26 +52,27 @@ class FileStore:
     @property
     def size(self) -> int:
         """Bytes that the files and the points made of them take."""
-        points = (answer.X.nbytes for answer in self._answers.values() if isinstance(answer, Dataset))
+        points = (result.X.nbytes for result in self._results.values() if isinstance(result, Dataset))
         return sum(map(len, self._contents.values())) + sum(points)
 
-    def answer(self, digest: str, name: str, question: Question) -> Any:
-        """Return the answer to a question about a file, computed once; raise `DataError` if the file cannot be read so."""
-        if (digest, question) not in self._answers:
-            for asked, answer in self._ask(self[digest], name, question):
-                self._keep((digest, asked), answer)
-        found = self._answers[digest, question]
+    def result(self, digest: str, name: str, step: Step) -> Any:
+        """Return the result of a step of a file's reading, taken once; raise `DataError` if it cannot be taken."""
+        if (digest, step) not in self._results:
+            for taken, result in self._take(self[digest], name, step):
+                self._keep((digest, taken), result)
+        found = self._results[digest, step]
         if isinstance(found, DataError):
             raise DataError(str(found))
         return found
 
-    def _keep(self, key: tuple[str, Question], answer: Any) -> None:
-        """Store an answer, and drop old ones."""
-        self._answers.pop(key, None)
-        self._answers[key] = answer
-        alike = [known for known in self._answers if known[1].is_large == key[1].is_large]
-        for known in alike[: -(MOST_POINTS if key[1].is_large else MOST_ANSWERS)]:
-            del self._answers[known]
+    def _keep(self, key: tuple[str, Step], result: Any) -> None:
+        """Store a result, and drop old ones. Points take much memory."""
+        self._results.pop(key, None)
+        self._results[key] = result
+        are_points = key[1].name == "points"
+        alike = [known for known in self._results if (known[1].name == "points") == are_points]
+        for known in alike[: -(MOST_POINTS if are_points else MOST_OTHERS)]:
+            del self._results[known]
 
 
 def read_file(
@@ -96,25 +96,24 @@ def read_file(
             target=data.target,
         )
         return lambda fitted_rows=None: dataset
-    limits = LOCAL if files is None else Limits()
     if data.recipe is not None and files is not None and data.sha256 is not None:
-        return partial(_asked, files, data.sha256, packed.name, data.recipe, labels)
-    source = unpacked(packed, limits)
-    recipe = data.recipe or sniff_format(source)
-    table = read_table(source, recipe, limits)
-    if data.recipe is None:  # the spec's settings for labels, in a spec without a recipe
-        recipe = recipe if data.positive is None else replace(recipe, positive=str(data.positive))
-        target = data.target if data.target in table.frame.columns else None
-        recipe = guessed(table.frame, recipe, labels, limits, target)
-    # The digest belongs to the file itself, packed or not.
-    return partial(dataset_of, table, recipe, packed, labels=labels, limits=limits)
+        return partial(_points_of, files, data.sha256, packed.name, data.recipe, labels)
+    file = File(packed, LOCAL if files is None else Limits())
+    return partial(file.points, data.recipe or _guessed(file, data, labels), labels)
 
 
-def _asked(
+def _guessed(file: File, data: DataSpec, labels: str) -> Recipe:
+    """Return the guessed recipe, with the spec's own settings for labels."""
+    recipe = file.sniff() if data.positive is None else replace(file.sniff(), positive=str(data.positive))
+    frame = file.table(recipe).frame
+    return guessed(frame, recipe, labels, file.limits, data.target if data.target in frame.columns else None)
+
+
+def _points_of(
     files: FileStore, digest: str, name: str, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None
 ) -> Dataset:
     rows = None if fitted_rows is None else np.asarray(fitted_rows, dtype=np.int64).tobytes()
-    return files.answer(digest, name, AskPoints(recipe, labels, rows))
+    return files.result(digest, name, Step("points", labels, recipe, rows))
 
 
 def file_name(path: str) -> str:

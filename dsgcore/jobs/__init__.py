@@ -5,6 +5,6 @@ A `JobQueue` starts each `Job` in a worker: a fork of the fork server, or a new 
 """
 
 from dsgcore.jobs.job import Job, JobError, JobState
-from dsgcore.jobs.queue import JobQueue, shared_jobs
+from dsgcore.jobs.queue import JobQueue, shared_queue
 
-__all__ = ["Job", "JobError", "JobQueue", "JobState", "shared_jobs"]
+__all__ = ["Job", "JobError", "JobQueue", "JobState", "shared_queue"]

@@ -154,8 +154,8 @@ def _watch(job: Job, is_wanted: Callable[[], bool] | None) -> None:
 
 
 @cache
-def shared_jobs() -> JobQueue:
-    """Return this process's only queue, whose limit holds for all its users. It is closed when the process ends."""
-    queue = JobQueue()
+def shared_queue(name: str = "jobs", n_at_a_time: int | None = None) -> JobQueue:
+    """Return this process's only queue of this name, for all its users. It is closed when the process ends."""
+    queue = JobQueue(n_at_a_time)
     atexit.register(queue.close)
     return queue

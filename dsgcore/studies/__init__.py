@@ -1,7 +1,7 @@
 """Studies: a spec varied along axes and over seeds. Each run is made once and kept in a store."""
 
 from dsgcore.studies.axes import Axis, StudyError
-from dsgcore.studies.background import Progress, begin_study, study_jobs
+from dsgcore.studies.background import Progress, begin_study
 from dsgcore.studies.carrying_out import Outcome, carry_out
 from dsgcore.studies.curves import Curves, ScoreCurves, curves_of, evaluations, time_to, usual_target
 from dsgcore.studies.kept_races import keep_race, kept_race, name_of
@@ -58,7 +58,6 @@ __all__ = [
     "name_of",
     "paired_difference",
     "price_of",
-    "study_jobs",
     "table_of",
     "time_to",
     "usual_target",

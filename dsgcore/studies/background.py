@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from dsgcore.jobs import Job, JobQueue
+from dsgcore.jobs import Job, shared_queue
 from dsgcore.studies.carrying_out import Outcome, carry_out
 from dsgcore.studies.process_pool import give_way, local_processes
 from dsgcore.studies.spec_list import AnyStudy, SpecList, Trajectories
@@ -27,14 +25,6 @@ class Progress:
     done: int = 0
     new: int = 0
     failed: Mapping[int, str] = field(default_factory=dict)
-
-
-@cache
-def study_jobs() -> JobQueue:
-    """Return this process's only queue of studies: one study at a time, on all cores that are free."""
-    queue = JobQueue(1)
-    atexit.register(queue.close)
-    return queue
 
 
 def begin_study(
@@ -62,7 +52,8 @@ def begin_study(
     Job
     """
     given = study.to_dict(), str(store.file), None if folder is None else str(folder), memory
-    return study_jobs().submit(make_study, *given, lease=lease, is_wanted=is_wanted)
+    queue = shared_queue("studies", 1)  # one study at a time, on all cores that are free
+    return queue.submit(make_study, *given, lease=lease, is_wanted=is_wanted)
 
 
 def make_study(

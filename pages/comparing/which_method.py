@@ -11,7 +11,7 @@ from dsgcore.comparing.background import Background
 from dsgcore.comparing.curve_figure import curve_figure
 from dsgcore.comparing.report import BANDS, explanation_of, setting_of, shown_table
 from dsgcore.data import Dataset
-from dsgcore.jobs import shared_jobs
+from dsgcore.jobs import shared_queue
 from pages.controls.own_file import plain
 
 GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", "which_seconds"
@@ -49,7 +49,7 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
 
         def begin() -> None:
             given = {"n_labeled": int(labels), "seeds": int(seeds), "seconds": float(seconds), "ordered": is_ordered}
-            begun = Background(sample.X, sample.y, **given, name=name, jobs=shared_jobs())
+            begun = Background(sample.X, sample.y, **given, name=name, jobs=shared_queue())
             st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256
 
         st.button(

@@ -17,7 +17,7 @@ from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting
 from dsgcore.experiments.settings import FILE, n_labeled_on
 from dsgcore.settings import profile_of
-from pages.controls.reading import ask_apart
+from pages.controls.reading import take_steps_apart
 
 TITLE = "Your own file"
 _STORE = "_files"
@@ -92,7 +92,7 @@ def _is_good(name: str, value: object) -> bool:
 
 def store() -> FileStore:
     """Return the session's files."""
-    files: FileStore = st.session_state.setdefault(_STORE, FileStore(ask_apart))
+    files: FileStore = st.session_state.setdefault(_STORE, FileStore(take_steps_apart))
     return files
 
 

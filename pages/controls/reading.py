@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
-from dsgcore.data.reading import Question
-from dsgcore.data.reading.looking import Answer
-from dsgcore.experiments.reading_apart import SECONDS, answers_of, begin_reading
+from dsgcore.data.reading import Step
+from dsgcore.experiments.sandboxed_reading import SECONDS, begin_reading, results_of
 from dsgcore.jobs import Job, JobState
 
 _GOING = "_reading"
@@ -14,22 +15,22 @@ SECONDS_BEFORE_A_WORD = 0.5
 TICK_SECONDS = 0.2
 
 
-def ask_apart(content: bytes, name: str, question: Question) -> list[Answer]:
-    """Answer a question about a file, as `answers` does.
+def take_steps_apart(content: bytes, name: str, step: Step) -> list[tuple[Step, Any]]:
+    """Take a step of a file's reading, and the usual next ones, as `take_steps` does.
 
     A click that arrives meanwhile ends this drawing of the page. The next drawing waits for the same process.
     """
-    going: dict[tuple[bytes, Question], Job] = st.session_state.setdefault(_GOING, {})
-    wanted = content, question
+    going: dict[tuple[bytes, Step], Job] = st.session_state.setdefault(_GOING, {})
+    wanted = content, step
     for other in going.keys() - {wanted}:
         going.pop(other).cancel()
     if wanted not in going:
-        going[wanted] = begin_reading(content, name, question)
+        going[wanted] = begin_reading(content, name, step)
     job = going[wanted]
     if not job.wait(SECONDS_BEFORE_A_WORD):
         _wait_in_sight(job)
     del going[wanted]
-    return answers_of(job, question)
+    return results_of(job, step)
 
 
 def _wait_in_sight(job: Job) -> None:

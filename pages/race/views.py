@@ -15,7 +15,7 @@ from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
 from dsgcore.experiments import LiveRun
 from dsgcore.experiments.race import Race, RaceProgress, begin_race, competitors
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters, kernel_note
-from dsgcore.jobs import Job, JobError, shared_jobs
+from dsgcore.jobs import Job, JobError, shared_queue
 from pages.race.result import draw_result
 from pages.race.state import Started, keep, races, started_in
 from pages.shell.job_panel import job_panel
@@ -157,7 +157,7 @@ def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) ->
     session = "" if context is None else context.session_id
     try:
         job = begin_race(
-            shared_jobs(),
+            shared_queue(),
             asked,
             live.run.split,
             lease=LEASE_SECONDS,

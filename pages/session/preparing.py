@@ -11,7 +11,7 @@ import streamlit as st
 from dsgcore.data import Split
 from dsgcore.experiments import Spec
 from dsgcore.experiments.engine import LongWork
-from dsgcore.jobs import Job, JobState, shared_jobs
+from dsgcore.jobs import Job, JobState, shared_queue
 from pages.controls.own_file import plain
 from pages.shell.job_panel import job_panel
 
@@ -36,7 +36,7 @@ def prepare(spec: Spec, split: Split, work: LongWork, at: str) -> Preparation:
     """Start the preparation of a run that is to be shown at the iteration `at`."""
     limit, lease = MEMORY_LIMIT, LEASE_SECONDS
     return Preparation(
-        spec, split, work, at, shared_jobs().submit(work.function, *work.arguments, memory_limit=limit, lease=lease)
+        spec, split, work, at, shared_queue().submit(work.function, *work.arguments, memory_limit=limit, lease=lease)
     )
 
 

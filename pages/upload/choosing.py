@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.data.reading import AskFormat, Limits, Recipe
+from dsgcore.data.reading import Limits, Recipe, Step
 from dsgcore.experiments import Setting
 from pages.controls.own_file import Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
 from pages.shell.visits import visit
@@ -86,7 +86,7 @@ def _digest(uploaded: Any, problem: type[Setting]) -> str:
 
 
 def _begun(problem: type[Setting], digest: str, name: str, linked: dict[str, Any] | None) -> Choosing:
-    recipe = store().answer(digest, name, AskFormat(problem.labels))
+    recipe = store().result(digest, name, Step("sniff", problem.labels))
     if linked is None or linked["sha256"] != digest:
         is_missed = linked is not None and linked["sha256"] not in store()
         return Choosing(name, digest, recipe, instead_of=linked["name"] if linked and is_missed else None)

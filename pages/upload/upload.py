@@ -12,8 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import AskClasses, AskLook, AskPoints, Classes, Limits, Look, Recipe, listed
-from dsgcore.data.reading.looking import as_read
+from dsgcore.data.reading import Limits, Preview, Recipe, Step, listed
 from dsgcore.data.reading.unlabeled import MEANING
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
@@ -124,30 +123,29 @@ def _learn_from(
 
 def _ask_for_recipe(
     problem: type[Setting], choosing: Choosing, columns_tab: DeltaGenerator, format_tab: DeltaGenerator
-) -> tuple[Recipe, Look]:
+) -> tuple[Recipe, Preview]:
     """Draw the settings of the format, the label, the columns and the classes; return the recipe, and the table read so
     far."""
     key = f"own-{problem.name}-{choosing.sha256[:8]}"
     state.take_up(choosing, columns.is_drawn(key))
     with format_tab:
         recipe = columns.draw_format(choosing.begun, key)
-    look = _look(problem, choosing, recipe)
+    look = _taken(problem, choosing, "preview", recipe)
     columns.guess(choosing, look, recipe)
     label = columns.draw_label(choosing, look, key)
     with columns_tab:
         recipe = replace(recipe, roles=columns.draw_roles(choosing, look, label, key))
         recipe = columns.draw_gaps(recipe, choosing.begun, key)
     if recipe.marked():
-        look = _look(problem, choosing, as_read(recipe))  # columns with their own decimal mark are read as text
-    return draw_classes(problem, recipe, choosing.begun, partial(_classes, problem, choosing), key), look
+        look = _taken(
+            problem, choosing, "preview", recipe.of_format()
+        )  # columns with their own decimal mark are read as text
+    return draw_classes(problem, recipe, choosing.begun, partial(_taken, problem, choosing, "classes"), key), look
 
 
-def _look(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> Look:
-    return store().answer(choosing.sha256, choosing.name, AskLook(recipe, problem.labels))
-
-
-def _classes(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> Classes:
-    return store().answer(choosing.sha256, choosing.name, AskClasses(recipe, problem.labels))
+def _taken(problem: type[Setting], choosing: Choosing, step: str, recipe: Recipe) -> Any:
+    """Return the result of a step of the file's reading."""
+    return store().result(choosing.sha256, choosing.name, Step(step, problem.labels, recipe))
 
 
 def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile:
@@ -159,7 +157,7 @@ def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile
     known = choosing.own
     if known is not None and known.recipe == recipe:
         return known
-    dataset = store().answer(choosing.sha256, choosing.name, AskPoints(recipe, problem.labels))
+    dataset = _taken(problem, choosing, "points", recipe)
     own = OwnFile.of(dataset, choosing.name, recipe)
     if known is None or known.class_names != own.class_names:
         choosing.suited.clear()
@@ -167,7 +165,7 @@ def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile
     return own
 
 
-def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGenerator) -> None:
+def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Preview, place: DeltaGenerator) -> None:
     """Show the file's name and size, and what was left out."""
     if choosing.instead_of is not None:
         st.warning(
@@ -192,7 +190,7 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Look, place: DeltaGe
         _say_left_out(own, look, place)
 
 
-def _say_left_out(own: OwnFile, look: Look, place: DeltaGenerator) -> None:
+def _say_left_out(own: OwnFile, look: Preview, place: DeltaGenerator) -> None:
     """Show the columns that are left out, outside of the expander."""
     names = own.left_out
     index = [name for name in names if own.recipe.role(name) == "index"]

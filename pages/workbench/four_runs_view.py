@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics import Limits, begin_limits, check_possible
-from dsgcore.jobs import Job, JobError, shared_jobs
+from dsgcore.jobs import Job, JobError, shared_queue
 from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
 from pages.controls.own_file import plain
@@ -83,7 +83,7 @@ def _begin(bench: Bench, before: Limits | None = None) -> None:
         return
     run = bench.live.run
     try:
-        job = begin_limits(shared_jobs(), run.spec, run.split, lease=LEASE_SECONDS)
+        job = begin_limits(shared_queue(), run.spec, run.split, lease=LEASE_SECONDS)
     except (DiagnosticsError, JobError) as error:
         bench.link.notices.append(str(error))
         return

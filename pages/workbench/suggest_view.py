@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import Spec, begin_suggesting, with_values
-from dsgcore.jobs import Job, JobError, JobState, shared_jobs
+from dsgcore.jobs import Job, JobError, JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion, Tried
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
@@ -77,7 +77,7 @@ def _begin(bench: Bench, seconds: int) -> None:
     assert bench.asked is not None
     try:
         split, lease = bench.live.run.split, LEASE_SECONDS
-        job = begin_suggesting(shared_jobs(), bench.asked, split, float(seconds), lease=lease)
+        job = begin_suggesting(shared_queue(), bench.asked, split, float(seconds), lease=lease)
     except (FoldError, JobError) as error:
         bench.suggested = Asked(bench.asked, None, str(error))
         return

@@ -23,7 +23,7 @@ from hostile_files import REFUSED
 from hostile_seeds import Outcome, read_seeds
 from reporting import command_line, show, table
 
-from dsgcore.experiments.reading_apart import MEMORY_LIMIT, SECONDS
+from dsgcore.experiments.sandboxed_reading import MEMORY_LIMIT, SECONDS
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.memory import resident
 

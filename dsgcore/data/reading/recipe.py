@@ -36,6 +36,7 @@ MISSING_WORDS = (
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "?"),
 )
 MAX_LISTED = 10_000
+OF_FORMAT = ("format", "delimiter", "header", "decimal", "encoding", "missing_words")
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,10 @@ class Recipe:
         if (label := self.column("label")) is None:
             raise DataError("one column must have the role label, and another one must be a feature")
         return label
+
+    def of_format(self) -> Recipe:
+        """Return the recipe with only the fields that the table depends on: the format's, and columns read as text."""
+        return replace(Recipe(), roles=self.marked(), **{field: getattr(self, field) for field in OF_FORMAT})
 
     def marked(self) -> tuple[tuple[str, str], ...]:
         """Return the columns with their own decimal mark, and their roles. They are read as text."""

@@ -14,15 +14,15 @@ from opened_pages import errors, run_of
 from test_app_upload import give, open_own
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import AskFormat, AskLook, AskPoints, Limits, answers, read, sniff
-from dsgcore.experiments import FileStore, reading_apart
-from dsgcore.experiments.reading_apart import CANCELLED, answers_of, begin_reading
+from dsgcore.data.reading import Limits, Step, read, sniff, take_steps
+from dsgcore.experiments import FileStore, sandboxed_reading
+from dsgcore.experiments.sandboxed_reading import CANCELLED, begin_reading, results_of
 from dsgcore.jobs import JobState
 from dsgcore.jobs.memory import resident
-from pages.controls.reading import ask_apart
+from pages.controls.reading import take_steps_apart
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")
-ASK = AskFormat("binary")
+FIRST = Step("sniff", "binary")
 LONG = "x" * 10**6
 
 
@@ -96,55 +96,55 @@ def test_too_many_columns_of_text_are_refused_before_all_are_described():
     rows = [",".join([*(" ".join(words[rng.integers(0, 60, 9)]) for _ in range(20)), "ab"[i % 2]]) for i in range(80)]
     content = "\n".join([",".join([*(f"t{j}" for j in range(20)), "label"]), *rows]).encode()
     with pytest.raises(DataError, match="at most 120 columns, got 150"):
-        answered(answers(content, "t.csv", ASK, limits=Limits(columns=120)))
+        results(take_steps(content, "t.csv", FIRST, limits=Limits(columns=120)))
 
 
-def answered(found):
-    for _, answer in found:
-        if isinstance(answer, DataError):
-            raise answer
+def results(found):
+    for _, result in found:
+        if isinstance(result, DataError):
+            raise result
     return found
 
 
-def test_one_question_brings_the_answers_to_those_that_follow():
-    found = answered(answers(GOOD, "good.csv", ASK))
-    assert [type(question).__name__ for question, _ in found] == ["AskFormat", "AskLook", "AskClasses", "AskPoints"]
+def test_one_step_brings_those_that_usually_follow():
+    found = results(take_steps(GOOD, "good.csv", FIRST))
+    assert [step.name for step, _ in found] == ["sniff", "preview", "classes", "points"]
     recipe, dataset = found[-1][0].recipe, found[-1][1]
     np.testing.assert_array_equal(dataset.X, read(GOOD, recipe).X)
-    look = found[1][1]
-    assert (look.n, look.names, look.recipe.column("label")) == (40, ("a", "b", "label"), "label")
-    assert list(look.first["a"][:3]) == ["0", "1", "2"]
+    seen = found[1][1]
+    assert (seen.n, seen.names, seen.recipe.column("label")) == (40, ("a", "b", "label"), "label")
+    assert list(seen.first["a"][:3]) == ["0", "1", "2"]
 
 
-def test_a_question_is_asked_once_and_its_refusal_too():
-    asked = []
+def test_a_step_is_taken_once_and_so_is_its_refusal():
+    taken = []
 
-    def ask(content, name, question):
-        asked.append(question)
-        return answers(content, name, question)
+    def take(content, name, step):
+        taken.append(step)
+        return take_steps(content, name, step)
 
-    files = FileStore(ask)
+    files = FileStore(take)
     digest = files.add(GOOD)
-    recipe = files.answer(digest, "good.csv", ASK)
-    files.answer(digest, "good.csv", AskLook(recipe, "binary"))
-    assert asked == [ASK]
+    recipe = files.result(digest, "good.csv", FIRST)
+    files.result(digest, "good.csv", Step("preview", "binary", recipe))
+    assert taken == [FIRST]
     bad = files.add(b"%PDF")
     for _ in range(2):
         with pytest.raises(DataError, match="PDF"):
-            files.answer(bad, "a.csv", ASK)
-    assert asked == [ASK, ASK]
+            files.result(bad, "a.csv", FIRST)
+    assert taken == [FIRST, FIRST]
     files.add(b"%PDF")  # chosen again
     with pytest.raises(DataError, match="PDF"):
-        files.answer(bad, "a.csv", ASK)
-    assert asked == [ASK, ASK, ASK]
+        files.result(bad, "a.csv", FIRST)
+    assert taken == [FIRST, FIRST, FIRST]
 
 
 def test_few_points_are_kept():
     files = FileStore()
     digest = files.add(GOOD)
-    recipe = answers(GOOD, "good.csv", ASK)[-1][0].recipe
+    recipe = take_steps(GOOD, "good.csv", FIRST)[-1][0].recipe
     for n in range(5):
-        files.answer(digest, "good.csv", AskPoints(recipe, "binary", np.arange(20 + n).tobytes()))
+        files.result(digest, "good.csv", Step("points", "binary", recipe, np.arange(20 + n).tobytes()))
     assert files.size == len(GOOD) + 2 * 40 * 2 * 4
 
 
@@ -154,9 +154,9 @@ def finished(job, seconds=120):
 
 
 def test_another_process_gives_the_same_points():
-    there = answered(answers_of(finished(begin_reading(GOOD, "good.csv", ASK)), ASK))
-    here = answers(GOOD, "good.csv", ASK)
-    assert [question for question, _ in there] == [question for question, _ in here]
+    there = results(results_of(finished(begin_reading(GOOD, "good.csv", FIRST)), FIRST))
+    here = take_steps(GOOD, "good.csv", FIRST)
+    assert [step for step, _ in there] == [step for step, _ in here]
     np.testing.assert_array_equal(there[-1][1].X, here[-1][1].X)
     np.testing.assert_array_equal(there[-1][1].y, here[-1][1].y)
     there[-1][1].X[0, 0] = 7  # as those that are read here can be written
@@ -166,36 +166,36 @@ def test_another_process_gives_the_same_points():
 def test_a_reader_may_compute_for_so_long(monkeypatch):
     words = b" ".join(b"w%d" % i for i in range(200))
     content = b"text,label\n" + b"".join(words + b",%d\n" % (i % 2) for i in range(45_000))
-    monkeypatch.setattr(reading_apart, "SECONDS", 0.25)
-    job = finished(begin_reading(content, "texts.csv", ASK))
+    monkeypatch.setattr(sandboxed_reading, "SECONDS", 0.25)
+    job = finished(begin_reading(content, "texts.csv", FIRST))
     assert job.state is JobState.FAILED
-    [(question, refusal)] = answers_of(job, ASK)
-    assert question == ASK
+    [(step, refusal)] = results_of(job, FIRST)
+    assert step == FIRST
     assert str(refusal) == "the file cannot be read: this takes longer than its limit of 0.25 s"
 
 
 @linux
 def test_a_reader_may_take_so_much_memory(monkeypatch):
     content = b"x,label\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(500_000))
-    monkeypatch.setattr(reading_apart, "MEMORY_LIMIT", 10**7)
-    job = finished(begin_reading(content, "long.csv", ASK))
-    _, refusal = answers_of(job, ASK)[-1]
+    monkeypatch.setattr(sandboxed_reading, "MEMORY_LIMIT", 10**7)
+    job = finished(begin_reading(content, "long.csv", FIRST))
+    _, refusal = results_of(job, FIRST)[-1]
     assert isinstance(refusal, DataError)
     assert "memory" in str(refusal)
 
 
 def test_reading_can_be_given_up():
-    job = begin_reading(GOOD, "good.csv", ASK)
+    job = begin_reading(GOOD, "good.csv", FIRST)
     job.cancel()
     finished(job)
-    [(_, refusal)] = answers_of(job, ASK)
+    [(_, refusal)] = results_of(job, FIRST)
     assert str(refusal) == CANCELLED
 
 
 def test_a_page_reads_in_another_process(monkeypatch):
     """Whatever is asked of a file while a page is drawn, its bytes are not unpacked or parsed in the server."""
-    monkeypatch.setattr("pages.controls.own_file.ask_apart", ask_apart)
-    for place in ("dsgcore.data.reading.looking.unpacked", "dsgcore.data.reading.looking.read_table"):
+    monkeypatch.setattr("pages.controls.own_file.take_steps_apart", take_steps_apart)
+    for place in ("dsgcore.data.reading.reader.unpacked", "dsgcore.data.reading.reader.read_table"):
         monkeypatch.setattr(place, None)
     app = give(open_own(), "good.parquet", parquet())
     assert errors(app) == []
