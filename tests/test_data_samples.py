@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from cases import each
+from sample_files import FOLDER, write_samples
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 from dsgcore.data import DATASETS, equal_frequency_bins, load
-from dsgcore.data.samples import write_samples
 
-FOLDER = Path(__file__).parents[1] / "sample_data"
 NAMES = {"digits": "ten_digits"}  # of a file, by which the app loads the same rows
 SETS = {
     "digits": load_digits,
@@ -42,7 +40,7 @@ def test_a_file_equals_scikit_learns_copy_and_is_what_the_app_loads(name):
 
 
 def test_writing_them_again_gives_the_same_bytes(tmp_path):
-    written = write_samples(tmp_path / "new")
+    written = write_samples(tmp_path)
     assert sorted(file.name for file in written) == sorted(file.name for file in FOLDER.glob("*.csv"))
     for file in written:
         assert file.read_bytes() == (FOLDER / file.name).read_bytes()

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dsgcore.data.datasets import DataError
 from dsgcore.data.out_of_core.columns import Asked, check_numbers, features_of
-from dsgcore.data.out_of_core.rows import Reader, Tell, readable
+from dsgcore.data.out_of_core.rows import Reader, Tell
+from dsgcore.data.reading.names import readable
 
 
 @dataclass

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.out_of_core.columns import Asked, check_numbers, features_of
-from dsgcore.data.out_of_core.rows import Reader, Tell, readable
+from dsgcore.data.out_of_core.rows import Reader, Tell
 from dsgcore.data.reading.indexes import ROWS, pandas_index
-from dsgcore.data.reading.names import listed
-from dsgcore.data.reading.parquet import exact
+from dsgcore.data.reading.names import listed, readable
+from dsgcore.data.reading.parquet import arrow, exact, written_out
 
 _MAGIC = b"PAR1"
 
@@ -57,7 +57,7 @@ def reader_of_parquet(folder: Path, asked: Asked, tell: Tell) -> tuple[Reader, n
         _check_kind(file)
     first = _dataset(files[0])
     schema = first.schema
-    types = _arrow().types
+    types = arrow().types
     empty = [field.name for field in schema if types.is_null(field.type)]
     chosen = features_of(schema.names, asked, pandas_index(schema.metadata), partial(_first_rows, first, types), empty)
     kinds = {name: _kind(schema.field(name).type, types) for name in chosen.names}
@@ -92,23 +92,14 @@ def labels_of_parquet(reader: Reader, column: str) -> pd.Series:
         with readable(f"the labels of {reader.called(number)}"):
             found.append(part.labels(column))  # type: ignore[attr-defined]
         reader.tell(f"labels of {part.name}", number + 1, len(reader.parts))
-    if _arrow().types.is_dictionary(found[0].type):
-        return exact(_arrow().chunked_array([chunk for column in found for chunk in column.chunks]))
+    if arrow().types.is_dictionary(found[0].type):
+        return exact(arrow().chunked_array([chunk for column in found for chunk in column.chunks]))
     return pd.concat([exact(column) for column in found], ignore_index=True)
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.dataset
-    except ImportError:
-        raise DataError("Parquet files need the package pyarrow, which is not installed: install it") from None
-    return pyarrow
 
 
 def _dataset(file: Path) -> Any:
     with readable(file.name):
-        return _arrow().dataset.dataset(str(file), format="parquet")
+        return arrow().dataset.dataset(str(file), format="parquet")
 
 
 def _kind(of: Any, types: Any) -> np.dtype | str:
@@ -128,12 +119,9 @@ def _kind(of: Any, types: Any) -> np.dtype | str:
 
 def _as_numbers(column: Any) -> NDArray:
     """Return a column's numbers; a missing one is NaN."""
-    types = _arrow().types
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if types.is_decimal(column.type) or (types.is_boolean(column.type) and column.null_count):
-        column = column.cast("int8" if types.is_boolean(column.type) else "float64")
-    return column.to_numpy()
+    column = written_out(column)
+    is_truth_with_gaps = arrow().types.is_boolean(column.type) and column.null_count
+    return (column.cast("int8") if is_truth_with_gaps else column).to_numpy()
 
 
 def _row_groups(file: Path, schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...]) -> list[_RowGroup]:

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import mode
 
 from dsgcore.core.far_points import warn_of_lost_differences
 from dsgcore.core.parameters import Choice
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SCALING
+from dsgcore.data.reading.missing import replacement
 from dsgcore.data.scaling import Scaling, fit_scaling
 
 MISSING = Choice("missing", None, options=("mean", "median", "most frequent"), optional=True)
@@ -29,7 +29,7 @@ class Preparation:
     @classmethod
     def learned(cls, sample: NDArray, missing: str | None, scaling: str) -> Self:
         """Learn the preparation from a sample of the rows, of shape (n, d), with NaN for a missing number."""
-        fill = None if missing is None else np.array([_fill(column, missing) for column in sample.T])
+        fill = None if missing is None else np.array([replacement(column, missing) for column in sample.T])
         full = _filled(sample, fill)
         if scaling != "none":
             warn_of_lost_differences(full)
@@ -70,15 +70,6 @@ class Preparation:
         """Return prepared points. Scaled points have single precision, like those of a data set."""
         full = _filled(points, self.fill)
         return full if self.scaling.kind == "none" else self.scaling.apply(full)
-
-
-def _fill(column: NDArray, missing: str) -> float:
-    present = column[~np.isnan(column)]
-    if not len(present):
-        return 0.0
-    if missing == "mean":
-        return float(np.mean(present, dtype=np.float64))
-    return float(np.median(present) if missing == "median" else mode(present).mode)
 
 
 def _filled(points: NDArray, fill: NDArray | None) -> NDArray:

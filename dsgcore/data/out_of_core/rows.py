@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
@@ -16,11 +15,10 @@ from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import DataError
 from dsgcore.data.out_of_core.preparation import Preparation
+from dsgcore.data.reading.names import readable
 
 # Values that depend on all rows, such as a kernel's "scale", are estimated from at most this many rows, evenly spread.
 SAMPLE = 65_536
-# Exceptions that readers of files and cluster workers raise.
-_UNREADABLE = (OSError, ValueError, TypeError, KeyError, RuntimeError, MemoryError)
 # Progress callback: called after each part with its name, the number of parts read, and the number of all parts.
 Tell = Callable[[str, int, int], object]
 
@@ -35,18 +33,6 @@ class Part(Protocol):
     def points(self, rows: NDArray) -> NDArray:
         """Return the points at ascending `rows` of this part, of shape (len(rows), d)."""
         ...
-
-
-@contextmanager
-def readable(what: str) -> Iterator[None]:
-    """Raise `DataError` if something cannot be read; the message gives the reason."""
-    try:
-        yield
-    except DataError:
-        raise
-    except _UNREADABLE as error:
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
-        raise DataError(f"{what} cannot be read: {reason}") from None
 
 
 @dataclass

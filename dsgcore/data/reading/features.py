@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import mode
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -19,6 +18,7 @@ from dsgcore.data.reading.centring import Spread
 from dsgcore.data.reading.labels import ordered_names
 from dsgcore.data.reading.left_out import LeftOut, counted
 from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.missing import replacement
 from dsgcore.data.reading.names import as_cell, listed, printable
 from dsgcore.data.reading.numerals import (
     Mistakes,
@@ -87,9 +87,7 @@ class _Numbers(_Encoder):
             return
         self.names = (as_cell(self.name),)
         if self.seen:
-            seen = np.concatenate(self.seen)
-            self.fill = float(np.median(seen) if self.recipe.missing == "median" else mode(seen).mode)
-            self.seen = []
+            self.fill, self.seen = replacement(np.concatenate(self.seen), self.recipe.missing), []
         else:
             self.fill = self.total / self.count
 

@@ -1,4 +1,4 @@
-"""Cells that hold a word for a missing value, and their counts."""
+"""Cells that hold a word for a missing value, their counts, and what replaces a missing number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from math import isfinite
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import mode
 
 from dsgcore.data.reading.names import as_number, listed
 
@@ -52,3 +55,13 @@ def _counted(word: str, count: int, seen: Seen) -> str:
         return f"{count:,} empty {'cell' if count == 1 else 'cells'}"
     columns = listed(sorted({column for own, column in seen if own == word}))
     return f"{count:,} {'cell' if count == 1 else 'cells'} {listed([word])} (in {columns})"
+
+
+def replacement(column: NDArray, missing: str) -> float:
+    """Return the mean, the median or the most frequent one of a column's numbers, which replaces NaN; 0 if there is none."""
+    present = column[~np.isnan(column)]
+    if not len(present):
+        return 0.0
+    if missing == "mean":
+        return float(np.mean(present, dtype=np.float64))
+    return float(np.median(present) if missing == "median" else mode(present).mode)

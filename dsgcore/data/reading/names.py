@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import count
 from typing import Any
@@ -14,6 +15,8 @@ LONGEST = 100
 # Bytes that are no UTF-8 are written out, so that different labels stay different.
 UNDECODED = "backslashreplace"
 _SHOWN = 6
+# Exceptions that readers of files and cluster workers raise.
+_UNREADABLE = (OSError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError)
 # A spreadsheet that opens a CSV reads a cell that begins so as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -84,6 +87,18 @@ def written(value: Any) -> str:
         return _cleaned(str(value))
     except ValueError:  # a whole number of more digits than Python writes
         return "a number of too many digits"
+
+
+@contextmanager
+def readable(what: str, wrong: str = "cannot be read", *, also: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """Raise `DataError` for errors of another package, of its classes in `also` too; the message gives the reason."""
+    unreadable: tuple[type[Exception], ...] = (*_UNREADABLE, *also)
+    try:
+        yield
+    except DataError:
+        raise
+    except unreadable as error:
+        raise DataError(f"{what} {wrong}: {reason_of(error)}") from None
 
 
 def reason_of(error: BaseException) -> str:
