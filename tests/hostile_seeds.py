@@ -17,11 +17,12 @@ import pandas as pd
 from hostile_files import GOOD, REFUSED, npz, parquet
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Step, take_steps
+from dsgcore.data.reading import Limits, Step, take_steps
+from dsgcore.data.reading.limits import UPLOADED
 from dsgcore.jobs.memory import forget_peak, peak
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
-LABELS = ("binary", "classes", "ranks", "pairs")
+LABELS = ("binary", "classes", "ordinal", "pairs")
 WORDS = (
     *(b"9" * 400, b"1e999", b"-inf", b"nan", b"\0", b'"', b'""', b"\r", b"\xff\xfe"),
     *(b"=cmd()", b"1,000", b"{a}", b"<b>", b"\xe2\x80\xa8"),
@@ -132,13 +133,13 @@ def made(seed: int) -> tuple[str, bytes]:
     return f"{name}.{packer}", packed
 
 
-def read_seed(seed: int) -> Outcome:
+def read_seed(seed: int, limits: Limits = UPLOADED) -> Outcome:
     """Read the file of a number, and all that usually follows."""
     name, content = made(seed)
     begun, strange, sentence = time.process_time(), "", ""
     forget_peak()
     try:
-        last = take_steps(content, name, Step("sniff", LABELS[seed % len(LABELS)]))[-1][1]
+        last = take_steps(content, name, Step("sniff", LABELS[seed % len(LABELS)]), limits=limits)[-1][1]
         sentence = str(last) if isinstance(last, DataError) else ""
     except MemoryError:
         raise
@@ -147,10 +148,10 @@ def read_seed(seed: int) -> Outcome:
     return Outcome(seed, name, len(content), strange, sentence, time.process_time() - begun, peak() / 1e6)
 
 
-def read_seeds(seeds: list[int], *, report) -> list[Outcome]:
+def read_seeds(seeds: list[int], limits: Limits = UPLOADED, *, report) -> list[Outcome]:
     """Read the files of some numbers, one after the other; before each, tell which."""
     outcomes = []
     for seed in seeds:
         report(seed)
-        outcomes.append(read_seed(seed))
+        outcomes.append(read_seed(seed, limits))
     return outcomes

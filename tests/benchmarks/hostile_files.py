@@ -6,7 +6,7 @@ The files are those of `tests/hostile_seeds.py`: hand-written ones, and any numb
 format, with bits flipped, or parts cut out, repeated or replaced. Each file must be read, or refused in one sentence,
 with at most 1 GB and 20 s of computing. The memory of this process, which has the server's role, must not grow. One
 process reads several files in turn. If it ends early, its current file is the cause, and the next process continues
-after that file.
+after that file. With --walls-only the readers have no limits of their own: only the process has.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from hostile_files import REFUSED
 from hostile_seeds import Outcome, read_seeds
 from reporting import command_line, show, table
 
+from dsgcore.data.reading import IN_PIECES, Limits
+from dsgcore.data.reading.limits import UPLOADED
 from dsgcore.experiments.sandboxed_reading import MEMORY_LIMIT, SECONDS
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.memory import resident
@@ -32,19 +34,19 @@ LONGEST_SENTENCE = 500
 PATIENCE = 3600.0
 
 
-def outcomes_of(queue: JobQueue, seeds: list[int]) -> Iterator[Outcome]:
+def outcomes_of(queue: JobQueue, seeds: list[int], limits: Limits, files_a_process: int) -> Iterator[Outcome]:
     """Yield what came of each file."""
     left = seeds
     while left:
-        now, limit = left[:FILES_A_PROCESS], SECONDS * FILES_A_PROCESS
-        job = queue.submit(read_seeds, now, memory_limit=MEMORY_LIMIT, time_limit=limit)
+        now, limit = left[:files_a_process], SECONDS * files_a_process
+        job = queue.submit(read_seeds, now, limits, memory_limit=MEMORY_LIMIT, time_limit=limit)
         job.wait(PATIENCE)
         if job.state is JobState.DONE:
             yield from job.result
-            left = left[FILES_A_PROCESS:]
+            left = left[files_a_process:]
             continue
         culprit = now[0] if job.progress is None else job.progress
-        yield from outcomes_of(queue, now[: now.index(culprit)])
+        yield from outcomes_of(queue, now[: now.index(culprit)], limits, files_a_process)
         yield Outcome(culprit, "?", 0, job.error, "", float("nan"), float("nan"))
         left = left[now.index(culprit) + 1 :]
 
@@ -60,9 +62,10 @@ def faults(outcome: Outcome) -> list[str]:
 
 def main() -> int:
     """Read the files and print what came of them; return how many went wrong."""
-    asked = command_line(__doc__, files=600, first=0, markdown=Path)
+    asked = command_line(__doc__, files=600, first=0, walls_only=False, markdown=Path)
+    limits, together = (IN_PIECES, 1) if asked.walls_only else (UPLOADED, FILES_A_PROCESS)
     queue, before = JobQueue(1), resident()
-    made = list(outcomes_of(queue, list(range(asked.first, asked.first + asked.files))))
+    made = list(outcomes_of(queue, list(range(asked.first, asked.first + asked.files)), limits, together))
     queue.close()
     wrong = [(outcome, found) for outcome in made if (found := faults(outcome))]
     for outcome, found in wrong:
