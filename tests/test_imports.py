@@ -115,6 +115,7 @@ def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
 # Each room, and the only others that it may import.
 ROOMS = {
     "core": (),
+    "jobs": ("core",),
     "problems": ("core",),
     "data": ("core", "problems"),
     "settings": ("core", "problems", "multiclass", "prior"),

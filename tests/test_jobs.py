@@ -16,14 +16,14 @@ from pathlib import Path
 import job_functions as functions
 import pytest
 
-from dsgcore.jobs import JobError, JobQueue, JobState, memory, processes
-from dsgcore.jobs.processes import ForkServer, fork_server
+from dsgcore.jobs import JobError, JobQueue, JobState, memory, starting
+from dsgcore.jobs.starting import ForkServer, fork_server
 from pages.shell.ready import NEEDED
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60  # seconds, on a busy machine
 MEGABYTE = 2**20
-forks = pytest.mark.skipif(not processes.CAN_FORK, reason="the system has no forks")
+forks = pytest.mark.skipif(not starting.CAN_FORK, reason="the system has no forks")
 
 
 @pytest.fixture
@@ -117,6 +117,15 @@ def test_whatever_goes_wrong_is_one_sentence(queue, function, sentence):
     assert job.error.startswith(sentence)
     assert "\n" not in job.error
     assert job.result is None
+
+
+def test_where_no_worker_can_be_started_it_is_said_and_the_next_job_runs(monkeypatch, queue):
+    with monkeypatch.context() as patch:
+        patch.setattr(ForkServer, "start_worker", lambda *_: Path("/dev/null/none").read_bytes())
+        job = done(queue.submit(functions.double, 1))
+    assert job.state is JobState.FAILED
+    assert job.error.startswith("The background process could not be started (")
+    assert done(queue.submit(functions.double, 1)).result == 2
 
 
 @pytest.mark.parametrize("function", [functions.take, functions.take_bytes])
@@ -236,6 +245,7 @@ def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path)
 
 def test_jobs_leave_no_threads_and_no_open_files(tmp_path):
     fork_server().get_ready()  # which stays
+    threads = set(threading.enumerate())
     folder = Path(f"/proc/{os.getpid()}/fd")
     files = len(list(folder.iterdir())) if folder.is_dir() else 0
     with JobQueue(2) as queue:
@@ -244,7 +254,7 @@ def test_jobs_leave_no_threads_and_no_open_files(tmp_path):
         cancelled, _ = begun(queue, tmp_path)
         cancelled.cancel()
         done(cancelled)
-    until(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("job")])
+    until(lambda: set(threading.enumerate()) <= threads)
     assert (len(list(folder.iterdir())) if folder.is_dir() else 0) == files
 
 
@@ -276,7 +286,7 @@ def test_the_module_of_a_job_is_imported_before_the_fork(fresh_fork_server, queu
 def serving(program="serve(socket.socket(fileno=int(sys.argv[1])), 0.2)"):
     """A fork server of a test's own, with another program."""
     with pytest.MonkeyPatch.context() as patch, closing(ForkServer()) as own:
-        patch.setattr(processes, "FORKS", f"import socket, sys; from dsgcore.jobs.fork_server import serve; {program}")
+        patch.setattr(starting, "FORKS", f"import socket, sys; from dsgcore.jobs.fork_server import serve; {program}")
         yield own
 
 
@@ -336,7 +346,7 @@ def test_where_there_is_no_room_for_a_process_its_job_fails_alone():
 
 
 def test_where_the_system_has_no_forks_a_job_is_a_new_interpreter(monkeypatch, queue):
-    monkeypatch.setattr(processes, "CAN_FORK", False)
+    monkeypatch.setattr(starting, "CAN_FORK", False)
     fork_server().get_ready()
     assert done(queue.submit(functions.double, 2)).result == 4
     assert done(queue.submit(functions.parent_id)).result == os.getpid()

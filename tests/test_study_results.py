@@ -14,7 +14,7 @@ from scipy import stats
 
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
-from dsgcore.jobs.processes import fork_server
+from dsgcore.jobs.starting import fork_server
 from dsgcore.studies import (
     Effect,
     ScoreCurves,

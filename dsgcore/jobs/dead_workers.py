@@ -1,4 +1,4 @@
-"""Sentences for workers that ended without a result: killed, crashed, out of time or memory, or after an error."""
+"""Sentences for workers that have no result: not started, killed, crashed, out of time or memory, or after an error."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ _KILLED, _OUT_OF_TIME = getattr(signal, "SIGKILL", None), getattr(signal, "SIGXC
 WORKER_KILLED = (
     "The background process was killed, probably because memory ran out. Close other programs, or use less data."
 )
+
+
+def not_started(error: OSError) -> str:
+    """Return the sentence for a worker that could not be started."""
+    return f"The background process could not be started ({error}). Close other programs, and start it again."
 
 
 def ended_early(code: int, time_limit: float | None) -> str:

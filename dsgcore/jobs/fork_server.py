@@ -1,6 +1,6 @@
 """Fork server: a process that imports what jobs need, has one thread, and forks a worker for each job.
 
-`dsgcore.jobs.processes` starts it and sends the requests. If the client ends, the server kills all workers.
+`dsgcore.jobs.starting` starts it and sends the requests. If the client ends, the server kills all workers.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from math import inf
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.jobs.dead_workers import ended_early, out_of_time
-from dsgcore.jobs.processes import Worker
+from dsgcore.jobs.dead_workers import ended_early, not_started, out_of_time
+from dsgcore.jobs.starting import Worker
 from dsgcore.jobs.worker import ERROR, PROGRESS, READY, RESULT, receive
 
 # Wall-clock time may be this many times the allowed computing time: other work needs the cores, too.
@@ -117,7 +117,7 @@ class Job:
             try:
                 self._worker = worker = start()
             except OSError as error:
-                self.state, self.error = JobState.FAILED, f"The background process could not be started: {error}."
+                self.state, self.error = JobState.FAILED, not_started(error)
                 return
             self.state, self._began_at = JobState.RUNNING, time.monotonic()
         with suppress(Exception):  # the worker has ended, or sends what cannot be read

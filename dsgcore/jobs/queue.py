@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any, Self
 
 from dsgcore.jobs.job import Job, JobError, JobState
-from dsgcore.jobs.processes import fork_server, module_path
+from dsgcore.jobs.starting import fork_server, module_path
 
 SECONDS_TO_END = 2.0
 SECONDS_BETWEEN_QUESTIONS = 1.0

@@ -1,4 +1,4 @@
-"""Main program of a worker, which does one job and reports its progress. `dsgcore.jobs.processes` starts it.
+"""Main program of a worker, which does one job and reports its progress. `dsgcore.jobs.starting` starts it.
 
 It imports the standard library and the errors' base class only. The job imports the rest.
 Messages through standard input and standard output are pickled, one after the other.

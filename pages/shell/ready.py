@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.runtime import exists
 
-from dsgcore.jobs.processes import fork_server
+from dsgcore.jobs.starting import fork_server
 
 # Slow imports of the jobs that read a user's file, race against a competitor, or run a study.
 NEEDED = ("dsgcore.data.reading.reader", "dsgcore.experiments.race", "dsgcore.studies.background")

@@ -28,7 +28,7 @@ from loky import ProcessPoolExecutor
 from reporting import command_line, machine, show, table
 
 from dsgcore.jobs import JobQueue
-from dsgcore.jobs.processes import fork_server
+from dsgcore.jobs.starting import fork_server
 from pages.shell.ready import NEEDED
 
 PLACES, MEGABYTE = 2, 2**20
