@@ -25,6 +25,5 @@ if __name__ == "__main__":  # the script of a visit
     route()
 else:  # the server's module
     ignore_pages_folder()
-    app = st.App(
-        __file__, routes=[*routes(), *asset_routes(), tick_route(), *answering_routes(), key_route()], lifespan=life
-    )
+    addresses = [*routes(), *asset_routes(), tick_route(), *answering_routes(), key_route()]
+    app = st.App(__file__, routes=addresses, lifespan=life)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 pytest.importorskip("streamlit")
+from opened_pages import checked, open_page
 from sklearn.datasets import load_iris
 from streamlit.testing.v1 import AppTest
-from test_data_page import checked, open_page, written
+from test_data_page import written
 
 from dsgcore.comparing import background
 from dsgcore.comparing.background import Background
@@ -43,7 +44,7 @@ def answered(app: AppTest) -> AppTest:
 
 
 def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
-    app = checked(open_page(set="Iris"))
+    app = checked(open_page("data", set="Iris"))
     assert "Which method?" in [header.value for header in app.header]
     app.number_input(key="which_labels").set_value(30).run()
     app.number_input(key="which_seeds").set_value(3).run()
@@ -61,7 +62,7 @@ def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
 
 
 def test_another_data_set_ends_the_comparison(only_two):
-    app = checked(open_page(set="Iris"))
+    app = checked(open_page("data", set="Iris"))
     checked(app.button(key="compare-methods").click().run())
     going = app.session_state["_which_method"]
     checked(app.selectbox(key="set").select("Wine").run())

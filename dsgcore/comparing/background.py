@@ -14,7 +14,7 @@ from dsgcore.core.errors import DSGError
 LEASE = 90.0
 
 
-class _Unwanted(Exception):  # noqa: N818
+class Unwanted(Exception):  # noqa: N818
     """Signal that ends a comparison."""
 
 
@@ -58,7 +58,7 @@ class Background:
     def _run(self, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
         try:
             self.so_far = compare(*arguments, **options, tell=self._take)
-        except _Unwanted:
+        except Unwanted:
             pass
         except (DSGError, OSError) as error:
             self.error = str(error)
@@ -66,4 +66,4 @@ class Background:
     def _take(self, so_far: Comparison) -> None:
         self.so_far = so_far
         if self._is_cancelled or time.monotonic() - self._wanted_at > LEASE:
-            raise _Unwanted
+            raise Unwanted

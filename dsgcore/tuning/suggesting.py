@@ -150,7 +150,7 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
     >>> from dsgcore import QSGS2AUC
     >>> from dsgcore.model_selection import suggest
     >>> X, y = make_moons(300, noise=0.2, random_state=0)
-    >>> model = QSGS2AUC(random_state=0, n_iter=100)
+    >>> model = QSGS2AUC(random_state=0, n_iter=100, tol=None)
     >>> found = suggest(model, X, np.where(np.arange(300) < 60, y, -1), seconds=2)
     >>> model = found.best_estimator_
     >>> found.table.columns[:4].tolist()

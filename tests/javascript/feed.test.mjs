@@ -97,7 +97,8 @@ test("an answer for another run is not shown", async () => {
 });
 
 test("what is not the app's answer is trouble with a sentence", () => {
-  for (const [text, why] of [["", /empty/], ["<html>", /something else/], ["{}", /something else/], ["3", /something else/]])
+  for (const [text, why] of [["", /empty/], ["<html>", /something else/], ["{}", /something else/], ["3", /something else/],
+    ['{"isOver": false, "charts": [{}]}', /something else/]])
     assert.throws(() => understood(text), error => why.test(error.why));
   assert.throws(() => understood(snapshot({figures: [{key: "a"}]})), /something else/);
 });

@@ -75,6 +75,13 @@ const canWait = ({isAway, isPlotted}) => isAway && isPlotted;
 
 const sizeOf = ({clientWidth, clientHeight}) => `${clientWidth} x ${clientHeight}`;
 
+/** Draw the plot at the size of its box, if that has changed. */
+function fit(chart) {
+  if (!chart.node.clientWidth || sizeOf(chart.node) === chart.size) return;
+  chart.size = sizeOf(chart.node);
+  window.Plotly.Plots.resize(chart.node);
+}
+
 async function react(chart, Plotly, {figure, template}) {
   const look = JSON.stringify(template);
   // Each drawing of a page sends all of its charts, and most are unchanged.
@@ -91,6 +98,7 @@ async function react(chart, Plotly, {figure, template}) {
   chart.size = sizeOf(chart.node);
   await Plotly.react(chart.node, data, {...layout, ...own}, {...chart.config, responsive: false});
   chart.isPlotted = true;
+  fit(chart);  // its box may have changed meanwhile
   [chart.figure, chart.look] = [figure, look + hidden];
   if (!chart.hears) {
     chart.hears = true;
@@ -154,9 +162,7 @@ export function createChart(parent, {library: path, save: name, config = {}, onC
     chart.isAway = !node.clientWidth;
     if (chart.isAway || !chart.isPlotted) return;
     if (chart.newest) await draw(chart);  // it has waited until it is visible
-    if (sizeOf(node) === chart.size) return;
-    chart.size = sizeOf(node);
-    window.Plotly.Plots.resize(node);
+    fit(chart);
   });
   chart.observer.observe(node);
   return {

@@ -11,7 +11,7 @@ export function understood(text) {
   if (!text) throw trouble("the server's answer is empty");
   try {
     const {said, figures} = read(text);
-    if ("isOver" in said || "isBusy" in said) return {said, figures};
+    if (said.isBusy || said.isOver || said.figures) return {said, figures};
   } catch {}
   throw trouble("something else answered instead of the app");
 }
