@@ -75,11 +75,12 @@ const canWait = ({isAway, isPlotted}) => isAway && isPlotted;
 
 const sizeOf = ({clientWidth, clientHeight}) => `${clientWidth} x ${clientHeight}`;
 
-/** Draw the plot at the size of its box, if that has changed. */
-function fit(chart) {
-  if (!chart.node.clientWidth || sizeOf(chart.node) === chart.size) return;
-  chart.size = sizeOf(chart.node);
-  window.Plotly.Plots.resize(chart.node);
+/** Draw the plot at the size of its box, if that has changed. Plotly does it a moment later, and not if the plot is hidden by then. */
+async function fit(chart) {
+  const {node} = chart, size = sizeOf(node);
+  if (!node.clientWidth || size === chart.size) return;
+  await window.Plotly.Plots.resize(node).catch(() => {});
+  if (node.clientWidth) chart.size = size;
 }
 
 async function react(chart, Plotly, {figure, template}) {
