@@ -17,6 +17,7 @@ from pages.live.map_view import map_chart
 from pages.live.tiles import is_multiclass, status_of, tiles_of
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
+SECONDS_BETWEEN_GAUGES = 1.0
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,21 @@ def snapshot(bench: Any) -> Snapshot:
         if "transport" in hidden
         else asdict(status_of(live, is_playing=is_playing, going_to=bench.link.going_to)),
         "tiles": None if "tiles" in hidden else [asdict(tile) for tile in tiles_of(seen(bench))],
-        "gauges": None if "limits" in hidden else gauges_of(bench),
+        "gauges": None if "limits" in hidden else _gauges(bench, is_playing=is_playing),
         "trouble": None if trouble is None else asdict(trouble),
         "scrubber": None if scrubber is None or "tabs" in hidden else asdict(scrubber),
     }
     return Snapshot(head, tuple(_charts(bench)), time.time())
+
+
+def _gauges(bench: Any, *, is_playing: bool) -> dict[str, Any]:
+    """Return the gauges, computed once a second during the run: they cost as much as the rest of a tick, and change slowly."""
+    made_of, now = (bench.number, bench.look, bench.tried, is_playing), time.monotonic()
+    kept = bench.gauged
+    if kept is None or kept[0] != made_of or not is_playing or now - kept[1] >= SECONDS_BETWEEN_GAUGES:
+        bench.gauged = kept = (made_of, now, gauges_of(bench))
+    found: dict[str, Any] = kept[2]
+    return found
 
 
 def packed(shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: Any) -> bytes:

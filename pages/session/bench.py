@@ -83,6 +83,7 @@ class Bench:
     surface: Any = None  # the last drawn map
     number: int = 0  # of the run; charts reset their zoom when it changes
     tried: Tried | None = None
+    gauged: Any = None  # the gauges last computed, with what they were made of and when
     look: int = 0  # an earlier iteration that the page shows; 0 for the present
     is_showing: bool = False  # moves through the iterations by itself
     earlier: Any = None  # the run at that iteration
