@@ -249,6 +249,13 @@ def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
     assert answered(ticker.token) == (200, LOST)
 
 
+@pytest.mark.compiled
+def test_a_tick_asks_no_session_and_keeps_the_race_in_the_link(bench, caplog):
+    bench.view = View(speed="slow", race="0123456789ab")
+    assert news_of(tick(bench))[0]["kept"]["race"] == "0123456789ab"
+    assert not [record for record in caplog.records if "ScriptRunContext" in record.message]
+
+
 def test_a_closed_page_is_not_kept_by_its_ticks():
     bench = Bench(FileStore(), live=LiveRun(small("auc", solver={"n_iter": 12})))
     ticker, page = live_tick.ticker_of(bench), weakref.ref(bench)

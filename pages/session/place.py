@@ -9,7 +9,6 @@ import streamlit as st
 from dsgcore.experiments import Setting
 from pages.controls.changes import changes_to_text
 from pages.controls.names import OF_THE_FRAME
-from pages.race.state import name_in_link
 from pages.session import link
 from pages.session.bench import PLAYING, Bench
 from pages.shell.browser import keep_in_link
@@ -33,7 +32,7 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
     lesson = bench.lesson.place.text if bench.lesson.place is not None else ""
     changes = changes_to_text(bench.spec)
     race, room = (
-        name_in_link(problem.name) or bench.link.race,
+        bench.view.race or bench.link.race,
         bench.lesson.room.code if bench.lesson.room is not None else "",
     )
     look = str(bench.look or "")

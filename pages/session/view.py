@@ -13,7 +13,7 @@ from pages.charts.theme import theme_now
 from pages.controls.map_axes import Axes, axes_asked
 from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, PARTS, SPEED, is_on, map_choice, viewed
 from pages.race.race_charts import Finish
-from pages.race.state import finish_of
+from pages.race.state import finish_of, name_in_link
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class View:
     is_log: bool = False  # the objective's axis
     has_parts: bool = False  # draws the parts of the objective in place of the error
     finish: Finish | None = None  # the competitor's result in a finished race on the same data
+    race: str = ""  # the name of the finished race in a link
 
 
 def view_of(live: LiveRun, hidden: Set[str]) -> View:
@@ -44,4 +45,5 @@ def view_of(live: LiveRun, hidden: Set[str]) -> View:
         is_log=is_on(problem, LOG_OBJECTIVE),
         has_parts=is_on(problem, PARTS),
         finish=finish_of(live),
+        race=name_in_link(problem.name),
     )
