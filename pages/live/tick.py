@@ -14,7 +14,7 @@ from pages.live.snapshot import Snapshot, packed, snapshot
 from pages.session.bench import Bench, go_further
 from pages.session.place import place_of
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
-from pages.shell.turns import drawing, turns
+from pages.shell.turns import turns
 from pages.shell.watch import pulse
 
 TICK_SECONDS = 0.25
@@ -96,8 +96,7 @@ def tick(bench: Bench, asked: str = "") -> bytes:
         else:
             advance(bench, lambda: bench.hold.is_wanted)
         settle(bench)
-        with drawing.turn():
-            return _news(bench, is_asked=bool(asked))
+        return _news(bench, is_asked=bool(asked))
 
 
 def _do(bench: Bench, asked: str) -> None:
