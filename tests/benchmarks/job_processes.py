@@ -14,6 +14,7 @@ import os
 import re
 import statistics
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -168,7 +169,7 @@ def begun(way: Any, function: Callable[..., Any], file: Path | None = None) -> C
 
 def measured(way: Any) -> dict[str, Any]:
     """Return the figures of one try."""
-    file = Path(f"/tmp/job-{os.getpid()}")
+    file = Path(tempfile.gettempdir()) / f"job-{os.getpid()}"
     found: dict[str, Any] = {}
     made: list[Any] = []
     found["first job, from nothing, ms"] = milliseconds(
