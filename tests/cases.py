@@ -1,7 +1,5 @@
 """A decorator that runs many cases as one test, without the time that pytest needs for each test."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 

@@ -1,7 +1,5 @@
 """Clusters of processes: forks of one that has imported what these do, which takes a process longer than its part of a test."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

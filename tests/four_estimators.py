@@ -1,7 +1,5 @@
 """The four estimators that the solver trains, made small, and points with few labels."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.datasets import make_moons
 

@@ -1,7 +1,5 @@
 """Functions that the tests of background jobs run in other processes; this module imports little."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Specs with one field at an unusual value, and the specs that a page reads from their links."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Contents of a page without a browser: the head's words and numbers, and the figures of charts."""
 
-from __future__ import annotations
-
 import json
 
 

@@ -3,8 +3,6 @@
 They share nothing with the package but the draws: frequencies (radians) and batch rows are handed in.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dull twins of three more of the papers' algorithms, in the manner of `naive`: plain loops, draws handed in."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

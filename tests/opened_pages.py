@@ -1,7 +1,5 @@
 """Pages of the app without a browser: opened at a link, and what is asked of every one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """Tables as files of a user: to be sniffed, read, and used by a spec."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Small models of every kind, and their files: as saved, and with something in them changed."""
 
-from __future__ import annotations
-
 import io
 import json
 

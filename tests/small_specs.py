@@ -1,7 +1,5 @@
 """Settings' first specs, made small."""
 
-from __future__ import annotations
-
 from dsgcore import Spec
 from dsgcore.experiments import default_spec
 

@@ -1,7 +1,5 @@
 """Links and file names that a page hands on unchanged: the frame's address, names in a sentence, another file."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -9,8 +7,6 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import open_auc, run_of, said
 from own_tables import iris_csv
 from test_app_upload import GOOD, give, open_own

@@ -1,7 +1,5 @@
 """The pages without a browser: what they say, and that bad input never shows a traceback."""
 
-from __future__ import annotations
-
 import json
 import threading
 

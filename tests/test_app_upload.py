@@ -1,7 +1,5 @@
 """A user's file on the pages, without a browser: all settings, hostile files, links, and the choices."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -9,14 +7,12 @@ from hostile_files import GOOD, REFUSED
 from live_page import has_run
 from opened_pages import errors, open_page, run_of, said
 from own_tables import iris_csv, with_pairs
+from streamlit.runtime.scriptrunner import StopException
 
 from dsgcore.core.kernel_widths import scale_sigma
 from dsgcore.data import load
 from dsgcore.data.reading import File
 from pages.upload import upload
-
-pytest.importorskip("streamlit")
-from streamlit.runtime.scriptrunner import StopException
 
 pytestmark = pytest.mark.compiled
 

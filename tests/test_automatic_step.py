@@ -1,7 +1,5 @@
 """The step "auto": deterministic, of the data's scale, and where the iterate does not grow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

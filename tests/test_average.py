@@ -1,7 +1,5 @@
 """The mean of the second half's iterates: against the naive twins, and wherever it is carried, recorded or made again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import naive

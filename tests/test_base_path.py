@@ -1,14 +1,10 @@
 """Below any base path: the server's own addresses, those that pages hand on, and where phones are sent."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import anyio
 import pytest
-
-pytest.importorskip("streamlit")
 import streamlit as st
 from starlette.applications import Starlette
 

@@ -1,7 +1,5 @@
 """Common properties of all comparison methods. Each method has a file of its own besides."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math

@@ -1,7 +1,5 @@
 """scikit-learn's own methods as competitors: with nothing said they are what people install."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

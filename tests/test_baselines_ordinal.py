@@ -1,7 +1,5 @@
 """Support vector ordinal regression, which QS3ORAO is compared with."""
 
-from __future__ import annotations
-
 import numpy as np
 import oracle_files
 import pytest

@@ -1,7 +1,5 @@
 """The semi-supervised support vector machines that TSGS3VM is compared with."""
 
-from __future__ import annotations
-
 import numpy as np
 import oracle_files
 import pytest

@@ -1,7 +1,5 @@
 """The semi-supervised support vector machines that go down stochastic gradients: BGS3VM and FRS3VM, against naive twins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

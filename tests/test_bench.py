@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dsgcore.experiments import FileStore
 from pages.session.bench import Bench, once
 

@@ -1,7 +1,5 @@
 """The benchmark's structure, at tiny sizes; its figures are for people."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The options of the benchmarks' command lines."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

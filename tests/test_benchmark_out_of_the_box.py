@@ -1,7 +1,5 @@
 """The script that compares default arguments: it runs, goes on where it was ended, and says what a fit did not get."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,11 +1,7 @@
 """Addresses of callers: trusted proxies are believed, strangers are not."""
 
-from __future__ import annotations
-
 import anyio
 import pytest
-
-pytest.importorskip("streamlit")
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request

@@ -1,15 +1,11 @@
 """Numbers as the charts send them."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
 from cases import each
-
-pytest.importorskip("plotly")
 
 from pages.charts import figures as charts
 from pages.charts.axes import MAX_STEPS, Mark

@@ -1,7 +1,5 @@
 """A checkpoint of other data, labels or settings is refused in a sentence that says what differs; the same run goes on from it."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -94,7 +92,6 @@ def test_other_parameters_are_refused_by_name(points, file, parameters, said):
 
 
 def test_the_same_data_in_another_container_go_on(points, file, tmp_path):
-    pytest.importorskip("pyarrow")
     X, y = points
     whole, table = make().fit(X, y), pd.DataFrame(X, columns=list("abc"))
     table.assign(label=y).to_parquet(tmp_path / "table.parquet", row_group_size=70)
@@ -126,7 +123,6 @@ def test_many_weights_do_not_make_the_file_unreadable(tmp_path):
 
 @pytest.fixture(scope="module")
 def data(points, tmp_path_factory):
-    pytest.importorskip("pyarrow")
     folder = tmp_path_factory.mktemp("data")
     table = pd.DataFrame(points[0], columns=list("abc")).assign(label=points[1])
     table["other"] = np.where(points[1] < 0, -1, (points[0][:, 1] > 0).astype(int))

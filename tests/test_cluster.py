@@ -1,7 +1,5 @@
 """Long runs on a real cluster of processes: the same bits for any number of workers, also if some die."""
 
-from __future__ import annotations
-
 import os
 import signal
 

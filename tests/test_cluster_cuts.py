@@ -1,7 +1,5 @@
 """Runs on one, two and four processes with rows cut in three ways: model and history are bit-for-bit identical."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from clusters import cluster_of, distributed  # skips where distributed is not installed

@@ -1,7 +1,5 @@
 """A worker's rows: the values at the next batch come first, bit for bit as on one machine."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """The commands' help pages: each option is explained, and each page ends with an example that can be typed."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 

@@ -1,7 +1,5 @@
 """Pinned runs beside each other, and a run over ten seeds, without a browser."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from test_explore import figure, fill, looked_at, opened, store  # noqa: F401

@@ -1,7 +1,5 @@
 """Records check their parameters when they are made; scikit-learn's estimators do not, as is their rule."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Claims of CONTRIBUTING: files, tests and recipes that it names exist, and skipped tests are reported."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Convergence as the theorems promise it: slopes on bundled data, what breaks each assumption, and the same from the store."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 

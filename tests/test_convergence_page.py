@@ -1,7 +1,5 @@
 """The Convergence page without a browser: questions, refusals, and the charts of finished runs."""
 
-from __future__ import annotations
-
 import csv
 import io
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Links to runs that need too much, or that take long."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

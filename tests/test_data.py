@@ -1,7 +1,5 @@
 """The data sets known by name: what each promises of itself, and the options of all."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

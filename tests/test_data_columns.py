@@ -1,7 +1,5 @@
 """Columns of a user's table: the use of each kind, and statistics that come from training rows only."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every data set in every setting that it suits: the run starts, trains, and is drawn."""
 
-from __future__ import annotations
-
 import logging
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The command `data`: its output, and conversion in pieces that equals reading the whole file."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Transfers from a server on this machine, which serves, breaks off, serves the wrong thing, and stalls."""
 
-from __future__ import annotations
-
 import bz2
 import hashlib
 import http.server

@@ -1,7 +1,5 @@
 """Formats of a user's table, and the names of its columns."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """The split that hides labels: by class, as pairs, scaled on training rows only."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

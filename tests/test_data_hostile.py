@@ -1,7 +1,5 @@
 """Hostile contents of files: each is refused in one sentence, in bounded memory, and nothing in it is run."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

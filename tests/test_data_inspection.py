@@ -1,7 +1,5 @@
 """Facts about a data set before anything is learned."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

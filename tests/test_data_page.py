@@ -1,7 +1,5 @@
 """The data page without a browser: the gallery, a close look, its link, and the workbench's Data tab."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Properties of every accepted table: finite float32 points of the stated shape, and a spec that reproduces them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

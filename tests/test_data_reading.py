@@ -1,7 +1,5 @@
 """Reading one's own table: classes, bins, order and pairs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The papers' own data through the same door as anyone's file; they are no part of the project, and are skipped without it."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One's own table in a spec: recipes, and which file it is."""
 
-from __future__ import annotations
-
 import csv
 import runpy
 from dataclasses import replace

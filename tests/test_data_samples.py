@@ -1,7 +1,5 @@
 """Files of sample_data/: they equal scikit-learn's copies and the app's sets."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The note beside the picker of the data set: which controls a choice of data has set."""
 
-from __future__ import annotations
-
 import pytest
 from opened_pages import open_page
 

@@ -1,7 +1,5 @@
 """Assumptions broken on purpose: wrong labels, mixed pairs, and other class shares among the unlabeled points."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

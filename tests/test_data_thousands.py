@@ -1,7 +1,5 @@
 """Numbers with thousands set apart, recognised by column."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

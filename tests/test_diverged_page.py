@@ -1,11 +1,7 @@
 """The page of a run that diverges: it says so, without a traceback."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-
-pytest.importorskip("streamlit")
 from live_page import figure, status, tiles
 from opened_pages import checked, open_page
 

@@ -1,7 +1,5 @@
 """Runs whose step is too big: each ends with the one sentence, and stands as a whole at its last good state."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

@@ -1,7 +1,5 @@
 """Common properties of the four estimators that the solver trains. Each has a file of its own besides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

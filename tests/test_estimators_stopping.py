@@ -1,7 +1,5 @@
 """When a fit ends: by need, and with one warning where it would have needed more."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

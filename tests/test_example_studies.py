@@ -1,7 +1,5 @@
 """The finished examples of the pages Explore and Convergence: small files, made again, and gone once a study begins."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

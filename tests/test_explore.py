@@ -1,7 +1,5 @@
 """The Explore page without a browser: what is asked, what it costs, what is shown, and the way to the workbench."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Points far away: a model's value there is right, or refused in one sentence; never is it NaN with a class beside it."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
@@ -123,7 +121,6 @@ def test_the_models_own_evaluate_refuses_them_too(tmp_path):
 
 
 def test_files_with_far_points_get_no_scores(tmp_path):
-    pytest.importorskip("pyarrow")
     from dsgcore.scoring import score_parquet
 
     for dtype in ("float32", "float64"):

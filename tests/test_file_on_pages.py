@@ -1,13 +1,9 @@
 """A person's own file on its way from page to page: what was chosen of it, and the values of a link to it, stay."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import checked, errors, open_page, run_of
 from own_tables import lines
 

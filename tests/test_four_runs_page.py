@@ -1,12 +1,8 @@
 """The Limits tab: four runs in the background, their verdict, and the effect of the suggested change."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import open_auc, open_page
 
 from dsgcore.diagnostics import limits

@@ -1,7 +1,5 @@
 """The server's first answer to a browser: Streamlit's page with the style and the modules of the app."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import posixpath

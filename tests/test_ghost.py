@@ -1,10 +1,6 @@
 """The pale curve of the run before: what of it is worth drawing beside the one that follows."""
 
-from __future__ import annotations
-
 import pytest
-
-pytest.importorskip("streamlit")
 from test_run import small
 
 from dsgcore.experiments import LiveRun, StopReason

@@ -1,13 +1,9 @@
 """Words in charts: each has one entry in the glossary, and its explanation is in the chart."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
 from cases import each
-
-pytest.importorskip("streamlit")
 from live_page import figures, tiles
 from opened_pages import OF_EACH_ENGINE, checked, open_page
 

@@ -1,7 +1,5 @@
 """Take-away parts of a lesson: a self-contained handout, links with and without the answer, and a frame."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from html.parser import HTMLParser
@@ -10,8 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from cases import each
-
-pytest.importorskip("streamlit")
 from opened_pages import checked, open_auc, open_page
 from test_guided_page import bench, words
 from test_theory_page import finished

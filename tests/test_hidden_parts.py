@@ -1,10 +1,6 @@
 """Hidden parts of a setting's page: they are not drawn, and their controls keep the values of the link."""
 
-from __future__ import annotations
-
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import OF_EACH_ENGINE, open_page, said
 from test_app import PAGES, away_from_defaults
 

@@ -1,7 +1,5 @@
 """Home: every setting at work in a picture, words before names, and one place to start."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 

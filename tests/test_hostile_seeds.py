@@ -1,7 +1,5 @@
 """Files that a number makes of good ones, damaged in all ways: each is read, or refused in one sentence, and ends no process."""
 
-from __future__ import annotations
-
 import pytest
 from hostile_files import REFUSED
 from hostile_seeds import made, read_seeds

@@ -1,7 +1,5 @@
 """The architecture's directions, read from the imports themselves."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Parts of f against explicit sums: features, training points, and the sizes of coefficients."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from small_specs import small

@@ -1,7 +1,5 @@
 """Look inside on the Details tab, and the parts of the objective as the run goes on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from live_page import figure

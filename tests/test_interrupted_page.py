@@ -1,13 +1,9 @@
 """A click or a moved slider while a page is at work: it ends the drawing, in the same thread, and nothing is lost."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import APP, open_page
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 

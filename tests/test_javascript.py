@@ -1,7 +1,5 @@
 """The app's modules for the browser, tested by node's own test runner."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

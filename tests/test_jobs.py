@@ -1,7 +1,5 @@
 """Background jobs in real processes: results, one sentence for whatever goes wrong, and nothing left behind."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

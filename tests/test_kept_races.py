@@ -1,21 +1,17 @@
 """Races that have ended: kept in the store, found again by a link in another session, on the same page."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
+from opened_pages import open_page
 from small_specs import small
+from test_explore import store  # noqa: F401
 
 from dsgcore.experiments.race import GRID, Race, RaceResult
 from dsgcore.jobs import JobState
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from dsgcore.studies import store as store_module
-
-pytest.importorskip("streamlit")
-from opened_pages import open_page
-from test_explore import store  # noqa: F401
 
 SMALL = {"svm_n": "100", "svm_n_iter": "8", "svm_at": "8"}
 SECONDS = 120

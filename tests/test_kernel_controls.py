@@ -1,7 +1,5 @@
 """The choice of the kernel on the pages: the offer, its values for the data, and its words."""
 
-from __future__ import annotations
-
 import pytest
 from live_page import figure
 from opened_pages import open_page, said

@@ -1,7 +1,5 @@
 """One rule for a kernel's usual width: the command line, specs and the app take the same for the same data."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

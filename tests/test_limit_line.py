@@ -1,11 +1,7 @@
 """The stability limit in studies: stored with each run, true for diverged runs, and drawn if the step is an axis."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-
-pytest.importorskip("streamlit")
 from test_studies import Here
 
 from dsgcore.experiments import Run, Spec

@@ -1,10 +1,6 @@
 """The names in a link: each page has its own, for Streamlit takes those that two pages share out of the link on the way back."""
 
-from __future__ import annotations
-
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import open_page
 from own_tables import iris_csv
 from test_app import PAGES

@@ -3,8 +3,6 @@
 `links_of_before.json` holds links of each setting with every control away from its default, and the specs that they gave.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

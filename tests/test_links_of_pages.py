@@ -1,14 +1,10 @@
 """The link that a page leaves in the browser asks for the same runs again; a page names what it does not know there."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
 import pytest
 from cases import each
-
-pytest.importorskip("streamlit")
 from opened_pages import OF_EACH_ENGINE, open_page, said
 from small_specs import small
 from test_app import PAGES

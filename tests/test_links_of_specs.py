@@ -1,13 +1,9 @@
 """A spec becomes a link, and the link the same spec again: every field of every setting."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 
 import pytest
-
-pytest.importorskip("streamlit")
 from link_values import each_changed, read_link
 from own_tables import iris_csv, own_spec
 

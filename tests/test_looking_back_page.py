@@ -1,10 +1,6 @@
 """The slider that looks back: tiles, map, lights and link show an earlier step."""
 
-from __future__ import annotations
-
 import pytest
-
-pytest.importorskip("streamlit")
 from live_page import figure, head, tiles
 from opened_pages import open_auc
 

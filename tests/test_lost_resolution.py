@@ -1,7 +1,5 @@
 """Warnings about coordinates that floating-point numbers round too coarsely: the column, and a remedy."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -67,7 +65,6 @@ def test_the_column_is_named_and_others_are_not():
 
 
 def test_rows_out_of_core_are_looked_at_as_well(tmp_path):
-    pytest.importorskip("pyarrow")
     table = pd.DataFrame({"a": X[:, 0], "time": X[:, 1] + EPOCH, "label": Y})
     table.to_parquet(tmp_path / "table.parquet")
     with pytest.warns(ResolutionWarning, match="column 'time'"):

@@ -1,13 +1,9 @@
 """Colours of the maps: an error begins at 0, and the map of ordered classes has the colours of their points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each
 from small_specs import small
-
-pytest.importorskip("streamlit")
 
 from dsgcore.experiments import Plane, Run
 from pages.charts.figures import Surface

@@ -1,7 +1,5 @@
 """Memory limits of all runs on a server together, and of one run on the command line."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

@@ -1,7 +1,5 @@
 """Model files of every kind: one function reads them all, and refuses whatever is none, fills memory or runs code."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

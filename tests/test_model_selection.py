@@ -1,7 +1,5 @@
 """The papers' ways to choose hyper-parameters: folds that do not leak, scores by hand, and searches by scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import oracle_files
 import pytest

@@ -1,7 +1,5 @@
 """Means and variances that equal NumPy's bit for bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

@@ -1,7 +1,5 @@
 """Defaults of PS3VT beyond the paper: a step that fits the data, an intercept, the average, and early stopping."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import naive_proximal

@@ -1,7 +1,5 @@
 """The graph of PS3VT: made once, in the background if it takes long, with a weight that the step allows."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

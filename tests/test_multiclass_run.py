@@ -1,7 +1,5 @@
 """A run of PS3VT: what it records besides what every run does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

@@ -1,7 +1,5 @@
 """Schedules of the released variant: it divides its step itself, so every place refuses a second division."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

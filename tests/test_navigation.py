@@ -1,10 +1,5 @@
 """The pages in the navigation: every page that a reader may look for."""
 
-from __future__ import annotations
-
-import pytest
-
-pytest.importorskip("streamlit")
 import streamlit as st
 from opened_pages import APP
 from streamlit.testing.v1 import AppTest

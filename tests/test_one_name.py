@@ -1,7 +1,5 @@
 """A parameter has one name in Python, in a spec, on the command line and in the app. Old names are still read."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re
@@ -115,7 +113,6 @@ def _arguments(function):
 
 
 def test_a_control_has_the_name_of_its_parameter():
-    pytest.importorskip("streamlit")
     from dsgcore.settings import profile_of
     from pages.controls.kernel_parameters import OWN_KEYS
     from pages.controls.names import names_of
@@ -168,7 +165,6 @@ def test_old_options_are_still_read(tmp_path, capsys):
 @pytest.mark.compiled
 def test_a_fit_reads_old_names_and_continues_an_old_folder(tmp_path, capsys):
     pd = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     X = np.random.default_rng(0).normal(size=(60, 2))
     table = pd.DataFrame(X, columns=["a", "b"]).assign(label=np.where(np.arange(60) < 40, X[:, 0] > 0, -1).astype(int))
     table.to_parquet(tmp_path / "t.parquet")

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import naive
 import naive_problems
 import numpy as np

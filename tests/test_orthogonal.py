@@ -1,7 +1,5 @@
 """Structured orthogonal features against their explicit matrix, and against the Gaussian kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import hadamard

@@ -1,7 +1,5 @@
 """Training from a memory map: no more of the file is read than the batches' rows, and no more is in memory."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import replace
 

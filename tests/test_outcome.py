@@ -1,7 +1,5 @@
 """The outcome of a run, compared with other measurements of the same run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

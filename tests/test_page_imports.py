@@ -1,7 +1,5 @@
 """The pages' directions, read from their imports: what they may know of the core, and of each other."""
 
-from __future__ import annotations
-
 import ast
 
 from cases import each

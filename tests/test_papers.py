@@ -1,7 +1,5 @@
 """The papers' figures as studies: each opens on the Explore page as the study that it is, and can be asked at the paper's size."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,13 +1,9 @@
 """The Papers page: each statement with our result, its mark, and a drawing of our numbers."""
 
-from __future__ import annotations
-
 import csv
 import xml.etree.ElementTree as ET
 
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import checked, open_page
 from test_papers import FIGURES
 

@@ -1,7 +1,5 @@
 """The plane that a map shows of data with many coordinates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

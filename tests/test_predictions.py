@@ -1,7 +1,5 @@
 """Predicted classes and score of a run: those of its estimator."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from small_specs import small

@@ -1,7 +1,5 @@
 """Races: every competitor on its setting's data with the run's parameters, in this process and in a separate one."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -1,7 +1,5 @@
 """A race beside its run: the run that it belongs to, and the charts of both."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

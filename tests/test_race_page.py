@@ -1,10 +1,6 @@
 """The list of competitors on a setting's page."""
 
-from __future__ import annotations
-
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import open_page
 
 pytestmark = pytest.mark.compiled

@@ -1,7 +1,5 @@
 """The papers' theorems on the way to the optimum, in short; tests/benchmarks/rates.py measures them at full length."""
 
-from __future__ import annotations
-
 import pytest
 import rates
 from cases import each

@@ -1,7 +1,5 @@
 """The API reference of two packages: it builds without a warning, and each public class and function has a page."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

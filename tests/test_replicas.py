@@ -1,7 +1,5 @@
 """Two servers behind nginx, as .github/nginx.conf has it: a browser stays with one, and goes on at the other where that ends."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

@@ -1,7 +1,5 @@
 """Out-of-core rows: the model is bit-for-bit that of the array in memory, however the rows are cut."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,7 +39,6 @@ def as_maps(folder, X, y, edges):
 
 
 def as_parquet(folder, X, y, edges):
-    pytest.importorskip("pyarrow")
     table = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(label=y.astype(np.int8))
     for number, own in enumerate(np.split(np.arange(N), edges)):
         table.iloc[own].to_parquet(folder / f"part-{number:03}.parquet", row_group_size=700)
@@ -194,7 +191,6 @@ def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
 def test_a_column_of_text_is_no_feature_unless_it_is_left_out(points, tmp_path):
     frame = pd.DataFrame(points[0], columns=list("abc")).assign(town="x", label=points[1].astype(object))
     frame.loc[frame.label == -1, "label"] = None  # a label that is missing
-    pytest.importorskip("pyarrow")
     frame.astype({"label": "Int8"}).to_parquet(tmp_path / "one.parquet", row_group_size=1000)
     with pytest.raises(DataError, match="column 'town' holds no numbers"):
         make(QSGS2AUC).fit(tmp_path, "label")

@@ -3,8 +3,6 @@
 Another processor rounds differently: single precision keeps five digits, and an error, which is a difference, keeps three.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

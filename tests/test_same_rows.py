@@ -1,12 +1,8 @@
 """One study by the page, by the command line and on a cluster of two processes: the same rows; with one store, the same bytes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import checked
 from test_explore import looked_at, opened
 

@@ -1,7 +1,5 @@
 """Strangers' files read in a separate process: their contents cost the server neither memory nor time."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import sys

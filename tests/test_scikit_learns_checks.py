@@ -1,7 +1,5 @@
 """scikit-learn's own checks, in full, for each public estimator and for one competitor of each shared base class."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import suppress
 from unittest import SkipTest

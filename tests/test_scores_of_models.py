@@ -1,7 +1,5 @@
 """The score that a study compares: that of the spec's model, which may be the average of the iterates."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import replace
 

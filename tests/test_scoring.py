@@ -1,7 +1,5 @@
 """Values at many points: lazy on Dask's collections, and from Parquet files to Parquet files."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

@@ -1,7 +1,5 @@
 """Care of the server: its places, its line in the log, and the release of closed sessions."""
 
-from __future__ import annotations
-
 import asyncio
 import platform
 import weakref

@@ -1,7 +1,5 @@
 """Properties of every setting: its default spec runs, repeats, is replayed and exported."""
 
-from __future__ import annotations
-
 import json
 import runpy
 

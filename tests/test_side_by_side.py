@@ -1,7 +1,5 @@
 """F, h and |f − h| side by side: the same plane, the same step, one scale for f and h, and one from 0."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from live_page import figure

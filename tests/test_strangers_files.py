@@ -1,7 +1,5 @@
 """Files as strangers write them: the same columns are features in every way to read them."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -18,7 +16,6 @@ from dsgcore.data.converting import convert_file, describe_file, sniff_file
 from dsgcore.data.reading import Step, read, sniff, take_steps
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.parquet")
 N = 60
 SMALL = {"n_iter": 4, "n_features": 8, "batch_size": 8, "random_state": 0, "tol": None}
 

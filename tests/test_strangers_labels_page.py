@@ -1,7 +1,5 @@
 """Strangers' labels on the pages: the unlabeled points are named, with a switch and the true counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,15 +1,10 @@
 """The workarounds of `pages/server/streamlit_gaps.py`: each works as Streamlit is now, and no other file needs one."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
-pytest.importorskip("streamlit")
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager

@@ -1,10 +1,6 @@
 """The strip on a setting's page: its lights, and a remedy that one click sets on the controls."""
 
-from __future__ import annotations
-
 import pytest
-
-pytest.importorskip("streamlit")
 from live_page import head, tiles
 from opened_pages import open_auc, open_page
 from test_live_gauges import WORSE

@@ -1,7 +1,5 @@
 """A study on a real cluster of processes: a worker that is killed, one that comes late, a scheduler that goes away."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

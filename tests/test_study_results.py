@@ -1,7 +1,5 @@
 """Results of a study's runs together: means over seeds, order, paired differences, prices, and a background study."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from concurrent.futures import Future

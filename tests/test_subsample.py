@@ -1,7 +1,5 @@
 """Diagnoses of more training points than a kernel matrix can hold: they use a random part, and say so."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Files of specs, studies and lessons: read however an editor or a shell saves them, or refused in a sentence that names them."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import os

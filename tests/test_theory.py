@@ -1,7 +1,5 @@
 """Assumptions of a theorem: one click meets them, and the run that follows goes well."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,10 +1,6 @@
 """The Theory tab's one click: the controls follow, and the run that begins keeps to the theorem."""
 
-from __future__ import annotations
-
 import pytest
-
-pytest.importorskip("streamlit")
 from opened_pages import OF_EACH_ENGINE, open_auc, open_page
 
 from dsgcore.experiments import kept_to, theory_of

@@ -1,7 +1,5 @@
 """Ticks: a run goes on, and its page is brought up to date, without the page's script."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -1,7 +1,5 @@
 """The ridge "auto": from the number of points, and for pairs from the share of positives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons

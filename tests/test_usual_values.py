@@ -1,14 +1,10 @@
 """On a real set a page begins as the estimator does with default arguments; lessons begin as they were made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from cases import each
-
-pytest.importorskip("streamlit")
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run
 from dsgcore.data import DATASETS

@@ -1,7 +1,5 @@
 """The verdict on a run and its twin: the interval's coverage, its naive twin, and when there is none."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

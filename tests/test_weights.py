@@ -1,7 +1,5 @@
 """The multi-class setting's model: scores of several classes, written and read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import each

@@ -1,7 +1,5 @@
 """Words on the pages: no names of the code, the classes' own names, and one mark for one meaning."""
 
-from __future__ import annotations
-
 import pytest
 from live_page import figure
 from opened_pages import checked, open_page

@@ -1,7 +1,5 @@
 """axe-core on the tabs of every setting; test_loading.py has it look at the other pages."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")

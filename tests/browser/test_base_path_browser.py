@@ -1,7 +1,5 @@
 """Pages below a prefix: at the server's base path, and behind nginx that keeps the prefix or takes it off."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Heads of charts: title, legend and notes that cover nothing, and the meanings of their words."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")

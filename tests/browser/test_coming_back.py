@@ -1,7 +1,5 @@
 """Back, reload, keys and the first look in a real browser: nothing is lost, and nothing happens unseen."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Convergence from the keyboard to its answer: asked, made, looked at, taken away, and in the link."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")

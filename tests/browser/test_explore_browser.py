@@ -1,7 +1,5 @@
 """A sweep from the keyboard to its answer: asked, filling in, looked at, taken away, and given up."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

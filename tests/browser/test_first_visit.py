@@ -1,7 +1,5 @@
 """The first visit to a fresh server, straight to an address."""
 
-from __future__ import annotations
-
 import pytest
 from conftest import _free_port, _server, _stop, _wait_ready, _wait_until_up
 

@@ -1,7 +1,5 @@
 """The choice of the kernel: another one begins a new run, and the link holds it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

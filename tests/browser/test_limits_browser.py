@@ -1,7 +1,5 @@
 """Limits of a run in a browser: looking back and inside, a remedy, and four runs, by keyboard and pointer."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Links that the browser writes: opened again, a link asks for the same runs."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Loading of a page: no jumps, its name, and a keyboard that reaches the run."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A server that is killed while a run plays: the open page comes back by itself, where it was, once there is a server again."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The navigation in a real browser: all pages can be reached, and nothing wraps or sticks out."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

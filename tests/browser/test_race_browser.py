@@ -1,7 +1,5 @@
 """A race in the Compare tab: refused, not converged, cancelled and done, and the run that it belongs to."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

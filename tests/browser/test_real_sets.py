@@ -1,7 +1,5 @@
 """The first run on real sets brought as tables, no control touched, beside what people install on the same labels."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ticks whose answers do not come, or are not the app's: the page says so, asks again, and goes on."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """One's own file, as a newcomer brings it: choose it, and see the curve."""
 
-from __future__ import annotations
-
 import io
 import sys
 import time

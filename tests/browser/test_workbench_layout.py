@@ -1,7 +1,5 @@
 """Layout of a setting's page: all in one window, no holes, and on a phone the sliders below the charts."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest
