@@ -30,13 +30,10 @@ class Visitor:
     updates: int = 0
     steps: int = 0
     answers: list[float] = field(default_factory=list)  # seconds from a click to the whole page's answer
-    messages: int = 0
-    received: int = 0  # bytes
     exceptions: int = 0
     is_playing: bool = False
     shown: int = -1  # the iteration that the page says last
     state: str = ""  # of the run, as the page says it
-    texts: set[str] = field(default_factory=set)
 
     async def visit(self, port: int, cookie: str = "") -> None:
         """Come in, and stay until cancelled."""
@@ -97,7 +94,6 @@ class Visitor:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         length = re.search(r"content-length: (\d+)", head)
         body = await reader.readexactly(int(length[1])) if length else b""
-        self.messages, self.received = self.messages + 1, self.received + len(body)
         return json.loads(body.partition(b"\n")[0] or b"{}")
 
     async def _ask(self, fragment: str = "", widget: WidgetState | None = None) -> None:
@@ -117,7 +113,6 @@ class Visitor:
 
     def _take(self, content: bytes) -> None:
         message = ForwardMsg.FromString(content)
-        self.messages, self.received = self.messages + 1, self.received + len(content)
         kind = message.WhichOneof("type")
         if kind == "new_session":
             if not message.metadata.run.fragment_ids:
@@ -161,8 +156,6 @@ class Visitor:
             said = json.loads(element.bidi_component.bytes.partition(b"\n")[0])
             self._read_status(said["status"]["text"])
             self._follow_as_told(said)
-        elif kind == "alert":
-            self.texts.add(element.alert.body)
 
     def _read_status(self, text: str) -> None:
         if found := STEP.search(text):
@@ -203,12 +196,8 @@ class Visitor:
         """Click a button, by its key, and wait for the page's answer."""
         if key not in self._buttons:
             return
-        await self.act(WidgetState(id=self._buttons[key], trigger_value=True))
-
-    async def act(self, widget: WidgetState) -> None:
-        """Set a widget's value, and wait for the page's answer."""
         self._answered.clear()
         begun = time.perf_counter()
-        await self._ask(widget=widget)
+        await self._ask(widget=WidgetState(id=self._buttons[key], trigger_value=True))
         await self._answered.wait()
         self.answers.append(time.perf_counter() - begun)
