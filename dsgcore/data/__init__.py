@@ -12,6 +12,11 @@ from dsgcore.data.conversions import equal_frequency_bins as equal_frequency_bin
 from dsgcore.data.corruptions import broken as broken
 from dsgcore.data.datasets import DataError as DataError
 from dsgcore.data.datasets import Dataset as Dataset
+from dsgcore.data.editing import IncompleteDataError as IncompleteDataError
+from dsgcore.data.editing import check_complete as check_complete
+from dsgcore.data.editing import edited as edited
+from dsgcore.data.edits import Edit as Edit
+from dsgcore.data.edits import read_edits as read_edits
 from dsgcore.data.entries import DatasetEntry as DatasetEntry
 from dsgcore.data.files import load_npz as load_npz
 from dsgcore.data.files import parse_npz as parse_npz

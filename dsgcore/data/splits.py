@@ -42,6 +42,8 @@ class Split:
         Names of the classes, in the order of their codes.
     feature_names : tuple of str
         Names of the columns of `X_train`.
+    before : Split or None
+        The split before edits by hand; None if there are none.
     """
 
     X_train: NDArray[np.float32]
@@ -54,6 +56,7 @@ class Split:
     test_rows: NDArray[np.int64]
     class_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
+    before: Split | None = None
 
     @cached_property
     def labeled(self) -> NDArray[np.int64]:

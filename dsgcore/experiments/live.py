@@ -13,7 +13,7 @@ from dsgcore.core.plan import STEERABLE
 from dsgcore.data import Split
 from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
-from dsgcore.experiments.loading import load_split
+from dsgcore.experiments.loading import edited_split, load_split
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.spec import Spec
 
@@ -59,7 +59,8 @@ class LiveRun:
             has_begun = len(previous.run.history) > 0
             self.previous = previous.run.history if has_begun else previous.previous
             self.previous_spec = previous.run.spec if has_begun else previous.previous_spec
-            if previous.run.spec.data == spec.data:
+            # Edits change few points, so their effect on the curve can be seen.
+            if replace(previous.run.spec.data, edits=()) == replace(spec.data, edits=()):
                 self.ghost = _before_growth(previous.run) if has_begun else previous.ghost
 
     @property
@@ -143,8 +144,13 @@ def _before_growth(run: Run) -> History | None:
 
 def split_for(spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None) -> Split:
     """Return a spec's data: the previous run's if they are the same; parameters as in `LiveRun`."""
-    if previous is not None and (previous.run.spec.data, previous.run.spec.seed) == (spec.data, spec.seed):
-        return previous.run.split
+    if previous is None or previous.run.spec.seed != spec.seed:
+        return load_split(spec, files=files)
+    data, split = previous.run.spec.data, previous.run.split
+    if data == spec.data:
+        return split
+    if replace(data, edits=spec.data.edits) == spec.data:
+        return edited_split(spec, split.before or split)
     return load_split(spec, files=files)
 
 

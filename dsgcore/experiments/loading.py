@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 
 from dsgcore.core.kernel_widths import usual_width
 from dsgcore.core.text_files import read_text
-from dsgcore.data import OPTION_NAMES, Dataset, Split, broken, convert, draw_pairs, hide_labels, load
+from dsgcore.data import (
+    OPTION_NAMES,
+    Dataset,
+    Split,
+    broken,
+    check_complete,
+    convert,
+    draw_pairs,
+    edited,
+    hide_labels,
+    load,
+)
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.settings import FILE
@@ -43,8 +54,10 @@ def read_spec(file: Path) -> Spec:
     return replace(spec, kernel=replace(spec.kernel, **width))  # type: ignore[type-var]
 
 
-def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | None = None) -> Split:
-    """Load a spec's data and hide labels as it says.
+def load_split(
+    spec: Spec, *, files: FileStore | None = None, folder: Path | None = None, may_lack: bool = False
+) -> Split:
+    """Load a spec's data, hide labels as it says, and edit them.
 
     Parameters
     ----------
@@ -53,6 +66,8 @@ def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | Non
         Contents of files. If given, a spec's file is looked for only here, never on the disk.
     folder : path, optional
         Second folder in which to look for a file named without a folder, after the working folder.
+    may_lack : bool, default False
+        True if edited data may lack labels or test points that a run needs, so that they can be shown.
 
     Returns
     -------
@@ -61,12 +76,24 @@ def load_split(spec: Spec, *, files: FileStore | None = None, folder: Path | Non
     Raises
     ------
     DataError
-        If the file is missing, is not the spec's or cannot be read, or if labels cannot be hidden as the spec says.
+        If the file is missing, is not the spec's or cannot be read, if labels cannot be hidden as the spec says, or if
+        an edit does not suit the data.
     """
     make = _maker(spec, files, folder)
     dataset = make()
     split = _split(spec, dataset)
-    return _split(spec, make(fitted_rows=split.train_rows)) if dataset.depends_on_rows else split
+    if dataset.depends_on_rows:
+        split = _split(spec, make(fitted_rows=split.train_rows))
+    return edited_split(spec, split, may_lack=may_lack)
+
+
+def edited_split(spec: Spec, split: Split, *, may_lack: bool = False) -> Split:
+    """Return a split after the spec's edits; parameters and errors as in `load_split`."""
+    labels = spec.problem.labels
+    made = edited(split, spec.data.edits, labels=labels, test_share=spec.data.test_share)
+    if spec.data.edits and not may_lack:
+        check_complete(made, labels=labels)
+    return made
 
 
 def load_dataset(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like, parameters_of_fields
 from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
-from dsgcore.data import CONVERSIONS, DATASETS, options
+from dsgcore.data import CONVERSIONS, DATASETS, Edit, options, read_edits
 from dsgcore.data.reading import Recipe
 from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.problems import PROBLEMS
@@ -47,7 +47,7 @@ def _widest(option: Any) -> Any:
 
 @dataclass(frozen=True)
 class DataSpec(Checked):
-    """The data, and the hiding of labels."""
+    """The data, the hiding of labels, and edits by hand, which are no parameter."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
@@ -86,9 +86,29 @@ class DataSpec(Checked):
             ),
         )
     )
+    edits: tuple[Edit, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the parameters and the edits."""
+        super().__post_init__()
+        object.__setattr__(self, "edits", read_edits(self.edits))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; without edits, it has no field for them."""
+        said = {p.name: getattr(self, p.name) for p in self.parameters}
+        said["recipe"] = self.recipe and self.recipe.to_dict()
+        return said | ({"edits": [edit.to_dict() for edit in self.edits]} if self.edits else {})
 
 
 DATA_PARAMETERS = DataSpec.parameters
+
+
+def without_edits(given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """Return the edits of a spec's plain data, and the plain data without them."""
+    data = given.get("data")
+    if not isinstance(data, Mapping) or "edits" not in data:
+        return (), given
+    return data["edits"], {**given, "data": {name: value for name, value in data.items() if name != "edits"}}
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,9 @@ from dsgcore.experiments.settings import (
     defaults_of,
     kernel_names,
     solver_parameters,
+    without_edits,
 )
+from dsgcore.experiments.spec_text import json_text
 from dsgcore.experiments.widths import usual_width_of
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.settings import profile_of
@@ -128,7 +130,7 @@ class Spec:
             "setting": self.problem.name,
             "problem": {p.name: getattr(self.problem, p.name) for p in self.problem.parameters},
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
-            "data": asdict(self.data) | {"recipe": self.data.recipe and self.data.recipe.to_dict()},
+            "data": self.data.to_dict(),
             "solver": asdict(self.solver),
             "stop": asdict(self.stop),
             "diagnostics": asdict(self.diagnostics),
@@ -137,9 +139,8 @@ class Spec:
         }
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """Return the canonical JSON text: sorted keys, shortest exact floats; without `indent`, no white space."""
-        separators = (",", ":") if indent is None else None
-        return json.dumps(self.to_dict(), sort_keys=True, indent=indent, separators=separators, allow_nan=False)
+        """Return the canonical JSON text, as `json_text` does."""
+        return json_text(self.to_dict(), indent=indent)
 
     @property
     def sha256(self) -> str:
@@ -192,9 +193,10 @@ def _spec(given: Mapping[str, Any]) -> Spec:
     if "setting" not in given:
         raise SpecError(f"the spec must name its setting, one of {', '.join(SETTINGS)}")
     setting = SETTINGS[Choice("setting", "auc", options=tuple(SETTINGS)).check(given["setting"])]
+    edits, given = without_edits(given)
     defaults = defaults_of(setting, known(given.get("data", {}), DATA_PARAMETERS, "data").get("name"))
     solver = SolverParameters(**_section(given, "solver", solver_parameters(setting), defaults))
-    data = _data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels)
+    data = replace(_data(_section(given, "data", DATA_PARAMETERS, defaults), setting.labels), edits=edits)
     problem = setting(**_section(given, "problem", setting.parameters, defaults))
     problem.check_schedule(solver.schedule)
     return Spec(
@@ -222,11 +224,10 @@ def _kernel(given: object, setting: type[Setting], dataset: str) -> Kernel:
         raise SpecError(f"kernel must be an object with a name and the kernel's parameters, got {quoted(given)}")
     usual = defaults_of(setting).get("kernel", {}).get("name", "gaussian")
     name = Choice("kernel name", usual, options=kernel_names(setting)).check(given.get("name", usual))
-    kernel = KERNELS[name]
     own = {field: value for field, value in given.items() if field != "name"}
-    if not own.keys() & {p.name for p in kernel.parameters if isinstance(p, Real)}:
+    if not own.keys() & {p.name for p in KERNELS[name].parameters if isinstance(p, Real)}:
         own |= usual_width_of(setting, dataset, name)
-    made: Kernel = kernel(**check_all(kernel.parameters, own, f"kernel {quoted(name)}"))
+    made: Kernel = KERNELS[name](**check_all(KERNELS[name].parameters, own, f"kernel {quoted(name)}"))
     return made
 
 

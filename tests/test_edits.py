@@ -1,0 +1,267 @@
+"""Edits of the data by hand: a part of the spec, replayed to the bit, and refused with one sentence if they are not valid."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cases import each
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_edits import edited as naive_edited
+
+from dsgcore import Spec, SpecError
+from dsgcore.data import DataError, Edit, edited, read_edits
+from dsgcore.data.edits import MOST_PAINTED
+from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
+
+PAIRS = "similar_unlabeled"
+SMALL = {
+    "setting": "auc",
+    "data": {"name": "two_moons", "n": 200, "n_labeled": 6},
+    "solver": {"n_iter": 5, "n_features": 16},
+}
+
+
+def with_edits(plain, *edits):
+    plain = copy.deepcopy(plain)
+    return plain | {"data": plain.get("data", {}) | {"edits": list(edits)}}
+
+
+def paint(*at, to=None, **more):
+    return {"do": "paint", "at": list(at), **({} if to is None else {"to": to}), **more}
+
+
+def some_edits(spec):
+    """Edits of every kind that suit a spec."""
+    split = load_split(spec)
+    free, known = split.train_rows[split.y_train < 0], split.train_rows[split.y_train >= 0]
+    first = (
+        {"do": "pair", "rows": free[:2].tolist()}
+        if spec.problem.labels == "pairs"
+        else {"do": "label", "rows": [int(free[0])], "to": 1}
+    )
+    return [
+        first,
+        paint(0.2, 0.3, 0.4, 0.5, 0.6, 0.7, to=0),
+        paint(0.9, 0.1),
+        {"do": "label", "rows": [int(known[0])]},
+        {"do": "move", "rows": [int(free[3])], "at": [0.5, 0.25]},
+        {"do": "erase", "rows": free[4:9].tolist()},
+    ]
+
+
+def numbers(run, n=5):
+    run.advance(n)
+    return {name: run.history.column(name).tolist() for name in run.history.last()}
+
+
+def test_a_spec_without_edits_keeps_its_text_and_digest():
+    spec = default_spec("auc")
+    assert "edits" not in spec.to_json()
+    assert Spec.from_dict(with_edits(spec.to_dict())).sha256 == spec.sha256
+
+
+@each("name", SETTINGS)
+def test_an_edited_run_is_repeated_to_the_bit_by_its_text_and_differs_from_the_run_without_edits(name):
+    plain = default_spec(name)
+    spec = Spec.from_dict(with_edits(plain.to_dict(), *some_edits(plain)))
+    assert spec.sha256 != plain.sha256
+    again = Spec.from_json(spec.to_json(indent=2))
+    assert again == spec
+    own = numbers(Run(spec))
+    assert repr(numbers(Run(again))) == repr(own)
+    assert repr(numbers(Run(plain))) != repr(own)
+    assert repr(numbers(Run.replay(spec, 5), 0)) == repr(own)
+
+
+def test_the_exported_script_and_the_command_give_the_same_numbers(tmp_path):
+    plain = Spec.from_dict(SMALL)
+    spec = Spec.from_dict(with_edits(plain.to_dict(), *some_edits(plain)))
+    own = Run(spec)
+    own.advance(5)
+    own.history.write_csv(tmp_path / "own.csv")
+    (tmp_path / "repeat.py").write_text(script(spec, 5), encoding="utf-8")
+    (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
+    subprocess.run([sys.executable, "repeat.py"], cwd=tmp_path, check=True, capture_output=True)
+    command = [sys.executable, "-m", "dsgcore", "run", "spec.json", "--out", "out"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    own_text = (tmp_path / "own.csv").read_bytes()
+    assert (tmp_path / "history.csv").read_bytes() == own_text
+    assert (tmp_path / "out" / "history.csv").read_bytes() == own_text
+
+
+@st.composite
+def random_edits(draw, split, is_pairs):
+    """Draw edits of points that are there, as the page makes them."""
+    free = [int(row) for row in split.train_rows]
+    gone, made = set(), []
+    for _ in range(draw(st.integers(1, 8))):
+        row, other = draw(st.lists(st.sampled_from(free), min_size=2, max_size=2, unique=True))
+        kind = draw(
+            st.sampled_from(["pair" if is_pairs else "label", "unlabel", "unlabel all", "paint", "move", "erase"])
+        )
+        number = st.floats(0, 1, width=16)
+        if gone & {row, other}:
+            continue
+        to = draw(st.sampled_from([None, 0, 1]))
+        made.append(
+            {
+                "label": {"do": "label", "rows": [row, other], "to": 1},
+                "pair": {"do": "pair", "rows": [row, other]},
+                "unlabel": {"do": "label", "rows": [row]},
+                "unlabel all": {"do": "label", "rows": "all"},
+                "paint": paint(*draw(st.lists(number, min_size=6, max_size=6)), to=to),
+                "move": {"do": "move", "rows": [row], "at": [draw(number), draw(number)]},
+                "erase": {"do": "erase", "rows": [row, other]},
+            }[kind]
+        )
+        gone |= {row, other} if kind == "erase" else set()
+    return read_edits(made)
+
+
+@pytest.mark.parametrize("name", ["auc", PAIRS])
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_edits_equal_those_of_a_dull_twin(name, data):
+    is_pairs = name == PAIRS
+    split = load_split(Spec.from_dict({"setting": name, "data": {"name": "two_moons", "n": 60, "n_labeled": 5}}))
+    edits = data.draw(random_edits(split, is_pairs))
+    made = edited(split, edits, labels="pairs" if is_pairs else "binary", test_share=0.3)
+    wanted = naive_edited(split, edits, is_pairs=is_pairs, test_share=0.3)
+    for is_test, rows, X, hidden in (
+        (False, made.train_rows, made.X_train, made.y_hidden),
+        (True, made.test_rows, made.X_test, made.y_test),
+    ):
+        own = [(row, point) for row, point in wanted.items() if point[3] == is_test]
+        assert rows.tolist() == [row for row, _ in own]
+        assert hidden.tolist() == [point[2] for _, point in own]
+        np.testing.assert_array_equal(X, np.array([point[0] for _, point in own], dtype=np.float32).reshape(-1, 2))
+    seen = [wanted[row][1] for row in made.train_rows.tolist()]
+    if is_pairs:  # a pair that lost a point is none, and the numbers of pairs have no gaps
+        seen = [own if own >= 0 and seen.count(own) == 2 else -1 for own in seen]
+        seen = [sorted(set(seen) - {-1}).index(own) if own >= 0 else -1 for own in seen]
+    assert made.y_train.tolist() == seen
+
+
+BAD = [
+    ("edits must be a list", 3),
+    ("edits must be a list", "label"),
+    ("edits must be a list of at most 5,000", [{"do": "label", "rows": "all"}] * 5_001),
+    ("edit 1 must be an object", [3]),
+    ("edit 1 must be an object", [{"do": "draw"}]),
+    ("edit 1 must be an object", [{"do": ["label"]}]),
+    ("edit 1 must be an object", [{"do": "label", "rows": [1], "more": 2}]),
+    ("rows must be", [{"do": "label"}]),
+    ("rows must be", [{"do": "label", "rows": [-1]}]),
+    ("rows must be", [{"do": "label", "rows": [1.5]}]),
+    ("rows must be", [{"do": "label", "rows": "some"}]),
+    ("rows must be", [{"do": "label", "rows": [True]}]),
+    ("rows must be", [{"do": "label", "rows": [10**400]}]),
+    ("to must be a class", [{"do": "label", "rows": [1], "to": "x"}]),
+    ("to must be a class", [{"do": "label", "rows": [1], "to": -1}]),
+    ("is_labeled must be", [paint(0.1, 0.2, is_labeled=True)]),
+    ("is_labeled must be", [{"do": "label", "rows": [1], "to": 1, "is_labeled": 1}]),
+    ("two rows that differ", [{"do": "pair", "rows": [1, 1]}]),
+    ("one row", [{"do": "move", "rows": [1, 2], "at": [0.1, 0.2]}]),
+    ("an x and a y", [paint(0.1)]),
+    ("an x and a y", [paint()]),
+    ("one x and one y", [{"do": "move", "rows": [1], "at": [0.1, 0.2, 0.3, 0.4]}]),
+    ("at must be left out", [{"do": "erase", "rows": [1], "at": [0.1, 0.2]}]),
+    ("at must be finite numbers", [paint(0.1, float("nan"))]),
+    ("at must be finite numbers", [paint(0.1, float("inf"))]),
+    ("at must be finite numbers", [paint(0.1, 10**400)]),
+    ("at must be finite numbers", [paint(0.1, "x")]),
+    ("at most 5,000 points, got 1,000,000", [paint(*[0.5] * 2_000_000)]),
+    ("at most 5,000 points", [paint(*[0.5] * 5_002)] * 2),
+    ("at most 50,000 rows", [{"do": "erase", "rows": list(range(50_001))}]),
+]
+
+
+@each("said, edits", BAD)
+def test_bad_edits_get_one_sentence(said, edits):
+    with pytest.raises(SpecError) as caught:
+        Spec.from_dict(
+            with_edits(SMALL, *edits)
+            if isinstance(edits, list)
+            else SMALL | {"data": {**SMALL["data"], "edits": edits}}
+        )
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+UNSUITED = [
+    ("class from 0 to 1", SMALL, {"do": "label", "rows": [1], "to": 2}),
+    ("got row 100000", SMALL, {"do": "erase", "rows": [100_000]}),
+    ("got row 2147483647", SMALL, {"do": "label", "rows": [2**31 - 1], "to": 1}),
+    ("near the data", SMALL, paint(1e30, 0.0)),
+    ("near the data", SMALL, {"do": "move", "rows": [1], "at": [0.0, -9.0]}),
+    ("classes in this setting", SMALL, {"do": "pair", "rows": [1, 2]}),
+    ("two columns", {"setting": "auc", "data": {"name": "digits"}}, paint(0.1, 0.2)),
+    ("pairs in this setting", {"setting": PAIRS}, paint(0.1, 0.2, to=1, is_labeled=True)),
+    ("pairs in this setting", {"setting": PAIRS}, {"do": "label", "rows": "all", "to": 1}),
+    ("labeled point, got none of", SMALL, {"do": "label", "rows": "all"}),
+    ("similar pair", {"setting": PAIRS}, {"do": "label", "rows": "all"}),
+    ("got none of", SMALL, {"do": "erase", "rows": "all"}),
+]
+
+
+@each("said, plain, edit", UNSUITED)
+def test_edits_that_do_not_suit_the_data_get_one_sentence(said, plain, edit):
+    spec = Spec.from_dict(with_edits(plain, edit))
+    with pytest.raises(DataError) as caught:
+        Run(spec)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_test_point_and_an_erased_point_take_no_label():
+    split = load_split(Spec.from_dict(SMALL))
+    test, train = int(split.test_rows[0]), int(split.train_rows[0])
+    for edits in ([Edit("label", (test,), 1)], [Edit("erase", (train,)), Edit("label", (train,), 1)]):
+        with pytest.raises(DataError, match="training points that are there"):
+            edited(split, edits, labels="binary", test_share=0.3)
+
+
+def test_the_most_painted_points_are_allowed_and_keep_the_share_of_test_points():
+    at = np.random.default_rng(0).random(2 * MOST_PAINTED).round(3).tolist()
+    spec = Spec.from_dict(
+        with_edits(
+            SMALL,
+            {"do": "erase", "rows": "all"},
+            paint(*at[:20], to=0, is_labeled=True),
+            paint(*at[20:40], to=1, is_labeled=True),
+            paint(*at[40:5000], to=0),
+            paint(*at[5000:], to=1),
+        )
+    )
+    split = load_split(spec)
+    assert len(split.y_train) + len(split.y_test) == MOST_PAINTED
+    assert len(split.labeled) == 20
+    hidden = MOST_PAINTED - 20
+    assert abs(len(split.y_test) - spec.data.test_share * hidden) <= 2
+
+
+def test_data_that_lack_labels_can_be_shown():
+    spec = Spec.from_dict(with_edits(SMALL, {"do": "label", "rows": "all"}))
+    assert not len(load_split(spec, may_lack=True).labeled)
+
+
+def test_a_run_after_an_edit_has_the_same_data_as_a_first_run_and_shows_the_run_before():
+    first = LiveRun(Spec.from_dict(SMALL))
+    first.advance(3)
+    spec = Spec.from_dict(with_edits(SMALL, {"do": "erase", "rows": [int(first.run.split.train_rows[-1])]}))
+    second = LiveRun(spec, first)
+    assert second.ghost is not None
+    np.testing.assert_array_equal(second.run.split.X_train, load_split(spec).X_train)
+
+
+def test_the_indented_text_has_few_lines():
+    spec = Spec.from_dict(with_edits(SMALL, paint(*[0.25, 0.5] * 100)))
+    assert spec.to_json(indent=2).count("\n") < Spec.from_dict(SMALL).to_json(indent=2).count("\n") + 12
+    assert json.loads(spec.to_json(indent=2)) == json.loads(spec.to_json())
