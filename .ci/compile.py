@@ -1,7 +1,7 @@
 """All loops compiled for the tests, before two of their processes would compile each of them twice."""
 
-from dsgcore.core.features import warm_up
 from dsgcore.experiments import Run, Spec
+from dsgcore.kernels.features import warm_up
 
 warm_up()
 for name in ("gaussian", "orthogonal_gaussian"):

@@ -21,7 +21,7 @@ PACKAGES = (
     "dsgcore",
     "dsgcore.baselines",
     "dsgcore.model_selection",
-    "dsgcore.core.kernels",
+    "dsgcore.kernels",
     "dsgcore.diagnostics",
     "dsgcore.data",
     "dsgcore.experiments",
@@ -34,8 +34,6 @@ FOOTER = "DSG Lab"
 
 def public_names(package: types.ModuleType) -> list[str]:
     """Return the names of the classes and functions that a package exports, sorted."""
-    if package.__name__ == "dsgcore.core.kernels":  # a module: the rest of its names are imports
-        return ["Kernel", *(kernel.__name__ for kernel in package.KERNELS.values())]
     objects = {name: getattr(package, name) for name in dir(package) if not name.startswith("_")}
     return [name for name, value in objects.items() if is_ours(value)]
 

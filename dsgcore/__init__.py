@@ -7,13 +7,13 @@ from dsgcore.core.lazy import lazily
 if TYPE_CHECKING:
     from dsgcore.baselines.ablations import LRCMC, SSMC, LinearMC
     from dsgcore.core.errors import DSGError
-    from dsgcore.core.model import Expansion
-    from dsgcore.core.model_files import ModelError
     from dsgcore.core.parameters import ParameterError
     from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
     from dsgcore.experiments import Run, Spec, SpecError
     from dsgcore.models import load_model
     from dsgcore.problems import ProblemError
+    from dsgcore.solver.model import Expansion
+    from dsgcore.solver.model_files import ModelError
 
 __version__ = "0.1.0"
 
@@ -42,10 +42,10 @@ _MODULES = {
     **dict.fromkeys(("LRCMC", "SSMC", "LinearMC"), "dsgcore.baselines"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "dsgcore.experiments"),
     "DSGError": "dsgcore.core.errors",
-    "Expansion": "dsgcore.core.model",
-    "ModelError": "dsgcore.core.model_files",
+    "Expansion": "dsgcore.solver.model",
+    "ModelError": "dsgcore.solver.model_files",
     "ParameterError": "dsgcore.core.parameters",
-    "ProblemError": "dsgcore.core.problem",
+    "ProblemError": "dsgcore.solver.problem",
     "load_model": "dsgcore.models",
 }
 __getattr__, __dir__ = lazily(__name__, _MODULES, has_parts=True)

@@ -6,14 +6,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from dsgcore.core.model_files import read
+from dsgcore.solver.model_files import read
 
 if TYPE_CHECKING:
-    from dsgcore.core.model import Expansion
     from dsgcore.multiclass.weights import Weights
+    from dsgcore.solver.model import Expansion
 
 # Module of each kind of model. It is imported when a file holds the kind, because one of them imports scikit-learn.
-_MODULES = {"expansion": "dsgcore.core.model", "weights": "dsgcore.multiclass.weights"}
+_MODULES = {"expansion": "dsgcore.solver.model", "weights": "dsgcore.multiclass.weights"}
 
 
 def load_model(file: str | Path | IO[bytes]) -> Expansion | Weights:

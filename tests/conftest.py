@@ -18,11 +18,11 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from dsgcore.core.kernels import Gaussian
-from dsgcore.core.plan import Plan
-from dsgcore.core.task import Task
 from dsgcore.data.reading import take_steps
+from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
+from dsgcore.solver.plan import Plan
+from dsgcore.solver.task import Task
 from pages.session.bench import Bench
 
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.

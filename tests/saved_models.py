@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from dsgcore import ModelError, load_model
-from dsgcore.core.kernels import Gaussian
-from dsgcore.core.model import Expansion
+from dsgcore.kernels import Gaussian
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.weights import Weights
+from dsgcore.solver.model import Expansion
 
 SIZES = (7, 1, 20, 7, 64)
 DECAYS = (1.0, 0.9, 0.75, -0.5, 0.99)

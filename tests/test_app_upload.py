@@ -9,9 +9,9 @@ from opened_pages import errors, open_page, run_of, said
 from own_tables import iris_csv, with_pairs
 from streamlit.runtime.scriptrunner import StopException
 
-from dsgcore.core.kernel_widths import scale_sigma
 from dsgcore.data import load
 from dsgcore.data.reading import File
+from dsgcore.kernels.widths import scale_sigma
 from pages.upload import upload
 
 pytestmark = pytest.mark.compiled

@@ -5,16 +5,16 @@ import pytest
 from cases import each
 
 from dsgcore import Spec
-from dsgcore.core import automatic_step
-from dsgcore.core.automatic_step import settle_step, step_sizes
-from dsgcore.core.kernels import DotProduct, Gaussian
-from dsgcore.core.plan import SCHEDULES
-from dsgcore.core.solver import solve
 from dsgcore.experiments import Run, default_spec, summary
 from dsgcore.experiments.theory import kept_to, theory_of
+from dsgcore.kernels import DotProduct, Gaussian
 from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver import automatic_step
+from dsgcore.solver.automatic_step import settle_step, step_sizes
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import SCHEDULES
 
 every_setting = pytest.mark.parametrize("name", PROBLEMS)
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from test_solver import draws
 
-from dsgcore.core.carried import AllPoints, Carried, VisitedPoints
-from dsgcore.core.diagnostics import AverageNorm, SquaredNorm
-from dsgcore.core.plan import Change
-from dsgcore.core.solver import solve
 from dsgcore.experiments import Run, Spec, default_spec
 from dsgcore.experiments.stochastic_engine import StochasticEngine
 from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints
+from dsgcore.solver.diagnostics import AverageNorm, SquaredNorm
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Change
 
 N_ITER = 9
 CHANGES = (Change(4, "step_size", 0.1), Change(6, "lam", 0.9), Change(7, "step_size", 0.5))

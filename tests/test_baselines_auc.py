@@ -11,11 +11,11 @@ from dsgcore.baselines.design import IllPosedWarning
 from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
 from dsgcore.baselines.pair_risk import PairRisk, pnu_risk, samult_risk
 from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
-from dsgcore.core.diagnostics import exact_optimum
-from dsgcore.core.kernels import Gaussian
+from dsgcore.kernels import Gaussian
 from dsgcore.model_selection import PNUAUCRisk
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
+from dsgcore.solver.diagnostics import exact_optimum
 
 BINARY = (PNUAUC, SAMULT)
 ORDINAL = (MPNUAUC, MSAMULT)

@@ -36,9 +36,9 @@ from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
 from dsgcore.baselines.svorex import SVOREX
-from dsgcore.core.kernels import KERNELS, Gaussian
 from dsgcore.core.parameters import Parameter, ParameterError
 from dsgcore.experiments.settings import SETTINGS
+from dsgcore.kernels import KERNELS, Gaussian
 
 ALL = [(setting, cls) for setting, classes in COMPETITORS.items() for cls in classes]
 OWN = (SUSL, SUDH, CUU, PNUAUC, SAMULT, MPNUAUC, MSAMULT)

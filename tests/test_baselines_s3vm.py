@@ -14,7 +14,7 @@ from dsgcore.baselines.frs3vm import FRS3VM
 from dsgcore.baselines.qns3vm import QNS3VM, Objective
 from dsgcore.baselines.s3vm_light import S3VMLight
 from dsgcore.baselines.s3vm_parts import OrderedPoints, centred_matrix
-from dsgcore.core.kernels import Gaussian
+from dsgcore.kernels import Gaussian
 
 FIVE = (S3VMLight, BLS3VM, BGS3VM, FRS3VM, QNS3VM)
 KERNEL = {0: "linear", 1: "gaussian"}

@@ -9,8 +9,8 @@ from sklearn.svm import LinearSVC
 
 from dsgcore.baselines.bgs3vm import BGS3VM
 from dsgcore.baselines.frs3vm import FRS3VM
-from dsgcore.core.kernels import Gaussian
 from dsgcore.core.sampling import batch_rows, generator
+from dsgcore.kernels import Gaussian
 
 
 def make(cls, **parameters):

@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 from dsgcore.baselines.cuu import CUU, MARGIN_LOSSES, SLOPES_BELOW_ZERO, UURisk, similar_unlabeled_risk
 from dsgcore.baselines.sudh import SUDH
 from dsgcore.baselines.susl import SUSL
-from dsgcore.core.diagnostics import exact_optimum
-from dsgcore.core.kernels import Gaussian
+from dsgcore.kernels import Gaussian
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
+from dsgcore.solver.diagnostics import exact_optimum
 
 THREE = (SUSL, SUDH, CUU)
 

@@ -19,8 +19,8 @@ from performance.measuring import Row, heading, line, summary
 from speed import main
 
 import dsgcore
-from dsgcore.core.diagnostics import alpha
-from dsgcore.core.solver import solve
+from dsgcore.solver.diagnostics import alpha
+from dsgcore.solver.loop import solve
 
 TINY = Sizes(
     repeats=1,
@@ -153,7 +153,7 @@ def in_new_process(program, **environment):
 def test_the_package_alone_imports_nothing_heavy_and_models_and_the_solver_no_scikit_learn():
     heavy = in_new_process(
         "import sys, dsgcore; print([m for m in ('numpy', 'numba', 'scipy', 'sklearn') if m in sys.modules])\n"
-        "from dsgcore import Expansion, load_model; import dsgcore.core.solver; print('sklearn' in sys.modules)"
+        "from dsgcore import Expansion, load_model; import dsgcore.solver.loop; print('sklearn' in sys.modules)"
     )
     assert heavy.split() == ["[]", "False"]
 
@@ -189,7 +189,7 @@ def test_all_works_where_no_cache_can_be_written(tmp_path):
         NUMBA_CACHE_DIR=nowhere,
         LOCALAPPDATA=nowhere,
     )
-    assert printed == f"{tmp_path / 'dsgcore' / 'core' / '_loops.py'} False (2, 2)"
+    assert printed == f"{tmp_path / 'dsgcore' / 'kernels' / '_loops.py'} False (2, 2)"
 
 
 def test_the_figure_shows_the_comparisons_and_is_well_formed():

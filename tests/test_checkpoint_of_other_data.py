@@ -11,7 +11,7 @@ from four_estimators import make as small
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGSU, load_model
 from dsgcore.__main__ import main
-from dsgcore.core.model_files import ModelError
+from dsgcore.solver.model_files import ModelError
 
 pytestmark = pytest.mark.compiled
 N, D = 600, 3

@@ -10,9 +10,9 @@ from clusters import cluster_of, distributed  # skips where distributed is not i
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.cluster import ClusterError, SharedPoints
 from dsgcore.cluster.checkpoint import OnCluster
-from dsgcore.core.carried import training_points
-from dsgcore.core.model_files import ModelError
-from dsgcore.core.solver import solve
+from dsgcore.solver.carried import training_points
+from dsgcore.solver.loop import solve
+from dsgcore.solver.model_files import ModelError
 
 pytestmark = [
     pytest.mark.slow,

@@ -6,7 +6,7 @@ from clusters import cluster_of, distributed  # skips where distributed is not i
 from test_rows_anywhere import CUTS, FOUR, as_maps, make
 
 from dsgcore.cluster import SharedPoints
-from dsgcore.core.solver import solve
+from dsgcore.solver.loop import solve
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,11 +9,10 @@ from cases import each
 from performance.runs import paper_task
 
 from dsgcore.cluster.share import Share
-from dsgcore.core import features
-from dsgcore.core.carried import VisitedPoints, visits
-from dsgcore.core.kernels import KERNELS
-from dsgcore.core.model import TILE_ROWS
-from dsgcore.core.solver import solve
+from dsgcore.kernels import KERNELS, features
+from dsgcore.solver.carried import VisitedPoints, visits
+from dsgcore.solver.loop import solve
+from dsgcore.solver.model import TILE_ROWS
 
 pytestmark = pytest.mark.compiled
 # Hundreds of rows are carried beyond those of a batch, and their number is seldom one of whole tiles.

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from test_explore import figure, fill, looked_at, opened, store  # noqa: F401
 
-from dsgcore.core.plan import Change
 from dsgcore.experiments import SETTINGS, Run, Spec, default_spec
 from dsgcore.experiments.export import summary
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
+from dsgcore.solver.plan import Change
 from dsgcore.studies import SpecList, Store, StudyRuns, curves_of
 from dsgcore.studies.curves import EVALUATIONS, SECONDS, x_values
 from pages.controls import controls

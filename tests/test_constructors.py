@@ -8,14 +8,14 @@ from cases import each
 
 from dsgcore import QSGS2AUC, TSGS3VM
 from dsgcore.core.errors import DSGError
-from dsgcore.core.kernels import KERNELS, Gaussian
 from dsgcore.core.parameters import Integer, Real, parameters_of
-from dsgcore.core.plan import Change
-from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.stopping import Stopping
 from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import SETTINGS, DataSpec, DiagnosticsSpec, StopSpec
+from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.plan import Change
 from dsgcore.studies import Study
 
 RECORDS = [*KERNELS.values(), *SETTINGS.values(), SolverParameters, DataSpec, StopSpec, DiagnosticsSpec, Stopping]

@@ -9,13 +9,13 @@ from cases import each
 from small_specs import small
 
 from dsgcore import Run, Spec
-from dsgcore.core.diagnostics import DiagnosticsError
-from dsgcore.core.plan import Change
 from dsgcore.diagnostics import convergence, fitted, four_runs
 from dsgcore.diagnostics.convergence import Slope
 from dsgcore.diagnostics.trajectory import recorded
 from dsgcore.experiments import SETTINGS, SpecError, breaches, broken_by, default_spec, kept_to, theory_of
 from dsgcore.settings import profile_of
+from dsgcore.solver.diagnostics import DiagnosticsError
+from dsgcore.solver.plan import Change
 from dsgcore.studies import Store, StudyRuns, Trajectories, carry_out, convergences, price_of
 
 pytestmark = pytest.mark.compiled

@@ -4,8 +4,13 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsgcore.core.carried import AllPoints, Carried
-from dsgcore.core.diagnostics import (
+from dsgcore.kernels import Gaussian
+from dsgcore.problems import SemiSupervisedAUC, objective
+from dsgcore.problems.ordinal import SemiSupervisedOrdinal
+from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
+from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
+from dsgcore.solver.carried import AllPoints, Carried
+from dsgcore.solver.diagnostics import (
     MAX_EXACT_POINTS,
     DiagnosticsError,
     DualCoefficients,
@@ -16,14 +21,9 @@ from dsgcore.core.diagnostics import (
     exact_optimum,
     slope,
 )
-from dsgcore.core.kernels import Gaussian
-from dsgcore.core.plan import Plan
-from dsgcore.core.solver import solve
-from dsgcore.core.task import Task
-from dsgcore.problems import SemiSupervisedAUC, objective
-from dsgcore.problems.ordinal import SemiSupervisedOrdinal
-from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
-from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Plan
+from dsgcore.solver.task import Task
 
 # Slopes.
 

@@ -5,9 +5,9 @@ import pytest
 from cases import each
 
 from dsgcore import Run, Spec, load_model
-from dsgcore.core.diagnostics import ExactTwin
-from dsgcore.core.kernels import Gaussian
 from dsgcore.experiments import SETTINGS, StopReason, default_spec, summary
+from dsgcore.kernels import Gaussian
+from dsgcore.solver.diagnostics import ExactTwin
 
 STOCHASTIC = [name for name in SETTINGS if name != "multiclass"]
 

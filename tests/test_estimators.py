@@ -9,14 +9,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
-from dsgcore.core.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
-from dsgcore.core.plan import Plan
-from dsgcore.core.solver import solve
-from dsgcore.core.task import Task
+from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Plan
+from dsgcore.solver.task import Task
 
 # Without the library's additions to the papers.
 AS_PRINTED = {"lam": 1e-2, "step_size": 0.5, "average": None}

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.inputs import encode, known_classes, seed_of, width
+from dsgcore.kernels import KERNELS
 
 SIGMA = KERNELS["gaussian"].parameters[0]
 

@@ -4,11 +4,11 @@ from cases import each
 from saved_models import assert_refused, edited, make_model, parts, saved
 
 from dsgcore import load_model
-from dsgcore.core import model as expansion
 from dsgcore.core._threads import n_workers, set_workers
-from dsgcore.core.features import coefficients
-from dsgcore.core.kernels import KERNELS, Gaussian
 from dsgcore.core.pauses import pausing
+from dsgcore.kernels import KERNELS, Gaussian
+from dsgcore.kernels.features import coefficients
+from dsgcore.solver import model as expansion
 
 
 def explicit(model, X, t):

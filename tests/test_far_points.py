@@ -11,7 +11,7 @@ from sklearn.base import clone
 from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC, load_model
 from dsgcore.baselines import COMPETITORS
 from dsgcore.core.errors import DSGError
-from dsgcore.core.kernels import KERNELS
+from dsgcore.kernels import KERNELS
 
 pytestmark = [pytest.mark.compiled, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 X = np.random.default_rng(0).normal(size=(120, 2))

@@ -7,7 +7,7 @@ import pytest
 from cases import each
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsgcore.core import _loops, _threads, features
+from dsgcore.core import _threads
 from dsgcore.core._threads import (
     PIECES_PER_WORKER,
     for_each_piece,
@@ -16,8 +16,15 @@ from dsgcore.core._threads import (
     set_workers,
     single_threaded_blas,
 )
-from dsgcore.core.features import ACCUMULATED_ROWS, accumulate, as_points, coefficients, evaluate, evaluate_with_squares
-from dsgcore.core.kernels import Gaussian
+from dsgcore.kernels import Gaussian, _loops, features
+from dsgcore.kernels.features import (
+    ACCUMULATED_ROWS,
+    accumulate,
+    as_points,
+    coefficients,
+    evaluate,
+    evaluate_with_squares,
+)
 
 COMPILED = not numba.config.DISABLE_JIT
 # The sizes at which a tile, a part of the rows to be summed, or a panel of features is full, and their neighbours.

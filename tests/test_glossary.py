@@ -7,9 +7,9 @@ from cases import each
 from live_page import figures, tiles
 from opened_pages import OF_EACH_ENGINE, checked, open_page
 
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import SETTINGS
 from dsgcore.glossary import TOPICS, meaning, term
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.controls.control import key_of
 from pages.pictures.making import file_of
 from pages.pictures.terms import PICTURES

@@ -89,19 +89,23 @@ def of(*names):
 
 
 def test_the_reading_of_imports_sees_what_there_is():
-    assert {"dsgcore", "dsgcore.core._loops", "dsgcore.core.solver", "dsgcore.problems", "dsgcore.problems.auc"} <= set(
-        MODULES
-    )
-    assert "numba" in imported(PACKAGE / "core" / "_loops_waves.py")
-    assert {"dsgcore.core._loops", "dsgcore.core._threads"} <= imported(PACKAGE / "core" / "features.py")
-    assert "dsgcore.core.carried" in imported(PACKAGE / "core" / "solver.py")
-    assert PACKAGE / "core" / "solver.py" in FILES
-    assert imports(PACKAGE / "core" / "_loops_waves.py", "numba")
-    assert not imports(PACKAGE / "core" / "solver.py", "numba")
+    assert {
+        "dsgcore",
+        "dsgcore.kernels._loops",
+        "dsgcore.solver.loop",
+        "dsgcore.problems",
+        "dsgcore.problems.auc",
+    } <= set(MODULES)
+    assert "numba" in imported(PACKAGE / "kernels" / "_loops_waves.py")
+    assert {"dsgcore.kernels._loops", "dsgcore.core._threads"} <= imported(PACKAGE / "kernels" / "features.py")
+    assert "dsgcore.solver.carried" in imported(PACKAGE / "solver" / "loop.py")
+    assert PACKAGE / "solver" / "loop.py" in FILES
+    assert imports(PACKAGE / "kernels" / "_loops_waves.py", "numba")
+    assert not imports(PACKAGE / "solver" / "loop.py", "numba")
 
 
 def test_numba_is_imported_in_the_loops_and_in_how_they_are_compiled_only():
-    own = ["dsgcore/core/_compiling.py", "dsgcore/core/_loops_waves.py"]
+    own = ["dsgcore/kernels/_compiling.py", "dsgcore/kernels/_loops_waves.py"]
     assert shown(f for f in FILES if "tests" not in f.parts and imports(f, "numba")) == own
 
 
@@ -113,10 +117,12 @@ def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
 # Each room, and the only others that it may import.
 ROOMS = {
     "core": (),
+    "kernels": ("core",),
+    "solver": ("core", "kernels"),
     "jobs": ("core",),
-    "problems": ("core",),
-    "data": ("core", "problems"),
-    "settings": ("core", "problems", "multiclass", "prior"),
+    "problems": ("core", "kernels", "solver"),
+    "data": ("core", "kernels", "solver", "problems"),
+    "settings": ("core", "kernels", "solver", "problems", "multiclass", "prior"),
 }
 
 
@@ -154,7 +160,7 @@ def test_no_folders_import_each_other_in_a_circle():
             others = {room_of(o) for o in imported(file, runs=True) | named(file) if o.startswith("dsgcore.")}
             graph.setdefault(room_of(name), set()).update(others - {room_of(name)})
     assert "dsgcore.cli.fit" in named(PACKAGE / "__main__.py")
-    assert {"core", "problems"} <= graph["estimators"]
+    assert {"core", "kernels", "solver", "problems"} <= graph["estimators"]
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as circle:
@@ -162,24 +168,24 @@ def test_no_folders_import_each_other_in_a_circle():
 
 
 def test_the_loops_are_called_through_few_modules():
-    users = [f for f in MODULES.values() if imports(f, "dsgcore.core._loops", "dsgcore.core._loops_rotated")]
+    users = [f for f in MODULES.values() if imports(f, "dsgcore.kernels._loops", "dsgcore.kernels._loops_rotated")]
     assert shown(users) == [
-        "dsgcore/core/features.py",
-        "dsgcore/core/features_orthogonal.py",
-        "dsgcore/core/kernels.py",
+        "dsgcore/kernels/features.py",
+        "dsgcore/kernels/features_orthogonal.py",
+        "dsgcore/kernels/gaussian.py",
     ]
 
 
 def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():
-    loops = sorted((PACKAGE / "core").glob("_loops*.py"))
+    loops = sorted((PACKAGE / "kernels").glob("_loops*.py"))
     assert len(loops) > 1
     own = {name for file in loops for name in imported(file) if name.startswith("dsgcore.")}
-    assert own == {"dsgcore.core._compiling", "dsgcore.core._loops_waves"}
-    assert not imports(PACKAGE / "core" / "_compiling.py", "dsgcore")
+    assert own == {"dsgcore.kernels._compiling", "dsgcore.kernels._loops_waves"}
+    assert not imports(PACKAGE / "kernels" / "_compiling.py", "dsgcore")
 
 
 def test_baselines_never_import_the_solver():
-    assert shown(f for f in of("baselines") if imports(f, "dsgcore.core.solver", "dsgcore.multiclass.loop")) == []
+    assert shown(f for f in of("baselines") if imports(f, "dsgcore.solver.loop", "dsgcore.multiclass.loop")) == []
 
 
 def test_nothing_in_the_package_imports_the_app_or_the_tests():

@@ -5,9 +5,9 @@ import pytest
 from small_specs import small
 
 from dsgcore import Run
-from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
+from dsgcore.solver.diagnostics import DiagnosticsError
 
 KERNELS = [{"name": "gaussian"}, {"name": "orthogonal_gaussian"}, {"name": "laplacian"}, {"name": "dot_product"}]
 

@@ -5,12 +5,12 @@ from live_page import figure
 from opened_pages import open_page, said
 
 from dsgcore import Spec
-from dsgcore.core.kernels import KERNELS
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, theory_of
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.race import competitors
 from dsgcore.experiments.race_parameters import fixed_parameters, kernel_note
 from dsgcore.experiments.settings import kernel_names
+from dsgcore.kernels import KERNELS
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.kernel_parameters import OWN_KEYS, kernel_title

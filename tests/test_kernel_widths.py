@@ -8,12 +8,12 @@ from cases import each
 from sklearn.preprocessing import MinMaxScaler
 
 from dsgcore import PS3VT, Spec
-from dsgcore.core.kernel_widths import like_gaussian, scale_sigma, usual_sigma, usual_width
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
 from dsgcore.experiments import SETTINGS, Run, default_spec, read_spec
 from dsgcore.experiments.settings import kernel_names
+from dsgcore.kernels import KERNELS
+from dsgcore.kernels.widths import like_gaussian, scale_sigma, usual_sigma, usual_width
 from dsgcore.settings import profile_of
 
 PLACES = [

@@ -5,8 +5,8 @@ from cases import each
 from sklearn.metrics.pairwise import rbf_kernel
 from test_orthogonal import explicit
 
-from dsgcore.core.kernels import KERNELS, Gaussian, OrthogonalGaussian, block_frequencies
 from dsgcore.core.sampling import FREQUENCIES, generator
+from dsgcore.kernels import KERNELS, Gaussian, OrthogonalGaussian, block_frequencies
 
 # Settings besides the defaults, by the kernel's name.
 SETTINGS = {

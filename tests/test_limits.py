@@ -5,11 +5,11 @@ import pytest
 from cases import each
 
 from dsgcore.__main__ import main
-from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics import four_runs, limits
 from dsgcore.experiments import Run, Spec
 from dsgcore.experiments.engine import engine_for
 from dsgcore.experiments.loading import load_split
+from dsgcore.solver.diagnostics import DiagnosticsError
 
 # Kernel matrices at every step: without the compiler they take long, and nothing here depends on it.
 pytestmark = pytest.mark.compiled

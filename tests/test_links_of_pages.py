@@ -10,9 +10,9 @@ from small_specs import small
 from test_app import PAGES
 from test_explore import looked_at, opened
 
-from dsgcore.core.plan import Change
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
+from dsgcore.solver.plan import Change
 from dsgcore.studies import Study, StudyError
 from pages.controls.names import unknown_names
 from pages.studies.links import link_to_run

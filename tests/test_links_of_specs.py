@@ -7,11 +7,11 @@ import pytest
 from link_values import each_changed, read_link
 from own_tables import iris_csv, own_spec
 
-from dsgcore.core.plan import Change
 from dsgcore.data import DATASETS
 from dsgcore.data.reading import sniff
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
 from dsgcore.experiments.settings import kernel_names
+from dsgcore.solver.plan import Change
 from pages.controls.also import read_also
 from pages.studies.links import link_to_run
 

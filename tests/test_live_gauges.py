@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.core.gauges import BatchSpread, Gauges
-from dsgcore.core.kernels import KERNELS
 from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
 from dsgcore.experiments.verdict import Verdict, compare
+from dsgcore.kernels import KERNELS
+from dsgcore.solver.gauges import BatchSpread, Gauges
 
 # Runs to their ends: without the compiler they take long, and nothing here depends on it.
 pytestmark = pytest.mark.compiled

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.core import _compiling, _loops
-from dsgcore.core._compiling import compiled
+from dsgcore.kernels import _compiling, _loops
+from dsgcore.kernels._compiling import compiled
 
 COMPILED = not numba.config.DISABLE_JIT
 DTYPES = (np.float32, np.float64)
@@ -194,8 +194,8 @@ def test_one_specialisation_per_kernel_and_dtype():
     program = """
 import numpy as np
 from dsgcore import QSGS2AUC
-from dsgcore.core import _compiling, _loops
-from dsgcore.core._compiling import compiled
+from dsgcore.kernels import _compiling, _loops
+from dsgcore.kernels._compiling import compiled
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(60, 3)), np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
 for points in (X, np.asfortranarray(X), X.astype(np.float32), X[::2].repeat(2, axis=0)):
@@ -221,7 +221,7 @@ print([len(kernel.signatures) for kernel in kernels])
 def test_compiled_anew_and_read_from_the_cache_the_loops_give_the_same_bits(tmp_path):
     program = """
 import numpy as np
-from dsgcore.core import _loops
+from dsgcore.kernels import _loops
 X, one = np.linspace(0, 3, 12, dtype=np.float32).reshape(4, 3), np.float32(1)
 sums, tile = np.zeros((3, 4), np.float32), _loops.scratch(X.dtype)
 _loops.gaussian_sums(X, X[:, 0].copy(), X, one, one, sums[0], tile)

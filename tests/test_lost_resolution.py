@@ -11,11 +11,11 @@ from four_estimators import make as small
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import QSGS2AUC
-from dsgcore.core.far_points import ResolutionWarning
-from dsgcore.core.kernels import KERNELS
 from dsgcore.data import load_npz, rows_of
 from dsgcore.data.converting import sniff_file
 from dsgcore.data.reading import read
+from dsgcore.kernels import KERNELS
+from dsgcore.kernels.far_points import ResolutionWarning
 
 pytestmark = pytest.mark.compiled
 X = np.random.default_rng(0).normal(size=(150, 2))

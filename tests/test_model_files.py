@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from saved_models import KINDS, assert_refused, edited, make_model, make_weights, packed, parts, saved
 
 from dsgcore import Expansion, ModelError, load_model
-from dsgcore.core.kernels import KERNELS
-from dsgcore.core.model_files import MAX_HEADER_CHARACTERS
+from dsgcore.kernels import KERNELS
 from dsgcore.multiclass.weights import Weights
+from dsgcore.solver.model_files import MAX_HEADER_CHARACTERS
 
 every_kind = each("kind", KINDS)
 X = np.random.default_rng(1).normal(size=(300, 3))

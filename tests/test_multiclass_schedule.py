@@ -11,8 +11,8 @@ from test_multiclass_run import finished, small
 
 from dsgcore import ParameterError, Run, SpecError
 from dsgcore.__main__ import main
-from dsgcore.core.plan import SCHEDULES
 from dsgcore.experiments import LiveRun
+from dsgcore.solver.plan import SCHEDULES
 
 DECAYING = [name for name in SCHEDULES if name != "constant"]
 SENTENCE = (

@@ -17,7 +17,6 @@ from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.sweep import asked_study
 from dsgcore.comparing import compare
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import PARAMETER
 from dsgcore.data import rows_of
 from dsgcore.data.converting import sniff_file
@@ -26,6 +25,7 @@ from dsgcore.diagnostics import limits
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.experiments.cost import machine_budget
 from dsgcore.experiments.settings import DataSpec, DiagnosticsSpec, StopSpec, solver_parameters
+from dsgcore.kernels import KERNELS
 from dsgcore.scoring import score_parquet
 from dsgcore.studies import begin_study, local_processes
 

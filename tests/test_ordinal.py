@@ -5,13 +5,13 @@ import pytest
 from cases import each
 from sklearn.metrics import roc_auc_score
 
-from dsgcore.core.diagnostics import alpha
 from dsgcore.core.parameters import ParameterError, check_all
-from dsgcore.core.problem import ProblemError
-from dsgcore.core.solver import solve
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
+from dsgcore.solver.diagnostics import alpha
+from dsgcore.solver.loop import solve
+from dsgcore.solver.problem import ProblemError
 
 PAIRINGS = ("paired", "all")
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from dsgcore.core import features, features_orthogonal
 from dsgcore.core._threads import n_workers, set_workers
-from dsgcore.core.kernels import Gaussian, OrthogonalGaussian, block_frequencies
-from dsgcore.core.solver import solve
+from dsgcore.kernels import Gaussian, OrthogonalGaussian, block_frequencies, features, features_orthogonal
+from dsgcore.solver.loop import solve
 
 # (d, m): fewer coordinates than are padded to, a whole rotation, a part of one, several, a power of two and one more.
 SHAPES = [(3, 5), (128, 128), (128, 100), (129, 300), (200, 513), pytest.param(784, 40, marks=pytest.mark.compiled)]

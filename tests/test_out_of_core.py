@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.core.carried import VisitedPoints, memory_map_of, training_points
-from dsgcore.core.model import Expansion
-from dsgcore.core.solver import solve
+from dsgcore.solver.carried import VisitedPoints, memory_map_of, training_points
+from dsgcore.solver.loop import solve
+from dsgcore.solver.model import Expansion
 
 N, D = 20_000, 30
 
@@ -54,7 +54,7 @@ def trained(task, model=None):
 
 
 def test_only_the_visited_rows_are_read_and_the_bits_are_those_of_memory(stored, task_of, monkeypatch):
-    monkeypatch.setattr("dsgcore.core.carried.ROWS_READ_AT_ONCE", 7)
+    monkeypatch.setattr("dsgcore.solver.carried.ROWS_READ_AT_ONCE", 7)
     file, X = stored
     mapped = np.load(file, mmap_mode="r").view(Watched)
     mapped.asked = set()
@@ -82,11 +82,11 @@ def test_the_file_is_never_copied(stored, task_of, as_view):
 
 @pytest.mark.parametrize("n_iter", [6, 10**6])
 def test_all_points_of_a_memory_map_are_never_carried(stored, task_of, monkeypatch, n_iter):
-    monkeypatch.setattr("dsgcore.core.carried.VisitedPoints", lambda task, model: "visited")
+    monkeypatch.setattr("dsgcore.solver.carried.VisitedPoints", lambda task, model: "visited")
     file, X = stored
     task = task_of(np.load(file, mmap_mode="r"), n_iter=n_iter)
     assert training_points(task, task.new_model()) == "visited"
-    monkeypatch.setattr("dsgcore.core.carried.AllPoints", lambda task, model: "all")
+    monkeypatch.setattr("dsgcore.solver.carried.AllPoints", lambda task, model: "all")
     if n_iter > 6:
         assert training_points(replace(task, X=X), task.new_model()) == "all"
 
@@ -124,7 +124,7 @@ def test_what_looks_into_a_memory_map_is_known(stored):
 
 
 def test_prediction_takes_a_memory_map_a_piece_at_a_time(stored, make_task, monkeypatch):
-    monkeypatch.setattr("dsgcore.core.model.POINTS_AT_A_TIME", 999)
+    monkeypatch.setattr("dsgcore.solver.model.POINTS_AT_A_TIME", 999)
     file, X = stored
     model = Expansion(make_task().kernel, 1, D)
     for _ in range(3):

@@ -10,7 +10,6 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import (
     Choice,
     Flag,
@@ -26,10 +25,11 @@ from dsgcore.core.parameters import (
     quoted,
     real,
 )
-from dsgcore.core.plan import SCHEDULES, Change, Plan
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import spec
+from dsgcore.kernels import KERNELS
 from dsgcore.problems import PROBLEMS
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
+from dsgcore.solver.plan import SCHEDULES, Change, Plan
 
 REAL = Real("lam", 0.5, low=0.0, high=2.0)
 ANY_REAL = Real("x", 0.0)

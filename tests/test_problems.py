@@ -11,9 +11,9 @@ import pytest
 from cases import each
 from sklearn.metrics import roc_auc_score
 
-from dsgcore.core.problem import stacked
-from dsgcore.core.solver import solve
 from dsgcore.problems import PROBLEMS, ProblemError, SemiSupervisedAUC, objective
+from dsgcore.solver.loop import solve
+from dsgcore.solver.problem import stacked
 
 # Facts about a problem for the tests; add an entry to test a new problem.
 

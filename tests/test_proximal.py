@@ -8,13 +8,13 @@ import pytest
 from cases import each
 from scipy.optimize import minimize
 
-from dsgcore.core.kernels import Gaussian, block_frequencies
-from dsgcore.core.problem import ProblemError
+from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.multiclass.features import FixedFeatures, _frequencies
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
 from dsgcore.multiclass.loop import descend, shrink, train
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import MultiClassTask, make_task
+from dsgcore.solver.problem import ProblemError
 
 LINEAR = FixedFeatures("linear", 1.0, 1, 0)
 

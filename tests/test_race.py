@@ -13,8 +13,6 @@ from small_specs import small
 
 from dsgcore import Spec
 from dsgcore.baselines import COMPETITORS
-from dsgcore.core.diagnostics import exact_optimum
-from dsgcore.core.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.experiments import load_split
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.race import (
@@ -30,6 +28,8 @@ from dsgcore.experiments.race import (
 )
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
 from dsgcore.jobs import JobQueue, JobState
+from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
+from dsgcore.solver.diagnostics import exact_optimum
 
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled

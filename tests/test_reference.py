@@ -16,9 +16,7 @@ SCRIPT = Path(__file__).parents[1] / ".ci" / "reference.py"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("reference")
-    done = subprocess.run(
-        [sys.executable, SCRIPT, made, "dsgcore", "dsgcore.core.kernels"], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, SCRIPT, made, "dsgcore", "dsgcore.kernels"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr  # a warning is an error there
     return made
 
@@ -38,5 +36,5 @@ def test_the_page_of_an_estimator_has_its_parameters_and_inherited_methods(folde
 
 
 def test_a_dot_product_in_a_docstring_is_no_html(folder):
-    page = (folder / "dsgcore" / "core" / "kernels" / "DotProduct.html").read_text(encoding="utf-8")
+    page = (folder / "dsgcore" / "kernels" / "DotProduct.html").read_text(encoding="utf-8")
     assert "⟨x, x'⟩" in page.replace("&#39;", "'")

@@ -107,7 +107,7 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
 
 
 def test_more_rows_than_are_kept_are_evaluated_in_one_more_pass(points, monkeypatch):
-    monkeypatch.setattr("dsgcore.core.model.POINTS_AT_A_TIME", 999)
+    monkeypatch.setattr("dsgcore.solver.model.POINTS_AT_A_TIME", 999)
     for place in ("data.out_of_core.rows", "estimators.out_of_core"):
         monkeypatch.setattr(f"dsgcore.{place}.SAMPLE", 100)
     rows, y = rows_of(cut(points[0], CUTS[1]), points[1])

@@ -7,8 +7,8 @@ import pytest
 
 from dsgcore import Run, Spec
 from dsgcore.core.parameters import ParameterError
-from dsgcore.core.plan import Change
 from dsgcore.experiments import Health, History, LiveRun, StopReason, default_spec
+from dsgcore.solver.plan import Change
 
 
 def small(**changes):

@@ -7,10 +7,10 @@ import pytest
 from cases import each
 from scipy.optimize import minimize
 
-from dsgcore.core.diagnostics import alpha
-from dsgcore.core.problem import ProblemError, objective
-from dsgcore.core.solver import solve
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
+from dsgcore.solver.diagnostics import alpha
+from dsgcore.solver.loop import solve
+from dsgcore.solver.problem import ProblemError, objective
 
 BALANCE = (False, True)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.core.diagnostics import alpha
 from dsgcore.core.parameters import ParameterError
-from dsgcore.core.problem import ProblemError, objective
-from dsgcore.core.solver import solve
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
+from dsgcore.solver.diagnostics import alpha
+from dsgcore.solver.loop import solve
+from dsgcore.solver.problem import ProblemError, objective
 
 PRIORS = (0.7, 0.2)
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
-from dsgcore.core.diagnostics import DualCoefficients, ExactTwin, SquaredNorm, alpha
-from dsgcore.core.plan import Change
-from dsgcore.core.solver import solve
 from dsgcore.problems import SemiSupervisedAUC
+from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints, training_points
+from dsgcore.solver.diagnostics import DualCoefficients, ExactTwin, SquaredNorm, alpha
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Change
 
 
 def run(task, **carried_sets):

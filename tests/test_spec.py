@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dsgcore import Spec, SpecError
-from dsgcore.core.kernels import KERNELS
-from dsgcore.core.plan import Change
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS
 from dsgcore.experiments import default_spec
 from dsgcore.experiments.settings import Setting, defaults_of
 from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
+from dsgcore.kernels import KERNELS
 from dsgcore.problems import PROBLEMS
 from dsgcore.settings import profile_of
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
+from dsgcore.solver.plan import Change
 
 PLAIN = Spec().to_dict()
 SECTIONS = {

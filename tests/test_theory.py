@@ -7,8 +7,8 @@ import pytest
 from cases import each
 
 from dsgcore import Run, Spec
-from dsgcore.core.plan import SCHEDULES, Change
 from dsgcore.experiments import SETTINGS, StopReason, default_spec, kept_to, remedies, theory_of
+from dsgcore.solver.plan import SCHEDULES, Change
 
 every_setting = each("setting", SETTINGS)
 

@@ -61,10 +61,10 @@ TOYS = {
     ),
     "kernel": Toy(
         "kernel.py",
-        "dsgcore/core/kernels_toy.py",
-        "dsgcore/core/kernels.py",
+        "dsgcore/kernels/toy.py",
+        "dsgcore/kernels/__init__.py",
         ("Matern, DotProduct)", "Matern, DotProduct, ToyKernel)"),
-        "from dsgcore.core.kernels_toy import ToyKernel\n",
+        "from dsgcore.kernels.toy import ToyKernel\n",
         (
             "test_kernels.py::test_random_features_are_unbiased",
             "test_kernels.py::test_sums_equal_the_product_with_the_matrix",

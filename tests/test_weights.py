@@ -6,7 +6,7 @@ from cases import each
 from saved_models import assert_refused, edited, make_weights, parts, saved
 
 from dsgcore import load_model
-from dsgcore.core.kernels import Gaussian
+from dsgcore.kernels import Gaussian
 from dsgcore.multiclass import weights
 
 KINDS = ("linear", "fourier")

@@ -5,7 +5,7 @@ from live_page import figure
 from opened_pages import checked, open_page
 
 from dsgcore.core.parameters import Real
-from dsgcore.core.plan import SCHEDULE_WORDS, SCHEDULES
+from dsgcore.solver.plan import SCHEDULE_WORDS, SCHEDULES
 from pages.charts.class_charts import class_symbol
 from pages.controls.from_link import refusal
 

@@ -14,15 +14,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dsgcore.baselines.basis import HasMatrix, Linear
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import described
-from dsgcore.core.far_points import check_sizes, check_values
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter, parameters_of_fields
-from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, seed_of
 from dsgcore.estimators.kernel import SIGMA, make_kernel
 from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels
+from dsgcore.kernels import KERNELS
+from dsgcore.kernels.far_points import check_sizes, check_values
+from dsgcore.solver.problem import UNLABELED
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

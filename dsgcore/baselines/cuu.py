@@ -16,10 +16,10 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import like
-from dsgcore.core.plan import SCHEDULES
 from dsgcore.core.sampling import batch_rows
-from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.similar_unlabeled import LOSSES, SimilarUnlabeled
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.plan import SCHEDULES
 
 Function = Callable[[NDArray], NDArray]
 # A loss of the margin z t, and its slope.

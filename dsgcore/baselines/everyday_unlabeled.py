@@ -19,8 +19,8 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import described, documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import integer, like, real
-from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.kernel import SIGMA
+from dsgcore.solver.problem import UNLABELED
 
 # Folds for the probabilities of a support vector machine. Fewer if a class has fewer labels.
 FOLDS = 5

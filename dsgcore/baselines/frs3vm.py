@@ -15,8 +15,8 @@ from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_prob
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import like
 from dsgcore.core.sampling import FREQUENCIES, batches, generator
-from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.solver.parameters import SolverParameters
 
 
 @documented

@@ -17,9 +17,9 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import documented
 from dsgcore.core.metrics import auc, known
 from dsgcore.core.parameters import like, parameter_like
-from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.inputs import encode
 from dsgcore.problems.thresholds import thresholds
+from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 
 
 class CutBaseline(ClosedForm, OrdinalBaseline):

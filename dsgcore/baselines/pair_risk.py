@@ -17,10 +17,10 @@ from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import like
-from dsgcore.core.problem import unlabeled_rows
 from dsgcore.estimators.classes import best_threshold
 from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.prior import PriorError, energy_class_prior
+from dsgcore.solver.problem import unlabeled_rows
 
 Sets = Mapping[str, NDArray]  # from "positive", "negative" and "unlabeled" to points of shape (n_set, d)
 

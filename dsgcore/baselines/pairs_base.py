@@ -13,16 +13,16 @@ from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM, Prior
 from dsgcore.baselines.progress import Callback
 from dsgcore.core.documented import SEED, described
-from dsgcore.core.far_points import check_sizes
 from dsgcore.core.parameters import like, parameter_like
-from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.classes import check_two_classes
 from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.estimators.pairs import drawn_members, points_and_labels, stacked
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.similar_unlabeled import Y_HOLDS
+from dsgcore.kernels.far_points import check_sizes
 from dsgcore.prior import similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Integer, Real, parameter_like
-from dsgcore.core.solver_parameters import SolverParameters
+from dsgcore.kernels import KERNELS
+from dsgcore.solver.parameters import SolverParameters
 
 LAM = parameter_like(
     SolverParameters,

@@ -14,9 +14,9 @@ from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.parameters import Real, integer, like, parameter_like
-from dsgcore.core.problem import UNLABELED
-from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.problem import UNLABELED
 
 # Kernel values computed at a time while the matrix is filled.
 MAX_VALUES = 2**20

@@ -14,7 +14,6 @@ import numpy as np
 
 from dsgcore.cli.sweep import INTERRUPTED, bar, client_of
 from dsgcore.cluster import ClusterError
-from dsgcore.core.model_files import ModelError
 from dsgcore.core.old_names import new_names
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
@@ -26,6 +25,7 @@ from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
+from dsgcore.solver.model_files import ModelError
 
 METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
 _METHOD = Choice("METHOD", None, options=tuple(METHODS))

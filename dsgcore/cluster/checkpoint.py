@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.cluster.shared import SharedPoints
-from dsgcore.core.carried import TrainingPoints, training_points
-from dsgcore.core.features import as_points
-from dsgcore.core.model import Expansion, restore
-from dsgcore.core.model_files import RUN, ModelError, read
 from dsgcore.core.parameters import Integer
-from dsgcore.core.task import Task
+from dsgcore.kernels.features import as_points
+from dsgcore.solver.carried import TrainingPoints, training_points
+from dsgcore.solver.model import Expansion, restore
+from dsgcore.solver.model_files import RUN, ModelError, read
+from dsgcore.solver.task import Task
 
 # A longer value, such as a weight for each of many classes, is stored as its digest.
 LONGEST_VALUE = 60

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import set_workers, single_threaded_blas
-from dsgcore.core.carried import Carried
-from dsgcore.core.model import TILE_ROWS, Expansion
+from dsgcore.solver.carried import Carried
+from dsgcore.solver.model import TILE_ROWS, Expansion
 
 
 class Share:

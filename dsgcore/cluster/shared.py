@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.cluster.share import Share
-from dsgcore.core.carried import is_dense, visits
 from dsgcore.core.errors import DSGError
-from dsgcore.core.features import as_points
-from dsgcore.core.model import TILE_ROWS, Expansion
-from dsgcore.core.task import Task
+from dsgcore.kernels.features import as_points
+from dsgcore.solver.carried import is_dense, visits
+from dsgcore.solver.model import TILE_ROWS, Expansion
+from dsgcore.solver.task import Task
 
 # Number of rows that are dealt together.
 DEALT_ROWS = 8 * TILE_ROWS

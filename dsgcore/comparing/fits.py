@@ -20,9 +20,9 @@ from dsgcore import __version__
 from dsgcore.comparing.methods import METHODS, Method, scores_of
 from dsgcore.comparing.samples import Sample
 from dsgcore.core.errors import DSGError
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.splits import Split
 from dsgcore.jobs.memory import forget_peak, peak
+from dsgcore.solver.problem import UNLABELED
 
 # Labels of each class, and unlabeled points, of the short fit that compiles and loads what a fit needs.
 WARM_LABELS, WARM_POINTS = 3, 40

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL
 from dsgcore.core.errors import DSGError
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import Split, hide_labels
 from dsgcore.estimators.inputs import encode
+from dsgcore.solver.problem import UNLABELED
 
 # Share of the known labels that are held out for testing, and their largest number.
 TEST_SHARE, MOST_TEST = 0.25, 4000

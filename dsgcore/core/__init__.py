@@ -1,5 +1,4 @@
-"""The parts that all papers share: kernels and their random features, the model, the solver, and measurements.
+"""The foundation that every other package uses: parameters, errors, random streams, threads, files and metrics.
 
-Read in this order: `dsgcore.problems.auc` (a problem), `solver` (the loop), `kernels`, `_loops` (the compiled code).
 This package imports nothing else of `dsgcore`.
 """

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import LABEL_NOISE, PRIOR_SHIFT, checked, keyed_generator
 from dsgcore.data.splits import Split
+from dsgcore.solver.problem import UNLABELED
 
 
 def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, is_pairs: bool = False) -> Split:

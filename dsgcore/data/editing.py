@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import DataError
 from dsgcore.data.edits import ALL, LABEL, MOVE, PAINT, PAIR, Edit
 from dsgcore.data.splits import Split
+from dsgcore.solver.problem import UNLABELED
 
 PAIRS = "pairs"  # the kind of labels that are pairs
 REACH = 1.5  # a point stays within so many widths of the map from its middle

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.reading.archives import POINTS, read_arrays
 from dsgcore.data.reading.centring import Spread
@@ -20,6 +19,7 @@ from dsgcore.data.reading.names import printable
 from dsgcore.data.reading.numerals import LARGEST
 from dsgcore.data.reading.sources import Source
 from dsgcore.data.reading.unlabeled import AUTO, about_unlabeled, top_of, unlabeled_among
+from dsgcore.solver.problem import UNLABELED
 
 MAX_BYTES = 2**30
 

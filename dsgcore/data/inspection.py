@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import Split
+from dsgcore.solver.problem import UNLABELED
 
 BINS = 20
 NOT_KNOWN = "not known"

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.datasets import DataError, Dataset
 from dsgcore.data.options import SCALING, TEST_SHARE, check_whole, checked, keyed_generator
 from dsgcore.data.scaling import Scaling, fit_scaling
+from dsgcore.solver.problem import UNLABELED
 
 
 @dataclass(frozen=True, eq=False)

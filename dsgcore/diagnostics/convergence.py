@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import seeds_of
 from dsgcore.diagnostics.subsample import Subsample, is_sampled
 from dsgcore.diagnostics.trajectory import DISTANCE, ERROR, NORM, WORDS, reference_of, trajectory
 from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, Measured, profile_of
+from dsgcore.solver.diagnostics import slope
 
 RESAMPLES = 200
 BAND = (0.2, 0.8)

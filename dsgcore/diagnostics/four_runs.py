@@ -23,22 +23,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.automatic_step import settle_step
-from dsgcore.core.carried import AllPoints
-from dsgcore.core.diagnostics import (
+from dsgcore.data import Split
+from dsgcore.diagnostics.subsample import is_sampled, on_some_points
+from dsgcore.experiments import Spec, load_split
+from dsgcore.experiments.stochastic_task import task_of
+from dsgcore.solver.automatic_step import settle_step
+from dsgcore.solver.carried import AllPoints
+from dsgcore.solver.diagnostics import (
     DiagnosticsError,
     DualCoefficients,
     GradientNorm,
     exact_optimum,
 )
-from dsgcore.core.plan import Step
-from dsgcore.core.problem import stacked
-from dsgcore.core.solver import Iterate, solve
-from dsgcore.core.task import Task
-from dsgcore.data import Split
-from dsgcore.diagnostics.subsample import is_sampled, on_some_points
-from dsgcore.experiments import Spec, load_split
-from dsgcore.experiments.stochastic_task import task_of
+from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.plan import Step
+from dsgcore.solver.problem import stacked
+from dsgcore.solver.task import Task
 
 # Without an exact optimum, g continues for at most this many times the run's length, to find its limit.
 LONGEST_WAY = 10

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.core.errors import DSGError
-from dsgcore.core.model import Expansion
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.stochastic_engine import StochasticEngine
+from dsgcore.solver.diagnostics import DiagnosticsError
+from dsgcore.solver.model import Expansion
 
 # Sizes are sorted for at most this many iterations, and this many coefficients.
 MOST_BLOCKS, MOST_COEFFICIENTS = 200, 2**19

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dsgcore.core.automatic_step import step_sizes
-from dsgcore.core.diagnostics import slope
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds, seeds_of
 from dsgcore.diagnostics.subsample import MAX_POINTS, Subsample
@@ -17,6 +15,8 @@ from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.stochastic_task import task_of
 from dsgcore.jobs import Job, JobQueue
+from dsgcore.solver.automatic_step import step_sizes
+from dsgcore.solver.diagnostics import slope
 
 # A run has converged if f is this near to f*, relative to its size, in the root mean square.
 NEAR = 0.1

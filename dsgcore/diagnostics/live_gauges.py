@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.gauges import STRIDE, Reading
 from dsgcore.diagnostics.gauge import WANDERING, Gauge, Light, LiveGauges
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.verdict import Verdict, compare
+from dsgcore.solver.gauges import STRIDE, Reading
 
 # Relative to the size of f: more noise than this limits a run.
 MUCH_OF_FEATURES, MUCH_OF_BATCHES, MUCH_WANDER = 0.1, 1.0, 0.1

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.sampling import generator
-from dsgcore.core.task import Task
+from dsgcore.solver.task import Task
 
 # A diagnosis needs the kernel matrix of its points, and so uses at most this many.
 MAX_POINTS = 4000

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.carried import AllPoints
 from dsgcore.core.cost import Cost
-from dsgcore.core.diagnostics import DualCoefficients, ExactTwin
-from dsgcore.core.solver import Iterate, solve
-from dsgcore.core.task import Task
 from dsgcore.data import Split
 from dsgcore.diagnostics.four_runs import Reference, settled_task
 from dsgcore.diagnostics.subsample import MAX_POINTS, is_sampled, on_some_points
 from dsgcore.experiments import Spec, theory_of
+from dsgcore.solver.carried import AllPoints
+from dsgcore.solver.diagnostics import DualCoefficients, ExactTwin
+from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.task import Task
 
 ERROR, DISTANCE, AVERAGE, NORM = "error", "distance", "average", "norm"
 GRADIENT, GRADIENT_MEAN = "gradient", "gradient_mean"

@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.documented import described, documented
-from dsgcore.core.model import Expansion
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import ParameterError, Real, like
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.task import Task
 from dsgcore.estimators.classes import best_threshold, share_threshold
 from dsgcore.estimators.out_of_core import POINTS_CUT
 from dsgcore.estimators.safe import SafeEstimator
 from dsgcore.estimators.scores import auc_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.task import Task
 
 SHARES = ("labels", "estimate")
 _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)

@@ -15,18 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.cluster import made_on, where_made
 from dsgcore.cluster.checkpoint import Here
-from dsgcore.core.automatic_step import settle_step
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
-from dsgcore.core.far_points import check_values, warn_of_rounding
-from dsgcore.core.kernels import Kernel
-from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, like, parameters_of
-from dsgcore.core.plan import Plan, tail_start
 from dsgcore.core.sampling import batches
-from dsgcore.core.solver import solve
-from dsgcore.core.solver_parameters import SolverParameters
-from dsgcore.core.task import Task
 from dsgcore.data.out_of_core import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
@@ -41,7 +33,15 @@ from dsgcore.estimators.out_of_core import (
 )
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Stopping, StoppingCheck, check_finite
+from dsgcore.kernels import Kernel
+from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.problems import Problem
+from dsgcore.solver.automatic_step import settle_step
+from dsgcore.solver.loop import solve
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.plan import Plan, tail_start
+from dsgcore.solver.task import Task
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Parameter, ParameterError, Real
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
+from dsgcore.solver.problem import UNLABELED
 
 # float32 represents all whole numbers up to here.
 EXACT_IN_FLOAT32 = 2.0**24

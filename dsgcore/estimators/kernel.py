@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import described
-from dsgcore.core.far_points import too_far, warn_of_rounding
-from dsgcore.core.kernels import KERNELS, Gaussian, Kernel
 from dsgcore.core.parameters import Choice, ParameterError, parameter_like
 from dsgcore.estimators.inputs import width
+from dsgcore.kernels import KERNELS, Gaussian, Kernel
+from dsgcore.kernels.far_points import too_far, warn_of_rounding
 
 SIGMA = parameter_like(Gaussian, "sigma")
 _NAME = Choice("kernel", "gaussian", options=tuple(KERNELS))

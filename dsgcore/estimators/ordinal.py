@@ -12,19 +12,19 @@ from sklearn.model_selection import StratifiedKFold
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import documented
-from dsgcore.core.kernels import Kernel
-from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.task import Task
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier
 from dsgcore.estimators.out_of_core import over_partitions, values_of
 from dsgcore.estimators.scores import mean_auc_of
+from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.task import Task
 
 # Candidate factors of the usual ridge. Factors down to 0.1 were also tried: the stochastic solution gained 2 points on
 # one set (kin40k) and lost 0.8 on another (sgemm), where exact solutions gain.

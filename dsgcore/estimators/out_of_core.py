@@ -12,9 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from dsgcore.core import features
-from dsgcore.core.model import FEW_POINTS, Expansion, points_at_a_time
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import DataError
 from dsgcore.data.out_of_core import Rows
@@ -22,6 +19,9 @@ from dsgcore.data.out_of_core.dask_parts import is_dask
 from dsgcore.data.out_of_core.rows import SAMPLE
 from dsgcore.estimators.inputs import float_types
 from dsgcore.estimators.stopping import POINTS
+from dsgcore.kernels import features
+from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
+from dsgcore.solver.problem import UNLABELED
 
 # Number of training points at which a scorer is evaluated, to find the threshold for a given share of positives.
 POINTS_CUT = 1000

@@ -10,13 +10,13 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import generator
 from dsgcore.data.out_of_core import Rows, opened
 from dsgcore.data.reading.label_kinds import check_exact
 from dsgcore.data.reading.unlabeled import numbers_given
 from dsgcore.estimators.inputs import encode, float_types
 from dsgcore.estimators.out_of_core import validated
+from dsgcore.solver.problem import UNLABELED
 
 
 def pair_ids(y: Any) -> NDArray:

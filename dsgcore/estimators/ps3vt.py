@@ -12,18 +12,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.far_points import check_sizes, check_values
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import check_all, like, parameter_like
-from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Stopping
+from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.multiclass.loop import TailMean, train
 from dsgcore.multiclass.problem import LOSSES, MultiClass
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
+from dsgcore.solver.parameters import SolverParameters
 
 _SIGMA = parameter_like(MultiClass, "sigma")
 with_old_names = accepts_old_names(tau_A="lam", orthogonal="is_orthogonal")

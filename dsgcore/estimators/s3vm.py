@@ -8,15 +8,15 @@ from typing import ClassVar
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.model import Expansion
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, derived, like
-from dsgcore.core.solver_parameters import SolverParameters
-from dsgcore.core.task import Task
 from dsgcore.estimators.out_of_core import values_of
 from dsgcore.estimators.safe import SafeEstimator
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.task import Task
 
 # Total weight of the unlabeled points, as a share of the total weight of the labeled points.
 UNLABELED_PART = 0.1

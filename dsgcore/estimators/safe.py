@@ -18,13 +18,13 @@ from sklearn.svm import SVC
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
 from dsgcore.core.metrics import accuracy_error, auc, auc_error
-from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import Flag
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.task import Task
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.out_of_core import POINTS_CUT, validated_points, values_of
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.task import Task
 
 SAFE = Flag("safe", True)
 # Labels for the choice, and for the linear model. With more labels both change little.

@@ -11,10 +11,10 @@ from sklearn.metrics import roc_auc_score
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.estimators.inputs import encode
 from dsgcore.problems.thresholds import mean_auc
+from dsgcore.solver.problem import UNLABELED
 
 Weights = ArrayLike | None
 

@@ -13,16 +13,16 @@ from sklearn.utils import Tags
 
 from dsgcore.cluster import made_on
 from dsgcore.core.documented import described, documented
-from dsgcore.core.model import Expansion
 from dsgcore.core.parameters import Choice, ParameterError, like, parameter_like
-from dsgcore.core.problem import UNLABELED, unlabeled_rows
-from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.inputs import known_classes
 from dsgcore.estimators.out_of_core import taken
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 
 _PRIOR = parameter_like(SimilarUnlabeled, "prior")
 Y_HOLDS = Choice(

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from dsgcore.core.carried import Carried
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.model import FEW_POINTS, Expansion
 from dsgcore.core.parameters import Checked, Parameter, integer, parameters_of_fields, real
-from dsgcore.core.plan import tail_start
-from dsgcore.core.problem import objective
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.stopping import StoppingRule
-from dsgcore.core.task import Task
+from dsgcore.solver.carried import Carried
+from dsgcore.solver.model import FEW_POINTS, Expansion
+from dsgcore.solver.plan import tail_start
+from dsgcore.solver.problem import objective
+from dsgcore.solver.stopping import StoppingRule
+from dsgcore.solver.task import Task
 
 # Iterations between two checks of the averaged model (even, because half of it must begin a tail), and points for a
 # check.

@@ -10,12 +10,12 @@ from typing import IO, Any, ClassVar, Protocol
 from numpy.typing import NDArray
 
 from dsgcore.core.cost import Cost, Sizes
-from dsgcore.core.gauges import Gauges
 from dsgcore.data import Split
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_engine import StochasticEngine
 from dsgcore.multiclass.engine import MultiClassEngine
+from dsgcore.solver.gauges import Gauges
 
 
 class Model(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsgcore.core.kernels import KERNELS
+from dsgcore.kernels import KERNELS
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from dsgcore.core.plan import STEERABLE
 from dsgcore.data import Split
 from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
 from dsgcore.experiments.loading import edited_split, load_split
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.spec import Spec
+from dsgcore.solver.plan import STEERABLE
 
 # If a run ends so many times above its start, only its earlier part is worth drawing beside another.
 GROWN = 10.0

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
-from dsgcore.core.kernel_widths import usual_width
 from dsgcore.core.text_files import read_text
 from dsgcore.data import (
     OPTION_NAMES,
@@ -28,6 +27,7 @@ from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec, named_in_errors
 from dsgcore.experiments.widths import usual_width_of
+from dsgcore.kernels.widths import usual_width
 
 
 def read_spec(file: Path) -> Spec:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.model import Expansion
+from dsgcore.solver.model import Expansion
 
 MARGIN = 0.06
 PRINCIPAL_AXES = ("first principal axis", "second principal axis")

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.kernels import GAUSSIAN, KERNELS
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data import Split
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.spec import Spec
+from dsgcore.kernels import GAUSSIAN, KERNELS
 from dsgcore.settings import profile_of
+from dsgcore.solver.problem import UNLABELED
 
 # Parameters that a page does not offer: the coding of labels, which is fixed here.
 FIXED = ("y_holds",)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.errors import DSGError
-from dsgcore.core.plan import Change
 from dsgcore.data import Split
 from dsgcore.experiments.engine import Model, engine_for
 from dsgcore.experiments.history import History
@@ -23,6 +22,7 @@ from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED
+from dsgcore.solver.plan import Change
 
 
 class StopReason(Enum):

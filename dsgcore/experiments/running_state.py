@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
-from dsgcore.core.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
-from dsgcore.core.model import Expansion
-from dsgcore.core.problem import Values
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.solver import Iterate
-from dsgcore.core.task import Task
 from dsgcore.data import Split
 from dsgcore.experiments.stochastic_task import unlabeled_rows
 from dsgcore.problems import UNLABELED, Problem
+from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints, training_points
+from dsgcore.solver.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
+from dsgcore.solver.loop import Iterate
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.problem import Values
+from dsgcore.solver.task import Task
 
 # With at most this many training points, f is tracked at all of them, and the objective is that of the whole sample.
 MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like, parameters_of_fields
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import CONVERSIONS, DATASETS, Edit, options, read_edits
 from dsgcore.data.reading import Recipe
+from dsgcore.kernels import KERNELS
 from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.problems import PROBLEMS
 from dsgcore.problems import Setting as Setting
 from dsgcore.settings import profile_of
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
 
 FILE = "file"
 DEFAULT_DATASET = "digits"

@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.kernels import KERNELS, Kernel
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, known, quoted
 from dsgcore.core.plain import Anything, Items
-from dsgcore.core.plan import STEERABLE, Change, Plan, tail_start
-from dsgcore.core.solver_parameters import SolverParameters
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.options import SEED
@@ -36,8 +33,11 @@ from dsgcore.experiments.settings import (
 )
 from dsgcore.experiments.spec_text import json_text
 from dsgcore.experiments.widths import usual_width_of
+from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.settings import profile_of
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.plan import STEERABLE, Change, Plan, tail_start
 
 VERSION = 1
 

@@ -12,21 +12,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.automatic_step import StepSizes, step_sizes
-from dsgcore.core.carried import AllPoints, Carried, VisitedPoints, training_points
 from dsgcore.core.cost import Cost, Sizes
-from dsgcore.core.diagnostics import AverageNorm
 from dsgcore.core.errors import DSGError
-from dsgcore.core.far_points import rounded_columns
-from dsgcore.core.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.core.metrics import known
-from dsgcore.core.model import Expansion
-from dsgcore.core.solver import Iterate, solve
 from dsgcore.data import Split
 from dsgcore.experiments.running_state import MAX_POINTS_FOR_WHOLE_SAMPLE, RUNNING_STATE, MeasuredPoints, RunningState
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_task import learned, stochastic_cost, task_of
+from dsgcore.kernels.far_points import rounded_columns
 from dsgcore.problems import objective
+from dsgcore.solver.automatic_step import StepSizes, step_sizes
+from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints, training_points
+from dsgcore.solver.diagnostics import AverageNorm
+from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
+from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.model import Expansion
 
 # The tracked state is copied at every so many iterations; states in between are computed again.
 ITERATIONS_BETWEEN_COPIES = 8

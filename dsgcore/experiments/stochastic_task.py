@@ -8,18 +8,18 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.automatic_step import settle_step
-from dsgcore.core.carried import Carried
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
-from dsgcore.core.far_points import too_far
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.solver import solve
-from dsgcore.core.task import Task
 from dsgcore.data import Split
 from dsgcore.data.options import N_CLASSES
 from dsgcore.experiments.spec import Spec
+from dsgcore.kernels.far_points import too_far
 from dsgcore.problems import UNLABELED, Problem
+from dsgcore.solver.automatic_step import settle_step
+from dsgcore.solver.carried import Carried
+from dsgcore.solver.loop import solve
+from dsgcore.solver.task import Task
 
 # The shift that keeps the balance is computed from at most this many unlabeled points.
 MAX_POINTS_FOR_SHIFT = 20_000

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.core.kernels import Kernel
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.spec import Spec
+from dsgcore.kernels import Kernel
 from dsgcore.settings import Assumption, Breach, Rate, profile_of
 
 

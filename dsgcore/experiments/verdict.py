@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.diagnostics import GradientNorm, exact_optimum
 from dsgcore.core.metrics import accuracy_half_width, auc_half_width
-from dsgcore.core.task import Task
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.run import Health, Run
+from dsgcore.solver.diagnostics import GradientNorm, exact_optimum
+from dsgcore.solver.task import Task
 
 # Columns of the history that are measures under their own name, if a run has them.
 OF_THE_LAST_ROW = ("objective", "rank", "score_labeled", "score_unlabeled", "score_average", "objective_average")

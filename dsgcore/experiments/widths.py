@@ -1,12 +1,12 @@
-"""Initial width of a kernel in a setting, by the rule of `dsgcore.core.kernel_widths` for its data."""
+"""Initial width of a kernel in a setting, by the rule of `dsgcore.kernels.widths` for its data."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from dsgcore.core.kernel_widths import like_gaussian, usual_sigma
 from dsgcore.data import DATASETS, load
 from dsgcore.experiments.settings import DEFAULT_DATASET, FILE, Setting, defaults_of
+from dsgcore.kernels.widths import like_gaussian, usual_sigma
 
 # Sets of small clumps or thin arms: finer than the median distance between their points suggests.
 FINE = {"gaussian_mixture": 50.0, "spirals": 50.0, "blobs": 50.0}

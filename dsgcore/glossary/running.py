@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.glossary.term import Term, Topic
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
 
 # The sentence beside the slider.
 _STEP_SIZE = next(parameter.sentence for parameter in SOLVER_PARAMETERS if parameter.name == "step_size")

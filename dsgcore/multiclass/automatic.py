@@ -17,12 +17,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.multiclass.features import FixedFeatures, spread
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
 from dsgcore.multiclass.held_out import held_out_factor
 from dsgcore.multiclass.problem import CURVATURES, MultiClass
+from dsgcore.solver.problem import UNLABELED
 
 # Ridge times n_l, for linear features of variance 1, and for Fourier features, which have norm 1. The logistic loss is
 # never zero, and needs a smaller ridge if there are many features.

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.gauges import PLACES, Gauges
 from dsgcore.core.metrics import known
-from dsgcore.core.problem import unlabeled_rows
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
 from dsgcore.multiclass.cost import multiclass_cost
@@ -27,6 +25,8 @@ from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.twin import KernelTwin
 from dsgcore.multiclass.weight_history import WeightHistory, problem_at, uses_graph
 from dsgcore.problems import UNLABELED, objective
+from dsgcore.solver.gauges import PLACES, Gauges
+from dsgcore.solver.problem import unlabeled_rows
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.kernels import Gaussian, block_frequencies
+from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.multiclass.problem import MultiClass
 
 DTYPE = np.dtype(np.float64)

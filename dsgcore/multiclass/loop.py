@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.plan import tail_start
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.stopping import StoppingRule
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import MultiClassTask
+from dsgcore.solver.plan import tail_start
+from dsgcore.solver.stopping import StoppingRule
 
 
 @dataclass(frozen=True)

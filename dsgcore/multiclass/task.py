@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.far_points import too_far
-from dsgcore.core.kernels import Gaussian
-from dsgcore.core.problem import UNLABELED, ProblemError
 from dsgcore.core.sampling import batch_rows, evenly_spread, generator
+from dsgcore.kernels import Gaussian
+from dsgcore.kernels.far_points import too_far
 from dsgcore.multiclass.automatic import settle_step, settle_weights
 from dsgcore.multiclass.features import FixedFeatures, Frame, LazyFeatures, features_of, frame_of
 from dsgcore.multiclass.problem import MultiClass
+from dsgcore.solver.problem import UNLABELED, ProblemError
 
 SOURCE = "labeled"
 # Most numbers of Fourier features that are kept. For more, each mini-batch computes its own when it is drawn.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
-from dsgcore.core.plan import SCHEDULES, tail_start
 from dsgcore.multiclass.automatic import free_radius, settle_step
 from dsgcore.multiclass.graph_cache import GraphCache
 from dsgcore.multiclass.loop import MultiClassStep, descend
@@ -17,6 +16,7 @@ from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
 from dsgcore.multiclass.task import MultiClassTask
 from dsgcore.multiclass.weights import Weights
+from dsgcore.solver.plan import SCHEDULES, tail_start
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec

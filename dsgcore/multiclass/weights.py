@@ -9,9 +9,13 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.far_points import LARGEST, too_far
-from dsgcore.core.kernels import Gaussian
-from dsgcore.core.model_files import (
+from dsgcore.core.parameters import Flag, Integer, ParameterError, parameter_like
+from dsgcore.core.sampling import MAX_SEED
+from dsgcore.kernels import Gaussian
+from dsgcore.kernels.far_points import LARGEST, too_far
+from dsgcore.multiclass.features import FixedFeatures
+from dsgcore.multiclass.problem import MultiClass
+from dsgcore.solver.model_files import (
     ModelError,
     ModelFile,
     check_fingerprint,
@@ -20,10 +24,6 @@ from dsgcore.core.model_files import (
     fingerprint,
     write,
 )
-from dsgcore.core.parameters import Flag, Integer, ParameterError, parameter_like
-from dsgcore.core.sampling import MAX_SEED
-from dsgcore.multiclass.features import FixedFeatures
-from dsgcore.multiclass.problem import MultiClass
 
 # Most numbers of features kept at a time.
 MAX_VALUES = 2**24

@@ -1,10 +1,10 @@
 """The papers' problems, one file each, and their registry."""
 
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Setting, objective
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Setting, objective
 
 PROBLEMS = {
     problem.name: problem for problem in (SimilarUnlabeled, SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal)

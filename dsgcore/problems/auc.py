@@ -13,7 +13,7 @@ from dsgcore.core import metrics
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import choice, flag, real
-from dsgcore.core.problem import Problem, Values, bound, two_class_rows
+from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
 
 # The three pair terms of the risk: source that should score higher, source that should score lower.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean_and_variance
 from dsgcore.core.parameters import Real, choice, field_of
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, bound, rows_where, unlabeled_rows
 from dsgcore.problems.thresholds import check_classes, mean_auc
+from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, bound, rows_where, unlabeled_rows
 
 
 @dataclass(frozen=True)

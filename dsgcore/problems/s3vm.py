@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean
 from dsgcore.core.parameters import choice, derived, flag, real
-from dsgcore.core.problem import Problem, Values, bound, two_class_rows
+from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from scipy.special import expit
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean
 from dsgcore.core.parameters import ParameterError, choice, real
-from dsgcore.core.problem import UNLABELED, Problem, ProblemError, Values, rows_where
+from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, rows_where
 
 SIMILAR = "similar"
 # The risk divides by 2 prior - 1. At this distance from one half, noise is amplified five hundred times.

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.problem import ProblemError
+from dsgcore.solver.problem import ProblemError
 
 # Thresholds with a smaller relative distance are treated as equal.
 TIE = 1e-9

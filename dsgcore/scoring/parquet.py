@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.model import points_at_a_time
-from dsgcore.core.model_files import ModelError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
 from dsgcore.data.out_of_core import Preparation, Rows, rows_of
 from dsgcore.models import load_model
+from dsgcore.solver.model import points_at_a_time
+from dsgcore.solver.model_files import ModelError
 
 KEY = b"dsgcore"
 # Row groups submitted to an executor ahead of their use.

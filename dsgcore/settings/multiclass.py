@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from dsgcore.core.plan import SCHEDULE_WORDS
 from dsgcore.multiclass.automatic import RIDGE, TAIL
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
@@ -14,6 +13,7 @@ from dsgcore.settings.guided.questions import BETTER, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.profile import USUAL, Among, Lesson, PaperFigure, Profile, Times, short, usual_run
 from dsgcore.settings.theorem import Assumption, Theorem
+from dsgcore.solver.plan import SCHEDULE_WORDS
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run

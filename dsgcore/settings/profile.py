@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dsgcore.core.parameters import Integer, Parameter, Real
-from dsgcore.core.plan import STEERABLE
 from dsgcore.settings.guided.lesson import GuidedLesson
 from dsgcore.settings.guided.questions import Claim
 from dsgcore.settings.panels import Details, Line, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
+from dsgcore.solver.plan import STEERABLE
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run

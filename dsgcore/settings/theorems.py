@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dsgcore.core.kernels import Gaussian, OrthogonalGaussian
-from dsgcore.core.kernels_dot_product import DotProduct
 from dsgcore.core.parameters import AUTOMATIC
-from dsgcore.core.plan import SCHEDULE_WORDS, SCHEDULES
+from dsgcore.kernels import Gaussian, OrthogonalGaussian
+from dsgcore.kernels.dot_product import DotProduct
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate, Theorem
+from dsgcore.solver.plan import SCHEDULE_WORDS, SCHEDULES
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec

@@ -10,13 +10,13 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from dsgcore.core.cost import Cost
-from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics.convergence import Convergence
 from dsgcore.diagnostics.four_runs import Reference, check_possible
 from dsgcore.diagnostics.subsample import is_sampled
 from dsgcore.diagnostics.trajectory import reference_of, trajectory, trajectory_cost
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
+from dsgcore.solver.diagnostics import DiagnosticsError
 from dsgcore.studies.axes import Axis
 from dsgcore.studies.process_pool import GivenUpError, is_given_up
 from dsgcore.studies.store import Store

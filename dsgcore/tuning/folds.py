@@ -10,10 +10,10 @@ from sklearn.model_selection import BaseCrossValidator
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer
-from dsgcore.core.problem import UNLABELED
 from dsgcore.core.sampling import generator
 from dsgcore.estimators.inputs import encode, seed_of
 from dsgcore.estimators.pairs import pair_ids
+from dsgcore.solver.problem import UNLABELED
 
 N_SPLITS = Integer("n_splits", 5, low=2, high=1000)
 PLACE_OF_UNLABELED = Choice("unlabeled", "folded", options=("folded", "train"))

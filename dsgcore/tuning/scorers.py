@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.metrics import auc_of_samples
 from dsgcore.core.parameters import ParameterError, Real
-from dsgcore.core.problem import UNLABELED, unlabeled_rows
 from dsgcore.estimators.inputs import encode
 from dsgcore.estimators.scores import accuracy_of, auc_of, mean_auc_of
+from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 from dsgcore.tuning.folds import FoldError, encoded
 
 PRIOR = Real("prior", 0.5, low=0.01, high=0.99)

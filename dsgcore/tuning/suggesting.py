@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 
 from dsgcore.core.parameters import ParameterError, Real
-from dsgcore.core.problem import UNLABELED
 from dsgcore.estimators.inputs import seed_of
 from dsgcore.settings.profile import TRUST, Among, Times
+from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.folds import LabeledFolds, PairFolds, encoded
 from dsgcore.tuning.halving import N_SPLITS, SECONDS, Search, Subject
 from dsgcore.tuning.scorers import SimilarUnlabeledRisk, auc_score, hits, mean_auc_score

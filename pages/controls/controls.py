@@ -9,14 +9,14 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Parameter, Real, grid
-from dsgcore.core.plan import SCHEDULE_WORDS
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, default_spec
 from dsgcore.experiments.settings import FILE, StopSpec, solver_parameters
 from dsgcore.settings import profile_of
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
+from dsgcore.solver.plan import SCHEDULE_WORDS
 from pages.controls.also import ALSO, LINE, with_also
 from pages.controls.control import Control, also_offer, key_of, number, shown
 from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dsgcore.core.kernel_widths import like_gaussian
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.experiments import Setting, default_spec
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import FILE, kernel_names
 from dsgcore.experiments.widths import usual_width_of
+from dsgcore.kernels import KERNELS
+from dsgcore.kernels.widths import like_gaussian
 from pages.controls.own_file import own_file
 
 PICKER = "kernel"

@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 
-from dsgcore.core.kernels import KERNELS
 from dsgcore.core.parameters import Parameter
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import DATA_PARAMETERS, StopSpec, kernel_names, solver_parameters
+from dsgcore.kernels import KERNELS
 from pages.controls.also import LINE
 from pages.controls.control import key_of
 from pages.controls.from_link import refused

@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 import numpy as np
 import streamlit as st
 
-from dsgcore.core.kernel_widths import scale_sigma
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting
 from dsgcore.experiments.settings import FILE, n_labeled_on
+from dsgcore.kernels.widths import scale_sigma
 from dsgcore.settings import profile_of
 from pages.controls.reading import take_steps_apart
 

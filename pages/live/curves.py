@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dsgcore.core.diagnostics import slope
-from dsgcore.core.plan import tail_start
 from dsgcore.experiments import History, LiveRun, Run, theory_of
 from dsgcore.glossary import meaning
+from dsgcore.solver.diagnostics import slope
+from dsgcore.solver.plan import tail_start
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.live.marks import marks_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dsgcore.core.solver_parameters import SOLVER_PARAMETERS
 from dsgcore.experiments import Run
 from dsgcore.experiments.spec import Spec
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts.axes import Mark
 from pages.controls.control import AUTOMATIC
 

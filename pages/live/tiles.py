@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from dsgcore.core.plan import tail_start
 from dsgcore.experiments import Comparison, Health, LiveRun, Run, StopReason, Verdict, compare
 from dsgcore.glossary import meaning
+from dsgcore.solver.plan import tail_start
 from pages.charts import words
 from pages.live import class_views
 from pages.live.looking_back import last_step

@@ -12,13 +12,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.core.features import evaluate
-from dsgcore.core.kernels import Gaussian, block_frequencies
-from dsgcore.core.problem import Problem
 from dsgcore.core.sampling import batches
 from dsgcore.experiments import Run, default_spec
 from dsgcore.glossary import TOPICS
+from dsgcore.kernels import Gaussian, block_frequencies
+from dsgcore.kernels.features import evaluate
 from dsgcore.problems.thresholds import thresholds
+from dsgcore.solver.problem import Problem
 from pages.charts.class_charts import class_color
 from pages.charts.figures import NEGATIVE, POSITIVE, UNLABELED, ordered_colors
 from pages.pictures.making import file_of

@@ -8,7 +8,7 @@ import threading
 
 import streamlit as st
 
-from dsgcore.core.features import warm_up_steps
+from dsgcore.kernels.features import warm_up_steps
 
 TICK_SECONDS = 0.3
 

@@ -11,9 +11,9 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.core.diagnostics import DiagnosticsError
 from dsgcore.diagnostics import Limits, begin_limits, check_possible
 from dsgcore.jobs import Job, JobError, shared_queue
+from dsgcore.solver.diagnostics import DiagnosticsError
 from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
 from pages.controls.own_file import plain

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from reporting import command_line, show, table
 
-from dsgcore.core.diagnostics import GradientNorm
-from dsgcore.core.gauges import PROBES, STRIDE, BatchSpread
 from dsgcore.data import Split
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.engine import engine_for
+from dsgcore.solver.diagnostics import GradientNorm
+from dsgcore.solver.gauges import PROBES, STRIDE, BatchSpread
 
 N_ITER, SHOWN = 96, (16, 32, 64, 96)
 PROBLEMS = {

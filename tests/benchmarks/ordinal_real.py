@@ -37,13 +37,13 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import minmax_scale
 
-from dsgcore.core.carried import Carried
-from dsgcore.core.kernels import KERNELS
-from dsgcore.core.plan import Change, Plan
-from dsgcore.core.solver import solve
-from dsgcore.core.task import Task
+from dsgcore.kernels import KERNELS
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import mean_auc
+from dsgcore.solver.carried import Carried
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Change, Plan
+from dsgcore.solver.task import Task
 
 SETS = ("sgemm", "kin40k")
 N_LABELED, N_UNLABELED_IN_SEARCH, BATCH_SIZE, STEP = 500, 2000, 128, 0.1

@@ -32,17 +32,17 @@ import numpy as np
 from numpy.typing import NDArray
 from reporting import command_line, show, table
 
-from dsgcore.core.automatic_step import settle_step
-from dsgcore.core.carried import AllPoints
-from dsgcore.core.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
-from dsgcore.core.kernels import Gaussian
-from dsgcore.core.plan import Plan
-from dsgcore.core.solver import Iterate, solve
-from dsgcore.core.task import Task
+from dsgcore.kernels import Gaussian
 from dsgcore.problems import Problem, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.automatic_step import settle_step
+from dsgcore.solver.carried import AllPoints
+from dsgcore.solver.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
+from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.plan import Plan
+from dsgcore.solver.task import Task
 
 N = 400
 KERNEL = Gaussian(1.0)

@@ -40,12 +40,12 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from dsgcore.core.carried import Carried
-from dsgcore.core.kernels import KERNELS
-from dsgcore.core.plan import Change, Plan
-from dsgcore.core.solver import solve
-from dsgcore.core.task import Task
+from dsgcore.kernels import KERNELS
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
+from dsgcore.solver.carried import Carried
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Change, Plan
+from dsgcore.solver.task import Task
 
 SETS = ("codrna", "skin_nonskin", "w6a", "dota2", "higgs7500")
 N_LABELED, BATCH_SIZE = 200, 256

@@ -23,10 +23,10 @@ from performance.measuring import workers as threads
 from performance.runs import paper_task
 
 from dsgcore.cluster import SharedPoints, shared
-from dsgcore.core.carried import training_points
-from dsgcore.core.model import Expansion
-from dsgcore.core.solver import solve
-from dsgcore.core.task import Task
+from dsgcore.solver.carried import training_points
+from dsgcore.solver.loop import solve
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.task import Task
 
 # A worker killed a second time within 15 s of the first is given up by `LocalCluster` itself, for good: here, never.
 dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})

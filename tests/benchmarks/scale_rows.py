@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from dsgcore import QSGS2AUC
 from dsgcore.jobs.memory import peak
-from dsgcore.core.features import warm_up
+from dsgcore.kernels.features import warm_up
 from dsgcore.data import rows_of
 from dsgcore.data.out_of_core import Rows
 folder, n_iter, names, groups = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]), json.loads(sys.argv[4])

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from dsgcore.core.kernels import Kernel
-from dsgcore.core.kernels_dot_product import DotProduct
+from dsgcore.kernels import Kernel
+from dsgcore.kernels.dot_product import DotProduct
 
 ROWS_AT_ONCE = 1000
 N_CENTRES = 600

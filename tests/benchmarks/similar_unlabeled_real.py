@@ -47,13 +47,13 @@ from reporting import arrays_of, command_line, keep_rows
 from similar_unlabeled_minimisers import Sample, basis_values, exact_values, matrix, zero_one_risk
 from sklearn.preprocessing import normalize
 
-from dsgcore.core.carried import Carried
-from dsgcore.core.kernels import Gaussian, Kernel
-from dsgcore.core.kernels_dot_product import DotProduct
-from dsgcore.core.plan import Plan
-from dsgcore.core.solver import solve
-from dsgcore.core.task import Task
+from dsgcore.kernels import Gaussian, Kernel
+from dsgcore.kernels.dot_product import DotProduct
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.carried import Carried
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Plan
+from dsgcore.solver.task import Task
 
 POWERS = [2.0**k for k in range(-7, 8, 2)]
 ALL_POWERS = [2.0**k for k in range(-7, 8)]

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.kernels_base import Kernel
 from dsgcore.core.parameters import real
+from dsgcore.kernels.base import Kernel
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import real
-from dsgcore.core.problem import Problem, Values
+from dsgcore.solver.problem import Problem, Values
 
 
 @dataclass(frozen=True)

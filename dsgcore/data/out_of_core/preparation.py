@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.far_points import warn_of_lost_differences
 from dsgcore.core.parameters import Choice
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SCALING
 from dsgcore.data.reading.missing import replacement
 from dsgcore.data.scaling import Scaling, fit_scaling
+from dsgcore.kernels.far_points import warn_of_lost_differences
 
 MISSING = Choice("missing", None, options=("mean", "median", "most frequent"), optional=True)
 

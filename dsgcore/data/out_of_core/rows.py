@@ -10,12 +10,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dsgcore.core.features import in_precision
 from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import DataError
 from dsgcore.data.out_of_core.preparation import Preparation
 from dsgcore.data.reading.names import readable
+from dsgcore.kernels.features import in_precision
 
 # Values that depend on all rows, such as a kernel's "scale", are estimated from at most this many rows, evenly spread.
 SAMPLE = 65_536

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.far_points import SHARE_OF_WIDTH
+from dsgcore.kernels.far_points import SHARE_OF_WIDTH
 
 STEP = float(np.finfo(np.float32).eps)
 

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.conversions import equal_frequency_bins
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.label_kinds import check_exact
@@ -19,6 +18,7 @@ from dsgcore.data.reading.numerals import decimal_mark, numbers, numeric
 from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.tables import labels_of
 from dsgcore.data.reading.unlabeled import about_unlabeled, top_of, unlabeled_among
+from dsgcore.solver.problem import UNLABELED
 
 MAX_CLASSES = 1000
 BINARY = ("binary", "pairs")

@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.core.problem import UNLABELED
 from dsgcore.data.reading.label_kinds import check_exact, checked, plain, present
 from dsgcore.data.reading.names import as_number, listed, written
+from dsgcore.solver.problem import UNLABELED
 
 # Values of `unlabeled` that are not labels: the rule for files, or that every label is a class.
 AUTO, NONE = "auto", "none"

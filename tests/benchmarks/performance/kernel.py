@@ -8,10 +8,9 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core import features
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.kernels import Gaussian, OrthogonalGaussian
 from dsgcore.core.sampling import generator
+from dsgcore.kernels import Gaussian, OrthogonalGaussian, features
 from performance.machine import floor, floor_calls
 from performance.measuring import Row, Sizes, interleaved, workers
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from dsgcore.core import _loops
 from dsgcore.core._threads import n_workers, single_threaded_blas
+from dsgcore.kernels import _loops
 from performance.measuring import Row, Sizes, interleaved
 
 _SIZE = 1024

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.kernels import block_frequencies
-from dsgcore.core.problem import stacked
-from dsgcore.core.task import Task
+from dsgcore.kernels import block_frequencies
+from dsgcore.solver.problem import stacked
+from dsgcore.solver.task import Task
 
 
 def feature_map(task: Task, t: int, X: NDArray) -> NDArray:

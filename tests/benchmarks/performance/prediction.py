@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dsgcore.core.model import FREQUENCY_CACHE_BYTES, Expansion
 from dsgcore.jobs.memory import MEGABYTE
+from dsgcore.solver.model import FREQUENCY_CACHE_BYTES, Expansion
 from performance.measuring import Row, Sizes, in_new_process, interleaved, repeated, seconds
 from performance.runs import one_evaluation, paper_task
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dsgcore.core import features
-from dsgcore.core.carried import VisitedPoints
-from dsgcore.core.kernels import Gaussian
-from dsgcore.core.plan import Plan
-from dsgcore.core.solver import solve
-from dsgcore.core.task import Task
+from dsgcore.kernels import Gaussian, features
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.carried import VisitedPoints
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Plan
+from dsgcore.solver.task import Task
 from performance import plain
 from performance.measuring import Row, Sizes, interleaved, repeated
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from dsgcore.cluster import SharedPoints
-from dsgcore.core.carried import VisitedPoints
+from dsgcore.solver.carried import VisitedPoints
 from performance.measuring import Row, Sizes, interleaved, workers
 from performance.runs import make, paper_task
 

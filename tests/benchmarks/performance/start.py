@@ -25,7 +25,7 @@ start = time.perf_counter()
 {}
 print(time.perf_counter() - start)
 """
-FIRST_CALL = TIMED.format("from dsgcore.core.features import warm_up", "warm_up()")
+FIRST_CALL = TIMED.format("from dsgcore.kernels.features import warm_up", "warm_up()")
 
 
 def measure(sizes: Sizes) -> Iterator[Row]:

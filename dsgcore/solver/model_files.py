@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.kernels import Kernel, block_frequencies
 from dsgcore.core.parameters import Choice
+from dsgcore.kernels import Kernel, block_frequencies
 
 FORMAT = 2
 _MODEL = Choice("model", None, options=("expansion", "weights"))

@@ -1,24 +1,21 @@
-"""Kernels, computed exactly as k(X, Z), and as random features through the density of their frequencies (Bochner)."""
+"""The Gaussian kernel, with independent or structured orthogonal features."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore.core import _loops, features_orthogonal
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import seconds_of_features
 from dsgcore.core.documented import documented
-from dsgcore.core.features import FeatureMap, scratch_of_this_thread
-from dsgcore.core.kernels_base import Kernel as Kernel
-from dsgcore.core.kernels_dot_product import DotProduct
-from dsgcore.core.kernels_shift_invariant import Laplacian, Matern
 from dsgcore.core.parameters import real
-from dsgcore.core.sampling import FREQUENCIES, generator
+from dsgcore.kernels import _loops, features_orthogonal
+from dsgcore.kernels.base import Kernel
+from dsgcore.kernels.features import FeatureMap, scratch_of_this_thread
 
 
 @documented
@@ -89,14 +86,3 @@ class OrthogonalGaussian(Gaussian):
         W = features_orthogonal.draw(rng, d, m)
         W[-m:] *= self._turns()
         return W
-
-
-GAUSSIAN = Gaussian.name
-KERNELS: dict[str, type[Any]] = {
-    kernel.name: kernel for kernel in (Gaussian, OrthogonalGaussian, Laplacian, Matern, DotProduct)
-}
-
-
-def block_frequencies(kernel: Kernel, seed: int, t: int, d: int, m: int, dtype: np.dtype) -> NDArray:
-    """Return the frequencies of iteration `t`, of shape (d, m), in turns per unit; every call gives the same."""
-    return kernel.frequencies(generator(seed, FREQUENCIES, t), d, m).astype(dtype, copy=False)

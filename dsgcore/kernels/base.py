@@ -7,12 +7,12 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core import features
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE
-from dsgcore.core.features import FeatureMap
 from dsgcore.core.parameters import Checked, Parameter, parameters_of_fields
 from dsgcore.core.pauses import pause
+from dsgcore.kernels import features
+from dsgcore.kernels.features import FeatureMap
 
 # Number of kernel values in memory at a time.
 MAX_VALUES = 2**21

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from dsgcore.core.documented import documented
-from dsgcore.core.kernels_base import Kernel
 from dsgcore.core.parameters import choice, real
+from dsgcore.kernels.base import Kernel
 
 
 @documented

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core import features_product
 from dsgcore.core.documented import documented
-from dsgcore.core.features import FeatureMap
-from dsgcore.core.kernels_base import Kernel
 from dsgcore.core.parameters import choice, real
+from dsgcore.kernels import features_product
+from dsgcore.kernels.base import Kernel
+from dsgcore.kernels.features import FeatureMap
 
 
 @documented

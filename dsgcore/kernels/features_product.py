@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import for_each_piece, pieces
-from dsgcore.core.features import alone as alone
+from dsgcore.kernels.features import alone as alone
 
 # Rows of a block: factors.
 BLOCK_ROWS = 1

@@ -14,9 +14,9 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core import features
-from dsgcore.core.model import Expansion
-from dsgcore.core.task import Task
+from dsgcore.kernels import features
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.task import Task
 
 # With more visits per point than this, dropping points after their last visit saves next to nothing: track all points.
 MAX_VISITS_PER_POINT = 64

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Checked, Parameter, choice, integer, parameters_of_fields, real
-from dsgcore.core.plan import AVERAGES, SCHEDULES
+from dsgcore.solver.plan import AVERAGES, SCHEDULES
 
 
 @documented

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from dsgcore.core.carried import OwnValues
 from dsgcore.core.errors import DSGError
-from dsgcore.core.kernels import Kernel
-from dsgcore.core.model import Expansion
-from dsgcore.core.problem import Problem
+from dsgcore.kernels import Kernel
+from dsgcore.solver.carried import OwnValues
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.problem import Problem
 
 MAX_EXACT_POINTS = 6000
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.kernels import Kernel
-from dsgcore.core.model import Expansion
-from dsgcore.core.plan import Plan
-from dsgcore.core.problem import Problem
 from dsgcore.core.sampling import batches
+from dsgcore.kernels import Kernel
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.plan import Plan
+from dsgcore.solver.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from dsgcore.core._compiling import compiled
+from dsgcore.kernels._compiling import compiled
 
 # reassoc lets sums vectorise. No flag may assume that NaN and inf do not occur.
 FLAGS = {"reassoc", "contract", "nsz"}

@@ -11,8 +11,8 @@ decide which copy a process runs, and results could differ in the last bits.
 import numpy as np
 from llvmlite.binding import get_host_cpu_features
 
-from dsgcore.core._compiling import compiled
-from dsgcore.core._loops_waves import FLAGS, cosine, exp2, rescale
+from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels._loops_waves import FLAGS, cosine, exp2, rescale
 
 TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile fits in the second-level cache
 _MAX_COLUMNS = 512

@@ -12,7 +12,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core import features
 from dsgcore.core._threads import (
     MAX_EVALUATIONS_PER_PIECE,
     MIN_EVALUATIONS_PER_WORKER,
@@ -22,9 +21,11 @@ from dsgcore.core._threads import (
 )
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
-from dsgcore.core.far_points import overflowing, too_far
-from dsgcore.core.kernels import KERNELS, Kernel, block_frequencies
-from dsgcore.core.model_files import (
+from dsgcore.core.parameters import Choice, Integer, ParameterError, check_all
+from dsgcore.core.sampling import MAX_SEED
+from dsgcore.kernels import KERNELS, Kernel, block_frequencies, features
+from dsgcore.kernels.far_points import overflowing, too_far
+from dsgcore.solver.model_files import (
     RUN,
     ModelError,
     ModelFile,
@@ -34,8 +35,6 @@ from dsgcore.core.model_files import (
     fingerprint,
     write,
 )
-from dsgcore.core.parameters import Choice, Integer, ParameterError, check_all
-from dsgcore.core.sampling import MAX_SEED
 
 MODEL = "expansion"
 _HEADER = (
@@ -111,7 +110,7 @@ class Expansion:
     dtype : numpy dtype
         float32 or float64.
     blocks : list of ndarray of shape (2, m_t)
-        Amplitudes and phases of each iteration; see `dsgcore.core.features`.
+        Amplitudes and phases of each iteration; see `dsgcore.kernels.features`.
     decays : list of float
         1 - eta_t lambda_t of each iteration. The coefficients are never rescaled: the decays are applied when the
         blocks are summed, in order, so a prefix of the lists *is* the model at an earlier iteration.

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.features import as_points
-from dsgcore.core.plan import SCHEDULES
-from dsgcore.core.problem import stacked
 from dsgcore.core.sampling import generator
-from dsgcore.core.task import Task
+from dsgcore.kernels.features import as_points
+from dsgcore.solver.plan import SCHEDULES
+from dsgcore.solver.problem import stacked
+from dsgcore.solver.task import Task
 
 # A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away.
 SHARE_OF_LARGEST = 0.25

@@ -13,9 +13,9 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core import _loops_rotated, features
 from dsgcore.core._threads import for_each_piece, pieces
-from dsgcore.core.features import block_of_cosines
+from dsgcore.kernels import _loops_rotated, features
+from dsgcore.kernels.features import block_of_cosines
 
 BLOCK_ROWS = features.BLOCK_ROWS
 coefficients = features.coefficients

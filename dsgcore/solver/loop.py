@@ -7,7 +7,7 @@
         f     <- (1 - eta_t lambda) f + alpha' phi
 
 It is a generator, so it pauses until the caller takes the next iterate. The values of f at the batch points are tracked
-(`dsgcore.core.carried`), so an iteration evaluates one block instead of all earlier ones.
+(`dsgcore.solver.carried`), so an iteration evaluates one block instead of all earlier ones.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.carried import Advanced, TrainingPoints, training_points
-from dsgcore.core.model import Expansion
-from dsgcore.core.plan import Step
-from dsgcore.core.problem import Values, stacked
-from dsgcore.core.task import Task
+from dsgcore.solver.carried import Advanced, TrainingPoints, training_points
+from dsgcore.solver.model import Expansion
+from dsgcore.solver.plan import Step
+from dsgcore.solver.problem import Values, stacked
+from dsgcore.solver.task import Task
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-from dsgcore.core.kernels import GAUSSIAN, KERNELS
 from dsgcore.core.parameters import Real, grid
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.kernels import GAUSSIAN, KERNELS
 
 # Times 1 / (median squared distance): roughly suits the bundled sets.
 SHARPNESS = 2.5

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.kernels import Kernel
-from dsgcore.core.solver import Iterate
+from dsgcore.kernels import Kernel
+from dsgcore.solver.loop import Iterate
 
 # Iterations between readings, number of probes, and number of places of a batch.
 STRIDE, PROBES, PLACES = 8, 24, 64

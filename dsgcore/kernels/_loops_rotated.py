@@ -5,8 +5,8 @@ Arguments, dtypes and tiles as in `_loops`.
 
 import numpy as np
 
-from dsgcore.core._compiling import compiled
-from dsgcore.core._loops_waves import FLAGS, cosine, rescale
+from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels._loops_waves import FLAGS, cosine, rescale
 
 # number of points rotated together: several vector lengths, and 1024 coordinates of them fit in the cache
 ROTATED_ROWS = 64
