@@ -181,7 +181,7 @@ def test_all_works_where_no_cache_can_be_written(tmp_path):
     nowhere = os.devnull + "/none"
     printed = in_new_process(
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from dsgcore.core import _compiling, _loops, features\n"
+        "from dsgcore.kernels import _compiling, _loops, features\n"
         "first = next(iter(features.warm_up_steps().values()))\n"
         "print(_loops.__file__, _compiling.CACHE, first().shape)",
         HOME=nowhere,
