@@ -27,6 +27,7 @@ from pages.controls.own_file import entry_of, plain, store
 from pages.gallery import data_views as views
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
+from pages.studies.onward import draw_links
 from pages.upload.choosing import linked_keys
 from pages.upload.upload import draw_upload
 
@@ -230,6 +231,7 @@ def _head(entry: DatasetEntry, spec: Spec, setting: str, linked: dict[str, str])
         st.markdown("Open in", width="content")
         for name in SETTINGS:
             setting_link(entry, name, linked if name == setting else {})
+        draw_links(spec)
         st.button("All data sets", icon=":material/grid_view:", on_click=_show_all, type="tertiary")
     for problem in SETTINGS.values():
         if reason := entry.why_not(problem.labels):

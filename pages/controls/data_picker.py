@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from pages.controls.also import ALSO
 from pages.controls.control import Control, key_of, without_blank
 from pages.controls.controls import controls_for, dataset_choice, heroes, kernel_asked, kernel_widths
 from pages.controls.data_parameters import SUITED
-from pages.controls.own_file import entry_of
+from pages.controls.own_file import entry_of, offer_own
 from pages.controls.undrawn import keep
 
 DATA_PAGE = "pages/data.py"
@@ -36,6 +37,7 @@ def draw_dataset(problem: type[Setting]) -> str:
         on_change=_use_suited,
         args=(problem,),
     )
+    offer_own(key_of(problem, "data"), dataset, partial(_use_suited, problem))
     _notice_dataset(problem, dataset)
     _say_what_was_set(problem, dataset)
     _say_reading(problem, entry_of(problem, dataset))

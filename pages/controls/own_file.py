@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -21,6 +21,7 @@ from pages.controls.reading import take_steps_apart
 
 TITLE = "Your own file"
 _STORE = "_files"
+LAST = "_last_file"  # the state of the file that the session used last
 # Numbers of labels, or of pairs, at the slider's stops.
 _STOPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 # The share of training points, and the largest default shares of labeled points and of points in pairs among them.
@@ -199,6 +200,19 @@ def _few(problem: type[Setting], own: OwnFile) -> int:
     most = max(own.n_known * _TRAINING * _LABELED, k)
     wanted = min(max(usual, 2 * k), most)
     return max((stop for stop in _STOPS if stop <= wanted), default=2) if wanted >= 2 * k else max(k, 2)
+
+
+def offer_own(key: str, dataset: str, on_use: Callable[[], object]) -> None:
+    """Draw a button that goes back to the session's file, if a page shows another set; `key` is that of its picker."""
+    last: Choosing | None = st.session_state.get(LAST)
+    if dataset == FILE or last is None or last.sha256 not in store():
+        return
+
+    def use() -> None:
+        st.session_state[key] = FILE
+        on_use()
+
+    st.button(f"Use {plain(last.name)}", icon=":material/upload_file:", type="tertiary", key=f"own-{key}", on_click=use)
 
 
 def file_in_link(name: str, sha256: str, recipe: Recipe | None, facts: Mapping[str, Any] | None = None) -> str:

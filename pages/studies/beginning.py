@@ -18,7 +18,7 @@ from pages.controls.control import Control, draw, key_of
 from pages.controls.from_link import read_controls
 from pages.controls.kernel_parameters import PICKER
 from pages.controls.names import names_of, unknown_names
-from pages.controls.own_file import entry_of, store
+from pages.controls.own_file import entry_of, offer_own, store
 from pages.upload.upload import draw_upload
 
 SETTING, VARY = "setting", "vary"
@@ -76,6 +76,7 @@ class Beginning:
             help=choice.sentence,
             on_change=self._begin_anew,
         )
+        offer_own(key, dataset, self._begin_anew)
         st.session_state[drawn] = problem.name, dataset
         return dataset
 

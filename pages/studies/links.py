@@ -27,10 +27,10 @@ def link_to_run(spec: Spec) -> dict[str, str]:
         said[key_of(problem, CHANGES)] = changes_to_text(spec)
     if spec.data.name == FILE:
         said[key_of(problem, "file")] = file_in_link(str(spec.data.path), str(spec.data.sha256), spec.data.recipe)
-    return said | said_of(_at_its_end(spec), lambda control: control.key)
+    return said | said_of(at_its_end(spec), lambda control: control.key)
 
 
-def _at_its_end(spec: Spec) -> Spec:
+def at_its_end(spec: Spec) -> Spec:
     """Return a spec without changes, with the final values, as the sliders show them."""
     plain = spec.to_dict() | {"changes": []}
     for name, value in steered_values(spec).items():

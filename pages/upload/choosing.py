@@ -12,10 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.reading import Limits, Recipe, Step
 from dsgcore.experiments import Setting
-from pages.controls.own_file import Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
+from pages.controls.own_file import LAST, Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
 from pages.shell.visits import visit
 
-LAST = "_last_file"  # the state of the file that the session used last
 # Parts of a recipe that do not depend on the setting.
 _OF_ANY_SETTING = (
     "missing_words",
