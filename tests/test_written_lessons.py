@@ -13,6 +13,7 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
 from dsgcore.settings.guided.questions import BETTER, DIVERGES
 from dsgcore.settings.guided.written import HERE, LessonError, lessons_of
+from dsgcore.settings.page_texts import HERE as TEXTS
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(HERE.rglob("*.toml"))
@@ -219,4 +220,4 @@ def test_the_files_are_installed_with_the_package():
     patterns = project["tool"]["setuptools"]["package-data"]["dsgcore"]
     installed = {file for pattern in patterns for file in (ROOT / "dsgcore").glob(pattern)}
     assert FILES
-    assert set(FILES) <= installed
+    assert {*FILES, *TEXTS.glob("*.toml")} <= installed

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass, field, replace
 from typing import Any, TypeVar
 
-from dsgcore.core.parameters import Parameter, ParameterError, field_of, known, like, parameters_of
+from dsgcore.core.parameters import PARAMETER, Parameter, ParameterError, field_of, known, like, parameters_of
 
 Made = TypeVar("Made")
 # Default of a field that must be given.
@@ -75,6 +75,11 @@ def items(item: Parameter, *default: Any, **options: Any) -> Any:
 def record(kind: type) -> Any:
     """Return a dataclass field for an object that may be missing."""
     return like(Record("", None, kind=kind, optional=True))
+
+
+def mapping(parameter: Parameter = ANYTHING) -> Any:
+    """Return a dataclass field for an object that is empty by default."""
+    return field(default_factory=dict, metadata={PARAMETER: parameter})
 
 
 def read(cls: type[Made], plain: object, place: str, **more: Any) -> Made:

@@ -11,7 +11,8 @@ from dsgcore.settings.guided.lesson import Goal, GuidedLesson, LessonStep
 from dsgcore.settings.guided.questions import Claim, Curve, Estimate, Option, Pick
 from dsgcore.settings.multiclass import MULTICLASS
 from dsgcore.settings.ordinal import ORDINAL
-from dsgcore.settings.profile import Lesson, PaperFigure, Profile
+from dsgcore.settings.page_texts import Lesson, PaperFigure
+from dsgcore.settings.profile import Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate, Theorem

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dsgcore.settings import panels
-from dsgcore.settings.guided.questions import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.profile import TRUST, USUAL, Lesson, PaperFigure, Profile, short, usual_run
+from dsgcore.settings.page_texts import texts_of
+from dsgcore.settings.profile import TRUST, USUAL, Profile, short, usual_run
 from dsgcore.settings.theorems import convex_theorem
 
 if TYPE_CHECKING:
@@ -30,46 +30,8 @@ _OVERLAP = panels.Words(
     "The AUC is the share of (positive, negative) pairs in the right order. The less the two "
     "histograms overlap, the higher it is. Only the order of the scores counts, not their values."
 )
-# The paper's experiments as studies.
-_PAPERS_RUN = {"n_features": 128, "n_iter": 200}
 
-_FIGURES = (
-    PaperFigure(
-        "fig1",
-        "Fig. 1",
-        "Time against the number of unlabeled points",
-        (
-            "With 200 labels, QSG-S2AUC is always faster than SAMULT and PNU-AUC. Those two stop when their "
-            "kernel matrices no longer fit into memory."
-        ),
-        (
-            "The data are generated, and the number of iterations is fixed. So only reading and testing take "
-            "longer when the data grow. To get the competitors' times, start a race on the setting's page."
-        ),
-        {"data": {"name": "gaussian_mixture", "n_labeled": 200, "n": 4000}, "solver": _PAPERS_RUN},
-        ({"name": "data.n", "from": 500, "to": 20_000, "n": 6},),
-        measure="seconds",
-        full_axes={"data.n": {"from": 1000, "to": 1_000_000, "n": 7}},
-    ),
-    PaperFigure(
-        "fig2",
-        "Fig. 2",
-        "AUC over ten draws of the labels",
-        (
-            "On most sets QSG-S2AUC has about the same AUC as SAMULT and PNU-AUC. It has the highest AUC on "
-            "covtype and ijcnn1."
-        ),
-        (
-            "Breast cancer with 50 labels replaces the paper's eight sets, and γ is on the axis. At γ = 1 "
-            "only the labels count. Below 1, pairs with unlabeled points count as well."
-        ),
-        {"data": {"name": "breast_cancer", "n_labeled": 50}, "solver": _PAPERS_RUN},
-        ({"name": "problem.gamma", "from": 0.0, "to": 1.0, "n": 6},),
-        seeds=10,
-        full={"data": {"n_labeled": 200}},
-        full_axes={"problem.gamma": {"n": 11}},
-    ),
-)
+_TEXTS = texts_of("auc")
 
 AUC = Profile(
     short="Ranking",
@@ -92,40 +54,6 @@ AUC = Profile(
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
     guided=lessons_of("auc"),
-    figures=_FIGURES,
-    lessons=(
-        Lesson(
-            "works",
-            (
-                "Two circles and ten labels. Learned from the labels alone, the score leans to one side. The "
-                "unlabeled points surround the centre and correct that, so the AUC rises (on at least 17 of 20 "
-                "seeds)."
-            ),
-            claims=(BETTER,),
-        ),
-        Lesson(
-            "too big a step",
-            ("Each step overshoots. The objective grows from iteration to iteration until the numbers overflow."),
-            {"step_size": 20.0},
-            claims=(DIVERGES,),
-        ),
-        Lesson(
-            "too few features",
-            (
-                "Digits with four random features in each iteration. Their error is at least a third of the "
-                "function itself, and the AUC falls below that of the labels alone."
-            ),
-            {"data": "digits", "n_labeled": 200, "sigma": 0.5, "lam": 0.01, "n_features": 4},
-            claims=(Claim("error_share", low=1 / 3), Claim("lag", low=0.02), WORSE),
-        ),
-        Lesson(
-            "unlabeled data hurts",
-            (
-                "Digits with 20 labels. Pairs with unlabeled points outweigh the few labels, and the labels alone "
-                "are better, by at least eight points."
-            ),
-            {"data": "digits", "n_labeled": 20, "sigma": 0.5, "lam": 0.01},
-            claims=(WORSE, Claim("gain", high=-0.08)),
-        ),
-    ),
+    figures=_TEXTS.figures,
+    lessons=_TEXTS.lessons,
 )

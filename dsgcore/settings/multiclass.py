@@ -9,9 +9,9 @@ import numpy as np
 from dsgcore.multiclass.automatic import RIDGE, TAIL
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
-from dsgcore.settings.guided.questions import BETTER, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.profile import USUAL, Among, Lesson, PaperFigure, Profile, Times, short, usual_run
+from dsgcore.settings.page_texts import texts_of
+from dsgcore.settings.profile import USUAL, Among, Profile, Times, short, usual_run
 from dsgcore.settings.theorem import Assumption, Theorem
 from dsgcore.solver.plan import SCHEDULE_WORDS
 
@@ -113,54 +113,7 @@ def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
     )
 
 
-# The paper's experiments as studies.
-_DIGITS = {"name": "ten_digits", "n_labeled": 380}
-_LINEAR = {"features": "linear", "tau_I": 1e-7, "tau_S": 0.01, "theta": 0.6}
-_PAPERS_RUN = {"n_iter": 400, "step_size": 1.0}
-# A logarithmic axis has no zero. These small values switch the graph, or the tail, off.
-_GRAPH_AXIS = {"name": "problem.tau_I", "from": 1e-9, "to": 1e-4, "n": 2}
-_TAIL_AXIS = {"name": "problem.tau_S", "from": 1e-7, "to": 0.1, "n": 2}
-_WHERE = "Digits replace pendigits, with 30 % of the training points labeled. "
-
-_FIGURES = (
-    PaperFigure(
-        "fig1-left",
-        "Fig. 1, left",
-        "Test score during training, with and without the graph",
-        "PS3VT reaches a lower error than the others. All of them converge at about the same speed.",
-        _WHERE
-        + "The axis shows scores, not errors. With almost no graph (τ_I = 10⁻⁹) the method is LRC-MC, with more of it PS3VT.",
-        {"data": _DIGITS, "problem": _LINEAR, "solver": _PAPERS_RUN},
-        ({"name": "solver.n_iter", "from": 16, "to": 1024, "n": 7}, _GRAPH_AXIS),
-        full_axes={"solver.n_iter": {"to": 4096, "n": 9}},
-        full_seeds=30,
-    ),
-    PaperFigure(
-        "fig1-right",
-        "Fig. 1, right",
-        "Test score against the number of labels, with and without the graph",
-        (
-            "All errors fall when labels are added. PS3VT has the lowest error, and equals LRC-MC when all "
-            "points are labeled."
-        ),
-        _WHERE.split(",")[0]
-        + ". The axis shows scores, not errors. With almost no graph (τ_I = 10⁻⁹) the method is LRC-MC.",
-        {"data": _DIGITS, "problem": _LINEAR, "solver": _PAPERS_RUN},
-        ({"name": "data.n_labeled", "from": 50, "to": 1200, "n": 6}, _GRAPH_AXIS),
-        full_seeds=30,
-    ),
-    PaperFigure(
-        "table3",
-        "Table 3",
-        "The four methods: with and without the graph, with and without the tail of singular values",
-        ("PS3VT has the lowest error on nearly all of 15 sets. Linear-MC is worse than the others on all of them."),
-        _WHERE + "The corners are Linear-MC (both weights almost zero), LRC-MC, SS-MC, and PS3VT with both.",
-        {"data": _DIGITS, "problem": _LINEAR, "solver": _PAPERS_RUN},
-        (_GRAPH_AXIS, _TAIL_AXIS),
-        seeds=10,
-        full_seeds=30,
-    ),
-)
+_TEXTS = texts_of("multiclass")
 
 MULTICLASS = Profile(
     short="Many classes",
@@ -192,56 +145,6 @@ MULTICLASS = Profile(
     details=_details,
     theorem=Theorem(_STATEMENT, _papers_algorithm, names_kernel=False),
     guided=lessons_of("multiclass"),
-    figures=_FIGURES,
-    lessons=(
-        Lesson(
-            "works",
-            ("Four arms, with five labels on each. The graph spreads them along the arms, and the accuracy rises."),
-            claims=(BETTER, Claim("score", low=0.8)),
-        ),
-        Lesson(
-            "too big a step",
-            (
-                "With so much weight on the graph, each step overshoots. The scores jump, and the objective rises "
-                "a hundredfold."
-            ),
-            {"tau_I": 0.1},
-            claims=(Claim("growth", low=100.0),),
-        ),
-        Lesson(
-            "low rank",
-            (
-                "A strong pull makes the third singular value zero. Two directions cannot separate four classes "
-                "(on at least 17 of 20 seeds it is worse than the labels alone)."
-            ),
-            {"tau_S": 0.5},
-            claims=(Claim("rank", high=2.0), WORSE),
-        ),
-        Lesson(
-            "too few features",
-            (
-                "Only labels, and eight random features. The similarity of points is mostly noise, and the "
-                "regions no longer follow the arms. The exact kernel would get five points more right (on at "
-                "least 14 of 20 seeds)."
-            ),
-            {"n_features": 8, "tau_I": 0.0, "tau_S": 0.0},
-            claims=(Claim("error_share", low=0.6), Claim("lag", low=0.05)),
-        ),
-        Lesson(
-            "unlabeled data hurts",
-            (
-                "Linear features on ten digits. Straight lines cannot follow the graph, so the graph makes the "
-                "scores worse."
-            ),
-            {
-                "data": "ten_digits",
-                "features": "linear",
-                "n_labeled": 100,
-                "step_size": 0.1,
-                "tau_I": 0.0003,
-                "tau_S": 0.01,
-            },
-            claims=(WORSE,),
-        ),
-    ),
+    figures=_TEXTS.figures,
+    lessons=_TEXTS.lessons,
 )

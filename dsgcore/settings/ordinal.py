@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
-from dsgcore.settings.guided.questions import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.profile import TRUST, USUAL, Lesson, PaperFigure, Profile, short, usual_run
+from dsgcore.settings.page_texts import texts_of
+from dsgcore.settings.profile import TRUST, USUAL, Profile, short, usual_run
 from dsgcore.settings.theorems import convex_theorem
 
 if TYPE_CHECKING:
@@ -59,47 +59,7 @@ def _sub_problems(run: Run, b: NDArray) -> panels.Table:
     )
 
 
-# The paper's experiments as studies.
-_PAPERS_RUN = {"n_features": 128, "n_iter": 200}
-
-_FIGURES = (
-    PaperFigure(
-        "fig1",
-        "Fig. 1",
-        "Time against the number of unlabeled points",
-        (
-            "With 500 labels, QS3ORAO is faster than M-SAMULT and M-PNU-AUC from 10,000 unlabeled points on. "
-            "Those two stop when their kernel matrices no longer fit into memory."
-        ),
-        (
-            "Friedman's generated regression in five classes, with a fixed number of iterations. So only "
-            "reading and testing take longer when the data grow. To get the competitors' times, start a race "
-            "on the setting's page."
-        ),
-        {"data": {"name": "friedman", "n_labeled": 500, "n": 4000}, "solver": _PAPERS_RUN},
-        ({"name": "data.n", "from": 1000, "to": 20_000, "n": 5},),
-        measure="seconds",
-        full_axes={"data.n": {"to": 1_000_000, "n": 7}},
-    ),
-    PaperFigure(
-        "fig2",
-        "Fig. 2",
-        "Mean AUC over ten draws of the labels",
-        (
-            "In most cases QS3ORAO has the highest AUC. It is higher than that of SVOREX, which learns from "
-            "the 500 labels alone."
-        ),
-        (
-            "Friedman's generated regression with 100 labels replaces the paper's eight sets, and γ is on the "
-            "axis. At γ = 1 only the labels count."
-        ),
-        {"data": {"name": "friedman", "n_labeled": 100, "n": 2000}, "solver": {**_PAPERS_RUN, "lam": 0.01}},
-        ({"name": "problem.gamma", "from": 0.0, "to": 1.0, "n": 6},),
-        seeds=10,
-        full={"data": {"n_labeled": 500, "n": 200_000}},
-        full_axes={"problem.gamma": {"n": 11}},
-    ),
-)
+_TEXTS = texts_of("ordinal")
 
 ORDINAL = Profile(
     short="Ordered classes",
@@ -122,28 +82,6 @@ ORDINAL = Profile(
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),
     guided=lessons_of("ordinal"),
-    figures=_FIGURES,
-    lessons=(
-        Lesson(
-            "works",
-            ("Five rings with two labels in each. The unlabeled points help to rank them from the centre outwards."),
-            claims=(BETTER, Claim("score", low=0.7)),
-        ),
-        Lesson(
-            "too big a step",
-            "Each step overshoots. The objective grows until the numbers overflow.",
-            {"step_size": 20.0},
-            claims=(DIVERGES,),
-        ),
-        Lesson(
-            "too few features",
-            (
-                "One random feature in each iteration for a narrow kernel. Its error is at least a third of the "
-                "function itself, and the ranking is worse than with the labels alone (on at least 17 of 20 "
-                "seeds). Compare f with h on the map."
-            ),
-            {"n_features": 1, "n_labeled": 50, "sigma": 20.0, "lam": 0.01},
-            claims=(Claim("error_share", low=1 / 3), WORSE),
-        ),
-    ),
+    figures=_TEXTS.figures,
+    lessons=_TEXTS.lessons,
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from dsgcore.core.parameters import Integer, Parameter, Real
 from dsgcore.settings.guided.lesson import GuidedLesson
-from dsgcore.settings.guided.questions import Claim
+from dsgcore.settings.page_texts import Lesson, PaperFigure, Sections
 from dsgcore.settings.panels import Details, Line, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 from dsgcore.solver.plan import STEERABLE
@@ -21,82 +21,8 @@ if TYPE_CHECKING:
 
 # Half of the draws stay near the present value: within this share of the range, on a logarithmic scale.
 NEAR = 0.4
-# Values of a spec that differ from the present ones, by section.
-Sections = Mapping[str, Mapping[str, Any]]
 # Function from a spec and the numbers of labeled and unlabeled points to a competitor's parameters.
 Translation = Callable[["Spec", int, int], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """Starting point of the workbench, named after its subject.
-
-    Attributes
-    ----------
-    sentence : str
-        Text beside the run.
-    values : mapping of str to any
-        Controls that differ from the defaults.
-    claims : tuple of Claim
-        The statements of the text as numbers. Each holds at the end of the run on at least nine of ten seeds.
-    """
-
-    name: str
-    sentence: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    claims: tuple[Claim, ...] = ()
-
-
-@dataclass(frozen=True)
-class PaperFigure:
-    """Figure or table of a paper, with a study of our method that asks the same question.
-
-    Attributes
-    ----------
-    name : str
-        Short name, for the command line.
-    title : str
-        Name in the paper.
-    asks : str
-        The two quantities that are drawn against each other.
-    says : str
-        The paper's statement about it.
-    differs : str
-        Differences of the study from the paper, with reasons.
-    spec : mapping
-        Values that differ from the setting's defaults.
-    axes : tuple of mapping
-        Axes, in the form of a study's plain data.
-    seeds : int
-        Number of seeds, from 0 on.
-    measure : str
-        Measure that is shown first, one of `dsgcore.studies.MEASURES`.
-    full, full_axes, full_seeds
-        Changes for a study of the paper's size: in `spec`, in the axes by name, and the number of seeds.
-    """
-
-    name: str
-    title: str
-    asks: str
-    says: str
-    differs: str
-    spec: Sections
-    axes: tuple[Mapping[str, Any], ...]
-    seeds: int = 3
-    measure: str = "score"
-    full: Sections = field(default_factory=dict)
-    full_axes: Sections = field(default_factory=dict)
-    full_seeds: int = 10
-
-    def study(self, setting: str, *, is_full: bool = False) -> dict[str, Any]:
-        """Return the study as plain data, at a laptop's size or the paper's."""
-        more, said = (self.full, self.full_axes) if is_full else ({}, {})
-        sections = {name: {**self.spec.get(name, {}), **more.get(name, {})} for name in {**self.spec, **more}}
-        return {
-            "spec": {"setting": setting, **sections},
-            "axes": [{**axis, **said.get(axis["name"], {})} for axis in self.axes],
-            "seeds": list(range(self.full_seeds if is_full else self.seeds)),
-        }
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.guided.questions import BETTER, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.profile import USUAL, Lesson, PaperFigure, Profile, Times, short, usual_run
+from dsgcore.settings.page_texts import texts_of
+from dsgcore.settings.profile import USUAL, Profile, Times, short, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate
 from dsgcore.settings.theorems import constant_step_theorem, unbiased_batches
 
@@ -113,44 +113,7 @@ def _constant(spec: Spec, measured: Measured) -> Constant | None:
     return Constant("error", D, Rate(-0.5, "T", "1/√T"), "θ² M² (√κ + √φ)² / √T", ingredients)
 
 
-# The paper's experiments as studies.
-_PAPERS_RUN = {"n_features": 128, "n_iter": 200}
-
-_FIGURES = (
-    PaperFigure(
-        "fig2",
-        "Fig. 2",
-        "Time against the size of the training set",
-        (
-            "TSGS3VM is much faster than the others, also on sets with a million points. BLS3VM and "
-            "S3VM-light often run out of memory."
-        ),
-        (
-            "The data are generated. The number of iterations is fixed, while the paper makes one pass over "
-            "the data. So the time hardly grows. To get the competitors' times, start a race on the setting's "
-            "page."
-        ),
-        {"data": {"name": "two_moons", "n_labeled": 200, "n": 4000}, "solver": _PAPERS_RUN},
-        ({"name": "data.n", "from": 500, "to": 20_000, "n": 6},),
-        measure="seconds",
-        full_axes={"data.n": {"from": 1000, "to": 1_000_000, "n": 7}},
-    ),
-    PaperFigure(
-        "fig3",
-        "Fig. 3",
-        "Test score over ten draws of the labels",
-        ("TSGS3VM generalises about as well as BLS3VM, S3VM-light and BGS3VM, and better than fixed random features."),
-        (
-            "Breast cancer with 50 labels replaces the paper's eight sets, and scores replace errors. The "
-            "axis shows the loss of unlabeled points instead of the method: the four losses of the paper's "
-            "Table 2."
-        ),
-        {"data": {"name": "breast_cancer", "n_labeled": 50}, "solver": _PAPERS_RUN},
-        ({"name": "problem.loss", "values": ["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"]},),
-        seeds=10,
-        full={"data": {"n_labeled": 200}},
-    ),
-)
+_TEXTS = texts_of("s3vm")
 
 S3VM = Profile(
     short="Gaps",
@@ -194,40 +157,6 @@ $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|
         C_star=4.0,
     ),
     guided=lessons_of("s3vm"),
-    figures=_FIGURES,
-    lessons=(
-        Lesson(
-            "works",
-            (
-                "Six labels and the shape of the unlabeled points. The boundary moves into the gap between the "
-                "moons, and nearly every point is on the right side."
-            ),
-            claims=(BETTER, Claim("gain", low=0.04), Claim("score", low=0.93)),
-        ),
-        Lesson(
-            "too big a step",
-            "Each step overshoots. The boundary jumps, and the objective rises at least a hundredfold.",
-            {"step_size": 2.0},
-            claims=(Claim("growth", low=100.0), Claim("score", high=0.8)),
-        ),
-        Lesson(
-            "too few features",
-            (
-                "Only labels, 50 of them, and one random feature in each iteration. Its error is at least half as "
-                "large as the function itself. Compare f with h on the map: h gets at least three points more "
-                "right."
-            ),
-            {"n_features": 1, "step_size": 0.3, "n_labeled": 50, "C_star": 0.0, "is_balanced": False},
-            claims=(Claim("error_share", low=0.5), Claim("lag", low=0.03)),
-        ),
-        Lesson(
-            "unlabeled data hurts",
-            (
-                "There is a gap between two bands, but the classes are left and right. The boundary moves into "
-                "the gap, which is the wrong place."
-            ),
-            {"data": "misleading_gap", "sigma": 2.0, "n_labeled": 20, "is_balanced": False, "C_star": 10.0},
-            claims=(WORSE, Claim("gain", high=-0.1)),
-        ),
-    ),
+    figures=_TEXTS.figures,
+    lessons=_TEXTS.lessons,
 )

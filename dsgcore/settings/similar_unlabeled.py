@@ -10,9 +10,9 @@ from dsgcore.prior import similar_class_prior
 from dsgcore.problems import UNLABELED
 from dsgcore.problems.similar_unlabeled import CORRECTIONS
 from dsgcore.settings import panels
-from dsgcore.settings.guided.questions import BETTER, DIVERGES, WORSE, Claim
 from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.profile import USUAL, Among, Lesson, PaperFigure, Profile, short, usual_run
+from dsgcore.settings.page_texts import texts_of
+from dsgcore.settings.profile import USUAL, Among, Profile, short, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Rate
 from dsgcore.settings.theorems import constant_step_theorem, unbiased_batches
 
@@ -101,118 +101,7 @@ def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
     )
 
 
-# The paper's experiments as studies.
-_PAPERS_RUN = {"n_features": 256, "batch_size": 256, "n_iter": 100}
-_FULL_RUN = {"n_features": 1000, "batch_size": 1000, "n_iter": 100}
-_MIXTURE = {"name": "gaussian_mixture", "n": 4000, "n_labeled": 500, "imbalance": 0.7}
-_MANY = {"name": "high_dimensional", "n": 3000, "n_labeled": 500, "imbalance": 0.7}
-# 10,000 members of pairs, so many unlabeled points, and a third of these for the test.
-_SMALL = {"n": 23_333, "n_labeled": 5000, "test_share": 0.143}
-_LARGE = {"n": 143_333, "n_labeled": 5000, "test_share": 0.233}
-_ITERATIONS = {"name": "solver.n_iter", "from": 16, "to": 256, "n": 5}
-_TO_100 = {"solver.n_iter": {"to": 100}}
-_MADE = "Two generated clusters replace covtype, poker and the other sets. "
-_DOT = {"name": "dot_product", "sigma": 0.02}
-
-_FIGURES = (
-    PaperFigure(
-        "fig1",
-        "Fig. 1",
-        "Accuracy during training, few unlabeled points",
-        (
-            "With 5,000 similar pairs and 10,000 unlabeled points, TSGSU is as accurate as SU-SL and CUU "
-            "after 100 iterations. It reaches that accuracy sooner."
-        ),
-        _MADE + "Only TSGSU is drawn, over iterations instead of seconds. To compare by seconds, use “time to score”.",
-        {"data": _MIXTURE, "solver": _PAPERS_RUN},
-        (_ITERATIONS,),
-        full={"data": _SMALL, "solver": _FULL_RUN},
-        full_axes=_TO_100,
-    ),
-    PaperFigure(
-        "fig2",
-        "Fig. 2",
-        "Accuracy during training, many unlabeled points",
-        ("With 100,000 unlabeled points, SU-SL and SU-DH run out of memory. TSGSU is ahead of CUU at every time."),
-        _MADE + "There are 20,000 points, so that the page can show the result at once.",
-        {"data": {**_MIXTURE, "n": 20_000}, "solver": _PAPERS_RUN},
-        (_ITERATIONS,),
-        full={"data": _LARGE, "solver": _FULL_RUN},
-        full_axes=_TO_100,
-    ),
-    PaperFigure(
-        "fig3",
-        "Fig. 3",
-        "With and without the correction",
-        ("Without the absolute value the accuracy falls during training, because the estimated risk becomes negative."),
-        (
-            "Few generated points, many features and a weak ridge. Otherwise no risk is negative: on the "
-            "paper's covtype, no mini-batch had a negative risk in our runs."
-        ),
-        {
-            "data": {**_MIXTURE, "n": 400, "n_labeled": 30, "noise": 0.4},
-            "solver": {**_PAPERS_RUN, "lam": 1e-5, "batch_size": 128, "step_size": 2.0},
-        },
-        (
-            {"name": "problem.correction", "values": ["absolute value", "identity"]},
-            {"name": "solver.n_iter", "from": 16, "to": 1024, "n": 4},
-        ),
-        seeds=5,
-        full={"data": _SMALL, "solver": _FULL_RUN},
-        full_axes=_TO_100,
-    ),
-    PaperFigure(
-        "table4",
-        "Table 4",
-        "The Gaussian kernel's width and the ridge, 10,000 unlabeled points",
-        (
-            "With width and ridge chosen from the powers of two between 2⁻⁷ and 2⁷, TSGSU is better than "
-            "SU-SL on five of six sets."
-        ),
-        (
-            "A hundred generated columns, two of which matter, and a part of the grid. The values are chosen "
-            "by the test score, so the best one looks too good."
-        ),
-        {"data": _MANY, "solver": _PAPERS_RUN},
-        (
-            {"name": "kernel.sigma", "from": 0.03125, "to": 8.0, "n": 5},
-            {"name": "solver.lam", "from": 0.0078125, "to": 2.0, "n": 5},
-        ),
-        full={"data": _SMALL, "solver": _FULL_RUN},
-        full_axes={name: {"from": 2.0**-7, "to": 2.0**7, "n": 15} for name in ("kernel.sigma", "solver.lam")},
-    ),
-    PaperFigure(
-        "table5",
-        "Table 5",
-        "The dot product kernel's scale and the ridge",
-        "On high-dimensional sets with the dot product kernel, TSGSU is the best in most cases.",
-        (
-            "A hundred generated columns replace digits and texts. The values are chosen by the test score, "
-            "so the best one looks too good."
-        ),
-        {"data": _MANY, "kernel": _DOT, "solver": {**_PAPERS_RUN, "step_size": 0.1}},
-        (
-            {"name": "kernel.sigma", "from": 0.001, "to": 0.1, "n": 5},
-            {"name": "solver.lam", "from": 0.01, "to": 1.0, "n": 3},
-        ),
-        full={"data": _SMALL, "solver": _FULL_RUN},
-        full_axes={"kernel.sigma": {"from": 0.001, "to": 1.0, "n": 4}},
-    ),
-    PaperFigure(
-        "fig4",
-        "Fig. 4",
-        "Accuracy during training, dot product kernel",
-        (
-            "With the dot product kernel, TSGSU is faster than CUU with all points as centres. It is more "
-            "accurate than CUU with 2,000 centres."
-        ),
-        "A hundred generated columns replace digits and texts. Only TSGSU is drawn.",
-        {"data": _MANY, "kernel": _DOT, "solver": {**_PAPERS_RUN, "step_size": 0.1}},
-        (_ITERATIONS,),
-        full={"data": _LARGE, "solver": _FULL_RUN},
-        full_axes=_TO_100,
-    ),
-)
+_TEXTS = texts_of("similar_unlabeled")
 
 SIMILAR_UNLABELED = Profile(
     short="Pairs",
@@ -247,41 +136,6 @@ point, not the optimum.""",
         batch_size=64,
     ),
     guided=lessons_of("similar_unlabeled"),
-    figures=_FIGURES,
-    lessons=(
-        Lesson(
-            "works",
-            (
-                "Fifty pairs that share a class, no label at all, and a known share of positives. Without the "
-                "correction, the estimated risk of a class falls below zero. The correction brings at least three "
-                "points on most seeds."
-            ),
-            claims=(BETTER, Claim("gain", low=0.03), Claim("score", low=0.75)),
-        ),
-        Lesson(
-            "too big a step",
-            ("Each step overshoots. The objective grows from iteration to iteration until the numbers overflow."),
-            {"step_size": 20.0, "sigma": 5.0},
-            claims=(DIVERGES,),
-        ),
-        Lesson(
-            "wrong share of positives",
-            (
-                "You must tell the method the share of positives, and its correction relies on it. Told 0.95 "
-                "instead of 0.7, it takes the risk of the negatives for overfitting and calls nearly everything "
-                "positive. Without the correction, it gets six points more right."
-            ),
-            {"prior": 0.95, "sigma": 20.0, "lam": 0.01, "n_labeled": 200},
-            claims=(Claim("positive_share", low=0.9), WORSE, Claim("gain", high=-0.06)),
-        ),
-        Lesson(
-            "negative risk",
-            (
-                "Few pairs, a flexible kernel and no correction. The estimated risk falls below zero, which is a "
-                "sign of overfitting."
-            ),
-            {"n_labeled": 20, "sigma": 100.0, "correction": "identity", "lam": 0.0001},
-            claims=(Claim("objective", high=-0.1), Claim("score", high=0.8)),
-        ),
-    ),
+    figures=_TEXTS.figures,
+    lessons=_TEXTS.lessons,
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.core.parameters import AUTOMATIC, PARAMETER, Parameter, ParameterError, Text, field_of, integer, quoted
-from dsgcore.core.plain import REQUIRED, Record, items, record
+from dsgcore.core.parameters import AUTOMATIC, Parameter, ParameterError, Text, field_of, integer, quoted
+from dsgcore.core.plain import REQUIRED, Record, items, mapping, record
 from dsgcore.settings.guided.questions import CLAIM, Claim, Curve, Estimate, Pick, some_text
 
 
@@ -28,6 +28,9 @@ class _Values(Parameter):
                     f"{self.name}, {name} must be a text, a number, true, false or {AUTOMATIC!r}, got {quoted(own)}"
                 )
         return {name: None if own == AUTOMATIC else own for name, own in value.items()}
+
+
+VALUES = _Values("values", {})
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class LessonStep:
 
     text: str = some_text()
     explanation: str = some_text()
-    values: Mapping[str, Any] = field(default_factory=dict, metadata={PARAMETER: _Values("values", {})})
+    values: Mapping[str, Any] = mapping(VALUES)
     controls: tuple[str, ...] = items(Text("control", ""), ())
     pick: Pick | None = record(Pick)
     estimate: Estimate | None = record(Estimate)

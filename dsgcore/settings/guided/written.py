@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError
-from dsgcore.core.plain import read
+from dsgcore.core.plain import Made, read
 from dsgcore.core.text_files import TextFileError, read_text
 from dsgcore.settings.guided.lesson import GuidedLesson
 
@@ -30,14 +31,24 @@ def lessons_of(setting: str, folder: Path = HERE) -> tuple[GuidedLesson, ...]:
     LessonError
         If a file is not valid. The message names the file, the place, the value given, and what is allowed.
     """
-    found = [_lesson(file) for file in sorted((folder / setting).glob("*.toml"))]
+    found = [
+        read_file(GuidedLesson, file, "a lesson in TOML", name=file.stem)
+        for file in sorted((folder / setting).glob("*.toml"))
+    ]
     return tuple(sorted(found, key=lambda lesson: lesson.order))
 
 
-def _lesson(file: Path) -> GuidedLesson:
+def read_file(cls: type[Made], file: Path, holds: str, **more: Any) -> Made:
+    """Return an object of a class whose fields are parameters, as a TOML file describes it. `holds` names its content.
+
+    Raises
+    ------
+    LessonError
+        As `lessons_of`.
+    """
     place = f"{file.parent.name}/{file.name}"
     try:
-        return read(GuidedLesson, tomllib.loads(read_text(file, "a lesson in TOML")), place, name=file.stem)
+        return read(cls, tomllib.loads(read_text(file, holds)), place, **more)
     except (TextFileError, ParameterError) as error:
         raise LessonError(str(error)) from None
     except tomllib.TOMLDecodeError as error:
