@@ -67,7 +67,7 @@ def _answer(look: showing.Look, was_going: bool) -> None:
         return
     refresh(state)
     is_all_read = read_curves(state, look.measure)
-    chart, ranking = st.columns([6, 5], gap="medium")
+    chart, ranking = st.columns([5, 6], gap="small")
     with chart:
         showing.draw_chart(state, look)
     with ranking:

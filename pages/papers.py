@@ -15,9 +15,9 @@ from pages.studies.study_links import link_to_figure
 
 # The marks differ in shape, not only in colour.
 MARKS = {
-    papers.CAME_OUT: ":green[✓]",
+    papers.REPRODUCED: ":green[✓]",
     papers.IN_PART: ":orange[◐]",
-    papers.DID_NOT: ":red[✗]",
+    papers.NOT_REPRODUCED: ":red[✗]",
     papers.NOT_COMPARABLE: ":gray[–]",
 }
 WIDTH = 340

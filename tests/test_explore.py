@@ -78,7 +78,7 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store)
     assert [t["name"] for t in others if t.get("mode") == "markers"] == ["all seeds diverged"]
     ranking = app.dataframe[0].value
     assert len(ranking) == 36
-    assert ranking["seeds"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
+    assert ranking["test AUC"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
     assert ranking["minus the best"][0] == ""
     assert ranking["minus the best"][1].count(",") == 1
 
@@ -101,9 +101,8 @@ def test_the_time_to_a_score_is_compared_like_any_other_number(store):
     assert seconds == pytest.approx([4 / 6 * 0.1] * 30, rel=1e-3)
     assert "seconds to 0.45" in app.dataframe[0].value
     app.number_input(key="x_target").set_value(0.6).run()
-    assert set(checked(app).dataframe[0].value["seconds to 0.6"]) == {
-        "–"
-    }  # no run reaches it: only the diverged ones are left
+    # No run reaches it: only the diverged ones are left.
+    assert set(checked(app).dataframe[0].value["seconds to 0.6"]) == {"– (3 diverged)"}
     app.number_input(key="x_target").set_value(None).run()
     assert "seconds to" in figure(checked(app))["layout"]["title"]["text"]
 

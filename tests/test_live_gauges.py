@@ -108,7 +108,7 @@ def test_a_run_that_scores_worse_than_labels_only_is_never_said_to_be_limited_by
     assert compare(live.run, live.supervised).verdict is Verdict.WORSE
     found = live_gauges(live.run, baseline=live.supervised)
     assert found.leading is None
-    assert found.summary().startswith("No gauge limits this run, but it scores worse than labels only.")
+    assert found.summary().startswith("No gauge limits this run, but it scores worse than “labels only”.")
     assert live_gauges(live.run).summary() == "Nothing limits this run."
 
 

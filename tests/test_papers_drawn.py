@@ -9,7 +9,7 @@ from test_papers import FIGURES
 
 from pages.pictures import papers
 
-OUTCOMES = (papers.CAME_OUT, papers.IN_PART, papers.DID_NOT, papers.NOT_COMPARABLE)
+OUTCOMES = (papers.REPRODUCED, papers.IN_PART, papers.NOT_REPRODUCED, papers.NOT_COMPARABLE)
 
 
 def test_the_drawn_numbers_are_those_of_the_benchmark_note():

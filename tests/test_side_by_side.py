@@ -27,7 +27,7 @@ def test_the_three_maps_are_of_one_step_and_the_error_begins_at_zero(name):
     assert (error["zmin"], error["zmax"]) == pytest.approx((0.0, reach))
     assert max(np.abs(z[part] - (f["zmin"] + reach)).max() for part in "fh") == pytest.approx(reach, rel=1e-3)
     (caption,) = (c.value for c in app.caption if "f and h have the same colour scale" in c.value)
-    assert caption.startswith("After step 12. ")
+    assert caption.startswith("The maps show step 12. ")
     assert f"at most {z['e'].max():.2g} here" in caption
 
 

@@ -155,7 +155,7 @@ class CUU(PairsBaseline):
 
     title = "CUU"
     citation = "Lu, Zhang, Niu and Sugiyama, AISTATS 2020"
-    sentence = "learns from similar pairs by mini-batches on kernels at fixed centres, risk corrected"
+    sentence = "learns from similar pairs in mini-batches, with kernels at fixed centres and a corrected risk"
 
     loss: str = like(SimilarUnlabeled, "loss", options=tuple(MARGIN_LOSSES))
     correction: str = like(SimilarUnlabeled, "correction", options=tuple(SLOPES_BELOW_ZERO))

@@ -276,7 +276,7 @@ class EverydayOrdinalSVC(EverydayOrdinal):
     """
 
     title = "SVC"
-    sentence = "learns any two classes apart from the labels alone, and ranks by the sum"
+    sentence = "learns one classifier for each two classes from the labels alone, and ranks by their sum"
 
     C: float = like(C)
 

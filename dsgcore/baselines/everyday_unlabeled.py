@@ -85,7 +85,7 @@ class EverydaySelfTraining(LibsvmKernel, Semisupervised):
 
     title = "Self-training SVC"
     citation = "scikit-learn; Yarowsky 1995"
-    sentence = "learns from the labels, then also from its own sure predictions"
+    sentence = "learns from the labels, then also from its own confident predictions"
 
     C: float = like(C)
     threshold: float = real(0.75, low=0.0, high=0.999999)

@@ -63,7 +63,7 @@ class PNUAUC(AUCBaseline):
 
     title = "PNU-AUC"
     citation = "Sakai, Niu and Sugiyama, Machine Learning 2018"
-    sentence = "ranks by pairs of one class with unlabeled points, in closed form, and needs the share of that class"
+    sentence = "learns to rank from pairs of a labeled and an unlabeled point, in closed form, and needs the share of positives"
 
     eta: float = real(0.5, low=-1.0, high=1.0, symbol="η")
     prior: float | str = like(
@@ -109,7 +109,7 @@ class SAMULT(AUCBaseline):
 
     title = "SAMULT"
     citation = "Xie and Li, AAAI 2018"
-    sentence = "ranks with unlabeled points taken as both classes, in closed form"
+    sentence = "learns to rank as if each unlabeled point were both positive and negative, in closed form"
 
     gamma: float = real(0.5, low=0.0, high=1.0, symbol="γ")
 

@@ -72,7 +72,7 @@ class S3VMLight(S3VMBaseline):
 
     title = "S3VM-light"
     citation = "S3VM-light, Joachims, ICML 1999"
-    sentence = "learns a support vector machine on labels that it guesses, and switches them in pairs"
+    sentence = "learns a support vector machine on labels that it guesses, and switches these guesses in pairs"
 
     C: float = like(C)
     C_star: float | None = like(SemiSupervisedSVM, "C_star")

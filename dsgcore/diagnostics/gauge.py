@@ -84,4 +84,4 @@ class LiveGauges:
 
 STILL = "Still converging."
 NOTHING, EARLY = "Nothing limits this run.", "It is too early to say what limits this run."
-BEATEN = "No gauge limits this run, but it scores worse than {}. Change the problem's parameters or the kernel."
+BEATEN = "No gauge limits this run, but it scores worse than “{}”. Change the problem's parameters or the kernel."

@@ -141,7 +141,7 @@ S3VM = Profile(
     suggested={name: how for name, how in USUAL.items() if name != "lam"} | dict.fromkeys(("C", "C_star"), Times(30.0)),
     details=_details,
     theorem=constant_step_theorem(
-        """**Theorem 1 of TSGS3VM.** The risk is not convex: with a constant step $\\theta / T^{3/4}$ over $T$ iterations,
+        """**Theorem 1 of TSGS3VM.** The risk is not convex. With a constant step $\\theta / T^{3/4}$ over $T$ iterations,
 $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|^2$ is $O(1/T^{1/4})$.""",
         schedule="theta/T^(3/4)",
         rates={"error": Rate(-0.5, "T", "1/√T"), "gradient_mean": Rate(-0.25, "T", "1/T^¼")},

@@ -124,9 +124,9 @@ SIMILAR_UNLABELED = Profile(
     details=_details,
     risks=_risks,
     theorem=constant_step_theorem(
-        """**Theorem 1 of TSGSU.** The corrected risk is not convex: with a constant step
-$\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ over the run is $O(1/\\sqrt{T})$: a stationary
-point, not the optimum.""",
+        """**Theorem 1 of TSGSU.** The corrected risk is not convex. With a constant step
+$\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ over the run is $O(1/\\sqrt{T})$. The run
+approaches a stationary point, which need not be the optimum.""",
         schedule="theta/sqrt(T)",
         rates={"gradient_mean": Rate(-0.5, "T", "1/√T")},
         of_risk=_of_risk,

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 SPLIT = """The proof splits the error in two: $|f_t - f^*|^2 \\le 2\\,|f_t - h_t|^2 + 2\\kappa\\,\\|h_t - f^*\\|^2_{\\mathcal{H}}$,
 the error of the random features and the error of the random data."""
-LEMMA = """The chart of $|f - h|^2$ is the features' part. Lemma 1 bounds it by $M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$. The band
-is an unbiased estimate, not a bound. It follows the spread of the contributions of single features. **The bound is far above
-both, by several powers of ten.** It is the same for one random feature and for a thousand, although the error falls as $1/m$.
-It also adds up $|c_b|$ as if all points of a mini-batch pulled in the same direction. In fact they mostly cancel."""
+LEMMA = """The chart of $|f - h|^2$ shows the error of the random features. Lemma 1 bounds it by
+$M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$. The band is an unbiased estimate, not a bound. It follows the spread of the
+contributions of single features. **The bound is far above both, by several powers of ten.** It is the same for one random
+feature and for a thousand, although the error falls as $1/m$. It also adds up $|c_b|$ as if all points of a mini-batch pulled
+in the same direction. In fact they mostly cancel."""
 NO_CONSTANT = """The losses are squared, so no constant $M$ bounds their derivatives in advance. The chart uses the largest
 $\\sum_b |c_b|$ so far."""
 CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
@@ -88,7 +89,7 @@ def constant_step_theorem(
 def unbiased_batches(spec: Spec, *, why: str, name: str, without: Any, breach: Breach) -> Assumption:
     """Return the assumption that mini-batch gradients are unbiased. It holds if `name` of the problem is `without`."""
     holds = getattr(spec.problem, name) == without
-    sentence = f"The gradient of a mini-batch is unbiased{'' if holds else f' (here it is not: {why})'}."
+    sentence = f"The gradient of a mini-batch is unbiased{'' if holds else f' (here it is biased: {why})'}."
     return Assumption(sentence, holds, {"problem": {name: without}}, breach=breach)
 
 

@@ -33,5 +33,5 @@ def train(run: Run) -> tuple[str, str]:
 
 
 def twin(run: Run) -> str:
-    """Return a sentence on the twin that the run is compared with."""
-    return f"The same run, {run.problem.baseline_name}: same data, mini-batches and features."
+    """Return two sentences on the twin that the run is compared with."""
+    return f"“{run.problem.baseline_name}” is the run for comparison. Its data, mini-batches and features are the same."

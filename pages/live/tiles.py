@@ -115,7 +115,7 @@ def comparison_words(made: Comparison, twin: str) -> str:
     """Return the comparison of the score with the twin's, with a verdict if the test points allow one."""
     if made.verdict is None:
         return made.reason
-    return f"{made.verdict.value} {twin} ({round(made.difference, 3) + 0.0:+.3f} ± {made.half_width:.3f})"
+    return f"{made.verdict.value} “{twin}” ({round(made.difference, 3) + 0.0:+.3f} ± {made.half_width:.3f})"
 
 
 def _score_help(live: LiveRun, *, is_compared: bool) -> str:

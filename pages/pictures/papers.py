@@ -22,7 +22,12 @@ from pages.pictures.making import FOLDER
 from pages.pictures.terms import CURRENT_COLOR
 
 # Comparisons of a paper's statement with a new measurement.
-CAME_OUT, IN_PART, DID_NOT, NOT_COMPARABLE = "came out", "came out in part", "did not come out", "not comparable"
+REPRODUCED, IN_PART, NOT_REPRODUCED, NOT_COMPARABLE = (
+    "reproduced",
+    "reproduced in part",
+    "not reproduced",
+    "not comparable",
+)
 RESULTS = FOLDER / "papers.toml"
 NUMBERS = FOLDER / "papers.csv"
 NOTE = Path(__file__).parents[2] / "tests" / "benchmarks" / "papers.md"

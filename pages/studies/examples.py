@@ -37,7 +37,7 @@ def draw_example_study(setting: str, measure: str, view: str) -> None:
     spec = made.study.spec
     _say_example(spec, f"{len(made.points)} points × {len(made.study.seeds)} seeds")
     look = showing.Look(SCORE if measure == TIME else measure, view, None, state.chosen)
-    chart, ranking = st.columns([6, 5], gap="medium")
+    chart, ranking = st.columns([5, 6], gap="small")
     with chart:
         showing.draw_chart(state, look)
     with ranking:

@@ -77,7 +77,7 @@ def _say(state: Exploring) -> None:
     results: Results = state.made.results("score")
     problem, n = state.made.study.spec.problem, int(results.n[0])
     if n < 2:
-        twin = f" and the same run, {problem.baseline_name}," if len(results.points) > 1 else ""
+        twin = f" and the run for comparison, “{problem.baseline_name}”," if len(results.points) > 1 else ""
         st.caption(
             f"Repeats this run{twin} with other seeds: other data (if generated), labels, mini-batches and features."
         )

@@ -199,12 +199,18 @@ def draw_ranking(state: Exploring, look: Look) -> None:
 def _row(results: Results, axes: list[AxisView], name: str, place: int, best: int) -> dict[str, Any]:
     point = dict(zip((axis.label for axis in axes), map(_text, axes, results.points[place]), strict=True))
     error = f" ± {results.error[place]:.2g}" if results.n[place] > 1 else ""
-    seeds = f"{results.n[place]}"
-    if results.n_diverged[place]:
-        seeds += f", {results.n_diverged[place]} diverged"
     mean = f"{results.mean[place]:.4g}{error}" if results.n[place] else "–"
     difference = "" if place == best else said_difference(results.compared(place, best))
-    return {**point, name: mean, "minus the best": difference, "seeds": seeds}
+    return {**point, name: mean + _missing(results, place), "minus the best": difference}
+
+
+def _missing(results: Results, place: int) -> str:
+    """Return the number of a point's seeds in parentheses if it has no result for some of them; else an empty text."""
+    n, diverged = int(results.n[place]), int(results.n_diverged[place])
+    if n == len(results.study.seeds):
+        return ""
+    parts = [f"{n} seed{'s' * (n > 1)}"] * (n > 0) + [f"{diverged} diverged"] * (diverged > 0)
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _text(axis: AxisView, value: Any) -> str:

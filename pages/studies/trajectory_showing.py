@@ -231,7 +231,7 @@ def _compared(slope: Slope, rate: Rate | None, *, holds: bool) -> dict[str, str]
     promised = f"{rate.slope:+.2f} ({rate.words})"
     if not holds:
         return {"slope": _said_slope(slope), "theorem": f"{promised}, but assumptions are broken"}
-    said = "kept" if slope.keeps(rate.slope) else "not yet"
+    said = "agrees" if slope.keeps(rate.slope) else "not yet"
     return {"slope": _said_slope(slope), "theorem": f"{promised}: {said}"}
 
 

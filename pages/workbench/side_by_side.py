@@ -39,7 +39,7 @@ def side_by_side(bench: Any, run: Run, theme: str) -> None:
             alt = f"Map of {name} at step {run.model_t}: from {values.min():.3g} to {values.max():.3g}."
             live_chart(figure, key=key, alt=alt, height=HEIGHT)
     st.caption(
-        f"After step {run.model_t}. {words.F} {words.H} f and h have the same colour scale, and "
+        f"The maps show step {run.model_t}. {words.F} {words.H} f and h have the same colour scale, and "
         f"f goes from {f.min():.3g} to {f.max():.3g}. The scale of |f − h| begins at 0 and is half as "
         f"long. |f − h| is at most {error.max():.2g} here."
     )

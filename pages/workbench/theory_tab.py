@@ -68,7 +68,7 @@ def _to_keep(spec: Spec) -> list[tuple[Control, Any, Any]]:
 
 def _what_it_sets(spec: Spec) -> str:
     changed = [(c, before, after) for c, before, after in _to_keep(spec) if before != after]
-    said = ", ".join(f"{c.parameter.label} {c.say(before)} → {c.say(after)}" for c, before, after in changed)
+    said = "; ".join(f"{c.parameter.label}: {c.say(before)} → {c.say(after)}" for c, before, after in changed)
     return f"{said}." if said else "The same values, without the changes during the run."
 
 
