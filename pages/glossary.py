@@ -8,10 +8,7 @@ import streamlit as st
 
 import dsgcore
 from dsgcore.glossary import TOPICS, Term
-from pages.charts.figures import INK
-from pages.charts.theme import theme_now
-from pages.pictures.making import file_of
-from pages.pictures.terms import CURRENT_COLOR, PICTURES, SIZE
+from pages.pictures.kept import kept_picture
 from pages.shell.warm_up import is_ready
 
 SEARCH = "find"  # also its name in the link
@@ -59,10 +56,8 @@ def _contains(term: Term, wanted: str) -> bool:
 
 def _term(term: Term) -> None:
     st.subheader(term.name, anchor=term.anchor)
-    if term.name in PICTURES:
-        picture, theme = file_of(f"term-{term.anchor}"), theme_now()
-        svg = picture.read_text(encoding="utf-8").replace(CURRENT_COLOR, INK[theme])
-        st.image(svg, width=SIZE[0], alt=PICTURES[term.name][1])
+    if picture := kept_picture(f"term-{term.anchor}"):
+        st.image(picture.svg, width=picture.width, alt=picture.alt)
     st.markdown(f"{term.student}\n\n{term.researcher}")
 
 

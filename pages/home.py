@@ -1,78 +1,57 @@
-"""Home page: a first lesson, the five settings, and the data."""
+"""Home page: a first lesson, the five settings at work, and below them everything else."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
-from dsgcore.settings import Profile, profile_of
-from pages.pictures.making import file_of
+from dsgcore.settings import profile_of
+from pages.pictures.kept import kept_picture
 from pages.session.link import link_to_guided
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 
 START = "auc"  # its first lesson shows in two minutes how unlabeled points help
+ELSEWHERE = {
+    "pages/lessons.py": "**All lessons.** Each asks a question: guess, watch the run, and read the reason.",
+    "pages/data.py": "**Look at the data.** Explore generated and real data sets, or bring your own file.",
+    "pages/compare.py": "**Compare on your data.** Find out which method suits them, and whether unlabeled points help.",
+}
 
 
 def home() -> None:
-    """Draw the home page."""
-    st.title("DSG Lab")
-    st.markdown(
-        "Watch methods learn from data with few labels. Move a slider, and see the result change while the run goes on."
-    )
-    _start_here(SETTINGS[START])
-    cards: list[Callable[[], None]] = [*(partial(_setting_card, setting) for setting in SETTINGS.values()), _data_card]
-    with st.container(key="home-cards"):
-        for start in range(0, len(cards), 3):
-            for column, draw in zip(st.columns(3), cards[start : start + 3], strict=False):
-                with column, st.container(border=True, height="stretch"):
-                    draw()
-    st.caption(
-        "Each method samples everything: points, pairs, and random features of the kernel. The same seed gives the same "
-        "numbers, and a link holds the whole experiment."
-    )
+    """Draw the home page: what a newcomer needs fills the window, and the rest is below."""
+    with st.container(key="home-first"):
+        st.title("DSG Lab")
+        st.markdown("Each picture shows a method that learns from a few coloured labels and many grey points.")
+        lesson = profile_of(SETTINGS[START]).guided[0]
+        with st.container(key="start-here"):
+            st.page_link(
+                page_of(SETTINGS[START]),
+                label="Start here",
+                icon=":material/play_arrow:",
+                query_params=link_to_guided(SETTINGS[START], lesson.name),
+                width="content",
+            )
+        with st.container(key="home-pictures"):
+            for setting in SETTINGS.values():
+                _setting(setting)
+    with st.container(key="home-more"):
+        for page, said in ELSEWHERE.items():
+            st.page_link(page, label=said, icon=":material/arrow_forward:")
 
 
-def _start_here(setting: type[Setting]) -> None:
-    lesson = profile_of(setting).guided[0]
-    with st.container(key="start-here", horizontal=True, vertical_alignment="center", gap="medium"):
-        st.page_link(
-            page_of(setting),
-            label="Start here",
-            icon=":material/play_arrow:",
-            query_params=link_to_guided(setting, lesson.name),
-            width="content",
-        )
-        st.markdown(
-            f"**{lesson.title}** A lesson of {lesson.minutes} minutes: guess, watch the run, and read the reason."
-        )
-        st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:", width="content")
-
-
-def _setting_card(setting: type[Setting]) -> None:
+def _setting(setting: type[Setting]) -> None:
+    """Draw the picture of a setting at work, if there is one, and its name, with the paper's second."""
     profile = profile_of(setting)
-    _picture(setting, profile)
-    st.markdown(f"## {profile.headline or profile.short}\n{profile.card}")
-    name = f"{profile.short} ({profile.paper})" if profile.paper != profile.short else profile.short
-    st.page_link(page_of(setting), label=name, icon=":material/arrow_forward:")
-
-
-def _picture(setting: type[Setting], profile: Profile) -> None:
-    """Show the picture of the setting's first lesson, if there is one."""
-    path = file_of(setting.name)
-    if path.is_file():
-        alt = f"{profile.short}: labeled and unlabeled points on a map of the learned score."
-        st.image(path.read_text(encoding="utf-8"), width="stretch", alt=alt)
-
-
-def _data_card() -> None:
-    st.markdown(
-        "## Look at the data\nExplore generated and real data sets before you run anything, or bring your own file."
-    )
-    st.page_link("pages/data.py", label="Data", icon=":material/arrow_forward:")
+    with st.container():
+        if picture := kept_picture(setting.name):
+            alt = (
+                f"{profile.headline}: the learned score changes from step to step behind labeled and unlabeled points."
+            )
+            st.image(picture.svg, width="stretch", alt=alt)
+        name = f"{profile.short} ({profile.paper})" if profile.paper != profile.short else profile.short
+        st.page_link(page_of(setting), label=name)
 
 
 home()

@@ -6,21 +6,18 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
-from pages.charts.figures import INK
-from pages.charts.theme import theme_now
-from pages.pictures import papers
-from pages.pictures.terms import CURRENT_COLOR
+from pages.pictures import results
+from pages.pictures.kept import kept_picture
 from pages.shell.warm_up import is_ready
 from pages.studies.study_links import link_to_figure
 
 # The marks differ in shape, not only in colour.
 MARKS = {
-    papers.REPRODUCED: ":green[✓]",
-    papers.IN_PART: ":orange[◐]",
-    papers.NOT_REPRODUCED: ":red[✗]",
-    papers.NOT_COMPARABLE: ":gray[–]",
+    results.REPRODUCED: ":green[✓]",
+    results.IN_PART: ":orange[◐]",
+    results.NOT_REPRODUCED: ":red[✗]",
+    results.NOT_COMPARABLE: ":gray[–]",
 }
-WIDTH = 340
 
 
 def page() -> None:
@@ -51,7 +48,7 @@ def _card(setting: type[Setting], number: int) -> None:
     figure = profile_of(setting).figures[number]
     n_runs, link = link_to_figure(setting.name, number)
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
-    outcome, found = papers.result_of(setting.name, figure.name)
+    outcome, found = results.result_of(setting.name, figure.name)
     st.markdown(f"{MARKS[outcome]} **{outcome.capitalize()}.** {found}")
     _draw_picture(setting.name, figure.name)
     st.markdown(f"The study: {figure.differs}")
@@ -66,12 +63,11 @@ def _card(setting: type[Setting], number: int) -> None:
 
 def _draw_picture(setting: str, name: str) -> None:
     """Draw the numbers that were measured here, in the theme's colour."""
-    made = papers.drawing(setting, name)
-    if made is None:
+    picture = kept_picture(f"paper-{setting}-{name}")
+    if picture is None:
         st.caption("Not drawn here.")
-        return
-    theme = theme_now()
-    st.image(made[0].replace(CURRENT_COLOR, INK[theme]), width=WIDTH, alt=made[1])
+    else:
+        st.image(picture.svg, width=picture.width, alt=picture.alt)
 
 
 page()

@@ -6,13 +6,13 @@ import pytest
 from cases import each
 from live_page import figures, tiles
 from opened_pages import OF_EACH_ENGINE, checked, open_page
+from pictures_of_terms import PICTURES
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.glossary import TOPICS, meaning, term
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.controls.control import key_of
-from pages.pictures.making import file_of
-from pages.pictures.terms import PICTURES
+from pages.pictures.kept import file_of
 
 TERMS = [entry for topic in TOPICS for entry in topic.terms]
 LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum", "chart-risk")

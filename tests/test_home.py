@@ -5,13 +5,16 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from opened_pages import checked, open_page
+from pictures_of_settings import first_lesson, picture
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.settings import PROFILES
-from pages.pictures.making import file_of, first_lesson, picture
+from pages.pictures.kept import file_of
 from pages.session.link import link_to_lesson
 
+PATH = "{http://www.w3.org/2000/svg}path"
 NUMBER = re.compile(r"-?\d+\.?\d*")
 
 
@@ -27,11 +30,23 @@ def test_each_setting_has_a_headline_in_words_and_a_picture(setting):
 @pytest.mark.parametrize("setting", PROFILES)
 def test_a_picture_shows_what_the_first_lesson_learns(setting):
     drawn, kept = ET.fromstring(picture(setting)), ET.fromstring(file_of(setting).read_text(encoding="utf-8"))
-    assert [path.get("fill") for path in drawn] == [path.get("fill") for path in kept]
+    assert [path.get("fill") for path in drawn.iter(PATH)] == [path.get("fill") for path in kept.iter(PATH)]
+    assert "prefers-reduced-motion" in drawn.findtext("{*}style", "")
     # Another machine may round a point or a cell's shade otherwise.
-    for one, other in zip(drawn, kept, strict=True):
+    for one, other in zip(drawn.iter(PATH), kept.iter(PATH), strict=True):
         a, b = (len(NUMBER.findall(path.get("d", ""))) for path in (one, other))
         np.testing.assert_allclose(a, b, rtol=0.1, atol=30)
+
+
+def test_the_first_thing_to_press_is_the_first_lesson_and_every_setting_has_its_name():
+    app = checked(open_page("home"))
+    assert len(app.markdown) == 1, "one sentence"
+    links = [link.proto for link in app.get("page_link")]
+    assert (links[0].label, links[0].page) == ("Start here", "auc")
+    assert links[0].query_string.startswith("lesson=unlabeled")
+    names = [f"{profile.short} ({profile.paper})" for profile in PROFILES.values()]
+    assert [link.label for link in links[1 : len(names) + 1]] == names
+    assert len(app.get("image")) == len(names)
 
 
 def test_start_here_opens_the_first_lesson():

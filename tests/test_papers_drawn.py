@@ -1,36 +1,30 @@
 """The Papers page: each statement with our result, its mark, and a drawing of our numbers."""
 
-import csv
 import xml.etree.ElementTree as ET
 
+import pictures_of_papers as papers
 import pytest
 from opened_pages import checked, open_page
 from test_papers import FIGURES
 
-from pages.pictures import papers
-
-OUTCOMES = (papers.REPRODUCED, papers.IN_PART, papers.NOT_REPRODUCED, papers.NOT_COMPARABLE)
-
-
-def test_the_drawn_numbers_are_those_of_the_benchmark_note():
-    with papers.NUMBERS.open(encoding="utf-8", newline="") as file:
-        drawn = list(csv.DictReader(file))
-    assert drawn == list(papers.read_note(papers.NOTE.read_text(encoding="utf-8")))
-    assert len(drawn) > 150
+from pages.pictures.kept import file_of
+from pages.pictures.results import NOT_COMPARABLE, OUTCOMES, result_of, results
 
 
 def test_every_figure_has_a_result_with_a_mark():
-    results = {(s, f.name): papers.result_of(s, f.name) for s, f in FIGURES}
-    assert {outcome for outcome, _ in results.values()} <= set(OUTCOMES)
-    assert not [figure for figure, (_, found) in results.items() if "not measured" in found]
-    assert {(s, f) for s, own in papers._results().items() for f in own} == set(results)
-    assert papers.result_of("auc", "fig9") == (papers.NOT_COMPARABLE, "It was not measured here.")
+    found = {(s, f.name): result_of(s, f.name) for s, f in FIGURES}
+    assert {outcome for outcome, _ in found.values()} <= set(OUTCOMES)
+    assert not [figure for figure, (_, said) in found.items() if "not measured" in said]
+    assert {(s, f) for s, own in results().items() for f in own} == set(found)
+    assert result_of("auc", "fig9") == (NOT_COMPARABLE, "It was not measured here.")
 
 
 @pytest.mark.parametrize(("setting", "figure"), papers.AXES)
-def test_a_drawing_is_an_image_with_its_methods_inside_its_frame(setting, figure):
-    svg, alt = papers.drawing(setting, figure)
+def test_a_drawing_shows_the_numbers_of_the_benchmark_note_inside_its_frame(setting, figure):
+    svg = file_of(f"paper-{setting}-{figure}").read_text(encoding="utf-8")
+    assert svg == papers.drawn(setting, figure)
     root = ET.fromstring(svg)
+    alt = root.get("aria-label")
     methods = {point.method for point in papers.points_of(setting, figure)}
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert all(any(method in text for text in texts) for method in methods)

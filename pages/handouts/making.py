@@ -16,7 +16,7 @@ from dsgcore.settings import GuidedLesson, LessonStep
 from pages.charts import figures as charts
 from pages.controls import controls
 from pages.handouts.small_charts import drawing, scale_of
-from pages.pictures.making import Sheet, picture_of
+from pages.pictures.run_picture import Sheet, picture_of
 from pages.shell.memory import Claim, account
 
 MAP = Sheet(180, 180)

@@ -1,26 +1,20 @@
-"""Small pictures of the settings for the home page: the learned function of each setting's first lesson.
-
-They are files, because a page should not wait for runs. `python -m pages.pictures.making` draws them again.
-"""
+"""A small picture of a run as SVG: its points, its labels, and the learned regions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.experiments import SETTINGS, Plane, Run, Spec, Surface, default_spec
-from dsgcore.settings import profile_of
+from dsgcore.experiments import Plane, Run, Surface
 from pages.charts import class_charts
 from pages.charts import figures as charts
 
-FOLDER = Path(__file__).parent
-CELL = 3
 MAX_UNLABELED, MAX_LABELED, MAX_PAIRS = 260, 60, 16
 SHADES = 5  # on each side of a boundary
 DEEPEST = 0.55
@@ -29,47 +23,38 @@ GRID = 96
 
 @dataclass(frozen=True)
 class Sheet:
-    """The size of a picture, in pixels."""
+    """The size of a picture and of its cells, in pixels."""
 
     width: int
     height: int
-
-
-CARD = Sheet(360, 120)
-
-
-def file_of(name: str) -> Path:
-    """Return the path of the picture of a setting or of a term, which may not exist."""
-    return FOLDER / f"{name}.svg"
-
-
-def first_lesson(setting: str) -> Spec:
-    """Return the spec of a setting's first lesson."""
-    plain = default_spec(setting).to_dict()
-    values = dict(lessons[0].values) if (lessons := profile_of(SETTINGS[setting]).lessons) else {}
-    if "data" in values:  # another set has its own options
-        kept = values.keys() & plain["data"].keys()
-        plain["data"] = {"name": values.pop("data"), **{name: values.pop(name) for name in kept}}
-    for name, value in values.items():
-        next(section for section in plain.values() if isinstance(section, dict) and name in section)[name] = value
-    return Spec.from_dict(plain)
-
-
-def picture(setting: str) -> str:
-    """Run a setting's first lesson and draw the learned regions, the unlabeled points, and the labels."""
-    run = Run(first_lesson(setting))
-    run.advance(run.n_iter)
-    return picture_of(run, CARD)
+    cell: int = 3  # side of a cell of the learned regions
 
 
 def picture_of(run: Run, sheet: Sheet, *, has_learned: bool = True, alt: str = "") -> str:
     """Draw a run's points with the labels that the method sees, and the learned regions if `has_learned` is true."""
     plane = Plane.through(run.split.X_train)
+    return svg([*(learned(run, plane, sheet) if has_learned else []), *points(run, plane, sheet)], sheet, alt)
+
+
+def svg(parts: Sequence[str], sheet: Sheet, alt: str = "") -> str:
+    """Return a picture of these parts, with a text for screen readers."""
     size = f'width="{sheet.width}" height="{sheet.height}" viewBox="0 0 {sheet.width} {sheet.height}"'
     said = f' role="img" aria-label="{escape(alt)}"' if alt else ""
-    parts = _regions(*_shades(run, plane, sheet)) if has_learned else []
-    parts += _points(run, plane, sheet)
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}{said}>\n' + "\n".join(parts) + "\n</svg>\n"
+
+
+def learned(run: Run, plane: Plane, sheet: Sheet) -> list[str]:
+    """Return the learned regions: a path for each shade, with its cells row by row."""
+    cells, shades = _shades(run, plane, sheet)
+    paths, side = [""] * len(shades), sheet.cell
+    for row, values in enumerate(cells):
+        x = 0
+        for shade, same in groupby(values.tolist()):
+            width = side * len(list(same))
+            paths[shade] += f"M{x} {side * row}h{width}v{side}h-{width}z"
+            x += width
+    drawn = zip(paths, shades, strict=True)
+    return [f'<path d="{path}" fill="{color}" opacity="{depth:.2f}"/>' for path, (color, depth) in drawn if path]
 
 
 def _shades(run: Run, plane: Plane, sheet: Sheet) -> tuple[NDArray, list[tuple[str, float]]]:
@@ -92,27 +77,14 @@ def _shades(run: Run, plane: Plane, sheet: Sheet) -> tuple[NDArray, list[tuple[s
 
 def _cells(values: NDArray, sheet: Sheet) -> NDArray:
     """Return the values of a square grid at the picture's cells, row by row from the top."""
-    rows, columns = sheet.height // CELL, sheet.width // CELL
+    rows, columns = sheet.height // sheet.cell, sheet.width // sheet.cell
     grid = values.reshape(GRID, GRID)[::-1]
     return grid[np.linspace(0, GRID - 1, rows).round().astype(int)][
         :, np.linspace(0, GRID - 1, columns).round().astype(int)
     ]
 
 
-def _regions(cells: NDArray, shades: list[tuple[str, float]]) -> list[str]:
-    """Return a path for each shade: its runs of cells, row by row."""
-    paths = [""] * len(shades)
-    for row, values in enumerate(cells):
-        x = 0
-        for shade, run in groupby(values.tolist()):
-            width = CELL * len(list(run))
-            paths[shade] += f"M{x} {CELL * row}h{width}v{CELL}h-{width}z"
-            x += width
-    drawn = zip(paths, shades, strict=True)
-    return [f'<path d="{path}" fill="{color}" opacity="{depth:.2f}"/>' for path, (color, depth) in drawn if path]
-
-
-def _points(run: Run, plane: Plane, sheet: Sheet) -> list[str]:
+def points(run: Run, plane: Plane, sheet: Sheet) -> list[str]:
     """Return the unlabeled points as small grey dots, and the labels: classes, or pairs joined by a line."""
     xy, y = plane.project(run.split.X_train), run.split.y_train
     placed = (xy - plane.low) / (plane.high - plane.low) * [sheet.width, -sheet.height] + [0, sheet.height]
@@ -153,14 +125,3 @@ _OUTLINES = {
 def _mark(symbol: str, x: float, y: float, color: str) -> str:
     outline = _OUTLINES.get(symbol, _OUTLINES["circle"]).format(x=f"{x:.0f}", y=f"{y:.0f}")
     return f'<path d="{outline}" fill="{color}" stroke="#FFFFFF" stroke-width="1"/>'
-
-
-def draw_all() -> None:
-    """Draw the picture of every setting again."""
-    FOLDER.mkdir(exist_ok=True)
-    for setting in SETTINGS:
-        file_of(setting).write_text(picture(setting), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    draw_all()

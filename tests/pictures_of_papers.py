@@ -1,36 +1,22 @@
 """Small drawings of the papers' figures from the numbers measured for DSG Lab. No figure of a paper is copied.
 
-`papers.csv` holds the numbers. `python -m pages.pictures.papers` reads them from `tests/benchmarks/papers.md` again.
-`papers.toml` holds the results in words.
+The numbers are in `tests/benchmarks/papers.md`. `python tests/pictures_of_papers.py` draws them again.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from math import ceil, floor, log10
 from pathlib import Path
-from typing import Any
 
 from pages.charts.figures import COLORS, DASHES
-from pages.pictures.making import FOLDER
-from pages.pictures.terms import CURRENT_COLOR
+from pages.pictures.kept import CURRENT_COLOR, file_of
 
-# Comparisons of a paper's statement with a new measurement.
-REPRODUCED, IN_PART, NOT_REPRODUCED, NOT_COMPARABLE = (
-    "reproduced",
-    "reproduced in part",
-    "not reproduced",
-    "not comparable",
-)
-RESULTS = FOLDER / "papers.toml"
-NUMBERS = FOLDER / "papers.csv"
-NOTE = Path(__file__).parents[2] / "tests" / "benchmarks" / "papers.md"
+NOTE = Path(__file__).parent / "benchmarks" / "papers.md"
 FIELDS = ("setting", "figure", "set", "method", "x", "y", "deviation")
 SETTINGS = {
     "TSGSU": "similar_unlabeled",
@@ -82,32 +68,22 @@ class Point:
 
 
 @cache
-def _results() -> dict[str, Any]:
-    return tomllib.loads(RESULTS.read_text(encoding="utf-8"))
+def _numbers() -> tuple[dict[str, str], ...]:
+    return tuple(read_note(NOTE.read_text(encoding="utf-8")))
 
 
-def result_of(setting: str, figure: str) -> tuple[str, str]:
-    """Return the comparison of a figure's statement with a new measurement, and the result in words."""
-    own = _results().get(setting, {}).get(figure, {"outcome": NOT_COMPARABLE, "found": "It was not measured here."})
-    return own["outcome"], own["found"]
-
-
-@cache
 def points_of(setting: str, figure: str) -> tuple[Point, ...]:
-    """Return the numbers of a figure; nothing if it was not drawn here."""
-    with NUMBERS.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if (row["setting"], row["figure"]) == (setting, figure)]
+    """Return the measured numbers of a figure; nothing if it was not drawn here."""
+    rows = (row for row in _numbers() if (row["setting"], row["figure"]) == (setting, figure))
     return tuple(
         Point(row["set"], row["method"], float(row["x"] or "nan"), float(row["y"]), float(row["deviation"] or 0))
         for row in rows
     )
 
 
-def drawing(setting: str, figure: str) -> tuple[str, str] | None:
-    """Return a figure as SVG text and the text for a screen reader, or None if it was not drawn here."""
+def drawn(setting: str, figure: str) -> str:
+    """Draw a figure as SVG, with a text for screen readers."""
     points = points_of(setting, figure)
-    if not points:
-        return None
     axes, names = AXES[setting, figure], list(dict.fromkeys(_name(point) for point in points))
     columns = 3 if max(map(len, names)) < 14 else 1
     rows = ceil(len(names) / columns)
@@ -115,8 +91,9 @@ def drawing(setting: str, figure: str) -> tuple[str, str] | None:
     alt = f"{axes.y} against {axes.x or 'the set'}. " + "; ".join(f"{n} ends at {p.y:g}" for n, p in ends.items())
     size = f'viewBox="0 0 {WIDTH} {HEIGHT + rows * ROW}" width="{WIDTH}" height="{HEIGHT + rows * ROW}"'
     parts = _sets(points, names, axes) if not axes.x else _lines(points, names, axes)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11">'
-    return "\n".join([head, *parts, *_legend(names, columns), "</svg>"]), alt
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(alt)}"'
+    head += ' font-family="sans-serif" font-size="11">'
+    return "\n".join([head, *parts, *_legend(names, columns), "</svg>"]) + "\n"
 
 
 def _name(point: Point) -> str:
@@ -219,7 +196,7 @@ def _legend(names: Sequence[str], columns: int) -> list[str]:
 
 
 def read_note(text: str) -> Iterator[dict[str, str]]:
-    """Yield the numbers in the tables of the benchmark note, by the fields of `papers.csv`."""
+    """Yield the numbers in the tables of the benchmark note, by the names in `FIELDS`."""
     setting = figure = ""
     sizes: list[str] = []
     for line in text.splitlines():
@@ -245,13 +222,6 @@ def _measured(setting: str, figure: str, cells: Sequence[str]) -> dict[str, str]
     return dict(zip(FIELDS, (setting, figure, name, method, x, mean, deviation), strict=True))
 
 
-def write() -> None:
-    """Write the numbers of the benchmark note to `papers.csv`."""
-    with NUMBERS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(read_note(NOTE.read_text(encoding="utf-8")))
-
-
 if __name__ == "__main__":
-    write()
+    for setting, figure in AXES:
+        file_of(f"paper-{setting}-{figure}").write_text(drawn(setting, figure), encoding="utf-8")

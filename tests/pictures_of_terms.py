@@ -1,6 +1,6 @@
 """Small pictures of glossary terms, as SVG from kernels and short runs. The page sets the colour of the text.
 
-They are files, like the pictures of the settings. `python -m pages.pictures.terms` draws them again.
+They are files, like the pictures of the settings. `python tests/pictures_of_terms.py` draws them again.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.problem import Problem
 from pages.charts.class_charts import class_color
 from pages.charts.figures import NEGATIVE, POSITIVE, UNLABELED, ordered_colors
-from pages.pictures.making import file_of
+from pages.pictures.kept import CURRENT_COLOR, file_of
 
 SIZE, MARGIN = (280, 96), 10
 LINE = np.linspace(-3.0, 3.0, 121)
-CURRENT_COLOR = "currentColor"  # the page puts its theme's ink there
 STYLES = ((POSITIVE, "none"), (NEGATIVE, "7 3"), (UNLABELED, "2 3"))
 
 
