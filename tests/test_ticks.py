@@ -132,7 +132,7 @@ def test_a_tick_brings_the_tail_of_its_own_singular_values(bench):
     bench.view = View(speed="slow", on_map="classes")
     for _ in range(2):
         tile = news_of(tick(bench))[0]["tiles"][2]
-        assert tile["note"] == f"tail {bench.live.run.history.last()['tail_sum']:.3g}"
+        assert tile["note"] == f"sum of the tail {bench.live.run.history.last()['tail_sum']:.3g}"
 
 
 def test_the_parts_of_the_objective_come_by_ticks_where_they_are_asked_for(bench):

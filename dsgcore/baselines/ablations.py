@@ -73,7 +73,7 @@ class LinearMC(MultiClassBaseline):
     """
 
     title: ClassVar[str] = "Linear-MC"
-    sentence: ClassVar[str] = "learns from the labels alone: neither graph nor pull to low rank"
+    sentence: ClassVar[str] = "learns from the labels alone, without the graph and without a penalty on the rank"
 
 
 @with_old_names
@@ -86,7 +86,7 @@ class LRCMC(RankParameters, MultiClassBaseline):
     """
 
     title: ClassVar[str] = "LRC-MC"
-    sentence: ClassVar[str] = "learns from the labels alone, pulled to low rank"
+    sentence: ClassVar[str] = "learns from the labels alone, with a penalty on the rank"
 
 
 @with_old_names
@@ -99,4 +99,4 @@ class SSMC(GraphParameters, MultiClassBaseline):
     """
 
     title: ClassVar[str] = "SS-MC"
-    sentence: ClassVar[str] = "learns from labels and a graph of neighbours, without the pull to low rank"
+    sentence: ClassVar[str] = "learns from labels and a graph of neighbours, without a penalty on the rank"

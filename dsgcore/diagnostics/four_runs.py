@@ -185,8 +185,7 @@ def check_possible(spec: Spec) -> None:
     """Raise `DiagnosticsError`, with the reason, if the four runs cannot be made of a spec."""
     if spec.problem.engine != "stochastic":
         raise DiagnosticsError(
-            "DSG Lab finds limits only if each iteration draws new random features, and "
-            f"{spec.problem.title} draws them once"
+            "DSG Lab finds limits only if each iteration draws new random features. This setting draws them once"
         )
 
 

@@ -119,4 +119,4 @@ def rank(run: Run) -> str:
 def tail(run: Run) -> str:
     """Return the sum of the tail of the singular values in words."""
     row = run.history.last()
-    return f"tail {row['tail_sum']:.3g}" if row else ""
+    return f"sum of the tail {row['tail_sum']:.3g}" if row else ""
