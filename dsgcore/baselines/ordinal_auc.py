@@ -46,18 +46,17 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         raise NotImplementedError
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        unlabeled = X[unlabeled_rows(y == UNLABELED)]
+        is_labeled, unlabeled = y != UNLABELED, X[unlabeled_rows(y == UNLABELED)]
         # Points of the classes from code j on, and of those before.
         sets = [
-            {"positive": X[y >= j], "negative": X[(y != UNLABELED) & (y < j)], "unlabeled": unlabeled}
+            {"positive": X[y >= j], "negative": X[is_labeled & (y < j)], "unlabeled": unlabeled}
             for j in range(1, y.max() + 1)
         ]
         design, minima = self._minimise(X, self._risks(sets, s), sets, s, watch)
         self.conditions_ = np.array([solution.condition for solution, _ in minima])
         self.model_ = design.model(np.column_stack([solution.x for solution, _ in minima]))
-        is_labeled = y != UNLABELED
-        f = self.model_.evaluate(X[is_labeled]).mean(axis=1)
-        self.thresholds_ = thresholds(y[is_labeled], f, loss="hinge", margin=0.0)
+        values = self.model_.evaluate(X[is_labeled]).mean(axis=1)
+        self.thresholds_ = thresholds(y[is_labeled], values, loss="hinge", margin=0.0)
 
     def cut_functions(self, X: ArrayLike) -> NDArray:
         """Return f_1(x) .. f_{k-1}(x), of shape (n, k - 1). A larger f_j puts x further above cut j."""

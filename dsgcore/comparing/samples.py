@@ -149,8 +149,8 @@ def _checked(X: ArrayLike, n: int) -> NDArray[np.float64]:
         raise ComparisonError("X must hold numbers only: encode text and categories first") from None
     if points.ndim != 2 or len(points) != n or not points.shape[1]:
         raise ComparisonError(f"X must have the shape ({n}, d), one row for each label, got {points.shape}")
-    if not (np.abs(points) < np.finfo(np.float32).max / 2).all():
-        i, j = np.argwhere(~(np.abs(points) < np.finfo(np.float32).max / 2))[0]
+    if len(beyond := np.argwhere(~(np.abs(points) < np.finfo(np.float32).max / 2))):
+        i, j = beyond[0]
         raise ComparisonError(
             f"X must hold finite numbers, got {points[i, j]} in row {i + 1}, column {j + 1}: fill in missing numbers first"
         )

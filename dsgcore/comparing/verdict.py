@@ -129,12 +129,10 @@ def _about(
     numbers = (
         f"{mean:+.2g} {score.unit} of {score.title}, 95 % {mean - reach:+.2g} to {mean + reach:+.2g}, {seeds} seeds"
     )
-    against = f"{used.title} less {alone.title}: {numbers}"
-    if effect is Help.HELPS:
-        return f"; unlabeled data help here ({against})"
-    if effect is Help.DOES_NOT:
-        return f"; unlabeled data do not help here ({against})"
-    return f"; it is not clear yet if unlabeled data help ({against})"
+    said = f"unlabeled data {effect.value} here"
+    if effect is Help.UNCLEAR:
+        said = "it is not clear yet if unlabeled data help"
+    return f"; {said} ({used.title} less {alone.title}: {numbers})"
 
 
 def _in_sentence(method: Method) -> str:

@@ -235,12 +235,14 @@ def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
     smallest = int(np.argmin(counts))
     if counts[smallest] < 2:
         raise DataError(f"each class must have at least 2 rows, got {counts[smallest]} of {quoted(names[smallest])}")
-    for what, given in (("n_labeled", n_labeled), ("the number of test rows", n_test)):
+    numbers = {
+        "n_labeled": n_labeled,
+        "the number of test rows": n_test,
+        "the number of training rows": len(y) - n_test,
+    }
+    for what, given in numbers.items():
         if given < len(counts):
             raise DataError(f"{what} must be at least {len(counts)}, one for each class, got {given}")
-    if len(y) - n_test < len(counts):
-        left = len(y) - n_test
-        raise DataError(f"the number of training rows must be at least {len(counts)}, one per class, got {left}")
 
 
 def _draw(groups: NDArray[np.int64], total: int, rng: np.random.Generator, leave: int) -> NDArray[np.bool_]:

@@ -131,9 +131,7 @@ class Spec:
             "problem": {p.name: getattr(self.problem, p.name) for p in self.problem.parameters},
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
             "data": self.data.to_dict(),
-            "solver": asdict(self.solver),
-            "stop": asdict(self.stop),
-            "diagnostics": asdict(self.diagnostics),
+            **{name: asdict(getattr(self, name)) for name in ("solver", "stop", "diagnostics")},
             "changes": [asdict(change) for change in self.changes],
             "seed": self.seed,
         }

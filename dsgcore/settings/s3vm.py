@@ -64,6 +64,21 @@ def _details(run: Run) -> panels.Details:
     return (scores,), (said,)
 
 
+_BALANCE_KEPT = Breach(
+    "the balance kept",
+    {"problem": {"is_balanced": True}},
+    (
+        "The proof no longer applies. On two moons this did no harm: longer runs came as much closer as "
+        "without the balance."
+    ),
+)
+_KINKS = Breach(
+    "a loss with kinks",
+    {"problem": {"loss": "symmetric hinge"}},
+    "At a kink the gradient jumps, however small the step is. The proof does not say how fast its mean falls.",
+)
+
+
 def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
     """Return the assumptions on the risk: unbiased mini-batches and a Lipschitz gradient."""
     problem: Any = spec.problem
@@ -78,27 +93,13 @@ def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
             ),
             name="is_balanced",
             without=False,
-            breach=Breach(
-                "the balance kept",
-                {"problem": {"is_balanced": True}},
-                (
-                    "The proof no longer applies. On two moons this did no harm: longer runs came as much closer as "
-                    "without the balance."
-                ),
-            ),
+            breach=_BALANCE_KEPT,
         ),
         Assumption(
             f"The gradient of the risk is Lipschitz{here}. The paper's rate needs it, although the labels' hinge has a kink, too.",
             is_smooth,
             {"problem": {"loss": "exponential"}},
-            breach=Breach(
-                "a loss with kinks",
-                {"problem": {"loss": "symmetric hinge"}},
-                (
-                    "At a kink the gradient jumps, however small the step is. The proof does not say how fast its "
-                    "mean falls."
-                ),
-            ),
+            breach=_KINKS,
         ),
     )
 

@@ -61,8 +61,9 @@ def _convex_constant(spec: Spec, measured: Measured) -> Constant | None:
     Q1 = max(measured.f_star, (Q0 + root) / more)
     made = {"C²": C2, "Q₁": Q1, "Q₀": Q0}
     given = {"κ": kappa, "φ": phi, "M": M, "L": L, "θ": theta, "λ": lam, "‖f*‖": measured.f_star}
-    value = 2.0 * C2 + 2.0 * kappa * Q1**2
-    return Constant("distance", value, Rate(-1.0, "t", "1/t"), "(2 C² + 2 κ Q₁²) / t", made | given)
+    return Constant(
+        "distance", 2.0 * (C2 + kappa * Q1**2), Rate(-1.0, "t", "1/t"), "(2 C² + 2 κ Q₁²) / t", made | given
+    )
 
 
 def constant_step_theorem(

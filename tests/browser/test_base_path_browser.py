@@ -66,15 +66,15 @@ def asked(app_url, open_page):
 
 
 def test_a_run_goes_to_its_end_below_a_prefix(open_page, asked, app_url):
-    page = asked(open_page("auc?n_iter=60"))
+    page = asked(open_page("auc?n_iter=20"))
     status = page.locator(".live-status")
-    expect(status).to_contain_text("step 60 of 60 · done", timeout=LONG)
+    expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
     page.wait_for_function(f"() => ({POINTS})().length >= 3 && ({POINTS})().every(count => count > 1)")
     assert page.locator(".js-plotly-plot .main-svg").count() >= 3
     assert page.evaluate("Boolean(window.Plotly)")
-    page.wait_for_url(re.compile(rf"/{PREFIX}/auc\?.*at=60"))
+    page.wait_for_url(re.compile(rf"/{PREFIX}/auc\?.*at=20"))
     page.reload()
-    expect(status).to_contain_text("step 60 of 60 · done", timeout=LONG)
+    expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
 
 
 @two_ways
