@@ -1,6 +1,6 @@
-"""Settings' first specs, made small."""
+"""Settings' first specs, made small, and their runs."""
 
-from dsgcore import Spec
+from dsgcore import Run, Spec
 from dsgcore.experiments import default_spec
 
 
@@ -16,3 +16,18 @@ def small(setting, **sections):
     for section, values in sections.items():
         plain[section] = {**plain[section], **values} if isinstance(values, dict) else values
     return Spec.from_dict(plain)
+
+
+def changed(plain, **changes):
+    """Return a spec of plain data; each change goes to the section that has its name."""
+    for name, value in changes.items():
+        section = next((s for s in plain.values() if isinstance(s, dict) and name in s), plain)
+        section[name] = value
+    return Spec.from_dict(plain)
+
+
+def finished(spec):
+    """Return the run of a spec, at its end."""
+    run = Run(spec)
+    run.advance()
+    return run

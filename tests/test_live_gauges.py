@@ -3,6 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import each
+from small_specs import finished
 
 from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
@@ -48,12 +49,6 @@ def spec_of(name, seed=0, **solver):
 
 def faulty(name, fault, seed):
     return spec_of(name, seed, **FAULTS[fault][0](DATA[name]["solver"]["step_size"]))
-
-
-def finished(spec):
-    run = Run(spec)
-    run.advance()
-    return run
 
 
 @pytest.mark.slow

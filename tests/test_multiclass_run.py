@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from small_specs import changed, finished
 
 from dsgcore import Run, Spec, load_model
 from dsgcore.estimators.ps3vt import PS3VT
@@ -14,16 +15,7 @@ def small(**changes):
     plain = Spec.from_dict({"setting": "multiclass"}).to_dict()
     plain["data"] |= {"n": 160, "n_labeled": 16}
     plain["solver"] |= {"n_iter": 20, "n_features": 24, "batch_size": 8}
-    for name, value in changes.items():
-        section = next((s for s in plain.values() if isinstance(s, dict) and name in s), plain)
-        section[name] = value
-    return Spec.from_dict(plain)
-
-
-def finished(spec):
-    run = Run(spec)
-    run.advance()
-    return run
+    return changed(plain, **changes)
 
 
 @each("features", ["linear", "fourier"])

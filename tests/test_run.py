@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_specs import changed, finished
 
 from dsgcore import Run, Spec
 from dsgcore.core.parameters import ParameterError
@@ -17,16 +18,7 @@ def small(**changes):
     plain["data"] |= {"name": "two_moons", "n": 120, "noise": 0.2, "imbalance": 0.5, "n_labeled": 20}
     plain["solver"] |= {"n_iter": 12, "n_features": 16, "batch_size": 8}
     plain["diagnostics"]["n_probes"] = 20
-    for name, value in changes.items():
-        section = next((s for s in plain.values() if isinstance(s, dict) and name in s), plain)
-        section[name] = value
-    return Spec.from_dict(plain)
-
-
-def finished(spec):
-    run = Run(spec)
-    run.advance()
-    return run
+    return changed(plain, **changes)
 
 
 def read_csv(path):

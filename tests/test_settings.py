@@ -5,6 +5,7 @@ import runpy
 
 import numpy as np
 import pytest
+from small_specs import finished
 from test_run import read_csv, table
 
 from dsgcore import Run, Spec, SpecError, load_model
@@ -27,12 +28,6 @@ def quick(setting, **solver):
     plain["data"]["n_labeled"] = 20
     plain["diagnostics"]["n_probes"] = 20
     return Spec.from_dict(plain)
-
-
-def finished(spec):
-    run = Run(spec)
-    run.advance()
-    return run
 
 
 @every_setting
