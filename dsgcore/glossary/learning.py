@@ -113,13 +113,13 @@ OBJECTIVE = Topic(
             "The terms that the objective adds up. A risk is never negative, but an estimate of it subtracts "
             "terms, so a part can lie below zero. A correction adds something back.",
             r"For similar and unlabeled points $A_1 = \frac{\pi_S}{2\pi_+-1}\overline{l(f,+1)}_S - \frac{\pi_-}{2\pi_+-1}"
-            r"\overline{l(f,+1)}_U$, and $A_2$ likewise: each is a risk in expectation, yet a difference.",
+            r"\overline{l(f,+1)}_U$, and $A_2$ likewise: each is a difference, but its expectation is a risk.",
             ("estimated risks",),
         ),
         Term(
             "ridge",
             "A price on the size of the function. It pulls the function towards zero.",
-            r"$\frac{\lambda}{2}\lVert f\rVert^2$, or $\tau_A\lVert W\rVert_F^2$; it makes $J$ strongly convex where "
+            r"$\frac{\lambda}{2}\lVert f\rVert^2$, or $\tau_A\lVert W\rVert_F^2$; it makes $J$ strongly convex if "
             r"$R$ is convex.",
             ("regularisation",),
         ),

@@ -28,8 +28,8 @@ STEPS = Topic(
         Term(
             "step size",
             _STEP_SIZE,
-            r"$\eta_t$: constant, $\theta/t$, $\theta/\sqrt T$ or $\theta/T^{3/4}$. Where the largest curvature of "
-            r"the loss is $\mu$, $\eta > 2/(\lambda + \mu)$ diverges.",
+            r"$\eta_t$: constant, $\theta/t$, $\theta/\sqrt T$ or $\theta/T^{3/4}$. If the largest curvature of "
+            r"the loss is $\mu$, a run with $\eta > 2/(\lambda + \mu)$ diverges.",
             ("step",),
         ),
         Term(
@@ -49,7 +49,7 @@ STEPS = Topic(
             "wandering",
             "The function moves back and forth instead of ahead. The steps are too large to average out the noise "
             "of mini-batches and features.",
-            r"Differences of $f$ within the run's end, relative to its size.",
+            r"Differences of $f$ near the end of the run, relative to its size.",
             ("wander",),
         ),
         Term(
@@ -65,7 +65,7 @@ STEPS = Topic(
         Term(
             "outer step",
             "One round of a method that solves a whole problem in each of its steps.",
-            r"Such as one linearisation of the concave part (CCCP), or one growing of $C^*$.",
+            r"Examples are one linearisation of the concave part (CCCP) and one increase of $C^*$.",
         ),
     ),
 )
@@ -129,7 +129,7 @@ LIMITS = Topic(
             "optimum",
             "f* is the exact minimiser of the objective. f̄ is the mean of f over the second half of the "
             "iterations so far.",
-            r"$f^* = \arg\min J$, unique where $J$ is strongly convex; $|f_t - f^*|^2 \le 2|f_t - h_t|^2 + "
+            r"$f^* = \arg\min J$, unique if $J$ is strongly convex; $|f_t - f^*|^2 \le 2|f_t - h_t|^2 + "
             r"2\kappa\lVert h_t - f^*\rVert^2$.",
             ("f*", "relative distance to the optimum"),
         ),
@@ -137,7 +137,7 @@ LIMITS = Topic(
             "gradient",
             "∇J is the gradient of the objective on the whole sample. It is zero at a minimum. Its size is "
             "measured in the kernel's space.",
-            r"$\lVert\nabla J(h_t)\rVert^2_{\mathcal H}$, what the theorems of the non-convex settings bound.",
+            r"$\lVert\nabla J(h_t)\rVert^2_{\mathcal H}$, which the theorems of the non-convex settings bound.",
             ("∇J",),
         ),
         Term(
@@ -148,12 +148,12 @@ LIMITS = Topic(
         Term(
             "batch noise",
             "The distance that mini-batches add, because each step follows a few points instead of all.",
-            r"The same run with the exact kernel: with mini-batches, minus without.",
+            r"The run with mini-batches minus the run on all data, both with the exact kernel.",
         ),
         Term(
             "feature noise",
             "The distance that random features add, because each step uses a few waves instead of the kernel.",
-            r"The same run on all data: with random features, minus with the kernel.",
+            r"The run with random features minus the run with the exact kernel, both on all data.",
         ),
         Term(
             "all together",
@@ -192,7 +192,7 @@ SCORES = Topic(
         ),
         Term(
             "accuracy",
-            "The share of points that get their own class.",
+            "The share of points whose class is predicted correctly.",
             r"$\Pr(\hat y(x) = y)$ over the held-out points.",
         ),
         Term(
