@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from array import array
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
@@ -10,12 +11,14 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+_NO_ROWS = array("d")
+
 
 class History:
     """Table of floats that grows by rows and is read by columns."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, list[float]] = {}
+        self._columns: dict[str, array[float]] = {}
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
@@ -28,13 +31,14 @@ class History:
     def append(self, row: Mapping[str, float]) -> None:
         """Add a row; every row has the columns of the first one."""
         if not self._columns:
-            self._columns = {name: [] for name in row}
+            self._columns = {name: array("d") for name in row}
         for name, column in self._columns.items():
             column.append(float(row[name]))
 
     def column(self, name: str) -> NDArray[np.float64]:
         """Return a column as an array of shape (rows,)."""
-        return np.array(self._columns.get(name, []), dtype=np.float64)
+        # A copy of its own: another thread may be adding a row, which an array in use does not allow.
+        return np.frombuffer(self._columns.get(name, _NO_ROWS)[:], dtype=np.float64)
 
     def last(self) -> dict[str, float]:
         """Return the last row."""
