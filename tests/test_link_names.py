@@ -1,7 +1,7 @@
 """The names in a link: each page has its own, for Streamlit takes those that two pages share out of the link on the way back."""
 
 import pytest
-from opened_pages import open_page
+from opened_pages import open_page, said
 from own_tables import iris_csv
 from test_app import PAGES
 
@@ -45,6 +45,14 @@ def test_a_seed_of_the_data_page_that_is_none_is_left_out():
     app = open_page("data", set="Iris", look_seed="9" * 400)
     assert not app.exception
     assert app.number_input(key="look_seed").value == 0
+
+
+@pytest.mark.parametrize("text", ["start over", "redo"])
+@pytest.mark.parametrize("hide", ["", "sidebar"])
+def test_a_link_holds_the_name_of_a_choice_and_older_links_hold_its_value(text, hide):
+    app = open_page("auc", slider=text, hide=hide)
+    assert said(app) == []
+    assert app.session_state["slider"] == "redo"
 
 
 @pytest.mark.parametrize("name", ["map", "class_map", "speed", "slider"])

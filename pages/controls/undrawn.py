@@ -10,6 +10,7 @@ from dsgcore.core.parameters import Choice, Flag, Integer, Real
 from dsgcore.experiments import Setting
 from pages.controls.control import AUTOMATIC, Control, can_be_automatic, key_of, number, shown, value_in
 from pages.controls.from_link import in_link
+from pages.controls.view_choices import name_of
 
 
 def keep(control: Control, texts: dict[str, str]) -> Any:
@@ -27,7 +28,7 @@ def keep(control: Control, texts: dict[str, str]) -> Any:
 
 def keep_choice(problem: type[Setting], choice: Choice | Flag | Integer, texts: dict[str, str]) -> Any:
     """Do the same for a choice of the view, or for the seed."""
-    return keep(Control(key_of(problem, choice.name), "view", choice), texts)
+    return keep(Control(key_of(problem, choice.name), "view", choice, say=name_of), texts)
 
 
 def forget(texts: dict[str, str]) -> None:

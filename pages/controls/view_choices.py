@@ -6,7 +6,7 @@ import streamlit as st
 
 from dsgcore.core.parameters import Choice, Flag
 from dsgcore.experiments import Setting
-from pages.controls.control import key_of
+from pages.controls.control import key_of, shown
 
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
 SLIDER = Choice(
@@ -14,9 +14,11 @@ SLIDER = Choice(
     "steer",
     options=("steer", "redo"),
     label="When you move a slider",
-    sentence="“steer” keeps going with the new value and marks the curves. “redo” starts over. At speed “instant” the run always "
-    "starts over.",
+    sentence="“keep going” continues with the new value and marks the curves. “start over” begins a new run. At speed “instant” "
+    "the run always starts over.",
 )
+# The options of `SLIDER` on the page and in the link. Links of earlier versions hold the options themselves.
+_NAMES = {"steer": "keep going", "redo": "start over"}
 MAP = Choice(
     "map",
     "f",
@@ -57,6 +59,11 @@ VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)
 ONCE_SHARED = ("seed", "columns", "feature", LOG_OBJECTIVE.name, *(choice.name for choice in VIEWS))
 
 
+def name_of(option: object) -> str:
+    """Return the name of an option of the view, on the page and in the link."""
+    return _NAMES.get(str(option), shown(option))
+
+
 def map_choice(problem: type[Setting]) -> Choice:
     """Return the choice of the function on the map."""
     return CLASS_MAP if problem.decision == "highest" else MAP
@@ -87,6 +94,7 @@ def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = Fal
         required=True,
         key=key_of(problem, choice.name),
         bind="query-params",
+        format_func=name_of,
         help=choice.sentence or None,
         label_visibility="visible" if has_label else "collapsed",
     )

@@ -16,7 +16,7 @@ from pages.controls.from_link import in_link, read_controls, refusal
 from pages.controls.map_axes import AXES
 from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of
-from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of
+from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of, name_of
 
 # The entries without a control: the changes during the run, its iteration, the earlier step that the page shows, the place
 # in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.
@@ -56,7 +56,7 @@ def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
         notices.append(refusal(data_key, replace(choice, options=tuple(titles)), title))
     dataset = titles.get(title, choice.default)
     notices += read_controls(controls.controls_for(problem, dataset, controls.kernel_asked(problem)), given)
-    views = {view.name: Control(key_of(problem, view.name), "view", view) for view in choices_of(problem)}
+    views = {view.name: Control(key_of(problem, view.name), "view", view, say=name_of) for view in choices_of(problem)}
     notices += read_controls(views, given)
     key = key_of(problem, "seed")
     if key in given and number(given[key], SEED) is None:
