@@ -14,7 +14,7 @@ def edited(split, edits, *, is_pairs, test_share):
     points |= {
         int(r): [x, -1, int(h), True] for r, x, h in zip(split.test_rows, split.X_test, split.y_test, strict=True)
     }
-    next_row, painted = max(points) + 1, {}
+    next_row, painted = split.n_rows, {}
     for edit in edits:
         for row in list(points) if edit.rows == "all" else edit.rows:
             if edit.do == "erase":

@@ -79,7 +79,7 @@ class _Table:
         n_painted = sum(len(edit.at) // 2 for edit in edits if edit.do == PAINT)
         self.before, self.labels, self.test_share = split, labels, test_share
         self.rows = np.concatenate([split.train_rows, split.test_rows, np.zeros(n_painted, dtype=np.int64)])
-        first = int(self.rows.max()) + 1
+        first = split.n_rows
         self.rows[n_train + n_test :] = first + np.arange(n_painted)
         self.place = np.full(first + n_painted, -1)
         self.place[self.rows[: n_train + n_test]] = np.arange(n_train + n_test)

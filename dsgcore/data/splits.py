@@ -42,6 +42,8 @@ class Split:
         Names of the classes, in the order of their codes.
     feature_names : tuple of str
         Names of the columns of `X_train`.
+    n_rows : int
+        Number of rows of the data set. Points painted by hand have the next numbers.
     before : Split or None
         The split before edits by hand; None if there are none.
     """
@@ -56,6 +58,7 @@ class Split:
     test_rows: NDArray[np.int64]
     class_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
+    n_rows: int = 0
     before: Split | None = None
 
     @cached_property
@@ -287,4 +290,5 @@ def _assembled(
         test_rows=test_rows,
         class_names=dataset.class_names,
         feature_names=dataset.feature_names,
+        n_rows=len(dataset.y),
     )

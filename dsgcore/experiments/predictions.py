@@ -46,6 +46,12 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     return (values + run.shift >= 0).astype(np.int64)
 
 
+def right_test_points(run: Run) -> NDArray[np.bool_]:
+    """Return True for each test point whose predicted class is its true class; `run` has begun."""
+    right: NDArray[np.bool_] = predicted_classes(run, run.result_test_values) == run.split.y_test
+    return right
+
+
 def _labeled_values(run: Run) -> NDArray:
     """Return the result's values at the labeled training points; those of the last iterate are already known."""
     if run.spec.solver.average is None:

@@ -250,9 +250,9 @@ def ordered_colors(n: int) -> list[str]:
     return sample_colorscale("Viridis", [0.3 + 0.55 * i / max(1, n - 1) for i in range(n)])
 
 
-def scatter(points: PointSet, theme: str) -> dict[str, Any]:
-    """Return the trace of a point set."""
-    xy = points.xy[:MAX_DATA_POINTS]
+def scatter(points: PointSet, theme: str, *, most: int = MAX_DATA_POINTS) -> dict[str, Any]:
+    """Return the trace of a point set, with at most so many points."""
+    xy = points.xy[:most]
     if points.is_paired:
         # A gap after every second point makes the line join only the two members of a pair.
         gaps = np.full((len(xy) // 2, 1, 2), np.nan)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.data import Split
 from dsgcore.experiments import Plane, Run
 from pages.charts import figures as charts
 from pages.charts.class_charts import class_color, class_symbol
@@ -18,11 +19,21 @@ NO_LINKS = np.zeros((0, 2), dtype=int)
 
 
 def run_map(
-    run: Run, plane: Plane, heat: dict[str, Any], *, title: str, theme: str, revision: str, links: NDArray = NO_LINKS
+    run: Run,
+    plane: Plane,
+    heat: dict[str, Any],
+    *,
+    title: str,
+    theme: str,
+    revision: str,
+    links: NDArray = NO_LINKS,
+    points: Sequence[charts.PointSet] | None = None,
+    most: int = charts.MAX_DATA_POINTS,
 ) -> charts.Figure:
-    """Return the map: the heat, the graph's links of shape (m, 2), and the training points."""
+    """Return the map: the heat, the graph's links of shape (m, 2), and points; by default the training points."""
     traces = [heat, *([_lines(plane.project(run.split.X_train), links, theme)] if len(links) else [])]
-    traces += [charts.scatter(points, theme) for points in point_sets(run, plane)]
+    shown = point_sets(run, plane) if points is None else points
+    traces += [charts.scatter(own, theme, most=most) for own in shown]
     across, up = zip(plane.low.tolist(), plane.high.tolist(), strict=True)
     return charts.map_figure(traces, title=title, axes=plane.names, revision=revision, frame=(across, up))
 
@@ -114,9 +125,10 @@ def colors_of(run: Run) -> list[str]:
     return [class_color(label, len(names)) for label in range(len(names))]
 
 
-def point_sets(run: Run, plane: Plane) -> list[charts.PointSet]:
-    """Return the training points with the labels that the method sees."""
-    xy, y = plane.project(run.split.X_train), run.split.y_train
+def point_sets(run: Run, plane: Plane, split: Split | None = None) -> list[charts.PointSet]:
+    """Return the training points of a split, by default the run's, with the labels that the method sees."""
+    split = run.split if split is None else split
+    xy, y = plane.project(split.X_train), split.y_train
     unlabeled = charts.PointSet("unlabeled", xy[y < 0], charts.UNLABELED, "circle-open", size=5, opacity=0.55)
     return [unlabeled, *(_pairs(xy, y) if run.problem.labels == "pairs" else _classes(run, xy, y))]
 

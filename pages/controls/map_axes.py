@@ -69,5 +69,6 @@ def axes_asked(run: Run) -> Axes:
 
 
 def plane_of(run: Run, axes: Axes) -> Plane:
-    """Return the plane of the run's points with these axes."""
-    return Plane.through(run.split.X_train, axes, run.split.feature_names)
+    """Return the plane of the run's points with these axes. Edits by hand do not move it."""
+    split = run.split.before or run.split
+    return Plane.through(split.X_train, axes, split.feature_names)

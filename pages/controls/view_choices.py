@@ -48,12 +48,33 @@ GRAPH = Flag(
     label="graph",
     sentence="Draw the links of the graph. It asks that linked points get similar scores.",
 )
+EDIT = Flag(
+    "by_hand",
+    False,
+    label="edit",  # the toolbar that opens has the sentence
+)
+TRUTH = Flag(
+    "truth", False, label="true classes", sentence="Draw each unlabeled point in the colour of its hidden class."
+)
+MISTAKES = Flag(
+    "mistakes",
+    False,
+    label="mistakes",
+    sentence="Mark the test points in a wrong class. The shape says who is wrong: f, labels only, or both.",
+)
+WIPE = Flag(
+    "wipe",
+    False,
+    label="wipe",
+    sentence="Draw what labels only learns on the left of a line, and f on the right. Drag the line.",
+)
 COLUMNS = Flag(
     "columns",
     False,
     label="Columns and table",
     sentence="Show a summary of each column and the first rows of the set.",
 )
+ON_THE_MAP = (EDIT, TRUTH, MISTAKES, WIPE)
 # Each page has its own view. Links of earlier versions had one name for all pages.
 VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)
 ONCE_SHARED = ("seed", "columns", "feature", LOG_OBJECTIVE.name, *(choice.name for choice in VIEWS))
@@ -77,7 +98,7 @@ def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
 def choices_of_view(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
     """Return the choices above the charts."""
     of_the_map = (CLASS_MAP, GRAPH) if map_choice(problem) is CLASS_MAP else (MAP,)
-    return (*of_the_map, LOG_OBJECTIVE, PARTS)
+    return (*of_the_map, *ON_THE_MAP, LOG_OBJECTIVE, PARTS)
 
 
 def viewed(problem: type[Setting], choice: Choice) -> str:
@@ -103,7 +124,7 @@ def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = Fal
 def draw_flag(problem: type[Setting], flag: Flag) -> bool:
     """Draw a choice of the view that is on or off, and return its value."""
     key = key_of(problem, flag.name)
-    return st.toggle(flag.label, value=flag.default, key=key, bind="query-params", help=flag.sentence)
+    return st.toggle(flag.label, value=flag.default, key=key, bind="query-params", help=flag.sentence or None)
 
 
 def is_on(problem: type[Setting], flag: Flag) -> bool:

@@ -18,7 +18,8 @@ from pages.charts.assets import loader
 from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE
 
 HEAD, CHARTS = "live-head", "live-charts"
-_STYLE = (Path(__file__).parent / "browser" / "live.css").read_text(encoding="utf-8")
+_BROWSER = Path(__file__).parent / "browser"
+_STYLE, _HAND_STYLE = ((_BROWSER / name).read_text(encoding="utf-8") for name in ("live.css", "hand.css"))
 
 
 def draw_head(data: bytes, *, on_remedy: Callable[[], None], on_halve: Callable[[], None]) -> None:
@@ -34,9 +35,15 @@ def draw_head(data: bytes, *, on_remedy: Callable[[], None], on_halve: Callable[
     )
 
 
-def draw_charts() -> None:
-    """Draw the place of the charts."""
-    _charts()(key=CHARTS, data={"config": dict(CONFIG), "library": LIBRARY_ADDRESS}, width="stretch", height="content")
+def draw_charts(*, on_edit: Callable[[], None]) -> None:
+    """Draw the place of the charts. `edits_asked` returns the edits of the data that were just made in the map."""
+    data = {"config": dict(CONFIG), "library": LIBRARY_ADDRESS}
+    _charts()(key=CHARTS, data=data, width="stretch", height="content", on_edit_change=on_edit)
+
+
+def edits_asked() -> object:
+    """Return what the map has just sent: the name of its mount, and numbered edits."""
+    return (st.session_state.get(CHARTS) or {}).get("edit")
 
 
 def remedy_asked() -> str:
@@ -55,4 +62,4 @@ def _head() -> Callable[..., Any]:
 
 @cache
 def _charts() -> Callable[..., Any]:
-    return component("live_charts", js=loader("live/browser/charts.js"), css=STYLE, isolate_styles=False)
+    return component("live_charts", js=loader("live/browser/charts.js"), css=STYLE + _HAND_STYLE, isolate_styles=False)

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.cost import seconds_of_features
-from dsgcore.experiments import Plane, Run, Surface
+from dsgcore.experiments import LiveRun, Plane, Run, Surface
 from pages.charts import figures as charts
 from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import NO_LINKS, colors_of, ends_of, lead, rank_heat, region_heat, run_map, surface_on
 from pages.controls.map_axes import Axes, plane_of
+from pages.live.hand_view import MOST_DRAWN
+from pages.live.points_view import points_on_map
 from pages.session.view import View
 from pages.shell.turns import drawing, turns
 
@@ -26,6 +28,7 @@ SECONDS_BETWEEN_SURFACES = 1.0
 WAITING_PER_SECOND = 4
 MAX_LINKS = 600
 FIGURE_SPACE = "\u2007"  # as wide as a digit
+WIPED = ("f", "classes", "margin")  # what a run and its twin can both show
 TITLES = {
     "f": "Score f",
     "h": "Exact-kernel twin h",
@@ -44,6 +47,8 @@ class MapState:
     size: int  # grid points along each axis
     surface: Surface | None  # of one score; the scores of several classes are evaluated at the grid
     values: NDArray
+    twin_surface: Surface | None = None  # of what labels only learns
+    twin_values: NDArray | None = None
     computed_at: float = 0.0
     computed_t: int = -1
     shown: str = ""
@@ -52,16 +57,29 @@ class MapState:
     figure: str = ""
 
 
-def map_chart(bench: Any, run: Run, view: View) -> Chart:
+def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
     """Return the map: the training points over f, h or the error, or for several classes over their regions or the lead."""
-    shown, state = view.on_map, map_state(bench, run)
-    _refresh(run, state, shown, is_playing=bench.is_playing and not bench.look and not bench.is_held)
+    run, shown, state = live.run, view.on_map, map_state(bench, live.run)
+    twin = live.supervised if view.has_wipe and shown in WIPED else None
+    _refresh(run, twin, state, shown, is_playing=bench.is_playing and not bench.look and not bench.is_held)
     links, revision = _links(run, state, has_graph=view.has_graph), f"{bench.number}-{shown}-{state.axes}"
-    made_of = state.computed_t, view.theme, revision, len(links)
+    made_of = state.computed_t, view, revision, len(links), id(bench.hand.split)
     if not state.figure or state.drawn != made_of:
-        heat = heat_of(run, state, shown, view.theme)
-        made = run_map(run, state.plane, heat, title=TITLES[shown], theme=view.theme, revision=revision, links=links)
-        made["layout"]["meta"] = {"note": step_note(state.computed_t, run.n_iter)}
+        others = [] if twin is None or state.twin_values is None else [state.twin_values]
+        heat, *beside = heats_of(run, state, shown, view.theme, state.values, *others)
+        wipe = {"wipe": {"z": own["z"], "left": run.problem.baseline_name, "right": "f"} for own in beside}
+        made = run_map(
+            run,
+            state.plane,
+            heat,
+            title=TITLES[shown],
+            theme=view.theme,
+            revision=revision,
+            links=links,
+            points=points_on_map(bench, live, view, state.plane),
+            most=MOST_DRAWN if view.can_edit else charts.MAX_DATA_POINTS,
+        )
+        made["layout"]["meta"] = {"note": step_note(state.computed_t, run.n_iter), **wipe}
         state.drawn, state.figure = made_of, encoded(made)
     alt = f"Map of the data over: {TITLES[shown]}, after step {state.computed_t}."
     return Chart("chart-map", alt, state.figure)
@@ -99,17 +117,18 @@ def _size(run: Run) -> int:
     return int(np.clip(np.sqrt(SECONDS_A_BLOCK / each), LEAST_GRID, GRID))
 
 
-def _refresh(run: Run, state: MapState, shown: str, *, is_playing: bool) -> None:
+def _refresh(run: Run, twin: Run | None, state: MapState, shown: str, *, is_playing: bool) -> None:
     """Compute the values again: once a second during the run, and at once if the run pauses or the reader chooses other
-    values."""
-    now = time.monotonic()
+    values. `twin` is the run beside it, if the reader wipes between them."""
+    now, asked = time.monotonic(), f"{shown}{' beside' * (twin is not None)}"
     # The more sessions wait to be drawn, the longer the pause.
     seconds = SECONDS_BETWEEN_SURFACES * (1 + (drawing.n_waiting + turns.n_waiting) / WAITING_PER_SECOND)
     is_due = now - state.computed_at >= seconds or not is_playing or run.is_finished
-    if (state.computed_t == run.model_t and state.shown == shown) or not (is_due or state.shown != shown):
+    if (state.computed_t == run.model_t and state.shown == asked) or not (is_due or state.shown != asked):
         return
     state.values = _values(run, state, shown)
-    state.computed_at, state.computed_t, state.shown = now, run.model_t, shown
+    state.twin_values = None if twin is None else _twin_values(twin, state)
+    state.computed_at, state.computed_t, state.shown = now, run.model_t, asked
 
 
 def _values(run: Run, state: MapState, shown: str) -> NDArray:
@@ -122,15 +141,30 @@ def _values(run: Run, state: MapState, shown: str) -> NDArray:
     return h if shown == "h" else np.abs(f - h)
 
 
+def _twin_values(twin: Run, state: MapState) -> NDArray:
+    if state.surface is None:
+        return twin.result.evaluate(state.plane.grid(state.size))
+    if state.twin_surface is None:
+        state.twin_surface = Surface(state.surface.points, twin.model)
+    return state.twin_surface.values(twin.model).astype(float)
+
+
 def heat_of(run: Run, state: MapState, shown: str, theme: str) -> dict[str, Any]:
     """Return the trace below the points."""
-    values = state.values
+    return heats_of(run, state, shown, theme, state.values)[0]
+
+
+def heats_of(run: Run, state: MapState, shown: str, theme: str, *columns: NDArray) -> list[dict[str, Any]]:
+    """Return the traces of several functions on the same plane with one colour scale."""
     if shown == "classes":
         # Before the first iteration all scores are zero, so no class has the highest score.
-        codes = np.where(np.ptp(values, axis=-1) > 0, values.argmax(axis=-1), np.nan)
-        return region_heat(surface_on(state.plane, codes, state.size), colors_of(run), theme)
-    z = surface_on(state.plane, lead(values) if shown == "margin" else values, state.size)
-    return score_heats(run, [z], theme)[0] if shown in ("f", "h") else charts.heat(z, None, theme)
+        codes = [np.where(np.ptp(own, axis=-1) > 0, own.argmax(axis=-1), np.nan) for own in columns]
+        return [region_heat(surface_on(state.plane, own, state.size), colors_of(run), theme) for own in codes]
+    surfaces = [surface_on(state.plane, lead(own) if shown == "margin" else own, state.size) for own in columns]
+    if shown in ("f", "h"):
+        return score_heats(run, surfaces, theme)
+    reach = charts.farthest(np.stack([own.z for own in surfaces]), 0.0)
+    return [charts.heat(own, None, theme, reach=reach) for own in surfaces]
 
 
 def score_heats(run: Run, surfaces: Sequence[charts.Surface], theme: str) -> list[dict[str, Any]]:

@@ -12,11 +12,13 @@ from pages.charts.live_chart import Chart, encoded
 from pages.live import class_views, risk_view
 from pages.live.curves import alt_error, alt_objective, alt_score, error_figure, objective_figure, score_figure
 from pages.live.gauges import gauges_of, trouble_of
+from pages.live.hand_view import hand_chart
 from pages.live.looking_back import marked, scrubber_of, seen
-from pages.live.map_view import map_chart
+from pages.live.map_view import map_chart, map_state
 from pages.live.tiles import is_multiclass, status_of, tiles_of
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
+HAND = "hand"  # the points that the reader can edit, which are no chart
 SECONDS_BETWEEN_GAUGES = 1.0
 
 
@@ -86,7 +88,9 @@ def _charts(bench: Any) -> Iterator[tuple[str, Chart]]:
         yield CURVES, Chart("chart-objective", alt_objective(live), objective)
         yield CURVES, Chart("chart-score", alt_score(live), score)
     if "map" not in view.hidden:
-        yield MAP, map_chart(bench, seen(bench).run, view)
+        yield MAP, map_chart(bench, seen(bench), view)
+        if view.can_edit:
+            yield HAND, hand_chart(bench, live.run, map_state(bench, live.run).plane)
     if "error" not in view.hidden:
         for chart in _below(bench, revision):
             yield BELOW, chart

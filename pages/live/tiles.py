@@ -13,6 +13,7 @@ from dsgcore.solver.plan import tail_start
 from pages.charts import words
 from pages.live import class_views
 from pages.live.looking_back import last_step
+from pages.live.points_view import points_right
 
 Tone = Literal["green", "red", "orange", "gray"]
 VERDICT_TONES: dict[Verdict | None, Tone] = {
@@ -52,6 +53,7 @@ class Tile:
     note: str
     tone: Tone
     help: str
+    more: str = ""  # a sentence below the number
 
 
 def status_of(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> Status:
@@ -80,7 +82,7 @@ def tiles_of(live: LiveRun) -> tuple[Tile, Tile, Tile]:
     said, tone = _comparison(live)
     return (
         Tile("Objective", objective, "", "gray", meaning("objective")),
-        Tile(_score_label(live), score, said, tone, _score_help(live, is_compared=bool(said))),
+        Tile(_score_label(live), score, said, tone, _score_help(live, is_compared=bool(said)), points_right(live)),
         _rank(run) if is_multiclass(run) else _error(run),
     )
 

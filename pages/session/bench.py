@@ -12,6 +12,7 @@ from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from dsgcore.studies.rooms import Asked, Key
+from pages.session.hand import Hand
 from pages.session.lesson_place import Place
 from pages.session.preparing import Preparation, prepare
 from pages.session.view import View
@@ -69,7 +70,7 @@ class LessonState:
 
 @dataclass
 class Bench:
-    """The run of one setting's page, and its state; `link` and `lesson` are states of their own.
+    """The run of one setting's page, and its state; `link`, `lesson` and `hand` are states of their own.
 
     Buttons write to this object and to nothing else. A moved slider ends a callback at any access to the session's state,
     so the rest of the click would be lost.
@@ -105,6 +106,7 @@ class Bench:
     drawn_at: float = -math.inf  # time at which the script last drew the run
     link: LinkState = field(default_factory=LinkState)
     lesson: LessonState = field(default_factory=LessonState)
+    hand: Hand = field(default_factory=Hand)
 
     @property
     def spec(self) -> Spec | None:
@@ -115,8 +117,8 @@ class Bench:
 
     @property
     def is_held(self) -> bool:
-        """True if the run waits for the answer to a lesson's question."""
-        return self.lesson.place is not None and self.lesson.place.waits
+        """True if the run waits: for the answer to a lesson's question, or for labels in edited data."""
+        return bool(self.hand.lacks) or (self.lesson.place is not None and self.lesson.place.waits)
 
     @property
     def about(self) -> frozenset[str]:
@@ -150,6 +152,7 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
         return
     bench.live = LiveRun(spec, bench.live, bench.files, split)
     bench.surface, bench.earlier, bench.look, bench.is_showing = None, None, 0, False
+    bench.hand.split, bench.hand.lacks = None, ""
     bench.link.at, bench.link.at_noted = "", -math.inf
     bench.is_playing, bench.link.going_to = True, 0
     bench.number += 1

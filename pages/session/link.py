@@ -12,16 +12,17 @@ from pages.controls import controls
 from pages.controls.also import ALSO, refused_also
 from pages.controls.changes import CHANGES
 from pages.controls.control import Control, key_of, number
+from pages.controls.edits_text import EDITS
 from pages.controls.from_link import in_link, read_controls, refusal
 from pages.controls.map_axes import AXES
 from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of
 from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of, name_of
 
-# The entries without a control: the changes during the run, its iteration, the earlier step that the page shows, the place
-# in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.
+# The entries without a control: the changes during the run, the edits of the data, its iteration, the earlier step that the
+# page shows, the place in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.
 LESSON, RACE, ROOM = "lesson", "race", "room"
-KEPT = (CHANGES, "at", "look", LESSON, RACE, ROOM)
+KEPT = (CHANGES, EDITS, "at", "look", LESSON, RACE, ROOM)
 
 
 def kept(problem: type[Setting], **values: str) -> dict[str, str]:

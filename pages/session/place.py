@@ -35,8 +35,16 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
         bench.view.race or bench.link.race,
         bench.lesson.room.code if bench.lesson.room is not None else "",
     )
-    look = str(bench.look or "")
-    kept = link.kept(problem, changes=changes, at=bench.link.at, look=look, lesson=lesson, race=race, room=room)
+    kept = link.kept(
+        problem,
+        changes=changes,
+        edits=bench.hand.text,
+        at=bench.link.at,
+        look=str(bench.look or ""),
+        lesson=lesson,
+        race=race,
+        room=room,
+    )
     return kept | bench.link.undrawn
 
 

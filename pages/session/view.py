@@ -11,7 +11,19 @@ from dataclasses import dataclass
 from dsgcore.experiments import LiveRun
 from pages.charts.theme import theme_now
 from pages.controls.map_axes import Axes, axes_asked
-from pages.controls.view_choices import GRAPH, LOG_OBJECTIVE, PARTS, SPEED, is_on, map_choice, viewed
+from pages.controls.view_choices import (
+    EDIT,
+    GRAPH,
+    LOG_OBJECTIVE,
+    MISTAKES,
+    PARTS,
+    SPEED,
+    TRUTH,
+    WIPE,
+    is_on,
+    map_choice,
+    viewed,
+)
 from pages.race.race_charts import Finish
 from pages.race.state import finish_of, name_in_link
 
@@ -26,6 +38,10 @@ class View:
     on_map: str = "f"  # the function on the map
     axes: Axes = (None, None)  # the columns of the map; None for a principal axis
     has_graph: bool = False  # draws the graph's links
+    can_edit: bool = False  # the points on the map
+    has_truth: bool = False  # draws hidden classes
+    has_mistakes: bool = False  # marks test points in a wrong class
+    has_wipe: bool = False  # draws labels only beside f
     is_log: bool = False  # the objective's axis
     has_parts: bool = False  # draws the parts of the objective in place of the error
     finish: Finish | None = None  # the competitor's result in a finished race on the same data
@@ -42,6 +58,10 @@ def view_of(live: LiveRun, hidden: Set[str]) -> View:
         on_map=viewed(problem, map_choice(problem)),
         axes=axes_asked(live.run),
         has_graph=is_on(problem, GRAPH),
+        can_edit=is_on(problem, EDIT),
+        has_truth=is_on(problem, TRUTH),
+        has_mistakes=is_on(problem, MISTAKES),
+        has_wipe=is_on(problem, WIPE) and live.supervised is not None,
         is_log=is_on(problem, LOG_OBJECTIVE),
         has_parts=is_on(problem, PARTS),
         finish=finish_of(live),

@@ -8,7 +8,9 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
+from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import key_of
+from pages.controls.edits_text import EDITS, edits_in
 from pages.controls.from_link import refused, without_bad_seed
 from pages.controls.names import OF_THE_FRAME
 from pages.controls.own_file import store
@@ -16,6 +18,7 @@ from pages.controls.undrawn import forget
 from pages.race.state import bring_back as bring_back_race
 from pages.session import link
 from pages.session.bench import Bench
+from pages.session.hand import Hand
 from pages.session.lesson_place import place_in
 from pages.shell.room_key import kept_key
 from pages.shell.ticks import Hold
@@ -58,6 +61,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
     bench.link.notices = [*refused_parts(), *link.read_link(problem, own)]
     _take_place(problem, bench, own)
     bench.link.race = own.get(key_of(problem, link.RACE), "")
+    _take_edits(bench, own.get(key_of(problem, EDITS), ""))
     _take_room(problem, bench, own)
     bench.link.is_unread, bench.link.visit = True, visit()
     own = without_bad_seed(own, key_of(problem, "seed"))
@@ -79,6 +83,17 @@ def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) ->
     if given and not set(own) & set(given):
         bench.given |= given
         bench.wants_restart = bench.live is not None
+
+
+def _take_edits(bench: Bench, text: str) -> None:
+    """Take the edits of the data from the link."""
+    if text == bench.hand.text:
+        return
+    bench.hand = Hand()
+    try:
+        bench.hand.made = edits_in(text)
+    except BAD_INPUT as error:
+        bench.link.notices.append(f"In the link, {error}; all edits are left out.")
 
 
 def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> None:

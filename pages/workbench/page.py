@@ -15,15 +15,19 @@ from pages.controls.kernel_picker import make_ready
 from pages.controls.map_axes import draw_axes, keep_axes, refused_axes
 from pages.controls.undrawn import keep_choice
 from pages.controls.view_choices import (
+    EDIT,
     GRAPH,
     LOG_OBJECTIVE,
+    MISTAKES,
     PARTS,
+    TRUTH,
+    WIPE,
     choices_of_view,
     draw_choice,
     draw_flag,
     map_choice,
 )
-from pages.live.component import draw_charts, draw_head, remedy_asked
+from pages.live.component import draw_charts, draw_head, edits_asked, remedy_asked
 from pages.live.gauges import remedy_for
 from pages.live.looking_back import seen, settle, show_next
 from pages.live.tick import advance, begin_curve, head_data, is_ticking
@@ -43,7 +47,7 @@ from pages.workbench.lesson_panel import panel
 from pages.workbench.opening import bench_key, bench_of, bring_back, hold_of
 from pages.workbench.presenting import left_out, set_stage
 from pages.workbench.sidebar import spec_of_controls
-from pages.workbench.steering import follow, take
+from pages.workbench.steering import follow, take, with_edits
 from pages.workbench.step_limits import step_limits
 from pages.workbench.suggest_view import suggest_button, suggestion
 from pages.workbench.theory_tab import theory
@@ -71,6 +75,7 @@ def _page(name: str) -> None:
     if not is_ready():
         return
     if asked is not None:
+        asked = with_edits(bench, asked)
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
     if step_place is not None and suggest_place is not None:
@@ -119,7 +124,7 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
         on_remedy = partial(once, bench, bench.drawn, _apply, bench)
         draw_head(data, on_remedy=on_remedy, on_halve=partial(once, bench, bench.drawn, _halve, bench, problem))
     with live_tab:
-        draw_charts()
+        draw_charts(on_edit=partial(_edit, bench))
     for tab, place in tabs_shown.items():
         # A tab is drawn when it is first opened, so that the page appears sooner and the browser loads tables and code on
         # demand.
@@ -171,6 +176,14 @@ def _apply(bench: Bench) -> None:
         take(bench, gauge.changes)
 
 
+def _edit(bench: Bench) -> None:
+    """Take the edits of the data that the reader has made in the map."""
+    asked = edits_asked()
+    with bench.hold.taken():
+        if bench.live is not None:
+            bench.hand.take(asked, bench.live.run.spec, bench.live.run.split)
+
+
 def _halve(bench: Bench, problem: type[Setting]) -> None:
     """Set the step slider to the stop nearest to half of its value, and start again."""
     assert bench.asked is not None
@@ -217,8 +230,10 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
         if bench.live is not None and "map" not in bench.hidden:
             draw_choice(problem, map_choice(problem))
             draw_axes(bench.live.run)
-            if bench.live.run.engine.has_graph:
-                draw_flag(problem, GRAPH)
+            draw_flag(problem, EDIT)
+            with st.popover("Show", key="shown-on-map", width="content"):
+                for flag in (*([GRAPH] if bench.live.run.engine.has_graph else []), TRUTH, MISTAKES, WIPE):
+                    draw_flag(problem, flag)
         for flag, part in ((LOG_OBJECTIVE, "curves"), (PARTS, "error")):
             if part in bench.hidden:
                 keep_choice(problem, flag, bench.link.undrawn)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from dsgcore.experiments import Setting, Spec, long_work
+from dsgcore.data import DataError, IncompleteDataError
+from dsgcore.experiments import Setting, Spec, load_split, long_work
 from dsgcore.experiments.cost import check_cost
 from dsgcore.jobs import JobState
 from pages.controls.bad_input import BAD_INPUT
@@ -17,6 +19,7 @@ from pages.controls.controls import controls_for
 from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
 from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
+from pages.session.hand import Hand
 
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
@@ -34,8 +37,31 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
             check_cost(asked, BUDGET, bench.shape)
             bench.live.steer(asked.values_at(0))
         bench.asked = asked
+    except IncompleteDataError as error:
+        _wait_for_labels(bench, asked, str(error))
     except BAD_INPUT as error:
         st.error(plain(str(error)))
+
+
+def with_edits(bench: Bench, asked: Spec) -> Spec:
+    """Return the controls' spec with the edits of its data. Edits from a link that do not suit the data are left out."""
+    spec = bench.hand.edit(asked)
+    if bench.link.is_unread and spec.data.edits:
+        try:
+            load_split(spec, files=bench.files, may_lack=True)
+        except DataError as error:
+            bench.link.notices.append(f"In the link, {error}; all edits are left out.")
+            bench.hand = Hand()
+            return asked
+    return spec
+
+
+def _wait_for_labels(bench: Bench, asked: Spec, why: str) -> None:
+    """Show edited data that lack what a run needs, until another edit completes them."""
+    if bench.live is None:
+        begin(bench, replace(asked, data=replace(asked.data, edits=())))
+    bench.hand.lacks, bench.hand.split = why, load_split(asked, files=bench.files, may_lack=True)
+    bench.surface, bench.asked = None, asked
 
 
 def take(bench: Bench, changes: Mapping[str, Any]) -> None:

@@ -81,6 +81,7 @@ async function fit(chart) {
   if (!node.clientWidth || size === chart.size) return;
   await window.Plotly.Plots.resize(node).catch(() => {});
   if (node.clientWidth) chart.size = size;
+  chart.onDrawn();
 }
 
 async function react(chart, Plotly, {figure, template}) {
@@ -89,6 +90,7 @@ async function react(chart, Plotly, {figure, template}) {
   if (chart.isPlotted && chart.figure === figure && chart.look === look + [...chart.hidden]) return;
   chart.figure = null;  // until it is drawn
   const {data = [], layout = {}} = JSON.parse(figure);
+  chart.mix({data, layout});
   if (!Object.keys(layout.template ?? {}).length) layout.template = template;
   if (layout.uirevision !== chart.revision) chart.hidden.clear();
   chart.revision = layout.uirevision;
@@ -142,9 +144,10 @@ async function draw(chart) {
  * Create a chart inside `parent`.
  *
  * library: address of the chart library; save: name of the files that its button saves; config: plotly's configuration;
- * onClick: called with the `customdata` of a clicked point; onDrawn: called after each drawing.
+ * onClick: called with the `customdata` of a clicked point; onDrawn: called after each drawing; mix: called with each figure
+ * before it is drawn, which it may change.
  */
-export function createChart(parent, {library: path, save: name, config = {}, onClick = () => {}, onDrawn = () => {}}) {
+export function createChart(parent, {library: path, save: name, config = {}, onClick = () => {}, onDrawn = () => {}, mix = () => {}}) {
   const head = make("div", "head"), tip = make("div", "tip"), node = make("div", "plot");
   tip.id = "live-chart-tip-" + count++;
   tip.setAttribute("role", "tooltip");
@@ -153,7 +156,7 @@ export function createChart(parent, {library: path, save: name, config = {}, onC
   root.classList.add("live-chart");
   root.setAttribute("role", "figure");
   parent.append(root);
-  const chart = {root, head, tip, node, library: path, save: name, config, onClick, onDrawn,
+  const chart = {root, head, tip, node, library: path, save: name, config, onClick, onDrawn, mix,
     newest: null, drawn: null, isDrawing: false, isPlotted: false, hidden: new Set(), written: null,
     again() {
       chart.newest ??= chart.drawn;
@@ -168,6 +171,12 @@ export function createChart(parent, {library: path, save: name, config = {}, onC
   chart.observer.observe(node);
   return {
     root,
+    node,
+    /** Draw the figure again, although it is the same. */
+    again() {
+      chart.figure = null;
+      chart.again();
+    },
     /** Show a figure, as JSON, with its text for screen readers. */
     show({figure, alt}) {
       root.setAttribute("aria-label", alt);

@@ -33,8 +33,8 @@ function sized(parent, items, create) {
 // --- tiles
 
 function tile(tip) {
-  const label = make("span", "label"), help = make("button", "help", "?"), value = make("div", "value"), note = make("span", "note");
-  const root = make("div", "tile", make("div", "name", label, help), make("div", "number", value, note));
+  const label = make("span", "label"), help = make("button", "help", "?"), value = make("div", "value"), note = make("span", "note"), more = make("div", "more");
+  const root = make("div", "tile", make("div", "name", label, help), make("div", "number", value, note), more);
   explain({tip}, help, () => root.help);
   root.fill = said => {
     root.help = said.help;
@@ -43,6 +43,7 @@ function tile(tip) {
     write(value, said.value);
     write(note, said.note);
     note.hidden = !said.note;
+    write(more, said.more);
     note.dataset.tone = said.tone;
   };
   return root;

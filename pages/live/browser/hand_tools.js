@@ -1,0 +1,91 @@
+// The toolbar above the map with which the reader edits the data.
+import {digitOf} from "./points.js";
+
+export const HELP = {
+  label: "Click a point and choose its class. Keys: arrows walk, digits label, Backspace takes the label away.",
+  pair: "Click two points to make them a pair. Keys: arrows walk, Enter chooses, Backspace takes a pair apart.",
+  paint: "Drag to paint points. Keys: arrows move the brush, Space paints.",
+  erase: "Drag over points to erase them. Keys: arrows move the eraser, Space erases.",
+  move: "Drag a point. Keys: arrows walk, Shift with arrows moves the point.",
+};
+const NAMES = {label: "Label", pair: "Pair", paint: "Paint", erase: "Erase", move: "Move"};
+
+function make(kind, name, ...inside) {
+  const element = document.createElement(kind);
+  element.className = "hand-" + name;
+  if (kind === "button") element.type = "button";
+  element.append(...inside);
+  return element;
+}
+
+function button(name, text, press) {
+  const one = make("button", name, text);
+  one.addEventListener("click", press);
+  return one;
+}
+
+export function chip(text, color, press) {
+  const dot = make("i", "dot"), one = button("chip", "", press);
+  dot.style.background = color;
+  one.append(dot, text);
+  return one;
+}
+
+const group = (label, ...inside) => {
+  const one = make("div", "group", ...inside);
+  one.setAttribute("role", "group");
+  one.setAttribute("aria-label", label);
+  return one;
+};
+
+/** Create the toolbar. `state` has tool, brush and size; `act` has a function for each command; `changed` follows a choice. */
+export function createTools(state, act, changed) {
+  const choose = (name, value) => { state[name] = value; draw(); changed(); };
+  const tools = group("Tool"), brushes = group("Class of painted points"), count = make("output", "count");
+  const isLabeled = make("input", "labeled"), labeled = make("label", "check", isLabeled, "with label");
+  const size = make("input", "size"), sized = make("label", "check", "size", size);
+  Object.assign(isLabeled, {type: "checkbox"});
+  Object.assign(size, {type: "range", min: 1, max: 15, step: 1, value: state.size});
+  isLabeled.addEventListener("change", () => choose("isLabeled", isLabeled.checked));
+  size.addEventListener("input", () => choose("size", Number(size.value)));
+  const all = button("all", "", () => act.all());
+  const undo = button("undo", "Undo", act.undo), redo = button("redo", "Redo", act.redo);
+  const reset = button("reset", "As generated", act.reset);
+  const help = make("p", "help"), said = make("p", "said");
+  said.setAttribute("role", "alert");
+  const root = make("div", "tools", tools, group("Brush", brushes, labeled, sized, all), group("Edits", undo, redo, reset), count, help, said);
+  let now = null, made = "";
+
+  /** Make the buttons that depend on the data, if these are others. */
+  function build() {
+    const key = JSON.stringify([now.classes, now.colors, now.isPairs, now.canPaint]);
+    if (key === made) return;
+    made = key;
+    const kinds = [now.isPairs ? "pair" : "label", ...(now.canPaint ? ["paint"] : []), "erase", ...(now.canPaint ? ["move"] : [])];
+    if (!kinds.includes(state.tool)) state.tool = kinds[0];
+    tools.replaceChildren(...kinds.map(kind => Object.assign(button("tool", NAMES[kind], () => choose("tool", kind)), {kind})));
+    const chips = now.classes.map((name, number) =>
+      Object.assign(chip(`${digitOf(number, now.classes)} ${name}`, now.isPairs ? "" : now.colors[number], () => choose("brush", number)), {kind: number}));
+    brushes.replaceChildren(...chips, Object.assign(chip("no class", "", () => choose("brush", null)), {kind: null}));
+  }
+
+  function draw() {
+    const {tool, brush} = state, isPaint = tool === "paint";
+    for (const one of tools.children) one.setAttribute("aria-pressed", one.kind === tool);
+    for (const one of brushes.children) one.setAttribute("aria-pressed", one.kind === brush);
+    brushes.hidden = !isPaint;
+    labeled.hidden = !isPaint || now.isPairs || brush === null;
+    sized.hidden = !isPaint && tool !== "erase";
+    all.hidden = isPaint || tool === "move";
+    all.textContent = {label: "Take all labels away", pair: "Take all pairs apart", erase: "Erase all points"}[tool] ?? "";
+    undo.disabled = !now.canUndo;
+    redo.disabled = !now.canRedo;
+    reset.disabled = !now.isEdited;
+    count.textContent = isPaint ? `${now.count}, ${now.left} more points to paint` : now.count;
+    help.textContent = HELP[tool];
+    said.textContent = now.said;
+    said.hidden = !now.said;
+  }
+
+  return {root, show(points) { now = points; build(); draw(); }};
+}

@@ -1,0 +1,115 @@
+"""Edits of the data by hand on one setting's page: made, undone, and kept apart for other data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data import DataError, Edit, Split, read_edits
+from dsgcore.data.edits import ALL, ERASE, LABEL
+from dsgcore.experiments import Spec
+from dsgcore.experiments.loading import edited_split
+from dsgcore.experiments.settings import DataSpec
+from pages.controls.edits_text import edits_to_text
+
+Edits = tuple[Edit, ...]
+UNDO, REDO, RESET = "undo", "redo", "reset"
+MOST_STATES = 200  # of undo
+MOST_AT_ONCE = 1_000
+
+
+@dataclass
+class Hand:
+    """The edits of a page's data.
+
+    They belong to the data on which they were made: if the reader chooses other data or another seed, they are set aside,
+    and they come back with their data. Edits of an empty sheet name only painted points, so they fit every seed.
+    """
+
+    made: Edits = ()
+    past: list[Edits] = field(default_factory=list)
+    future: list[Edits] = field(default_factory=list)
+    owner: tuple[DataSpec, int] | None = None  # the data and the seed; None before the first drawing
+    aside: dict[tuple[DataSpec, int], Edits] = field(default_factory=dict)
+    split: Split | None = None  # the edited data if they lack what a run needs
+    lacks: str = ""  # the sentence about that
+    refused: str = ""  # the sentence about the last edit, if it was not valid
+    taken: tuple[str, int] = ("", 0)  # the browser's mount, and its last edit that was taken
+    written: tuple[Edits, str] = ((), "")  # the edits' text for the link
+    shown: tuple[Any, str] = (None, "")  # the points as they were last sent to the browser
+
+    @property
+    def text(self) -> str:
+        """The edits for the link."""
+        if self.written[0] is not self.made:
+            self.written = self.made, edits_to_text(self.made)
+        return self.written[1]
+
+    def edit(self, spec: Spec) -> Spec:
+        """Return a spec of controls with the edits of its data."""
+        asked = replace(spec.data, edits=()), spec.seed
+        if self.owner != asked:
+            self._follow(asked)
+        return replace(spec, data=replace(spec.data, edits=self.made)) if self.made else spec
+
+    def _follow(self, asked: tuple[DataSpec, int]) -> None:
+        """Set the edits of other data aside, and take those of these data."""
+        is_sheet = bool(self.made) and self.made[0] == Edit(ERASE, ALL)
+        if self.owner is not None and not (is_sheet and self.owner[0] == asked[0]):
+            self.aside[self.owner] = self.made
+            self.made, self.past, self.future = self.aside.pop(asked, ()), [], []
+        self.owner = asked
+
+    def change(self, made: Edits) -> None:
+        """Replace the edits; undo brings the present ones back."""
+        self.past = [*self.past[-MOST_STATES:], self.made]
+        self.made, self.future = made, []
+
+    def take(self, asked: object, spec: Spec, split: Split) -> None:
+        """Take what the browser sends: its mount, and its edits with their numbers. Edits that were taken before are ignored.
+
+        An edit that is not valid changes nothing, and `refused` says why.
+        """
+        if not isinstance(asked, Mapping) or not isinstance(asked.get("edits"), list):
+            return
+        mount = str(asked.get("mount"))
+        for number, edit in asked["edits"][:MOST_AT_ONCE]:
+            if (self.taken[0] == mount and number <= self.taken[1]) or not isinstance(number, int):
+                continue
+            self.taken, self.refused = (mount, number), ""
+            try:
+                self._do(edit, spec, split)
+            except DataError as error:
+                self.refused = str(error)
+
+    def _do(self, asked: Any, spec: Spec, split: Split) -> None:
+        match asked.get("do") if isinstance(asked, Mapping) else None:
+            case "undo":
+                self._undo()
+            case "redo" if self.future:
+                self.past.append(self.made)
+                self.made = self.future.pop()
+            case "redo":
+                return
+            case "reset":
+                self.change(())
+            case None:
+                raise DataError(f"an edit must be an object, got {quoted(asked)}")
+            case _:
+                made = joined(self.made, asked)
+                edited_split(replace(spec, data=replace(spec.data, edits=made)), split.before or split, may_lack=True)
+                self.change(made)
+
+    def _undo(self) -> None:
+        if self.past or self.made:
+            self.future.append(self.made)
+            self.made = self.past.pop() if self.past else self.made[:-1]
+
+
+def joined(made: Edits, asked: Mapping[str, Any]) -> Edits:
+    """Return edits and one more. A label for the point that was labeled last replaces that label."""
+    both = read_edits([*made, asked])
+    is_again = len(both) > 1 and both[-1].do == both[-2].do == LABEL and both[-1].rows == both[-2].rows
+    return (*made[:-1], both[-1]) if is_again else (*made, both[-1])
