@@ -67,7 +67,7 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
     if not state.figure or state.drawn != made_of:
         others = [] if twin is None or state.twin_values is None else [state.twin_values]
         heat, *beside = heats_of(run, state, shown, view.theme, state.values, *others)
-        wipe = {"wipe": {"z": own["z"], "left": run.problem.baseline_name, "right": "f"} for own in beside}
+        wipe = {"wipe": {"z": beside[0]["z"], "left": run.problem.baseline_name, "right": "f"}} if beside else {}
         made = run_map(
             run,
             state.plane,

@@ -103,7 +103,9 @@ def data(live: LiveRun) -> None:
         f"{d} features, scaling: {run.spec.data.scaling}, fitted on the training points. Only the diagnostic scores "
         "use the labels of unlabeled points."
     )
-    data_views.columns_and_table(run.spec, split, theme)
+    if split.before is not None:
+        st.caption("The columns and the table below show the data without your edits.")
+    data_views.columns_and_table(run.spec, split.before or split, theme)
 
 
 def code(bench: Bench) -> None:
