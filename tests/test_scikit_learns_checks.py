@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
+from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.baselines import (
     BGS3VM,
     BLS3VM,
@@ -31,8 +31,8 @@ ESTIMATORS = [
     TSGS3VM(**FAST),
     QS3ORAO(**FAST | {"n_iter": 60}, tol=None),
     PS3VT(n_iter=30, tol=None, random_state=0),
-    # The ridge is given, which is else looked for by many logistic regressions, in the same way for all four.
-    *(cls(n_iter=30, tol=None, lam=1e-3, random_state=0) for cls in (LinearMC, LRCMC, SSMC)),
+    # The ridge is given, which is else looked for by many logistic regressions. LinearMC and SSMC have the same shell.
+    LRCMC(n_iter=30, tol=None, lam=1e-3, random_state=0),
     PS3VT(**FAST, tol=None, lam=1e-3, features="fourier"),
 ]
 COMPETITORS = [
