@@ -39,14 +39,14 @@ def folder(tmp_path):
 def test_it_runs_and_goes_on(folder):
     rows, out = folder / "rows.jsonl", folder / "out.md"
     asked = ["--sets", folder, "--only", "tiny", "--parts", "sets", "--rows", rows, "--out", out]
-    run(*asked, "--seeds", 1, "--estimators", "EverydaySVC")
+    run(*asked, "--seeds", 1, "--estimators", "TSGS3VM,EverydaySVC")
     first = rows.read_text().splitlines()
-    assert len(first) == 2  # two scalings
+    assert len(first) == 4  # two methods, two scalings
     assert "too few seeds" in out.read_text()
     run(*asked, "--seeds", 2, "--estimators", "TSGS3VM,EverydaySVC", "--again", "EverydaySVC")
     fits = [json.loads(line) for line in rows.read_text().splitlines()]
-    assert [json.dumps(fit) for fit in fits[:2]] == first
-    assert sorted(fit["cell"]["estimator"] for fit in fits[2:]) == ["EverydaySVC"] * 4 + ["TSGS3VM"] * 4
+    assert [json.dumps(fit) for fit in fits[:4]] == first
+    assert sorted(fit["cell"]["estimator"] for fit in fits[4:]) == ["EverydaySVC"] * 4 + ["TSGS3VM"] * 2
     assert all(50 < fit["scores"]["accuracy"] <= 100 and fit["seconds"] >= 0 and not fit["failure"] for fit in fits)
     text = out.read_text()
     assert "### AUC in %, binary, to [0, 1]" in text
