@@ -1,4 +1,4 @@
-"""The command line, ``python -m dsgcore``: ``run``, ``check``, ``sweep``, ``compare``, ``fit`` ..."""
+"""The command line, ``dsg-lab`` or ``python -m dsgcore``: ``app``, ``run``, ``check``, ``sweep``, ``compare``, ``fit`` ..."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 
+from dsgcore import __version__
+from dsgcore.cli import app
 from dsgcore.cli.help_page import PROGRAM, folder_path, help_page
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import new_options
@@ -15,18 +17,20 @@ from dsgcore.core.old_names import new_options
 BAD_INPUT = 2
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
 _PLACES = {
+    "app": "dsgcore.cli.app:serve",
     "check": "dsgcore.cli.check:check",
     "sweep": "dsgcore.cli.sweep:sweep",
     "fit": "dsgcore.cli.fit:fit",
     "predict": "dsgcore.cli.predict:predict",
     "compare": "dsgcore.cli.compare:compare",
 }
+_WITHOUT_COMMAND = ("-h", "--help", "--version")
 _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code (2: bad input, reported in one sentence)."""
-    said = new_options(sys.argv[1:] if arguments is None else arguments)
+    said = _with_command(new_options(sys.argv[1:] if arguments is None else arguments))
     given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
     here = {"run": _run, "data": _data}
     try:
@@ -39,15 +43,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         carry_out = here.get(given.command) or resolve_name(_PLACES[given.command])
         return carry_out(given)
     except (DSGError, OSError) as error:
-        print(f"dsgcore: {error}", file=sys.stderr)
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
         return BAD_INPUT
+
+
+def _with_command(said: list[str]) -> list[str]:
+    """Return the arguments; those without a command are options of `app`."""
+    names_command = bool(said) and (not said[0].startswith("-") or said[0] in _WITHOUT_COMMAND)
+    return said if names_command else ["app", *said]
 
 
 def _parser(*, names_data: bool) -> argparse.ArgumentParser:
     page = help_page(
-        "Train, check and compare kernel methods for few labels. `COMMAND --help` explains a command.", _RUN
+        "Learn from few labels: open the app (without a command), or train, check and compare methods. "
+        "`COMMAND --help` explains a command.",
+        "",
     )
     parser = argparse.ArgumentParser(prog=PROGRAM, **page)
+    parser.add_argument("--version", action="version", version=f"DSG Lab {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (add, sentence, description, example) in _COMMANDS.items():
         add(commands.add_parser(name, help=sentence, **help_page(description, example)))
@@ -175,6 +188,12 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
 _RUN = "run spec.json --out results"
 # Each command: its options, a line for the list of commands, a description, and an example.
 _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, str]] = {
+    "app": (
+        app.add_arguments,
+        "serve the app, and open it in a browser (the default)",
+        "Serve the app, and open it in a browser. Ctrl+C ends it.",
+        "app --port 8600",
+    ),
     "run": (
         _add_run,
         "make the run of a spec, without a browser",

@@ -76,7 +76,7 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_computed(spec
     ):
         assert main(["run", spec_file(small().to_dict()), "--out", str(out)]) == 2
         refused = capsys.readouterr().err
-        assert refused.startswith("dsgcore: --out must name a folder, ")
+        assert refused.startswith("dsg-lab: --out must name a folder, ")
         assert said in refused
         assert refused.count("\n") == 1
     assert (tmp_path / "taken").read_text(encoding="utf-8") == "mine"

@@ -21,11 +21,11 @@ CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
 PAGES = [README, CONTRIBUTING, *sorted(DOCS.glob("*.md"))]
 NOTES = sorted((ROOT / "tests" / "benchmarks").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LIBRARY = "python -m dsgcore "
-# They need a network or take minutes: they are parsed and not carried out.
-PARSED_ONLY = ("data fetch",)
+LIBRARY = "dsg-lab "
+# They need a network, take minutes or serve the app: they are parsed and not carried out.
+PARSED_ONLY = ("data fetch", "app")
 # Each of the other commands that a page may show begins with one of these words.
-KNOWN = ("python", "streamlit", "nginx", "ruff", ".ci/run", "NUMBA_DISABLE_JIT=1", "DSGLAB_SESSIONS=32")
+KNOWN = ("dsg-lab", "python", "streamlit", "nginx", "ruff", ".ci/run", "NUMBA_DISABLE_JIT=1", "DSGLAB_SESSIONS=32")
 
 pytestmark = pytest.mark.compiled
 
@@ -102,7 +102,7 @@ def carry_out(command):
 
 @each("page", PAGES)
 def test_a_command_within_a_sentence_is_one_that_there_is(page):
-    for command in re.findall(r"`python -m dsgcore ([^`]+)`", prose_of(page)):
+    for command in re.findall(r"`dsg-lab ([^`]+)`", prose_of(page)):
         assert command.split()[0].isupper() or command.split()[0] in known_commands(), command
 
 

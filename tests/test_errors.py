@@ -53,7 +53,7 @@ def test_bad_input_is_printed_in_one_sentence(monkeypatch, capsys):
 
     monkeypatch.setattr("dsgcore.cli.data.run", refuse)
     assert main(["data", "list"]) == 2
-    assert capsys.readouterr().err == "dsgcore: the file is empty\n"
+    assert capsys.readouterr().err == "dsg-lab: the file is empty\n"
 
 
 def test_a_search_does_not_hide_a_fault_of_the_program(monkeypatch):

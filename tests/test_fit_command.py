@@ -143,7 +143,7 @@ def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_o
         monkeypatch.setattr(Here, "keep", end)
         assert main(command(data, tmp_path / "dask", "--every", 5, "--dask", cluster.scheduler_address)) == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith("dsgcore: the cluster has stopped; the iterations so far are in ")
+    assert said.startswith("dsg-lab: the cluster has stopped; the iterations so far are in ")
     monkeypatch.setattr(Here, "keep", keep)
     with cluster_of(2) as cluster:
         assert main(command(data, tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address)) == 0

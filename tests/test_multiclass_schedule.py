@@ -45,7 +45,7 @@ def test_the_command_line_says_it_in_one_sentence(tmp_path, capsys):
     plain["solver"]["schedule"] = "theta/t"
     (tmp_path / "spec.json").write_text(json.dumps(plain), encoding="utf-8")
     assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err == f"dsgcore: {SENTENCE} (in {tmp_path / 'spec.json'})\n"
+    assert capsys.readouterr().err == f"dsg-lab: {SENTENCE} (in {tmp_path / 'spec.json'})\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -144,4 +144,4 @@ def test_what_cannot_be_done_is_said_in_one_sentence(stored, tmp_path, capsys):
     assert predict(folder, tmp_path) == 2
     assert "holds other data than this model's values at these points" in capsys.readouterr().err
     assert main(["predict", str(folder / "model.npz"), str(tmp_path / "no"), "--out", str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err.startswith("dsgcore: there is no file or folder")
+    assert capsys.readouterr().err.startswith("dsg-lab: there is no file or folder")

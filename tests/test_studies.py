@@ -325,7 +325,7 @@ def sweep(tmp_path, *options, study=STUDY):
 
 def test_a_bad_study_or_number_of_jobs_ends_with_one_sentence(tmp_path, capsys):
     assert sweep(tmp_path, study={"spec": SPEC, "axes": [{"name": "eta", "values": [1]}]}) == 2
-    assert capsys.readouterr().err.startswith("dsgcore: an axis must be one of")
+    assert capsys.readouterr().err.startswith("dsg-lab: an axis must be one of")
     assert sweep(tmp_path, "--jobs", "0") == 2
 
 

@@ -91,13 +91,13 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_ar
         cluster.close()
     assert len(store) >= 3
     said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("dsgcore:")]
-    assert said == ["dsgcore: the cluster has stopped. Finished runs are kept"]
+    assert said == ["dsg-lab: the cluster has stopped. Finished runs are kept"]
 
 
 def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(command, "SECONDS_TO_ANSWER", 1)
     assert sweep(tmp_path, study_file(tmp_path, 1), "--dask", "tcp://127.0.0.1:1") == 2
-    assert capfd.readouterr().err == "dsgcore: Timed out trying to connect to tcp://127.0.0.1:1 after 1 s\n"
+    assert capfd.readouterr().err == "dsg-lab: Timed out trying to connect to tcp://127.0.0.1:1 after 1 s\n"
 
 
 def test_an_error_that_the_cluster_has_lost_is_the_same_sentence(monkeypatch):

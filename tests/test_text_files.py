@@ -99,7 +99,7 @@ def test_a_file_that_is_no_text_is_named_in_one_sentence(tmp_path_factory, capsy
     spoil(file, mistake)
     assert main(command(name, file, tmp_path)) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"dsgcore: {file} {words}")
+    assert said.startswith(f"dsg-lab: {file} {words}")
     assert said.count("\n") == 1
     assert "Errno" not in said
 
@@ -156,7 +156,7 @@ def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path_fact
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(check_command, "limits", lambda *_: pytest.fail("it was computed first"))
             assert main([*command(name, file, tmp_path), option, str(tmp_path / place)]) == 2
-        assert re.fullmatch(rf"dsgcore: {option} .*{words}.*\n", capsys.readouterr().err)
+        assert re.fullmatch(rf"dsg-lab: {option} .*{words}.*\n", capsys.readouterr().err)
 
 
 def test_a_place_without_permission_is_refused_before_anything_is_computed(tmp_path, capsys, monkeypatch):

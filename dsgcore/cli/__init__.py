@@ -1,1 +1,1 @@
-"""Commands of `python -m dsgcore`, one file each."""
+"""Commands of `dsg-lab`, one file each."""

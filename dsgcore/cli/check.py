@@ -1,4 +1,4 @@
-"""The command ``python -m dsgcore check SPEC.json``."""
+"""The command ``dsg-lab check SPEC.json``."""
 
 from __future__ import annotations
 

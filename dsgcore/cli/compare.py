@@ -1,4 +1,4 @@
-"""The command ``python -m dsgcore compare DATA --target COLUMN``."""
+"""The command ``dsg-lab compare DATA --target COLUMN``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def compare(given: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt:
         progress.end()
-        print("dsgcore: stopped. Finished fits are kept. Run the same command to continue", file=sys.stderr)
+        print("dsg-lab: stopped. Finished fits are kept. Run the same command to continue", file=sys.stderr)
         return INTERRUPTED
     progress.end()
     _write(found, given)
@@ -71,7 +71,7 @@ def dataset_of_command(given: argparse.Namespace) -> Dataset:
         if given.data in DATASETS:
             return load(given.data)
         raise DataError(
-            f"there is no file {quoted(given.data)}, and no set of that name (see: python -m dsgcore data list)"
+            f"there is no file {quoted(given.data)}, and no set of that name (see: dsg-lab data list)"
         )
     labels = "ordinal" if given.ordered else "classes"
     words = listed_names(given.missing_words)

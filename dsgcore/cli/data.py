@@ -1,4 +1,4 @@
-"""The command ``python -m dsgcore data``: list, fetch, describe, convert."""
+"""The command ``dsg-lab data``: list, fetch, describe, convert."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> None:
         print(f"{remote.title}, {remote.archive}: {remote.n:,} rows, {remote.d:,} columns, {classes}.")
         print(f"Tried with {', '.join(remote.used_by)}. Licence: {remote.licence}. {remote.address}")
     if path is None:
-        print(f"It is not in the cache: python -m dsgcore data fetch {given.what}")
+        print(f"It is not in the cache: dsg-lab data fetch {given.what}")
         return
     recipe = _recipe(path, given, remote)
     described = describe_file(path, recipe, given.labels)
@@ -181,7 +181,7 @@ def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
         return Path(what), None
     if what in REMOTE_SETS:
         return cached(REMOTE_SETS[what]), REMOTE_SETS[what]
-    raise DataError(f"there is no file {quoted(what)}, and no set of that name (see: python -m dsgcore data list)")
+    raise DataError(f"there is no file {quoted(what)}, and no set of that name (see: dsg-lab data list)")
 
 
 def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> Recipe:
@@ -203,7 +203,7 @@ def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> 
 def _convert(given: argparse.Namespace) -> None:
     path, remote = _found(given.what)
     if path is None:
-        raise DataError(f"{given.what} is not in the cache: python -m dsgcore data fetch {given.what}")
+        raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
     recipe = _recipe(path, given, remote)
     progress = None if given.quiet else _now_and_then("{}: {:,} rows".format, time.monotonic())
     made = convert_file(path, given.out, recipe, labels=given.labels, progress=progress)

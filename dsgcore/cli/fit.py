@@ -1,4 +1,4 @@
-"""Command ``python -m dsgcore fit METHOD DATA --target COLUMN --out DIR``."""
+"""Command ``dsg-lab fit METHOD DATA --target COLUMN --out DIR``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fit(given: argparse.Namespace) -> int:
     try:
         preparation = _train(estimator, given, checkpoint, progress)
     except KeyboardInterrupt:
-        print(f"\ndsgcore: stopped; {kept}", file=sys.stderr)
+        print(f"\ndsg-lab: stopped; {kept}", file=sys.stderr)
         return INTERRUPTED
     except ClusterError as error:
         progress.end()

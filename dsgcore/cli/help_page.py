@@ -9,7 +9,7 @@ from typing import Any
 
 from dsgcore.core.errors import DSGError
 
-PROGRAM = "python -m dsgcore"
+PROGRAM = "dsg-lab"
 
 
 def folder_path(text: str) -> Path:
@@ -27,6 +27,6 @@ def help_page(description: str, example: str) -> dict[str, Any]:
     """Return the arguments of a parser whose help ends with an example; the example follows the program's name."""
     return {
         "description": textwrap.fill(description, 78),
-        "epilog": f"example:\n  {PROGRAM} {example}",
+        "epilog": f"example:\n  {PROGRAM} {example}".rstrip(),
         "formatter_class": argparse.RawDescriptionHelpFormatter,
     }

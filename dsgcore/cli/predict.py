@@ -1,4 +1,4 @@
-"""The command ``python -m dsgcore predict MODEL DATA --out DIR``."""
+"""The command ``dsg-lab predict MODEL DATA --out DIR``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def predict(given: argparse.Namespace) -> int:
             executor = None if cluster is None else cluster[0]
             score_parquet(given.model, given.data, given.out, features=features, executor=executor, tell=tell)
     except KeyboardInterrupt:
-        print(f"\ndsgcore: stopped; the files in {given.out} are kept, and the same command continues", file=sys.stderr)
+        print(f"\ndsg-lab: stopped; the files in {given.out} are kept, and the same command continues", file=sys.stderr)
         return INTERRUPTED
     if not given.quiet:
         print(file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The command ``python -m dsgcore sweep STUDY.json``."""
+"""The command ``dsg-lab sweep STUDY.json``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sweep(given: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         progress.end()
         print(
-            f"dsgcore: stopped. Finished runs are kept in {store.file}. Run the same command to continue",
+            f"dsg-lab: stopped. Finished runs are kept in {store.file}. Run the same command to continue",
             file=sys.stderr,
         )
         return INTERRUPTED

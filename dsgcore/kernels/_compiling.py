@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config, njit
+
+from dsgcore.core.text_files import cache_folder
 
 _log = logging.getLogger(__name__)
 # Exceptions from reading cached code if its file is cut off, damaged or another program's, or if the disk fails.
@@ -25,9 +27,26 @@ _UNREADABLE = (
 )
 
 
+# The app's folder is in the package only if the package is installed from a wheel.
+_IS_INSTALLED = Path(__file__).parents[1].joinpath("_app").is_dir()
+
+
+@contextmanager
+def _cache_of_user() -> Iterator[None]:
+    """Let numba keep an installed package's loops in the user's cache folder: beside the package they would outlive it."""
+    named = config.CACHE_DIR
+    if _IS_INSTALLED and not named:
+        config.CACHE_DIR = str(cache_folder() / "compiled")
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = named
+
+
 def _is_cache_writable() -> bool:
     try:
-        njit(cache=True)(_is_cache_writable)
+        with _cache_of_user():
+            njit(cache=True)(_is_cache_writable)
     except RuntimeError:  # numba has looked in all its places
         return False
     return True
@@ -44,7 +63,12 @@ CACHE = _is_cache_writable()  # without a cache everything works, but every proc
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a loop; options as in numba's `njit`."""
-    return lambda function: _forgiving(njit(cache=CACHE, nogil=True, **options)(function))
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        with _cache_of_user():
+            return _forgiving(njit(cache=CACHE, nogil=True, **options)(function))
+
+    return decorate
 
 
 def _forgiving(dispatcher: Any) -> Any:

@@ -62,7 +62,7 @@ def score_parquet(
     Parameters
     ----------
     model : path
-        A model file, as `Expansion.save` writes it; or the folder that ``python -m dsgcore fit`` has written. A folder
+        A model file, as `Expansion.save` writes it; or the folder that ``dsg-lab fit`` has written. A folder
         also gives the columns and the preparation of rows.
     data : path
         A Parquet file, or a folder of them.

@@ -10,7 +10,7 @@ look at the numbers. The sets are in the folder that DSGLAB_DATA names, or in ..
 otherwise scikit-learn's sets are used.
 
 The second one carries out the study of our method that the page Papers opens, at the paper's size, as
-`python -m dsgcore sweep` does, and keeps its runs.
+`dsg-lab sweep` does, and keeps its runs.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 - messages: their time.
 - workers: one process and two, in turn.
 - features: the same with four times as many features.
-- prediction: `python -m dsgcore predict` of 10^7 rows, and the same with a kill half way.
+- prediction: `dsg-lab predict` of 10^7 rows, and the same with a kill half way.
 Each part writes its figures to the file, and `scale.md` explains them. `plan` computes the figures for 10^9 rows and
 64 workers.
 """
