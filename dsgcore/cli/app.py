@@ -60,7 +60,9 @@ def _usable_port(host: str, asked: int | None) -> int:
 
 def _is_free(host: str, port: int) -> bool:
     with suppress(OSError, OverflowError), socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        if os.name == "posix":  # a port whose server has just ended is free; elsewhere this option would take one that is in use
+        if (
+            os.name == "posix"
+        ):  # a port whose server has just ended is free; elsewhere this option would take one that is in use
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((host, port))
         return True

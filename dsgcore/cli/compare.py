@@ -70,9 +70,7 @@ def dataset_of_command(given: argparse.Namespace) -> Dataset:
     if not path.exists():
         if given.data in DATASETS:
             return load(given.data)
-        raise DataError(
-            f"there is no file {quoted(given.data)}, and no set of that name (see: dsg-lab data list)"
-        )
+        raise DataError(f"there is no file {quoted(given.data)}, and no set of that name (see: dsg-lab data list)")
     labels = "ordinal" if given.ordered else "classes"
     words = listed_names(given.missing_words)
     recipe = sniff_file(path, labels, given.target, drop=given.drop, missing_words=words, unlabeled=given.unlabeled)

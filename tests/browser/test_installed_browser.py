@@ -1,0 +1,30 @@
+"""The app of an installed wheel, in a browser: started by the command in an empty folder, it draws a run."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from installed import built, serving, unpacked
+
+LONG = 90_000
+
+
+def test_an_installed_app_draws_a_run(browser, tmp_path):
+    site = unpacked(built("wheel", tmp_path / "wheel"), tmp_path / "site-packages")
+    context = browser.new_context()
+    page, failed = context.new_page(), []
+    page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
+    try:
+        with serving(site, tmp_path) as address:
+            page.goto(f"{address}/auc?n_iter=20")
+            expect(page.locator(".js-plotly-plot .scatterlayer path").first).to_be_attached(timeout=LONG)
+            expect(page.locator(".live-status")).to_contain_text("20 of 20", timeout=LONG)
+            assert page.get_by_test_id("stException").count() == 0
+            assert [url for url in failed if "/_stcore/" not in url] == []
+    finally:
+        context.close()

@@ -1,0 +1,59 @@
+"""The built package: what is in it, that it builds the same everywhere, and that it leaves nothing beside itself."""
+
+import subprocess
+import sys
+import urllib.request
+import zipfile
+
+import pytest
+from installed import ROOT, built, environment, serving, unpacked
+
+from dsgcore.__main__ import _with_command, main
+
+APP = "dsgcore/_app"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return built("wheel", tmp_path_factory.mktemp("built") / "wheel")
+
+
+def test_the_source_archive_builds_the_same_bytes(wheel, tmp_path):
+    source = unpacked(built("sdist", tmp_path / "sdist"), tmp_path / "source")
+    assert built("wheel", tmp_path / "wheel", source).read_bytes() == wheel.read_bytes()
+
+
+def test_a_wheel_holds_each_file_that_the_app_reads(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    files = [file for file in (ROOT / "pages").rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    assert {f"{APP}/{file.relative_to(ROOT).as_posix()}" for file in files} <= names
+    assert {f"{APP}/app.py", f"{APP}/.streamlit/config.toml", f"{APP}/.github/icon.svg", "dsgcore/py.typed"} <= names
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"dsgcore", "dsg_lab"}
+    assert any(name.endswith("licenses/pages/charts/library/LICENSE") for name in names)
+    assert not [name for name in names if "__pycache__" in name or name.endswith((".nbi", ".nbc", ".sqlite3"))]
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_an_installed_app_runs_from_any_folder_and_writes_nothing_beside_itself(wheel, tmp_path):
+    site = unpacked(wheel, tmp_path / "site-packages")
+    before = sorted(site.rglob("*"))
+    with serving(site, tmp_path) as address, urllib.request.urlopen(f"{address}/auc", timeout=60) as answer:
+        assert b"<title>DSG Lab</title>" in answer.read()
+    first = "from dsgcore.kernels import features; next(iter(features.warm_up_steps().values()))()"
+    subprocess.run([sys.executable, "-c", first], env=environment(site, tmp_path), cwd=tmp_path / "empty", check=True)
+    assert sorted(site.rglob("*")) == before
+    assert list((tmp_path / "dsglab_cache" / "compiled").rglob("*.nbi"))
+    assert not list((tmp_path / "empty").iterdir())
+
+
+def test_without_a_command_the_arguments_are_those_of_app():
+    assert _with_command([]) == ["app"]
+    assert _with_command(["--port", "8600"]) == ["app", "--port", "8600"]
+    assert _with_command(["run", "spec.json"]) == ["run", "spec.json"]
+    assert _with_command(["--help"]) == ["--help"]
+
+
+def test_a_port_that_cannot_be_used_is_named(capsys):
+    assert main(["--port", "99999"]) == 2
+    assert capsys.readouterr().err == "dsg-lab: port 99999 of 127.0.0.1 cannot be used: name a free one with --port\n"
