@@ -95,6 +95,8 @@ def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_p
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".st-key-study-status")).to_contain_text("All runs are done", timeout=120_000)
     wait_ready(page)
+    last = page.get_by_role("radio", name="time to score").bounding_box()
+    assert last["x"] + last["width"] <= 390
     assert len(page.evaluate(f"() => ({TRACES})().filter(trace => trace.name === 'not selected')")) == 0
     page.get_by_role("slider", name="Select by Step size").last.press("ArrowLeft")
     page.wait_for_function(f"() => ({TRACES})().some(trace => trace.name === 'not selected')")

@@ -91,9 +91,17 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
             expect(page.locator(f"#chart-{chart} .xtitle")).to_have_text("iteration t")
         if width == 1280:
             assert_all_in_the_window(page)
+        if width == 390:
+            assert_the_bar_is_a_phones(page)
         page.get_by_role("tab", name="Theory").click()
         expect(page.locator(".st-key-chart-terms .main-svg").first).to_be_visible()
         assert_no_faults(page)
+
+
+def assert_the_bar_is_a_phones(page):
+    """Fail where the bar names keys that a phone does not have, or takes a third row."""
+    expect(page.locator(".st-key-part-transport kbd").filter(visible=True)).to_have_count(0)
+    assert ends(page, ".st-key-dice")[2] < ends(page, ".st-key-part-transport .stNumberInput")[3]
 
 
 def assert_all_in_the_window(page):
