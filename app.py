@@ -6,8 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.room.entrance import entrance_routes
+from pages.room.lecturer_pages import lecturer_routes
 from pages.server.streamlit_gaps import ignore_pages_folder
-from pages.shell.answering import answering_routes
 from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 from pages.shell.life import life
@@ -25,5 +26,5 @@ if __name__ == "__main__":  # the script of a visit
     route()
 else:  # the server's module
     ignore_pages_folder()
-    addresses = [*routes(), *asset_routes(), tick_route(), *answering_routes(), key_route()]
+    addresses = [*routes(), *asset_routes(), tick_route(), *lecturer_routes(), *entrance_routes(), key_route()]
     app = st.App(__file__, routes=addresses, lifespan=life)

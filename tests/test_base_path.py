@@ -1,22 +1,22 @@
 """Below any base path: the server's own addresses, those that pages hand on, and where phones are sent."""
 
 from types import SimpleNamespace
-from urllib.parse import urlsplit
 
 import anyio
 import pytest
 import streamlit as st
+from cases import each
 from starlette.applications import Starlette
 
 from dsgcore.experiments import SETTINGS
 from pages.charts.live_chart import LIBRARY_ADDRESS
+from pages.room import door
+from pages.room.entrance import entrance_routes
 from pages.shell import addresses
-from pages.shell.answering import answering_routes
 from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 from pages.shell.room_key import key_route
 from pages.shell.ticks import tick_route
-from pages.workbench import room_view
 from pages.workbench.lesson_links import address_of
 
 OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
@@ -45,7 +45,7 @@ def seen_at(monkeypatch):
 
 def asked(path, query="", method="GET"):
     """Return the status, the headers and the body that the server answers with."""
-    app = Starlette(routes=[*routes(), *asset_routes(), tick_route(), *answering_routes(), key_route()])
+    app = Starlette(routes=[*routes(), *asset_routes(), tick_route(), *entrance_routes(), key_route()])
     sent = []
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": []}
 
@@ -64,7 +64,7 @@ def asked(path, query="", method="GET"):
 def test_every_own_address_is_below_the_base_path(configured, base):
     configured(baseUrlPath=base)
     begin = f"/{base.strip('/')}" if base else ""
-    for page in ("", "data", "lessons", "room", *SETTINGS):
+    for page in ("", "data", "lessons", "r/", "r/ABCDEF", *SETTINGS):
         status, headers, body = asked(f"{begin}/{page}")
         assert status == 200, page
         assert headers["content-type"].startswith("text/html")
@@ -72,12 +72,12 @@ def test_every_own_address_is_below_the_base_path(configured, base):
     assert asked(f"{begin}/{LIBRARY_ADDRESS}")[1]["content-type"].startswith("text/javascript")
     assert asked(f"{begin}/tick", method="POST")[0] == 400
     assert asked(f"{begin}/room-key", method="POST")[0] == 404
-    assert asked(f"{begin}/room/answer", method="POST")[0] == 413
+    assert asked(f"{begin}/r/room/answer", method="POST")[0] == 413
     if base:
-        assert asked("/auc")[0] == asked("/room")[0] == 404
+        assert asked("/auc")[0] == asked("/r/")[0] == 404
 
 
-@pytest.mark.parametrize("page", ["auc", "data", "room"])
+@pytest.mark.parametrize("page", ["auc", "data"])
 def test_a_slash_too_many_leads_to_the_page_below_any_prefix(configured, page):
     configured(baseUrlPath="lab")
     status, headers, _body = asked(f"/lab/{page}/", "eta=0.1&data=Two+moons")
@@ -101,7 +101,7 @@ def test_a_base_path_without_its_slash_leads_home(configured):
 def test_links_that_are_handed_on_are_below_the_prefix_that_the_browser_sees(seen_at, url, begin):
     seen_at(url)
     assert address_of(SETTINGS["auc"], {"data": "Two moons"}) == f"{begin}/auc?data=Two+moons"
-    assert addresses.beside_this_page("room", {"code": "A"}).geturl() == f"{begin}/room?code=A"
+    assert addresses.beside_this_page("r", {"code": "A"}).geturl() == f"{begin}/r?code=A"
 
 
 @pytest.mark.parametrize(
@@ -128,17 +128,18 @@ def test_a_name_that_means_the_same_machine_everywhere_is_known(host, is_so):
 
 @pytest.fixture
 def shown(monkeypatch):
-    """Give what the room's line and its warning say."""
-    monkeypatch.setattr(room_view, "address_in_network", lambda: "192.0.2.7")
+    """Give what the room's door and its warning say."""
+    monkeypatch.setattr(door, "address_in_network", lambda: "192.0.2.7")
+    monkeypatch.delenv("DSGLAB_ADDRESS", raising=False)
     said = []
-    monkeypatch.setattr(st, "markdown", lambda text: said.append(text))
+    monkeypatch.setattr(st, "html", said.append)
     monkeypatch.setattr(st, "warning", lambda text, icon: said.append(text))
     monkeypatch.setattr(st, "code", lambda text, **_options: said.append(text))
     return said
 
 
-def where(room="ABCD2345"):
-    room_view.where_to_answer(room_view.Key(room, "secret"))
+def where(room="ABC234"):
+    door.draw_door(room)
 
 
 def test_phones_are_sent_below_the_prefix(configured, seen_at, shown):
@@ -146,8 +147,9 @@ def test_phones_are_sent_below_the_prefix(configured, seen_at, shown):
     seen_at("https://lab.example.org/user/a/auc")
     where()
     (line,) = shown
-    assert "(https://lab.example.org/user/a/room?code=ABCD2345)" in line
-    assert r"lab\.example\.org\/user\/a\/room" in line
+    assert 'href="https://lab.example.org/user/a/r/ABC234"' in line
+    assert ">lab.example.org/user/a/r<" in line
+    assert "QR code of https://lab.example.org/user/a/r/ABC234" in line
 
 
 def test_where_the_server_listens_on_this_machine_alone_the_page_says_which_command_opens_it(
@@ -156,9 +158,10 @@ def test_where_the_server_listens_on_this_machine_alone_the_page_says_which_comm
     configured(baseUrlPath="/lab/", port=8600)
     seen_at("http://localhost:8600/lab/auc")
     where()
-    _line, warning, command = shown
+    warning, command, own = shown
     assert "listens on this machine only" in warning
     assert command == "streamlit run app.py --server.address 0.0.0.0 --server.port 8600 --server.baseUrlPath lab"
+    assert "http://localhost:8600/lab/r/ABC234" in own  # to try it
 
 
 @pytest.mark.parametrize(
@@ -170,18 +173,43 @@ def test_where_others_reach_the_server_its_own_name_for_itself_gives_way(configu
     seen_at("http://localhost:8501/auc", **headers)
     where()
     (line,) = shown
-    assert "(http://192.0.2.7:8501/room?code=ABCD2345)" in line
+    assert 'href="http://192.0.2.7:8501/r/ABC234"' in line
+
+
+@each(
+    "said, there",
+    [
+        ("10.0.0.5", "http://10.0.0.5:8501/lab/r/ABC234"),
+        (" lab.example.org ", "http://lab.example.org:8501/lab/r/ABC234"),
+        ("lab.example.org:80", "http://lab.example.org:80/lab/r/ABC234"),
+        ("https://lab.example.org/user/a/", "https://lab.example.org/user/a/r/ABC234"),
+        ("http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080/r/ABC234"),
+    ],
+)
+def test_the_variable_says_where_phones_find_the_app(configured, seen_at, shown, monkeypatch, said, there):
+    configured(baseUrlPath="lab")
+    seen_at("http://localhost:8501/lab/auc")
+    monkeypatch.setenv("DSGLAB_ADDRESS", said)
+    shown.clear()
+    where()
+    (line,) = shown
+    assert f'href="{there}"' in line
+
+
+@each("said", ["<script>", "http://", "a b", "ftp://x", "http://u:p@x", "x?y=1", "x:port", "x:999999", "-", "[::1"])
+def test_a_variable_that_is_no_address_is_said(configured, seen_at, shown, monkeypatch, said):
+    configured(address="0.0.0.0")
+    seen_at("http://localhost:8501/auc")
+    monkeypatch.setenv("DSGLAB_ADDRESS", said)
+    shown.clear()
+    where()
+    (warning,) = shown
+    assert warning.startswith("DSGLAB_ADDRESS: the address for phones must be")
 
 
 def test_a_machine_without_a_network_is_said_to_have_none(configured, seen_at, shown, monkeypatch):
-    monkeypatch.setattr(room_view, "address_in_network", lambda: None)
+    monkeypatch.setattr(door, "address_in_network", lambda: None)
     configured(address="0.0.0.0")
     seen_at("http://localhost:8501/auc")
     where()
-    _line, warning = shown
-    assert "this machine has no network" in warning
-
-
-def test_the_machines_own_address_is_one_that_others_can_use():
-    found = addresses.address_in_network()
-    assert found is None or (urlsplit(f"http://{found}").hostname and not addresses.is_of_this_machine(found))
+    assert "this machine has no network" in shown[0]

@@ -3,13 +3,15 @@
 import anyio
 import pytest
 import uvicorn
+from room_phones import forget_loops
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from pages.shell import answering
-from pages.shell.answering import Pace, answering_routes
+from pages.room import entrance
+from pages.room.entrance import entrance_routes
+from pages.room.pace import Pace
 from pages.shell.callers import VARIABLE, caller_of
 
 
@@ -133,18 +135,18 @@ def test_a_proxy_that_is_named_wrongly_is_said_and_left_out(monkeypatch, caplog)
 def test_a_flood_through_a_proxy_puts_off_one_phone_and_no_other(monkeypatch, tmp_path):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    monkeypatch.setattr(answering, "_pace", Pace(3, 0))
-    answering.rooms.cache_clear()
-    app = Starlette(routes=answering_routes())
+    monkeypatch.setattr(entrance, "_pace", Pace(3, 0))
+    entrance.rooms.cache_clear()
+    app = Starlette(routes=entrance_routes())
 
     def status(peer, *forwarded):
-        answering._limiter.cache_clear()  # one for each loop of events
-        return body_of(app, scope_of(peer, *forwarded, path="/room/asked"))[0]
+        forget_loops()
+        return body_of(app, scope_of(peer, *forwarded, path="/r/room/asked"))[0]
 
     try:
-        assert [status("127.0.0.1", f"10.0.0.{k}, 203.0.113.9:{k}") for k in range(5)] == [200] * 3 + [429] * 2
-        assert status("127.0.0.1", "203.0.113.10") == 200
-        assert [status("198.51.100.1", f"10.0.0.{k}") for k in range(5)] == [200] * 3 + [429] * 2
+        assert [status("127.0.0.1", f"10.0.0.{k}, 203.0.113.9:{k}") for k in range(5)] == [404] * 3 + [429] * 2
+        assert status("127.0.0.1", "203.0.113.10") == 404
+        assert [status("198.51.100.1", f"10.0.0.{k}") for k in range(5)] == [404] * 3 + [429] * 2
     finally:
-        answering.rooms.cache_clear()
-        answering._limiter.cache_clear()
+        entrance.rooms.cache_clear()
+        forget_loops()

@@ -20,6 +20,7 @@ ORDER = (
     "studies",
     "handouts",
     "session",
+    "room",
     "live",
     "workbench",
 )

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from cases import each
 
 from dsgcore.studies import Store
-from dsgcore.studies.rooms import CODE_LENGTH, MOST_CLIENTS, SECONDS_OF_LIFE, SIGNS, Asked, Key, RoomError, Rooms
+from dsgcore.studies.room_questions import LABELS, asked_by, is_right, plain_text, reason, result_of, tally
+from dsgcore.studies.room_results import COLUMNS, all_answered, results_csv
+from dsgcore.studies.rooms import (
+    CODE_LENGTH,
+    LATE,
+    MOST_CLIENTS,
+    SECONDS_OF_LIFE,
+    SIGNS,
+    Asked,
+    Key,
+    NoRoomError,
+    RoomError,
+    Rooms,
+)
 
 PICK = Asked("auc", "unlabeled", 0)
 NUMBER = Asked("auc", "random-features", 0)
 CURVE = Asked("s3vm", "batches", 1)
+MAP = Asked("auc", "unlabeled", 0, LABELS)
+GUESSES = {PICK: "1", NUMBER: "0.25", CURVE: "0.5~0.6~0.7~0.8~0.9~1", MAP: "~".join(["0.500"] * 10)}
 
 
 class Clock:
@@ -44,96 +59,107 @@ def asking(rooms, asked=PICK):
     return key
 
 
-def test_forty_clients_at_once_are_counted_once_each_however_often_they_send(rooms):
-    key, clients = asking(rooms), [client() for _ in range(40)]
-    sent = [(c, str(k % 3)) for k, c in enumerate(clients)] * 3  # each again after a lost connection
+def say(rooms, key, guess="0", who=None, asked=PICK, number=1, age=0.0):
+    return rooms.answer(key.code, client() if who is None else who, asked.name, number, guess, age)
+
+
+def test_two_hundred_clients_at_once_are_counted_once_each_however_often_they_send(rooms):
+    key, clients = asking(rooms), [client() for _ in range(200)]
+    sent = [(c, str(k % 3)) for k, c in enumerate(clients)] * 2  # each again after a lost connection
     with ThreadPoolExecutor(8) as executor:
-        list(executor.map(lambda pair: rooms.answer(key.code, pair[0], 0, pair[1]), sent))
-    guesses = rooms.guesses(key, PICK)
-    assert len(guesses) == 40
-    assert [guesses.count(option) for option in range(3)] == [14, 13, 13]
+        list(executor.map(lambda pair: say(rooms, key, pair[1], pair[0]), sent))
+    (guesses,) = rooms.rounds(key, PICK)
+    assert len(guesses) == rooms.count(key) == 200
+    assert [guesses.count(option) for option in range(3)] == [67, 67, 66]
 
 
 def test_a_later_answer_takes_the_place_of_the_one_before_and_a_reload_is_the_same_client(rooms):
     key, one = asking(rooms), client()
-    rooms.answer(key.code, one, 0, "0")
-    rooms.answer(key.code, one, 0, "2")
-    assert rooms.guesses(key, PICK) == [2]
+    say(rooms, key, "0", one)
+    say(rooms, key, "2", one)
+    assert rooms.rounds(key, PICK) == [[2]]
 
 
 def test_another_process_sees_what_has_been_answered(rooms, tmp_path, clock):
     key = asking(rooms)
-    rooms.answer(key.code, client(), 0, "1")
-    assert Rooms(Store(tmp_path / "runs.sqlite"), clock).guesses(key, PICK) == [1]
+    say(rooms, key, "1")
+    other = Rooms(Store(tmp_path / "runs.sqlite"), clock)
+    assert other.rounds(key, PICK) == [[1]]
+    assert other.state(key.code) == rooms.state(key.code)
 
 
-@each("asked, guess, read", [(NUMBER, "0.25", 0.25), (CURVE, "0.5~0.6~0.7~0.8~0.9~1", 1.0)])
-def test_numbers_and_curves_are_kept_as_they_are_read(rooms, asked, guess, read):
+@each("asked, guess", GUESSES.items())
+def test_each_kind_of_answer_is_kept_as_its_question_reads_it(rooms, asked, guess):
     key = asking(rooms, asked)
-    rooms.answer(key.code, client(), asked.step, guess)
-    (kept,) = rooms.guesses(key, asked)
-    assert (kept if asked is NUMBER else kept[-1]) == read
+    assert asked_by(asked.name) == asked
+    assert say(rooms, key, guess, asked=asked) == guess
+    assert rooms.rounds(key, asked) == [[asked.question.read(guess)]]
 
 
-HOSTILE = [
-    "",
-    "9",
-    "-1",
-    "0 ",
-    "<script>alert(1)</script>",
-    "nan",
-    "0" * 1_000_000,
-    "0'; DROP TABLE rooms; --",
-    "½",
-    "\x00",
-]
+HOSTILE = ["", "9", "-1", "<script>alert(1)</script>", "nan", "0" * 1_000_000, "0'; DROP TABLE rooms; --", "½", "\x00"]
 
 
 @each("guess", HOSTILE)
-@each("asked", [PICK, NUMBER, CURVE])
+@each("asked", GUESSES)
 def test_what_is_no_answer_is_refused_and_nothing_of_it_kept(rooms, asked, guess):
     key = asking(rooms, asked)
-    if asked is NUMBER and guess == "0 ":
-        assert rooms.answer(key.code, client(), asked.step, guess) == "0"  # as a number is read
-        return
     with pytest.raises(RoomError):
-        rooms.answer(key.code, client(), asked.step, guess)
-    assert rooms.guesses(key, asked) == []
+        say(rooms, key, guess, asked=asked)
+    assert rooms.rounds(key, asked) == [[]]
 
 
 @each("token", ["", "short", "x" * 10_000, None, 7])
 def test_a_client_without_a_token_of_its_own_is_refused(rooms, token):
     key = asking(rooms)
     with pytest.raises(RoomError):
-        rooms.answer(key.code, token, 0, "0")
+        rooms.answer(key.code, token, PICK.name, 1, "0")
+
+
+@each("name", ["", "auc/unlabeled/1", "auc/unlabeled/x", "a/b", "/" * 60, "auc/unlabeled/0/labels"])
+def test_an_answer_to_what_was_never_asked_is_refused(rooms, name):
+    key = asking(rooms)
+    with pytest.raises(RoomError, match="current question"):
+        rooms.answer(key.code, client(), name, 1, "0")
+
+
+@each("number", [0, -1, 2, 10**30])
+def test_an_answer_to_a_round_that_was_not_opened_is_refused(rooms, number):
+    key = asking(rooms)
+    with pytest.raises(RoomError):
+        say(rooms, key, number=number)
 
 
 def test_a_stranger_neither_reads_nor_changes_another_room(rooms):
     key, other = asking(rooms), asking(rooms)
-    rooms.answer(key.code, client(), 0, "1")
+    say(rooms, key, "1")
+    before = rooms.state(key.code)
     for stranger in (
         Key(key.code, other.secret),
         Key(key.code, ""),
         Key(f"{key.code}.{key.secret}", ""),
         Key("x" * 1000, "x"),
     ):
-        with pytest.raises(RoomError):
-            rooms.guesses(stranger, PICK)
-        with pytest.raises(RoomError):
-            rooms.ask(stranger, replace(PICK, is_open=False))
-    assert rooms.guesses(other, PICK) == []
-    assert rooms.guesses(Key(key.code, key.secret), PICK) == [1]
+        for use in (rooms.count, rooms.questions, rooms.again, rooms.end, rooms.reveal, rooms.close):
+            with pytest.raises(RoomError):
+                use(stranger)
+        for use, given in ((rooms.rounds, PICK), (rooms.ask, None), (rooms.tell, {})):
+            with pytest.raises(RoomError):
+                use(stranger, given)
+    assert rooms.rounds(other, PICK) == [[]]
+    assert rooms.rounds(key, PICK) == [[1]]
+    assert rooms.state(key.code) == before
 
 
-def test_codes_and_keys_cannot_be_guessed_and_the_key_is_not_in_the_store(rooms, tmp_path):
+def test_codes_are_without_look_alikes_and_keys_cannot_be_guessed_and_are_not_in_the_store(rooms, tmp_path):
     keys = [rooms.open() for _ in range(50)]
     assert len({key.code for key in keys}) == len({key.secret for key in keys}) == 50
-    assert all(len(key.code) == CODE_LENGTH and set(key.code) <= set(SIGNS) for key in keys)
-    assert len(SIGNS) ** CODE_LENGTH > 1e12
+    assert all(len(key.code) == CODE_LENGTH == 6 and set(key.code) <= set(SIGNS) for key in keys)
+    assert not set("01IO") & set(SIGNS)
+    assert len(SIGNS) ** CODE_LENGTH > 1e9
     assert all(len(key.secret) >= 32 for key in keys)
     one = client()
     rooms.ask(keys[0], PICK)
-    rooms.answer(keys[0].code, one, 0, "1")
+    say(rooms, keys[0], "1", one)
     kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert keys[0].code.encode() in kept
     assert keys[0].secret.encode() not in kept
@@ -147,40 +173,123 @@ def test_what_is_written_of_a_key_does_not_hold_its_secret(rooms):
         assert key.secret not in text
 
 
-def test_answers_are_taken_to_what_is_asked_now_and_while_it_is_open(rooms):
+def test_two_rounds_are_kept_and_the_second_is_hidden_until_it_is_revealed_too(rooms):
+    key, one = asking(rooms), client()
+    say(rooms, key, "0", one)
+    rooms.reveal(key)
+    assert rooms.state(key.code).is_revealed
+    rooms.again(key)
+    state = rooms.state(key.code)
+    assert (state.round, state.is_open, state.is_revealed) == (2, True, False)
+    say(rooms, key, "2", one, number=2)
+    rooms.again(key)  # a third press does nothing
+    rooms.reveal(key)
+    assert rooms.state(key.code).round == 2
+    assert rooms.rounds(key, PICK) == [[0], [2]]
+
+
+def test_each_change_makes_the_version_grow(rooms, clock):
+    key, seen = rooms.open(), []
+    changes = [
+        lambda: rooms.ask(key, PICK),
+        lambda: rooms.end(key, 30.0),
+        lambda: setattr(clock, "now", clock.now + 31),
+        lambda: rooms.reveal(key),
+        lambda: rooms.again(key),
+        lambda: rooms.tell(key, {"right": 0}),
+        lambda: rooms.ask(key, None),
+    ]
+    for change in changes:
+        seen.append(rooms.state(key.code).version)
+        change()
+    seen.append(rooms.state(key.code).version)
+    assert seen == sorted(set(seen))
+
+
+def test_a_timer_closes_the_round_and_shows_the_seconds_left(rooms, clock):
     key = asking(rooms)
-    with pytest.raises(RoomError, match="current question"):
-        rooms.answer(key.code, client(), 1, "0")
-    rooms.ask(key, replace(PICK, is_open=False))
-    with pytest.raises(RoomError, match="current question"):
-        rooms.answer(key.code, client(), 0, "0")
-    rooms.ask(key, replace(PICK, step=1))
-    rooms.answer(key.code, client(), 1, "0")
-    assert rooms.guesses(key, PICK) == []
+    rooms.end(key, 30.0)
+    clock.now += 20
+    assert rooms.state(key.code).left == pytest.approx(10)
+    assert rooms.state(key.code).is_open
+    clock.now += 11
+    assert not rooms.state(key.code).is_open
+    with pytest.raises(RoomError, match="over"):
+        say(rooms, key)
 
 
-def test_a_room_has_a_hundred_clients_and_no_more(rooms):
+def test_an_answer_that_was_given_in_time_arrives_after_a_minute_without_a_network(rooms, clock):
+    key = asking(rooms)
+    rooms.reveal(key)
+    clock.now += 60
+    say(rooms, key, "1", age=61.0)
+    for age in (59.0, 0.0, -5.0, math.nan, math.inf, LATE + 1):
+        with pytest.raises(RoomError, match="over"):
+            say(rooms, key, "1", age=age)
+    rooms.ask(key, NUMBER)
+    say(rooms, key, "1", age=61.0)  # also after the next question
+    assert rooms.rounds(key, PICK) == [[1, 1]]
+
+
+def test_a_question_goes_on_if_the_lecturer_comes_back_to_it_before_the_reveal(rooms):
+    key = asking(rooms)
+    rooms.ask(key, NUMBER)
+    with pytest.raises(RoomError, match="over"):
+        say(rooms, key)
+    rooms.ask(key, PICK)
+    say(rooms, key)
+    rooms.reveal(key)
+    rooms.ask(key, NUMBER)
+    rooms.ask(key, PICK)
+    assert not rooms.state(key.code).is_open
+    assert rooms.state(key.code).is_revealed
+
+
+def test_to_ask_the_same_question_again_changes_nothing(rooms):
+    key = asking(rooms)
+    rooms.end(key)
+    rooms.ask(key, PICK)  # as after a reload of the lecturer's page
+    assert not rooms.state(key.code).is_open
+
+
+def test_a_room_has_a_limited_number_of_clients(rooms, monkeypatch):
+    monkeypatch.setattr("dsgcore.studies.rooms.MOST_CLIENTS", 3)
     key, first = asking(rooms), client()
-    rooms.answer(key.code, first, 0, "0")
-    for _ in range(MOST_CLIENTS - 1):
-        rooms.answer(key.code, client(), 0, "0")
+    say(rooms, key, "0", first)
+    for _ in range(2):
+        say(rooms, key)
     with pytest.raises(RoomError, match="full"):
-        rooms.answer(key.code, client(), 0, "0")
-    rooms.answer(key.code, first, 0, "2")
-    assert len(rooms.guesses(key, PICK)) == MOST_CLIENTS
+        say(rooms, key)
+    say(rooms, key, "2", first)
+    assert rooms.count(key) == 3
+    assert MOST_CLIENTS >= 200
+
+
+def counts(tmp_path):
+    with Store(tmp_path / "runs.sqlite").opened() as connection:
+        tables = ("class_rooms", "class_rounds", "class_votes")
+        return [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
 
 
 def test_a_room_is_forgotten_after_a_day_with_its_answers(rooms, clock, tmp_path):
     key = asking(rooms)
-    rooms.answer(key.code, client(), 0, "0")
+    say(rooms, key)
     clock.now += SECONDS_OF_LIFE
-    for use in (lambda: rooms.asked(key.code), lambda: rooms.guesses(key, PICK), lambda: rooms.ask(key, PICK)):
+    for use in (lambda: rooms.state(key.code), lambda: rooms.rounds(key, PICK), lambda: rooms.ask(key, PICK)):
         with pytest.raises(RoomError):
             use()
     rooms.open()
-    with Store(tmp_path / "runs.sqlite").opened() as connection:
-        assert connection.execute("SELECT count(*) FROM guesses").fetchone() == (0,)
-        assert connection.execute("SELECT count(*) FROM rooms").fetchone() == (1,)
+    assert counts(tmp_path) == [1, 0, 0]
+
+
+def test_a_closed_room_leaves_nothing(rooms, tmp_path):
+    key, other = asking(rooms), asking(rooms)
+    say(rooms, key)
+    say(rooms, other)
+    rooms.close(key)
+    assert counts(tmp_path) == [1, 1, 1]
+    with pytest.raises(NoRoomError):
+        rooms.state(key.code)
 
 
 def test_there_are_not_more_rooms_than_there_may_be(rooms, monkeypatch):
@@ -192,9 +301,83 @@ def test_there_are_not_more_rooms_than_there_may_be(rooms, monkeypatch):
 
 
 def test_a_room_that_is_not_there_says_so(rooms):
-    with pytest.raises(RoomError, match="look at the code"):
-        rooms.asked("23456789")
+    with pytest.raises(NoRoomError, match="Look at the code"):
+        rooms.state("234567")
     key = rooms.open()
-    assert rooms.asked(key.code).question is None
-    with pytest.raises(RoomError):
-        rooms.answer(key.code, client(), -1, "0")
+    assert rooms.state(key.code).asked is None
+
+
+def test_the_result_of_a_run_tells_phones_the_answer_and_one_sentence_why(rooms):
+    key = asking(rooms)
+    rooms.tell(key, result_of(PICK, {"verdict": 1.0}))
+    result = rooms.state(key.code).result
+    assert result["right"] == 0
+    assert result["answer"] == "above the dotted curve: unlabeled points help"
+    assert result["why"].endswith(".")
+    assert result_of(CURVE, {})["value"] is None
+    assert result_of(MAP, {}) == {}
+
+
+@each(
+    "explanation, why",
+    [
+        (
+            "**Above** zero. When the risk falls, the next steps push it back up. More.",
+            "Above zero. When the risk falls, the next steps push it back up.",
+        ),
+        (
+            "f is much closer to f*, and |f − f*|² is small now. More.",
+            "f is much closer to f*, and |f − f*|² is small now.",
+        ),
+        (
+            "It is so. Does the error of the run mean what it seems to mean? More.",
+            "It is so. Does the error of the run mean what it seems to mean?",
+        ),
+    ],
+)
+def test_the_reason_is_the_first_sentence_that_says_more_than_a_word_or_two(explanation, why):
+    assert reason(explanation) == why
+
+
+def test_emphasis_is_no_part_of_a_plain_text():
+    assert plain_text(r"the *step size* of C\* and **64** of f* and h*") == "the step size of C* and 64 of f* and h*"
+
+
+def test_a_tally_counts_answers_and_draws_the_band_of_curves():
+    assert tally(PICK.question, [0, 0, 2]) == {"n": 3, "counts": [2, 0, 1]}
+    assert tally(NUMBER.question, [0.05, 0.41, 0.42])["counts"][4] == 2
+    made = tally(CURVE.question, [[value] * 6 for value in (0.5, 0.6, 0.7, 0.8, 0.9)])
+    assert (made["low"][0], made["middle"][0], made["high"][0]) == (0.54, 0.7, 0.86)
+    assert tally(CURVE.question, []) == {"n": 0}
+    cells = tally(MAP.question, [[0.05, 0.95] + [0.55, 0.55] * 4])["cells"]
+    assert (cells[0][9], cells[5][5], sum(map(sum, cells))) == (1, 4, 5)
+
+
+def test_right_and_wrong_follow_the_result():
+    assert is_right(PICK.question, 1, {"right": 1}) is True
+    assert is_right(PICK.question, 1, {"right": None}) is None
+    near = CURVE.question.near
+    assert is_right(CURVE.question, [0.5] * 6, {"value": [0.5 + near / 2] * 6}) is True
+    assert is_right(CURVE.question, [0.5] * 6, {"value": [0.5 + 2 * near] * 6}) is False
+    assert is_right(MAP.question, [0.5] * 10, {}) is None
+
+
+def test_the_results_are_a_table_of_answers_without_anything_of_a_phone(rooms):
+    key, who = asking(rooms), [client(), client()]
+    say(rooms, key, "1", who[0])
+    say(rooms, key, "0", who[1])
+    rooms.again(key)
+    say(rooms, key, "0", who[0], number=2)
+    rooms.tell(key, result_of(PICK, {"verdict": 1.0}))
+    rooms.ask(key, MAP)
+    say(rooms, key, GUESSES[MAP], asked=MAP)
+    text = results_csv(all_answered(rooms, key))
+    rows = [line.split(",") for line in text.splitlines()]
+    assert tuple(rows[0]) == COLUMNS
+    assert [(row[0], row[5], row[-1]) for row in rows[1:]] == [
+        ("1", "1", "yes"),
+        ("1", "1", "no"),
+        ("1", "2", "yes"),
+        ("2", "1", ""),
+    ]
+    assert not any(one in text for one in (*who, key.secret))

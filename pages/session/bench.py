@@ -11,7 +11,7 @@ from typing import Any
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
-from dsgcore.studies.rooms import Asked, Key
+from dsgcore.studies.rooms import Key
 from pages.session.hand import Hand
 from pages.session.lesson_place import Place
 from pages.session.preparing import Preparation, prepare
@@ -65,7 +65,9 @@ class LessonState:
     place: Place | None = None
     room: Key | None = None
     ticket: Ticket | None = None  # with which the browser keeps the room's key
-    asked_room: Asked | None = None  # the last question to that room
+    told: Any = None  # what the room was told last: the question, whether its vote is over, and the outcome
+    asks_labels: str = ""  # the step at which the class is asked for labels in place of the step's question
+    is_turned: bool = False  # True until the whole page has followed a click in the room's part of it
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from ipaddress import ip_address
@@ -75,17 +74,6 @@ def listens_here_alone() -> bool:
 def has_a_proxy() -> bool:
     """Return True if the page came through a proxy."""
     return "X-Forwarded-For" in st.context.headers
-
-
-def address_in_network() -> str | None:
-    """Return the address of this machine in its network, or None if it has no network. Nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # an address reserved for documentation, which no machine has
-            found = str(probe.getsockname()[0])
-        except OSError:
-            return None
-    return None if is_of_this_machine(found) else found
 
 
 def command_for_phones() -> str:

@@ -18,7 +18,7 @@ from dsgcore.studies.rooms import SECONDS_OF_LIFE, Key
 from pages.shell.addresses import own_route
 from pages.shell.ticks import token_in
 
-__all__ = ["ADDRESS", "Ticket", "kept_key", "key_route"]
+__all__ = ["ADDRESS", "Ticket", "cookie_name", "kept_key", "key_route"]
 
 # A cookie without a path holds for the folder of the address that sets it, so this address is next to the pages.
 ADDRESS = "room-key"
@@ -42,11 +42,12 @@ def key_route() -> Route:
 
 def kept_key(code: str) -> Key | None:
     """Return this browser's key to a room, or None."""
-    secret = st.context.cookies.get(_name(code))
+    secret = st.context.cookies.get(cookie_name(code))
     return Key(code, secret) if secret else None
 
 
-def _name(code: str) -> str:
+def cookie_name(code: str) -> str:
+    """Return the name of the cookie with the key to a room."""
     return f"dsglab_room_{code}"
 
 
@@ -56,7 +57,7 @@ async def _keep(request: Request) -> Response:
         return Response(status_code=404)
     response = Response(status_code=204, headers={"Cache-Control": "no-store"})
     response.set_cookie(
-        _name(ticket.key.code),
+        cookie_name(ticket.key.code),
         ticket.key.secret,
         max_age=int(SECONDS_OF_LIFE),
         path=None,

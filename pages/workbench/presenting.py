@@ -15,7 +15,7 @@ from pages.shell.browser import keep_room_key
 from pages.workbench.drawn_curve import show_curve
 from pages.workbench.layout import PARTS
 from pages.workbench.lesson_steps import go_to_step, lesson_button, light_up, show_solution
-from pages.workbench.room_view import LETTERS, guesses_as_they_come, open_room, tell_the_room, where_to_answer
+from pages.workbench.room_view import LETTERS, open_room, room_panel, tell_the_room
 
 _STYLE = Path(__file__).with_suffix(".css")
 # Measures that the error's chart and the map show; the curves show all others.
@@ -82,8 +82,7 @@ def _question(bench: Bench, place: Place) -> None:
     if bench.lesson.room is None:
         lesson_button(bench, "Ask the class", "room-open", open_room, bench, icon=":material/group:")
         return
-    where_to_answer(bench.lesson.room)
-    guesses_as_they_come(bench)
+    room_panel(bench)
 
 
 def _run(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -98,7 +97,7 @@ def _outcome(bench: Bench, place: Place) -> None:
     st.markdown(f"# {_came_to(place)}")
     if isinstance(place.step.asks, Curve) and place.outcome is not None and bench.lesson.room is None:
         show_curve(place.step.asks, place.step.asks.came_to(place.outcome), key=f"presented-curve-{place.number}")
-    guesses_as_they_come(bench)
+    room_panel(bench)
     st.markdown(place.step.explanation)
     if place.is_last:
         st.markdown(f"**What you learned:** {place.lesson.learned}")

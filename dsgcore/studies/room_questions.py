@@ -1,0 +1,164 @@
+"""Questions of a class's room: that of a lesson's step, or "which points would you label?", and what phones get of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dsgcore.experiments.settings import SETTINGS
+from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick, profile_of
+from dsgcore.settings.guided.questions import SHARES
+
+# The name of the question on labels, in place of that of a step.
+LABELS = "labels"
+N_LABELS = 5
+BINS = 10  # of a histogram, and of a map along each side
+# Nine of ten phones that drew a curve lie between these.
+LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
+_LEAST_WORDS = 9  # of the reason that phones show
+
+
+@dataclass(frozen=True)
+class Places:
+    """Question for points on a map: each has a place from 0 to 1 along both sides."""
+
+    text: str = f"Which {N_LABELS} points would you label?"
+    number: int = N_LABELS
+
+    def say(self, guess: Sequence[float]) -> str:
+        """Return an answer as text."""
+        return "~".join(f"{value:.3f}" for value in guess)
+
+    def read(self, text: str) -> tuple[float, ...] | None:
+        """Return the places x, y, x, y, .. of an answer, or None if there are more or fewer, or one is off the map."""
+        try:
+            values = tuple(map(float, text.split("~")))
+        except ValueError:
+            return None
+        return values if len(values) == 2 * self.number and all(0 <= v <= 1 for v in values) else None
+
+
+Question = Pick | Estimate | Curve | Places
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question: by setting, lesson and step, and LABELS if it is not the step's own."""
+
+    setting: str
+    lesson: str
+    step: int
+    kind: str = ""
+
+    @property
+    def name(self) -> str:
+        """The question in one text, as the store and the phones name it."""
+        return "/".join([self.setting, self.lesson, str(self.step), *([self.kind] if self.kind else [])])
+
+    @property
+    def of_lesson(self) -> GuidedLesson | None:
+        """The lesson, or None if the project has none of that name."""
+        guided = profile_of(SETTINGS[self.setting]).guided if self.setting in SETTINGS else ()
+        return next((lesson for lesson in guided if lesson.name == self.lesson), None)
+
+    @property
+    def of_step(self) -> LessonStep | None:
+        """The step, or None if the lesson has none of that number."""
+        lesson = self.of_lesson
+        return lesson.steps[self.step] if lesson is not None and 0 <= self.step < len(lesson.steps) else None
+
+    @property
+    def question(self) -> Question | None:
+        """The question, or None if the project has none of that name."""
+        step = self.of_step
+        if step is None:
+            return None
+        return Places() if self.kind == LABELS else step.asks
+
+
+def asked_by(name: str) -> Asked | None:
+    """Return the question of that name, or None if the name is empty."""
+    if not name:
+        return None
+    setting, lesson, step, kind = [*name.split("/"), ""][:4]
+    return Asked(setting, lesson, int(step), kind)
+
+
+def result_of(asked: Asked, outcome: Mapping[str, float]) -> dict[str, Any]:
+    """Return what a run says about a question: the right option, the value or the curve, in words, and why."""
+    step, asks = asked.of_step, asked.question
+    if step is None or asks is None or isinstance(asks, Places):
+        return {}
+    said: dict[str, Any] = {"answer": plain_text(asks.answer(outcome)), "why": reason(step.explanation)}
+    if isinstance(asks, Pick):
+        right = asks.right(outcome)
+        return said | {"right": None if right is None else asks.options.index(right)}
+    if isinstance(asks, Curve):
+        return said | {"value": asks.came_to(outcome), "near": asks.near}
+    value = outcome.get(asks.measure, math.nan)
+    return said | {"value": value if math.isfinite(value) else None, "near": asks.near}
+
+
+def reason(explanation: str) -> str:
+    """Return the first sentence of an explanation as plain text, and the next ones until it is more than a word or two."""
+    said: list[str] = []
+    for sentence in plain_text(explanation).replace("? ", "?. ").split(". "):
+        said.append(sentence.rstrip("."))
+        if len(" ".join(said).split()) >= _LEAST_WORDS:
+            break
+    text = ". ".join(said).replace("?.", "?")
+    return text if text.endswith(("?", ":")) else f"{text}."
+
+
+def plain_text(markdown: str) -> str:
+    r"""Return a text without marks for emphasis; the asterisk of f* or of C\* stays."""
+    text = re.sub(r"\*\*(.+?)\*\*", r"\1", markdown)
+    text = re.sub(r"(?<![\w\\])\*(\w[^*]*)\*(?!\w)", r"\1", text)
+    return " ".join(text.replace(r"\*", "*").split())
+
+
+def is_right(asks: Question, guess: Any, result: Mapping[str, Any]) -> bool | None:
+    """Return True if a guess is right by a result, or None if nothing is right or wrong."""
+    if isinstance(asks, Pick):
+        right = result.get("right")
+        return None if right is None else int(guess) == right
+    value = result.get("value")
+    if value is None or isinstance(asks, Places):
+        return None
+    return bool(np.mean(np.abs(np.subtract(guess, value))) <= asks.near)
+
+
+def tally(asks: Question, guesses: Sequence[Any]) -> dict[str, Any]:
+    """Return the summary of a round's guesses: counts; or a curve's median and band; or the counts on a map."""
+    said: dict[str, Any] = {"n": len(guesses)}
+    if isinstance(asks, Pick):
+        return said | {"counts": [sum(guess == k for guess in guesses) for k in range(len(asks.options))]}
+    if isinstance(asks, Estimate):
+        counts, _edges = np.histogram(np.array(guesses, dtype=float), bins=BINS, range=(asks.low, asks.high))
+        return said | {"counts": counts.tolist()}
+    if isinstance(asks, Places):
+        points = np.array(guesses, dtype=float).reshape(-1, 2)
+        counts, _x, _y = np.histogram2d(points[:, 0], points[:, 1], bins=BINS, range=((0, 1), (0, 1)))
+        return said | {"cells": counts.astype(int).tolist()}
+    if not guesses:
+        return said
+    low, middle, high = np.quantile(np.array(guesses), (LOW, MIDDLE, HIGH), axis=0).round(4).tolist()
+    return said | {"low": low, "middle": middle, "high": high}
+
+
+def plain_question(asks: Question) -> dict[str, Any]:
+    """Return a question in the form that phones draw."""
+    text = plain_text(asks.text)
+    if isinstance(asks, Pick):
+        return {"kind": "pick", "text": text, "options": [plain_text(option.words) for option in asks.options]}
+    if isinstance(asks, Places):
+        return {"kind": "map", "text": text, "number": asks.number}
+    ends = {"text": text, "words": plain_text(asks.words), "low": asks.low, "high": asks.high}
+    if isinstance(asks, Estimate):
+        return ends | {"kind": "number"}
+    return ends | {"kind": "curve", "shares": list(SHARES)}

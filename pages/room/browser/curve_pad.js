@@ -1,0 +1,125 @@
+// A pad on which a curve is drawn with a finger, the mouse or arrow keys; after the reveal with the curves of all. Used by phone.js.
+import {WIDTH, clamp, element, place} from "./drawing.js";
+
+const HEIGHT = 300, LEFT = 44, RIGHT = 14, TOP = 14, BOTTOM = 34;
+
+/** Return the values after a stroke from one place to another: they follow the straight line between the two. */
+export function stroke(values, xs, [x0, y0], [x1, y1]) {
+  const [left, right] = [Math.min(x0, x1), Math.max(x0, x1)];
+  const nearest = xs.reduce((best, x, k) => Math.abs(x - x1) < Math.abs(xs[best] - x1) ? k : best, 0);
+  return values.map((value, k) => {
+    if (xs[k] >= left && xs[k] <= right && x0 !== x1) return y0 + (y1 - y0) * (xs[k] - x0) / (x1 - x0);
+    return k === nearest ? y1 : value;
+  });
+}
+
+export class CurvePad {
+  /** `heard` gets the values after each stroke and each key. */
+  constructor(parent, question, values, heard) {
+    Object.assign(this, {question, values, heard, held: null});
+    this.svg = element("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "touch"}, parent);
+    this.xs = question.shares.map(share => LEFT + share * (WIDTH - LEFT - RIGHT));
+    this.axes();
+    this.line = element("polyline", {class: "own"}, this.svg);
+    this.knots = question.shares.map((share, k) => this.knot(share, k));
+    this.svg.addEventListener("pointerdown", event => this.down(event));
+    this.svg.addEventListener("pointermove", event => { if (this.held) this.move(event); });
+    for (const name of ["pointerup", "pointercancel"]) this.svg.addEventListener(name, () => this.up());
+    this.show();
+  }
+
+  y(value) { return TOP + (this.question.high - value) / (this.question.high - this.question.low) * (HEIGHT - TOP - BOTTOM); }
+
+  value(y) {
+    const {low, high} = this.question;
+    return clamp(high - (y - TOP) / (HEIGHT - TOP - BOTTOM) * (high - low), low, high);
+  }
+
+  axes() {
+    const {low, high, words} = this.question;
+    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+      const value = low + share * (high - low), y = this.y(value);
+      element("path", {class: "grid", d: `M${LEFT} ${y}H${WIDTH - RIGHT}`}, this.svg);
+      element("text", {x: LEFT - 6, y: y + 4, "text-anchor": "end"}, this.svg, String(Number(value.toPrecision(2))));
+    }
+    element("path", {class: "frame", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`}, this.svg);
+    element("text", {x: LEFT, y: HEIGHT - 12}, this.svg, "start");
+    element("text", {x: WIDTH - RIGHT, y: HEIGHT - 12, "text-anchor": "end"}, this.svg, "end of the run");
+    element("text", {x: LEFT + 6, y: TOP + 4}, this.svg, words);
+  }
+
+  knot(share, k) {
+    const {words, low, high} = this.question;
+    const when = share ? `after ${Math.round(share * 100)} % of the run` : "at the start";
+    const knot = element("circle", {class: "own", r: 9, cx: this.xs[k], tabindex: 0, role: "slider", "aria-orientation": "vertical",
+      "aria-label": `${words}, ${when}`, "aria-valuemin": low, "aria-valuemax": high}, this.svg);
+    knot.addEventListener("keydown", event => this.pressed(event, k));
+    return knot;
+  }
+
+  show() {
+    this.line.setAttribute("points", this.points(this.values));
+    this.knots.forEach((knot, k) => {
+      knot.setAttribute("cy", this.y(this.values[k]));
+      knot.setAttribute("aria-valuenow", Number(this.values[k].toPrecision(3)));
+    });
+  }
+
+  points(values) { return values.map((value, k) => `${this.xs[k]},${this.y(clamp(value, this.question.low, this.question.high))}`).join(" "); }
+
+  down(event) {
+    if (this.isOver) return;
+    event.preventDefault();
+    this.svg.setPointerCapture(event.pointerId);
+    this.held = place(this.svg, event, HEIGHT);
+    this.move(event);
+  }
+
+  move(event) {
+    const there = place(this.svg, event, HEIGHT), [from, to] = [this.held, there].map(([x, y]) => [x, this.value(y)]);
+    this.values = stroke(this.values, this.xs, from, to);
+    this.held = there;
+    this.show();
+  }
+
+  up() {
+    if (!this.held) return;
+    this.held = null;
+    this.heard(this.values);
+  }
+
+  pressed(event, k) {
+    const step = (this.question.high - this.question.low) / 20;
+    const up = {ArrowUp: step, ArrowDown: -step, PageUp: 4 * step, PageDown: -4 * step}[event.key];
+    const along = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (this.isOver || (up === undefined && along === undefined)) return;
+    event.preventDefault();
+    if (along !== undefined) { this.knots[clamp(k + along, 0, this.knots.length - 1)].focus(); return; }
+    const was = this.values[k], is = clamp(was + up, this.question.low, this.question.high);
+    // Later places with the same value follow, because a curve is drawn from left to right.
+    this.values = this.values.map((value, j) => j === k || (j > k && Math.abs(value - was) < 1e-9) ? is : value);
+    this.show();
+    this.heard(this.values);
+  }
+
+  /** Take no more changes. */
+  end() {
+    this.isOver = true;
+    this.svg.classList.remove("touch");
+    for (const knot of this.knots) { knot.setAttribute("aria-disabled", "true"); knot.setAttribute("r", 5); }
+  }
+
+  /** Draw the band and the median of all curves, and the run's curve; the own curve stays on top. */
+  reveal(tally, outcome, isOwn) {
+    this.end();
+    const under = element("g", {}, this.svg);
+    this.svg.insertBefore(under, this.line);
+    if (tally.middle) {
+      const there = this.points(tally.high), back = this.points(tally.low).split(" ").reverse().join(" ");
+      element("polygon", {class: "band", points: `${there} ${back}`}, under);
+      element("polyline", {class: "middle", points: this.points(tally.middle)}, under);
+    }
+    if (outcome) element("polyline", {class: "outcome", points: this.points(outcome)}, under);
+    if (!isOwn) for (const part of [this.line, ...this.knots]) part.remove();
+  }
+}

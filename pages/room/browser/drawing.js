@@ -1,0 +1,19 @@
+// SVG elements, and a chart's frame with axes. Used by curve_pad.js and map_pad.js.
+const SVG = "http://www.w3.org/2000/svg";
+export const WIDTH = 340;
+
+export function element(name, attributes, parent, text = "") {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+/** Return a pointer's place in the coordinates of a drawing of this height. */
+export function place(svg, event, height) {
+  const box = svg.getBoundingClientRect();
+  return [(event.clientX - box.left) / box.width * WIDTH, (event.clientY - box.top) / box.height * height];
+}

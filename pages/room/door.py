@@ -1,0 +1,87 @@
+"""The way into a class's room: the address that phones can reach, its QR code, and what phones would need."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import SplitResult
+
+import streamlit as st
+
+from dsgcore.cli.network import VARIABLE, address_in_network, said_address
+from dsgcore.core.errors import DSGError
+from pages.room.entrance import ADDRESS
+from pages.room.qr import MISSING, qr_image
+from pages.shell.addresses import (
+    base_path,
+    beside_this_page,
+    command_for_phones,
+    has_a_proxy,
+    is_of_this_machine,
+    listens_here_alone,
+)
+
+_ICON = ":material/phonelink_off:"
+
+
+def address_for_phones(path: str) -> SplitResult:
+    """Return the address of a page of the app, as phones reach it.
+
+    `DSGLAB_ADDRESS` has the last word. A name such as localhost gives way to the machine's address in its network.
+    """
+    here = beside_this_page(path)
+    said = said_address()
+    if said is not None:
+        return _as_said(here, said, path)
+    if not is_of_this_machine(here.hostname) or (listens_here_alone() and not has_a_proxy()):
+        return here
+    host = address_in_network()
+    return here if host is None else here._replace(netloc=f"{host}{_port(here.port)}")
+
+
+def _as_said(here: SplitResult, said: SplitResult, path: str) -> SplitResult:
+    """Return an address with all that the variable says; a port and a prefix that it does not say are this page's."""
+    is_whole = bool(said.scheme)
+    host = f"[{said.hostname}]" if ":" in (said.hostname or "") else said.hostname
+    port = _port(said.port if said.port is not None or is_whole else here.port)
+    folder = said.path.rstrip("/") if is_whole else base_path()
+    scheme = said.scheme or ("http" if is_of_this_machine(here.hostname) else here.scheme)
+    return here._replace(scheme=scheme, netloc=f"{host}{port}", path=f"{folder}/{path}")
+
+
+def _port(port: int | None) -> str:
+    return "" if port is None else f":{port}"
+
+
+def draw_door(code: str) -> None:
+    """Draw the QR code, the address and the code of a room, and a remedy if phones cannot reach the address."""
+    try:
+        there, short = address_for_phones(f"{ADDRESS}/{code}"), address_for_phones(ADDRESS)
+    except DSGError as error:
+        st.warning(f"{VARIABLE}: {error}", icon=_ICON)
+        return
+    if is_of_this_machine(there.hostname):
+        _say_what_phones_need()
+        st.html(f'<p class="room-key">Room <b>{escape(code)}</b>, on this machine: {_link(there, there)}</p>')
+        return
+    image = qr_image(there.geturl())
+    picture = f'<img src="{image}" alt="QR code of {escape(there.geturl())}">' if image else f"<p>{escape(MISSING)}</p>"
+    st.html(
+        f'<div class="room-door">{picture}<div><p>Scan the code, or open</p><p class="room-address">{_link(there, short)}</p>'
+        f'<p>and enter</p><p class="room-code">{escape(code)}</p></div></div>'
+    )
+
+
+def _link(there: SplitResult, shown: SplitResult) -> str:
+    return f'<a href="{escape(there.geturl())}" target="_blank">{escape(f"{shown.netloc}{shown.path}")}</a>'
+
+
+def _say_what_phones_need() -> None:
+    if not listens_here_alone():
+        st.warning("Phones cannot reach this page, because this machine has no network.", icon=_ICON)
+        return
+    st.warning(
+        "Phones cannot reach this page, because the server listens on this machine only. Stop the app, and start it with "
+        "this command. Then everyone in your network can open the app.",
+        icon=_ICON,
+    )
+    st.code(command_for_phones(), language=None, wrap_lines=True)

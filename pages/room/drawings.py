@@ -1,0 +1,159 @@
+"""Drawings of a class's answers, as HTML without scripts: bars, curves over the outcome, and a map of choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dsgcore.settings import Curve, Estimate, Pick
+from dsgcore.settings.guided.questions import SHARES
+from dsgcore.studies.room_questions import BINS, Places, Question, tally
+
+LETTERS = "ABCDEFGH"
+_W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 240, 44, 12, 12, 28
+_MAP, _EDGE = 340, 10
+_ROUNDS = ("first vote", "second vote")
+
+
+def answers(
+    asks: Question, rounds: Sequence[Sequence[Any]], result: Mapping[str, Any], picture: Mapping[str, Any]
+) -> str:
+    """Return the drawing of all rounds of a question; the run's answer is marked if there is one."""
+    tallies = [tally(asks, guesses) for guesses in rounds]
+    if isinstance(asks, Curve):
+        return "".join(
+            _titled(name, _curves(asks, one, result.get("value"))) for name, one in _named(tallies, SHOWN_CURVES)
+        )
+    if isinstance(asks, Places):
+        return "".join(_titled(name, _map(one, picture)) for name, one in _named(tallies, SHOWN_CURVES))
+    return _bars(asks, tallies, result)
+
+
+# Curves and maps of two rounds stand side by side.
+SHOWN_CURVES = 2
+
+
+def _named(tallies: Sequence[Mapping[str, Any]], most: int) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the last rounds, each with its name if there are several."""
+    names = _ROUNDS if len(tallies) > 1 else ("",)
+    return list(zip(names, tallies, strict=False))[-most:]
+
+
+def _titled(title: str, drawing: str) -> str:
+    return f'<figure class="room-figure">{f"<figcaption>{title}</figcaption>" if title else ""}{drawing}</figure>'
+
+
+def _bars(asks: Pick | Estimate, tallies: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str:
+    """Return a histogram: for each answer a bar of each round, as long as its share of the round's answers."""
+    names, right = _names(asks), _right(asks, result)
+    rows = []
+    for k, name in enumerate(names):
+        mark = " ✓" * (k == right)
+        for number, one in enumerate(tallies):
+            count, share = one["counts"][k], one["counts"][k] / max(1, one["n"])
+            said = f"{name}{mark}" if number == 0 else ""
+            earlier = ' class="earlier"' * (number < len(tallies) - 1)
+            rows.append(
+                f'<div{earlier}><b>{said}</b><i><u style="width: {100 * share:.0f}%"></u></i><span>{count}</span></div>'
+            )
+    said = "; ".join(
+        f"{f'{_ROUNDS[number]}: ' if len(tallies) > 1 else ''}"
+        + ", ".join(f"{name}{' ✓' * (k == right)}: {one['counts'][k]}" for k, name in enumerate(names))
+        for number, one in enumerate(tallies)
+    )
+    return (
+        f'<div class="room-bars" role="img" aria-label="Guesses: {escape(said)}">{"".join(rows)}</div>{_key(tallies)}'
+    )
+
+
+def _key(tallies: Sequence[Mapping[str, Any]]) -> str:
+    said = "Pale: the first vote. Full: the second vote."
+    return f'<p class="room-key">{said}</p>' if len(tallies) > 1 else ""
+
+
+def _names(asks: Pick | Estimate) -> list[str]:
+    if isinstance(asks, Pick):
+        return list(LETTERS[: len(asks.options)])
+    edges = np.linspace(asks.low, asks.high, BINS + 1)
+    return [f"{low:.2g} to {high:.2g}" for low, high in pairwise(edges)]
+
+
+def _right(asks: Pick | Estimate, result: Mapping[str, Any]) -> int | None:
+    """Return the number of the bar in which the run's answer lies."""
+    if isinstance(asks, Pick):
+        return result.get("right")
+    value = result.get("value")
+    if value is None or not asks.low <= value <= asks.high:
+        return None
+    return min(BINS - 1, int((value - asks.low) / (asks.high - asks.low) * BINS))
+
+
+def _curves(asks: Curve, one: Mapping[str, Any], outcome: Sequence[float] | None) -> str:
+    """Return the band and the median of the drawn curves, and the run's curve over them."""
+
+    def points(values: Sequence[float]) -> list[str]:
+        inside = [min(asks.high, max(asks.low, value)) for value in values]
+        ys = [_TOP + (asks.high - v) / (asks.high - asks.low) * (_H - _TOP - _BOTTOM) for v in inside]
+        xs = [_LEFT + share * (_W - _LEFT - _RIGHT) for share in SHARES]
+        return [f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True)]
+
+    drawn = [_frame(asks)]
+    said = [f"{one['n']} curves"]
+    if "middle" in one:
+        drawn.append(f'<polygon class="band" points="{" ".join([*points(one["high"]), *points(one["low"])[::-1]])}"/>')
+        drawn.append(f'<polyline class="middle" points="{" ".join(points(one["middle"]))}"/>')
+        said.append(f"median {_in_words(one['middle'])}")
+    if outcome is not None:
+        drawn.append(f'<polyline class="outcome" points="{" ".join(points(outcome))}"/>')
+        said.append(f"outcome {_in_words(outcome)}")
+    label = escape(f"{asks.words}: {'; '.join(said)}")
+    key = "Band: eight of ten. Dotted: the median." + " Line: the run." * (outcome is not None)
+    return (
+        f'<svg class="room-curves" viewBox="0 0 {_W} {_H}" role="img" aria-label="{label}">{"".join(drawn)}</svg>'
+        f'<p class="room-key">{one["n"]} curves. {key}</p>'
+    )
+
+
+def _in_words(values: Sequence[float]) -> str:
+    return ", ".join(
+        f"{'at the start' if not share else f'after {share:.0%}'}: {value:.2f}"
+        for share, value in zip(SHARES, values, strict=True)
+    )
+
+
+def _frame(asks: Curve) -> str:
+    ends = "".join(
+        f'<text x="{_LEFT - 6}" y="{y}" text-anchor="end">{value:g}</text>'
+        for value, y in ((asks.high, _TOP + 5), (asks.low, _H - _BOTTOM + 4))
+    )
+    along = f'<text x="{_LEFT}" y="{_H - 8}">start</text>'
+    along += f'<text x="{_W - _RIGHT}" y="{_H - 8}" text-anchor="end">end of the run</text>'
+    axes = f'<path class="frame" d="M{_LEFT} {_TOP}V{_H - _BOTTOM}H{_W - _RIGHT}"/>'
+    return f'{axes}{ends}{along}<text x="{_LEFT + 6}" y="{_TOP + 5}">{escape(asks.words)}</text>'
+
+
+def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
+    """Return a map whose squares are the darker the more often they were chosen, with the points."""
+    cells = one["cells"]
+    most, side = max(1, *(max(column) for column in cells)), _MAP / len(cells)
+    squares = "".join(
+        f'<rect class="cell" x="{i * side:.1f}" y="{_MAP - (j + 1) * side:.1f}" width="{side:.1f}" height="{side:.1f}" '
+        f'opacity="{0.8 * number / most:.2f}"/>'
+        for i, column in enumerate(cells)
+        for j, number in enumerate(column)
+        if number
+    )
+    dots = "".join(
+        f'<circle class="point" cx="{_EDGE + x * (_MAP - 2 * _EDGE):.1f}" cy="{_MAP - _EDGE - y * (_MAP - 2 * _EDGE):.1f}" r="3"/>'
+        for x, y in picture.get("points", [])
+    )
+    label = f"Map of the points that {one['n']} phones would label"
+    return (
+        f'<svg class="room-map" viewBox="0 0 {_MAP} {_MAP}" role="img" aria-label="{label}">{squares}{dots}'
+        f'<rect class="frame" x="1" y="1" width="{_MAP - 2}" height="{_MAP - 2}"/></svg>'
+        f'<p class="room-key">{one["n"]} phones. The darker a square, the more often it was chosen.</p>'
+    )

@@ -1,0 +1,175 @@
+"""A class's room on the lecturer's page: what the room is asked, the way in, the answers, and the presenter's bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dsgcore.core.errors import DSGError
+from dsgcore.experiments import Setting
+from dsgcore.studies.room_questions import LABELS, Asked, result_of
+from dsgcore.studies.rooms import MOST_ROUNDS, Key, RoomError, State
+from pages.room.door import draw_door
+from pages.room.drawings import answers
+from pages.room.entrance import ADDRESS, rooms
+from pages.session.bench import Bench
+from pages.session.lesson_place import Place, Stage
+from pages.shell.addresses import beside_this_page
+from pages.shell.room_key import Ticket
+
+_STYLE = Path(__file__).with_name("room.css")
+SECONDS_BETWEEN_LOOKS = 0.5
+TIMES = (30, 60, 120)  # seconds
+MOST_POINTS = 250  # of a map on a phone
+
+
+def open_room(bench: Bench) -> None:
+    """Open a room for a class."""
+    try:
+        bench.lesson.room, bench.lesson.told = rooms().open(), None
+        bench.lesson.ticket = Ticket(bench.lesson.room)
+    except RoomError as error:
+        bench.link.notices.append(str(error))
+
+
+def tell_the_room(problem: type[Setting], bench: Bench) -> None:
+    """Send the step's question to the class. It is open until the run starts, and has a result when the run has ended."""
+    place, room = bench.lesson.place, bench.lesson.room
+    if room is None or place is None:
+        return
+    asked = _asked(problem, bench, place)
+    is_over = asked is not None and not asked.kind and place.stage in (Stage.RUN, Stage.OUTCOME)
+    outcome = place.outcome if is_over else None
+    if bench.lesson.told == (asked, is_over, outcome):
+        return
+    try:
+        rooms().ask(room, asked, _picture(bench) if asked is not None and asked.kind else None)
+        if outcome is not None and asked is not None:
+            rooms().tell(room, result_of(asked, outcome))
+        elif is_over:
+            rooms().end(room)
+        bench.lesson.told = (asked, is_over, outcome)
+    except RoomError as error:
+        bench.lesson.room = None
+        bench.link.notices.append(str(error))
+
+
+def _asked(problem: type[Setting], bench: Bench, place: Place) -> Asked | None:
+    """Return the question of this moment, or None if the step has none."""
+    asked = Asked(problem.name, place.lesson.name, place.number)
+    if bench.lesson.asks_labels == asked.name:
+        return Asked(problem.name, place.lesson.name, place.number, LABELS)
+    return None if place.step.asks is None else asked
+
+
+def _has_map(bench: Bench) -> bool:
+    shape = bench.shape
+    return shape is not None and shape[1] == 2
+
+
+def _picture(bench: Bench) -> Mapping[str, Any]:
+    """Return the unlabeled points, along both sides from 0 to 1."""
+    if bench.live is None or not _has_map(bench):
+        return {}
+    split = bench.live.run.split
+    points = np.clip(split.X_train[split.y_train < 0][:MOST_POINTS].astype(float), 0, 1)
+    return {"points": points.round(3).tolist()}
+
+
+def room_panel(bench: Bench) -> None:
+    """Draw the room of a presented lesson. It looks for answers twice a second."""
+    if bench.lesson.room is not None and bench.lesson.told is not None:
+        st.html(_STYLE)
+        st.fragment(_panel, run_every=SECONDS_BETWEEN_LOOKS)(bench)
+
+
+def _panel(bench: Bench) -> None:
+    if bench.lesson.is_turned:
+        bench.lesson.is_turned = False
+        st.rerun()  # the question is drawn outside of this fragment
+    room = bench.lesson.room
+    if room is None:
+        return
+    try:
+        state, number = rooms().state(room.code), rooms().count(room)
+        if state.asked is not None:
+            with st.container(key="room-panel"):
+                _board(room, state, number)
+                _bar(bench, room, state)
+    except DSGError as error:
+        st.warning(str(error))
+
+
+def _board(room: Key, state: State, number: int) -> None:
+    """Draw the way into the room, or after the reveal the answers, and how many have answered."""
+    assert state.asked is not None
+    asks = state.asked.question
+    if state.is_revealed and asks is not None:
+        st.html(answers(asks, rooms().rounds(room, state.asked), state.result, state.picture))
+    else:
+        draw_door(room.code)
+    turn = f"Round {state.round}: " * (state.round > 1)
+    left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
+    closed = "" if state.is_open else ", closed"
+    inside = f"<span>Room {room.code}</span>" * state.is_revealed
+    st.html(f'<p class="room-count" role="status"><b>{turn}{number} answered</b>{left}{closed} {inside}</p>')
+
+
+def _bar(bench: Bench, room: Key, state: State) -> None:
+    """Draw the presenter's buttons."""
+    with st.container(key="room-bar", horizontal=True, vertical_alignment="center", gap="small"):
+        _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
+        _button(bench, "Vote again", "again", lambda: rooms().again(room), off=state.round >= MOST_ROUNDS)
+        _button(bench, "Close", "close", lambda: rooms().end(room), off=not state.is_open)
+        with st.popover("Timer", icon=":material/timer:", disabled=not state.is_open):
+            for seconds in TIMES:
+                _button(bench, f"{seconds} seconds", f"timer-{seconds}", partial(rooms().end, room, float(seconds)))
+        with st.popover("More", icon=":material/more_horiz:"):
+            _more(bench, room, state)
+
+
+def _button(
+    bench: Bench, label: str, key: str, action: Callable[[], None], *, off: bool = False, shortcut: str | None = None
+) -> None:
+    st.button(label, key=f"room-{key}", on_click=_do, args=(bench, action), disabled=off, shortcut=shortcut)
+
+
+def _do(bench: Bench, action: Callable[[], None]) -> None:
+    try:
+        action()
+    except RoomError as error:
+        bench.link.notices.append(str(error))
+
+
+def _more(bench: Bench, room: Key, state: State) -> None:
+    folder = f"{ADDRESS}/{room.code}"
+    for label, page in (
+        ("Notes for a second screen", "notes"),
+        ("Results as a table", "results.csv"),
+        ("Results as one page", "results.html"),
+    ):
+        st.link_button(label, beside_this_page(f"{folder}/{page}").geturl(), width="stretch")
+    assert state.asked is not None
+    if _has_map(bench) or state.asked.kind:
+        label = "Back to the question" if state.asked.kind else "Ask: which points to label?"
+        st.button(label, key="room-labels", on_click=_turn_labels, args=(bench, state.asked), width="stretch")
+    st.button(
+        "Close the room and delete its answers", key="room-end", on_click=_end, args=(bench, room), width="stretch"
+    )
+
+
+def _turn_labels(bench: Bench, asked: Asked) -> None:
+    """Ask for points to label in place of the step's question, or the question again."""
+    bench.lesson.asks_labels = "" if asked.kind else asked.name
+    bench.lesson.is_turned = True
+
+
+def _end(bench: Bench, room: Key) -> None:
+    _do(bench, lambda: rooms().close(room))
+    bench.lesson.room = bench.lesson.ticket = bench.lesson.told = None
+    bench.lesson.is_turned = True

@@ -1,0 +1,54 @@
+"""Limits on how often an address may ask, and on how many wrong codes it may try."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+class Pace:
+    """The limit on how often each address may ask: a number at once, and a number a second.
+
+    Parameters
+    ----------
+    most, a_second : float
+    now : callable
+    """
+
+    MOST_KNOWN = 4096  # addresses
+
+    def __init__(self, most: float, a_second: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._a_second, self._now = most, a_second, now
+        self._known: dict[str, tuple[float, float]] = {}
+
+    def left(self, address: str) -> float:
+        """Return how often the address may ask at once."""
+        now = self._now()
+        left, then = self._known.get(address, (self._most, now))
+        return min(self._most, left + (now - then) * self._a_second)
+
+    def allows(self, address: str) -> bool:
+        """Return True if the address may ask once more now, and count it."""
+        left = self.left(address)
+        if address not in self._known and len(self._known) >= self.MOST_KNOWN:
+            self._known.clear()
+        self._known[address] = (left - (left >= 1), self._now())
+        return left >= 1
+
+
+class CodeGuard:
+    """The limit on wrong codes, of each address and of all together. Who is refused learns nothing of any code."""
+
+    EVERYBODY = ""
+
+    def __init__(self, of_one: Pace, of_all: Pace) -> None:
+        self._of_one, self._of_all = of_one, of_all
+
+    def may_try(self, address: str) -> bool:
+        """Return True if the address may try a code."""
+        return self._of_one.left(address) >= 1 and self._of_all.left(self.EVERYBODY) >= 1
+
+    def note_wrong(self, address: str) -> None:
+        """Count a wrong code."""
+        self._of_one.allows(address)
+        self._of_all.allows(self.EVERYBODY)

@@ -1,0 +1,82 @@
+"""Phones of a class that ask the server's addresses as a browser does, without a network."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import anyio
+from starlette.applications import Starlette
+
+from pages.room import entrance
+from pages.room.entrance import entrance_routes
+from pages.room.lecturer_pages import lecturer_routes
+from pages.room.pace import CodeGuard, Pace
+from pages.shell.room_key import key_route
+
+ASKED = "auc/unlabeled/0"
+
+
+@dataclass
+class Reply:
+    """Answer of the server."""
+
+    status_code: int
+    headers: dict[str, str]
+    text: str
+
+    def json(self):
+        return json.loads(self.text)
+
+
+def forget_loops():
+    """Forget what belongs to one loop of events; each request here has its own."""
+    for made in (entrance.limiter, entrance.watches):
+        made.cache_clear()
+
+
+class Phones:
+    """Phones with one address."""
+
+    def __init__(self, address="10.0.0.1"):
+        self.app = Starlette(routes=[*lecturer_routes(), *entrance_routes(), key_route()])
+        self.address = address
+
+    def get(self, path, *, cookie="", **params):
+        return anyio.run(self._ask, "GET", path, urlencode(params), b"", {"cookie": cookie} if cookie else {})
+
+    def post(self, path, body, length=None):
+        length = str(len(body)) if length is None else length
+        return anyio.run(self._ask, "POST", path, "", body, {"content-length": length} if length else {})
+
+    def asked(self, code, **more):
+        return self.get("/r/room/asked", code=code, **more)
+
+    def send(self, code, guess="1", client=None, **other):
+        body = {"code": code, "entry": "", "client": client or secrets.token_hex(16), "name": ASKED}
+        body |= {"round": 1, "guess": guess, "age": 0} | other
+        return self.post("/r/room/answer", json.dumps(body).encode())
+
+    async def _ask(self, method, path, query, body, headers):
+        sent = []
+        scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
+        scope |= {"client": (self.address, 1)}
+        scope |= {"headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
+
+        async def receive():
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message):
+            sent.append(message)
+
+        forget_loops()
+        await self.app(scope, receive, send)
+        said = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return Reply(sent[0]["status"], said, b"".join(m.get("body", b"") for m in sent).decode())
+
+
+def without_limits(monkeypatch):
+    monkeypatch.setattr(entrance, "_pace", Pace(10_000, 10_000))
+    monkeypatch.setattr(entrance, "_codes", CodeGuard(Pace(10_000, 10_000), Pace(10_000, 10_000)))
