@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -60,7 +61,11 @@ def browser_of(monkeypatch):
 
 
 def drawn(app, name="room-bars"):
-    return [html.proto.body for html in app.get("html") if f'class="{name}"' in html.proto.body]
+    """Return the HTML of the room's panel that has an element of that class."""
+    texts = [html.proto.body for html in app.get("html")]
+    mounts = [mount.proto for mount in app.get("bidi_component") if "room-drawing" in mount.proto.id]
+    texts += [json.loads(mount.json)["html"] for mount in mounts]
+    return [text for text in texts if f'class="{name}"' in text]
 
 
 def bench_of(app):
@@ -146,7 +151,7 @@ def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_agai
     assert all(0 <= value <= 1 for point in said["picture"]["points"] for value in point)
     phones.send(code, "~".join(["0.500"] * 10), name=MAP.name)
     click(app, "reveal")
-    assert any('class="room-map"' in html.proto.body for html in app.get("html"))
+    assert drawn(app, "room-map")
     click(app, "labels").run()
     assert phones.asked(code).json()["name"] == PICK.name
     assert phones.asked(code).json()["isOpen"]
@@ -331,5 +336,5 @@ def test_drawn_curves_are_shown_as_a_band_and_a_median(phones, rooms, room, brow
         phones.send(room.code, guess=guess, name=CURVE.name)
     rooms.reveal(room)
     app = press(open_page("s3vm", present="1", svm_lesson="batches:2", svm_room=room.code), "next")
-    (figure,) = [html.proto.body for html in app.get("html") if 'class="room-curves"' in html.proto.body]
+    (figure,) = drawn(app, "room-curves")
     assert "median at the start: 0.50, after 10%: 0.60" in figure

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from html import escape
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from streamlit.components.v2 import component
 
 from dsgcore.settings import Curve, Estimate, Pick
 from dsgcore.settings.guided.questions import SHARES
 from dsgcore.studies.room_questions import BINS, Places, Question, tally
 
 LETTERS = "ABCDEFGH"
+# Streamlit removes drawings from HTML, so a component puts them into the page. They are made of numbers and the project's words.
+_SCRIPT = """
+export default function ({data, parentElement}) {
+  const place = parentElement.querySelector(".room-drawing");
+  if (place.drawn !== data.html) place.innerHTML = place.drawn = data.html;
+}
+"""
 _W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 240, 44, 12, 12, 28
 _MAP, _EDGE = 340, 10
 _ROUNDS = ("first vote", "second vote")
@@ -35,6 +44,16 @@ def answers(
 
 # Curves and maps of two rounds stand side by side.
 SHOWN_CURVES = 2
+
+
+def draw(html: str) -> None:
+    """Put a drawing into the page of a lecturer."""
+    _component()(key="room-drawing", data={"html": html})
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return component("room_drawing", html='<div class="room-drawing"></div>', js=_SCRIPT, isolate_styles=False)
 
 
 def _named(tallies: Sequence[Mapping[str, Any]], most: int) -> list[tuple[str, Mapping[str, Any]]]:

@@ -15,7 +15,7 @@ from dsgcore.experiments import Setting
 from dsgcore.studies.room_questions import LABELS, Asked, result_of
 from dsgcore.studies.rooms import MOST_ROUNDS, Key, RoomError, State
 from pages.room.door import draw_door
-from pages.room.drawings import answers
+from pages.room.drawings import answers, draw
 from pages.room.entrance import ADDRESS, rooms
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
@@ -110,7 +110,7 @@ def _board(room: Key, state: State, number: int) -> None:
     assert state.asked is not None
     asks = state.asked.question
     if state.is_revealed and asks is not None:
-        st.html(answers(asks, rooms().rounds(room, state.asked), state.result, state.picture))
+        draw(answers(asks, rooms().rounds(room, state.asked), state.result, state.picture))
     else:
         draw_door(room.code)
     turn = f"Round {state.round}: " * (state.round > 1)

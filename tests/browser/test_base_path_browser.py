@@ -86,7 +86,7 @@ def test_ways_to_other_pages_stay_below_the_prefix(open_page, wait_ready, asked,
     page.wait_for_url(f"{app_url}/data")
     page.go_back()
     page.wait_for_url(f"{app_url}/lessons")
-    for astray in ("auc/", "room/"):
+    for astray in ("auc/",):
         page.goto(f"{app_url}/{astray}?code=ABCD2345")
         assert urlsplit(page.url).path == f"/{PREFIX}/{astray[:-1]}"
     page.goto(app_url)
@@ -117,15 +117,19 @@ def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(open_page,
         lecturer.get_by_role("button", name="Ask the class").click()
     (cookie,) = [one for one in lecturer.context.cookies() if one["name"].startswith("dsglab_room_")]
     assert cookie["path"] == f"/{PREFIX}"  # no other app on this host is sent it
-    address = lecturer.locator(".st-key-presented a", has_text="open").get_attribute("href")
-    assert urlsplit(address).path == f"/{PREFIX}/room"
+    address = lecturer.locator(".room-key a").get_attribute("href")
+    code = cookie["name"].removeprefix("dsglab_room_")
+    assert urlsplit(address).path == f"/{PREFIX}/r/{code}"
     phone = asked(open_page("glossary"))
-    phone.goto(f"{app_url}/room?{urlsplit(address).query}")
+    phone.goto(f"{app_url}/r")
+    phone.get_by_label("The room's code").fill(code.lower())
+    phone.get_by_role("button", name="Enter").click()
     phone.get_by_role("button", name="about the same").click()
-    expect(phone.get_by_role("status")).to_contain_text("Your answer is saved")
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
+    lecturer.get_by_role("button", name="Reveal").click()
     bars = lecturer.locator(".room-bars")
     expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0", timeout=LONG)
-    lecturer.wait_for_url(re.compile("room=[A-Z0-9]{8}(&|$)"))
+    lecturer.wait_for_url(re.compile("room=[A-Z0-9]{6}(&|$)"))
     lecturer.reload()
     wait_ready(lecturer)
     lecturer.keyboard.press("ArrowRight")

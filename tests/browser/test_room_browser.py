@@ -1,9 +1,10 @@
-"""A class's room in a browser: a phone answers, the lecturer's page counts it at once, a reload loses nothing."""
+"""A class's room in a browser: phones answer by touch and keys, the reveal reaches them, a reload loses nothing."""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -12,8 +13,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from test_accessibility import BARRED, THEMES, found_on
 
-WITHIN = 1.0  # second, as the server's own clock would have it on a machine that nobody else uses
-BUSY = 10  # times as long on one with other tests
+from pages.room.qr import qr_image
+
+LONG = 30_000  # milliseconds, on a machine with other tests
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+COUNT = ".room-count"
 
 
 def serious(page, theme):
@@ -22,39 +26,147 @@ def serious(page, theme):
     return [f"{theme}: {rule['id']}: {rule['nodes'][0]['html']}" for rule in rules if rule["impact"] in BARRED]
 
 
-def test_a_phone_answers_and_the_histogram_moves(open_page, wait_ready, browser, app_url):
+@pytest.fixture
+def phone(browser):
+    context = browser.new_context(**PHONE)
+    yield context.new_page()
+    context.close()
+
+
+def enter(phone, lecturer):
+    phone.goto(lecturer.locator(".room-key a, .room-address a").get_attribute("href"))
+
+
+def clean(phone):
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = [line for theme in THEMES for line in serious(phone, theme)]
+    assert not found, "\n".join(found)
+
+
+def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
     wait_ready(lecturer)
-    lecturer.keyboard.press("ArrowRight")
-    lecturer.get_by_role("button", name="Ask the class").click()
-    bars = lecturer.locator(".room-bars")
-    expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 0, C: 0", timeout=30_000)
-    address = lecturer.locator(".st-key-presented a", has_text="open").get_attribute("href")
-    context = browser.new_context(viewport={"width": 390, "height": 844})
+    ask_the_class(lecturer)
+    enter(phone, lecturer)
+    phone.get_by_role("button", name="about the same").tap()
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
+    expect(lecturer.locator(COUNT)).to_contain_text("1 answered", timeout=LONG)
+    expect(lecturer.locator(".room-bars")).to_have_count(0)
+    phone.reload()
+    expect(phone.get_by_role("button", name="about the same")).to_have_attribute("aria-pressed", "true")
+    phone.context.set_offline(True)
+    above = phone.get_by_role("button", name="above the dotted curve: unlabeled points help")
+    above.tap()
+    expect(phone.locator("#said")).to_contain_text("Trying again")
+    phone.context.set_offline(False)
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved", timeout=LONG)
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-bars")).to_have_attribute("aria-label", "Guesses: A: 1, B: 0, C: 0", timeout=LONG)
+    expect(phone.locator(".bars")).to_be_visible()
+    lecturer.get_by_role("button", name="Vote again").click()
+    expect(phone.locator("#code")).to_contain_text("round 2")
+    phone.get_by_role("button", name="below the dotted curve").press("Enter")  # a keyboard does the same
+    expect(lecturer.locator(COUNT)).to_contain_text("Round 2: 1 answered", timeout=LONG)
+    go_on, reveal = (lecturer.get_by_role("button", name=name) for name in ("Next", "Reveal"))
+    go_on.click()
+    expect(reveal).to_have_count(0, timeout=LONG)  # the run
+    expect(go_on).to_be_enabled(timeout=LONG)
+    go_on.click()
+    expect(reveal).to_be_enabled(timeout=LONG)
+    expect(phone.locator("#verdict")).to_be_empty()
+    lecturer.get_by_role("button", name="Reveal").click()
+    said = "first vote: A ✓: 1, B: 0, C: 0; second vote: A ✓: 0, B: 0, C: 1"
+    expect(lecturer.locator(".room-bars")).to_have_attribute("aria-label", f"Guesses: {said}", timeout=LONG)
+    expect(phone.locator("#verdict")).to_contain_text(
+        "Not this time. The answer: A. above the dotted curve", use_inner_text=True
+    )
+    expect(phone.locator("#verdict")).to_contain_text("With ten labels")
+    clean(phone)
+    found = [line for theme in THEMES for line in found_on(lecturer, theme)]
+    assert not found, "\n".join(found)
+
+
+def drag(phone, places):
+    """Draw through places of the pad, given as shares of its width and height, with one finger."""
+    box = phone.locator("svg.touch").bounding_box()
+    touch = phone.context.new_cdp_session(phone)
+    points = [{"x": box["x"] + x * box["width"], "y": box["y"] + y * box["height"]} for x, y in places]
+    for kind, point in zip(["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True):
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_curve_is_drawn_with_a_finger_and_lies_over_those_of_all_after_the_reveal(open_page, wait_ready, phone):
+    lecturer = open_page("s3vm?present=1&svm_lesson=batches:2&speed=instant")
+    wait_ready(lecturer)
+    ask_the_class(lecturer)
+    enter(phone, lecturer)
+    expect(phone.get_by_role("button", name="Send")).to_be_disabled()
+    before = phone.evaluate("scrollY")
+    drag(phone, [(0.14, 0.8), (0.3, 0.5), (0.6, 0.2), (0.95, 0.1)])
+    assert phone.evaluate("scrollY") == before  # the page stays while a finger draws
+    values = [float(knot.get_attribute("aria-valuenow")) for knot in phone.get_by_role("slider").all()]
+    assert values == sorted(values)
+    assert values[-1] - values[0] > 0.25
+    first = phone.get_by_role("slider").first
+    first.press("ArrowUp")
+    assert float(first.get_attribute("aria-valuenow")) > values[0]
+    phone.get_by_role("button", name="Send").tap()
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
+    clean(phone)
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-curves .band")).to_be_attached(timeout=LONG)
+    expect(phone.locator("svg .band")).to_be_attached()
+    expect(phone.locator("svg polyline.own")).to_be_attached()
+    expect(phone.get_by_role("slider").first).to_have_attribute("aria-disabled", "true")
+    clean(phone)
+
+
+def test_five_points_are_chosen_by_tapping_a_map_or_with_keys(open_page, wait_ready, phone):
+    lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
+    wait_ready(lecturer)
+    ask_the_class(lecturer)
+    lecturer.get_by_role("button", name="More").click()
+    lecturer.get_by_role("button", name="which points to label").click()
+    enter(phone, lecturer)
+    points = phone.get_by_role("checkbox")
+    expect(points.nth(4)).to_be_attached(timeout=LONG)
+    for k in (0, 1, 2, 3):
+        points.nth(k).tap(force=True)
+    expect(phone.get_by_text("4 of 5 chosen")).to_be_visible()
+    phone.locator('[role="checkbox"][tabindex="0"]').focus()
+    phone.keyboard.press("ArrowRight")
+    while phone.get_by_text("5 of 5 chosen").count() == 0:
+        phone.keyboard.press("ArrowRight")
+        phone.keyboard.press("Space")
+    phone.get_by_role("button", name="Send").tap()
+    expect(phone.locator("#said")).to_contain_text("Your answer is saved")
+    clean(phone)
+    lecturer.keyboard.press("Escape")
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-map .cell").first).to_be_attached(timeout=LONG)
+    expect(phone.locator("svg .cell").first).to_be_attached()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_qr_code_is_read_as_the_address_in_both_themes(browser, theme):
+    cv2 = pytest.importorskip("cv2", reason="opencv is not installed")
+    there = "http://192.168.137.201:8501/lab/r/ABC234"
+    page = browser.new_page(color_scheme=theme)
     try:
-        phone = context.new_page()
-        phone.goto(address)
-        phone.get_by_role("button", name="about the same").click()
-        expect(phone.get_by_role("status")).to_contain_text("Your answer is saved")
-        expect(bars).to_have_attribute("aria-label", "Guesses: A: 0, B: 1, C: 0", timeout=BUSY * WITHIN * 1000)
-        phone.reload()
-        expect(phone.get_by_role("button", name="about the same")).to_have_attribute("aria-pressed", "true")
-        context.set_offline(True)
-        phone.get_by_role("button", name="above the dotted curve: unlabeled points help").click()
-        expect(phone.get_by_role("status")).to_contain_text("Trying again")
-        context.set_offline(False)
-        expect(bars).to_have_attribute("aria-label", "Guesses: A: 1, B: 0, C: 0", timeout=30_000)
-        assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        found = [line for theme in THEMES for line in (*serious(phone, theme), *found_on(lecturer, theme))]
-        assert not found, "\n".join(found)
+        page.set_content(f'<style>:root {{color-scheme: light dark}}</style><img width="200" src="{qr_image(there)}">')
+        picture = np.frombuffer(page.screenshot(), np.uint8)
     finally:
-        context.close()
+        page.close()
+    said, _corners, _code = cv2.QRCodeDetector().detectAndDecode(cv2.imdecode(picture, cv2.IMREAD_COLOR))
+    assert said == there
 
 
 def ask_the_class(lecturer):
     """Open a room; return the cookie that holds its key."""
-    lecturer.keyboard.press("ArrowRight")
-    with lecturer.expect_response("**/room-key") as kept:
+    expect(lecturer.get_by_role("button", name="Next")).to_be_enabled(timeout=2 * LONG)
+    lecturer.get_by_role("button", name="Next").click()
+    with lecturer.expect_response("**/room-key", timeout=LONG) as kept:
         lecturer.get_by_role("button", name="Ask the class").click()
     assert kept.value.status == 204
     (cookie,) = [one for one in lecturer.context.cookies() if one["name"].startswith("dsglab_room_")]
@@ -79,8 +191,8 @@ def test_a_reload_keeps_the_room_and_nothing_but_a_cookie_holds_its_key(open_pag
     lecturer.reload()
     wait_ready(lecturer)
     lecturer.keyboard.press("ArrowRight")
-    expect(lecturer.locator(".st-key-presented")).to_contain_text(code)
-    expect(lecturer.locator(".room-bars")).to_be_visible()
+    expect(lecturer.locator(".st-key-room-panel")).to_contain_text(code)
+    expect(lecturer.locator(COUNT)).to_be_visible()
     found += all_that_is_there(lecturer)
     # The lecturer's address does not give the room to another person.
     context = browser.new_context()
