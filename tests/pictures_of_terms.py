@@ -103,7 +103,7 @@ def _mini_batch() -> list[str]:
 def _auc() -> list[str]:
     f, y, said = _run("auc").test_values, _run("auc").split.y_test, f"AUC {_run('auc').result_score:.2f}"
     ends = (f.min(), -0.4), (f.max(), 2.2)
-    lines = [_dots(_place(f[y == k], k, *ends), color, 7, 0.6) for k, color in enumerate((NEGATIVE, POSITIVE))]
+    lines = [_dots(_place(f[y == k], k, *ends), color, 7) for k, color in enumerate((NEGATIVE, POSITIVE))]
     return [*lines, _text(MARGIN, 20, said), _text(SIZE[0] - MARGIN, 94, "score", "end")]
 
 
