@@ -13,6 +13,7 @@ from pages.shell.warm_up import is_ready
 
 START = "auc"  # its first lesson shows in two minutes how unlabeled points help
 ELSEWHERE = {
+    "pages/how_it_works.py": "**How it works.** The idea in five screens, with one thing to drag on each.",
     "pages/lessons.py": "**All lessons.** Each asks a question: guess, watch the run, and read the reason.",
     "pages/data.py": "**Look at the data.** Explore generated and real data sets, or bring your own file.",
     "pages/compare.py": "**Compare on your data.** Find out which method suits them, and whether unlabeled points help.",

@@ -13,6 +13,7 @@ ORDER = (
     "server",
     "shell",
     "controls",
+    "explained",
     "upload",
     "gallery",
     "comparing",

@@ -159,6 +159,21 @@ def runs_of_seeds(
         return tuple(_runs(task, seeds, tell))
 
 
+def values_of_four_runs(
+    spec: Spec, seeds: Sequence[int], *, split: Split
+) -> tuple[tuple[tuple[FourValues, ...], ...], NDArray]:
+    """Return the four runs' values at the training points for each seed, and those of f*. Parameters as in `limits`."""
+    task = settled_task(spec, split)
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        still = _noiseless(task, lambda share: None)
+        made = (replace(task, seed=seed) for seed in seeds)
+        return tuple(tuple(_steps(own, still, _dual(own), lambda share: None)) for own in made), still.end
+
+
+def _dual(task: Task) -> DualCoefficients:
+    return DualCoefficients(len(task.X))
+
+
 def _runs(task: Task, seeds: Sequence[int], tell: Callable[[float], object]) -> Iterator[FourRuns]:
     has_own = is_sampled(len(task.X))
     parts, n_parts = itertools.count(), len(seeds) + (len(seeds) if has_own else 1)
@@ -207,7 +222,7 @@ class _Noiseless:
 
 
 def _noiseless(task: Task, tell: Callable[[float], object]) -> _Noiseless:
-    reference, path = Reference.of(task), DualCoefficients(len(task.X))
+    reference, path = Reference.of(task), _dual(task)
     g, n_iter = {}, task.plan.n_iter
     wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
     values = reference.K @ path.values
@@ -239,7 +254,7 @@ def _end(task: Task, reference: Reference, start: DualCoefficients) -> NDArray:
 
 
 def _measured(task: Task, still: _Noiseless, tell: Callable[[float], object]) -> FourRuns:
-    h = DualCoefficients(len(task.X))
+    h = _dual(task)
     rows = list(_steps(task, still, h, tell))
     of_f = _end(task, still.reference, h)
     squares = [
@@ -251,7 +266,7 @@ def _measured(task: Task, still: _Noiseless, tell: Callable[[float], object]) ->
     return FourRuns(t, optimisation, batches, features, together, error, scale, is_exact)
 
 
-class _At(NamedTuple):
+class FourValues(NamedTuple):
     """The values of the four runs, and of h, at the training points after `t` iterations."""
 
     t: int
@@ -262,9 +277,9 @@ class _At(NamedTuple):
     h: NDArray
 
 
-def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[float], object]) -> Iterator[_At]:
+def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[float], object]) -> Iterator[FourValues]:
     """Make the noisy runs together, and yield the recorded iterations."""
-    K, model, b = still.reference.K, task.new_model(), DualCoefficients(len(task.X))
+    K, model, b = still.reference.K, task.new_model(), _dual(task)
     points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
     for iterate in solve(task, model, training=points):
         step, batch = iterate.step, np.concatenate(list(iterate.batch.values()))
@@ -276,7 +291,7 @@ def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[f
         tell(iterate.t / task.plan.n_iter)
         if iterate.t in still.g:
             f = points.values.astype(np.float64)
-            yield _At(iterate.t, still.g[iterate.t], K @ b.values, r.astype(np.float64), f, K @ h.values)
+            yield FourValues(iterate.t, still.g[iterate.t], K @ b.values, r.astype(np.float64), f, K @ h.values)
 
 
 def _advance_features(task: Task, iterate: Iterate, whole: GradientNorm, X: NDArray, r: NDArray) -> None:

@@ -32,6 +32,7 @@ def all_pages() -> list[Any]:
     home = st.Page("pages/home.py", title=TITLE, icon=":material/home:", default=True)
     data = st.Page("pages/data.py", title="Data", icon=":material/table_chart:")
     lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
+    how = st.Page("pages/how_it_works.py", title="How it works", icon=":material/lightbulb:")
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
     convergence = st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:")
     compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:")
@@ -41,7 +42,7 @@ def all_pages() -> list[Any]:
     # This page is reached at a lesson's end.
     take_away = st.Page("pages/take_away.py", title="To take away", icon=":material/download:", visibility="hidden")
     # Without sections, because streamlit's list of sections on a phone is not accessible.
-    return [home, lessons, *settings, explore, data, convergence, compare, papers, glossary, take_away]
+    return [home, lessons, how, *settings, explore, data, convergence, compare, papers, glossary, take_away]
 
 
 def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:

@@ -37,6 +37,7 @@ def head(problem: type[Setting], bench: Bench) -> None:
 def _lessons(problem: type[Setting], bench: Bench) -> None:
     # The browser closes the list after a choice (shell/browser.py), because it would cover the lesson.
     with st.popover("Lessons", icon=":material/school:", width="content", key="lessons"), st.container(key="choices"):
+        st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:")
         for guided in profile_of(problem).guided:
             _guided(problem, bench, guided)
         for number, lesson in enumerate(profile_of(problem).lessons):

@@ -17,6 +17,7 @@ PAGES = {
     "lessons": "Lessons - DSG Lab",
     "glossary": "Glossary - DSG Lab",
     "take_away": "To take away - DSG Lab",
+    "how_it_works": "How it works - DSG Lab",
     "explore": "Explore - DSG Lab",
     "convergence": "Convergence - DSG Lab",
     "papers": "Papers - DSG Lab",

@@ -1,0 +1,212 @@
+"""The five screens of "How it works": their words, and what dsgcore computes for each stop of their slider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dsgcore.explained import (
+    SWITCHES,
+    bowl_of,
+    exact_bump,
+    example,
+    first_steps,
+    noises,
+    objectives,
+    rolled,
+    single_waves,
+    sums_of_waves,
+    sums_on_a_line,
+)
+from pages.charts.axes import Mark
+from pages.explained.panels import Axis, Curve, Panel, chart, map_of
+
+N_WAVES, N_STEPS = 24, 24
+NUMBERS = tuple(2**k for k in range(9))
+SHARES = tuple(k / 10 for k in range(1, 16))  # of the largest stable step
+BALL_STEPS, RUN_STEPS = 12, 20
+SEEDS = range(4)
+GROWN = 100.0  # times the start: where the chart of a growing objective ends
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A screen: two or three sentences, panels, and one slider.
+
+    Attributes
+    ----------
+    title, text : str
+    drag : str
+        The slider's name.
+    stops : sequence of str
+        What the screen shows at each stop of the slider, in words.
+    panels : sequence of dict
+    start : int
+        The first stop shown.
+    mark : Mark or None
+        A named stop.
+    switches : tuple of str
+        Names of switches. Frame number stop + n_stops * (1 if the first is on, + 2 if the second is on) belongs to them.
+    """
+
+    title: str
+    text: str
+    drag: str
+    stops: Sequence[str]
+    panels: Sequence[Panel]
+    start: int = 0
+    mark: Mark | None = None
+    switches: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """Return the screen as plain data."""
+        return asdict(self)
+
+
+def one_wave() -> Screen:
+    """Return the screen of single random waves."""
+    shown = example()
+    waves = map_of("One wave", shown, field=single_waves(shown, N_WAVES))
+    return Screen(
+        "A random wave",
+        "The methods here build their answer from waves like this one. The direction and the length of a wave are random. "
+        "A wave gives each point a value, from −1 (orange) to 1 (blue).",
+        "Wave",
+        [f"wave {i + 1} of {N_WAVES}" for i in range(N_WAVES)],
+        [waves],
+    )
+
+
+def many_waves() -> Screen:
+    """Return the screen of waves that add up to the kernel."""
+    shown = example()
+    sums = list(sums_of_waves(shown, NUMBERS))
+    line = shown.centre + np.linspace(-0.5, 0.5, 81)[:, None] * np.array([[1.0, 0.0]])
+    away, bump = line[:, 0] - shown.centre[0, 0], exact_bump(shown, line)
+    cuts = sums_on_a_line(shown, NUMBERS, line)
+    kernel = Curve(away, bump, "guide", "the kernel")
+    expected = Curve(NUMBERS, [s.expected for s in sums], "guide", "falls as 1/√m")
+    return Screen(
+        "Many waves make a bump",
+        "All waves have a crest at the cross: there they add up, and elsewhere they cancel. Their mean becomes a bump, the "
+        "kernel, which says how much a point is like the cross. Four times as many waves halve the error.",
+        "Waves",
+        [f"m = {s.n} waves, error {s.error:.2f}" for s in sums],
+        [
+            map_of("Mean of the waves", shown, field=[s.values for s in sums], cross=shown.centre),
+            chart(
+                "Along a line through the cross",
+                Axis("distance from the cross", -0.5, 0.5, (-0.5, 0.0, 0.5)),
+                Axis("", -1.0, 1.0, (-1.0, 0.0, 1.0)),
+                [[Curve(away, cut, name="mean of the waves")] for cut in cuts],
+                [kernel],
+            ),
+            chart(
+                "Error",
+                Axis("waves m", 1, 256, (1, 4, 16, 64, 256), log=True),
+                Axis("", 0.02, 1.0, (0.03, 0.1, 0.3, 1.0), log=True),
+                [
+                    [Curve(NUMBERS[: i + 1], [s.error for s in sums[: i + 1]], "dots", "measured")]
+                    for i in range(len(sums))
+                ],
+                [expected],
+            ),
+        ],
+    )
+
+
+def one_step() -> Screen:
+    """Return the screen of single steps."""
+    shown = example(n_iter=N_STEPS, n_features=16, batch_size=6, step_size=0.5, lam=0.01)
+    steps = list(first_steps(shown))
+    rows = [step.rows for step in steps]
+    return Screen(
+        "One step",
+        "A step looks at a few random points, the mini-batch (large), and draws fresh waves. It weighs the waves so that the "
+        "score rises at blue points and falls at orange ones. The answer is the sum of all steps.",
+        "Step",
+        [f"step {step.t} of {N_STEPS}" for step in steps],
+        [
+            map_of("What this step adds", shown, field=[step.added for step in steps], picked=rows),
+            map_of("The sum so far", shown, field=[step.score for step in steps]),
+        ],
+    )
+
+
+def step_size() -> Screen:
+    """Return the screen of the step size."""
+    shown = example()
+    bowl = bowl_of(shown)
+    sizes = [share * bowl.limit for share in SHARES]
+    balls = [rolled(bowl, size, BALL_STEPS) for size in sizes]
+    runs = [objectives(shown, size, RUN_STEPS) for size in sizes]
+    x = np.linspace(-2.0, 2.0, 81)
+    return Screen(
+        "How big a step?",
+        "Each step moves the ball downhill, by the step size times the slope. The bowl's steepness is λ + μ: the ridge and the "
+        "curvature of the loss. Above 2/(λ + μ), every step lands higher than the one before.",
+        "Step size",
+        [f"step size {size:.2f}, limit {bowl.limit:.2f}" for size in sizes],
+        [
+            chart(
+                f"A bowl of steepness λ + μ = {bowl.steepness:.2f}",
+                Axis("place of the ball", -2.0, 2.0, (-2.0, -1.0, 0.0, 1.0, 2.0)),
+                Axis("height", 0.0, 4.0, ()),
+                [[Curve(ball, ball**2, "faint"), Curve(ball, ball**2, "dots", "the ball")] for ball in balls],
+                [Curve(x, x**2, "ink")],
+            ),
+            chart(
+                "A run with this step size",
+                Axis("iteration t", 1, RUN_STEPS, (1, 5, 10, 15, RUN_STEPS)),
+                Axis("objective", 0.1, GROWN, (0.1, 1.0, 10.0, GROWN), log=True),
+                [[Curve(np.arange(1, len(run) + 1), run, name="objective")] for run in runs],
+            ),
+        ],
+        start=2,
+        mark=Mark(SHARES.index(1.0), f"limit 2/(λ + μ) = {bowl.limit:.2f}"),
+    )
+
+
+def two_noises() -> Screen:
+    """Return the screen of the two noises."""
+    shown = example(n_iter=300, schedule="theta/t", step_size=1.5, lam=1.0, n_features=4, batch_size=4)
+    made = noises(shown, SEEDS)
+    stops, keys = range(0, len(made.t), 2), list(SWITCHES)
+    faint = [Curve(made.t, made.errors[key], "faint") for key in keys]
+    guide = Curve(made.t, made.errors[True, True][-1] * made.t[-1] / made.t, "guide", "1/t")
+    return Screen(
+        "Noise that averages out",
+        "Every step is random twice: it uses few points and few waves. Switch either noise off. Steps that shrink as 1/t "
+        "average the noise out: the squared error follows the line 1/t.",
+        "Step",
+        [f"step {made.t[stop]} of {made.t[-1]}" for stop in stops],
+        [
+            map_of(
+                "Scores of the points",
+                shown,
+                values=[made.values[key][stop] for key in keys for stop in stops],
+                reach=float(abs(made.optimum).max()),
+            ),
+            chart(
+                "Squared error",
+                Axis("step t", 1, float(made.t[-1]), (1, 10, 100), log=True),
+                Axis("", 1e-4, 1e2, (1e-4, 1e-2, 1.0, 1e2), log=True),
+                [
+                    [
+                        Curve(made.t, made.errors[key], name="with the chosen noise"),
+                        Curve(made.t[[stop]], made.errors[key][[stop]], "dots"),
+                    ]
+                    for key in keys
+                    for stop in stops
+                ],
+                [*faint, guide],
+            ),
+        ],
+        switches=("few points", "few waves"),
+    )
+
+
+SCREENS: tuple[Callable[[], Screen], ...] = (one_wave, many_waves, one_step, step_size, two_noises)

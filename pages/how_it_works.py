@@ -1,0 +1,43 @@
+"""The page "How it works": the idea behind the app in five screens, each with one thing to drag."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.controls.own_file import plain
+from pages.explained.component import draw_screen, frames_of, screen_asked
+from pages.explained.place import Place, read_place
+from pages.explained.screens import SCREENS
+from pages.shell.warm_up import is_ready
+
+PAGE = "how_it_works"
+_PLACE = "_how_it_works"  # key of the place in the session's state
+
+
+def how_it_works() -> None:
+    """Draw the page."""
+    st.title("How it works")
+    place = _place()
+    if not is_ready():
+        return
+    draw_screen(place, page=PAGE, on_turned=_turn)
+    if place.screen < len(SCREENS):
+        frames_of(place.screen + 1)  # the next screen, while the reader looks at this one
+
+
+def _place() -> Place:
+    """Return the reader's place; it is that of the link until the reader turns to another screen."""
+    place, said = read_place(st.query_params.to_dict(), len(SCREENS))
+    for sentence in said:
+        st.warning(plain(sentence), icon=":material/link_off:")
+    return st.session_state.setdefault(_PLACE, place)
+
+
+def _turn() -> None:
+    """Go to the screen that the reader asked for."""
+    asked = screen_asked()
+    if isinstance(asked, int) and 1 <= asked <= len(SCREENS):
+        st.session_state[_PLACE] = Place(asked)
+
+
+how_it_works()

@@ -1,0 +1,97 @@
+"""The five screens of "How it works" in a browser: no scrolling, a picture that follows at once, keys, and links."""
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import expect
+from test_accessibility import THEMES, found_on
+
+SIZES = ((1366, 768), (1920, 1080), (390, 844))
+SCREENS = range(1, 6)
+MOST_MS = 100
+SCROLLS = """() => {
+    const all = [document.scrollingElement, document.querySelector(".stMain")];
+    const page = all.some(part => part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1);
+    const button = document.querySelector(".how-way button").getBoundingClientRect();
+    return page || button.bottom > innerHeight;
+}"""
+# The time from moving the slider to the frame that the browser shows afterwards, at each stop.
+DRAG = """async () => {
+    const slider = document.querySelector(".how-slider input"), times = [];
+    const look = () => document.querySelector(".how-panels").outerHTML + document.querySelector("canvas")?.toDataURL();
+    let followed = 0;
+    for (let stop = Number(slider.min); stop <= Number(slider.max); stop++) {
+        if (stop === Number(slider.value)) continue;
+        const before = look(), start = performance.now();
+        slider.value = stop;
+        slider.dispatchEvent(new Event("input", {bubbles: true}));
+        await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+        times.push(performance.now() - start);
+        followed += look() !== before;
+    }
+    times.sort((a, b) => a - b);
+    return {median: times[times.length >> 1], followed, moved: times.length};
+}"""
+
+
+def screen(page, number):
+    expect(page.locator(".how-way")).to_contain_text(f"{number} of 5", timeout=60_000)
+    expect(page.locator(".how-said")).not_to_be_empty()
+
+
+def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page, wait_ready, record_property):
+    page, medians = open_page("how_it_works"), []
+    for number in SCREENS:
+        screen(page, number)
+        wait_ready(page)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            assert not page.evaluate(SCROLLS), f"screen {number} at {width} x {height}"
+        dragged = page.evaluate(DRAG)
+        assert dragged["followed"] == dragged["moved"] > 5, number
+        medians.append(dragged["median"])
+        found = [line for theme in THEMES for line in found_on(page, theme)]
+        assert not found, "\n".join(found)
+        if number < 5:
+            page.get_by_role("button", name="Next").click()
+    record_property("medians", medians)
+    assert max(medians) < MOST_MS, medians
+
+
+def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_place(open_page):
+    page = open_page("how_it_works?screen=2&at=3")
+    screen(page, 2)
+    slider = page.get_by_role("slider")
+    expect(slider).to_have_attribute("aria-valuetext", "m = 4 waves, error 0.25")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".how-said")).to_contain_text("m = 8 waves")
+    page.wait_for_url("**at=4**")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Next")).to_be_focused()
+    page.keyboard.press("Enter")
+    screen(page, 3)
+    expect(page.get_by_role("heading", name="One step")).to_be_focused()
+    page.wait_for_url("**screen=3**")
+    page.reload()
+    screen(page, 3)
+    page.goto("about:blank")
+    page.go_back()
+    screen(page, 3)
+
+
+def test_switches_turn_each_noise_off_and_are_in_the_link(open_page):
+    page = open_page("how_it_works?screen=5&at=20")
+    screen(page, 5)
+    curve = page.locator(".how-plot .how-strong")
+    both = curve.get_attribute("d")
+    page.get_by_label("few points").uncheck()
+    page.wait_for_url("**off=points**")
+    assert curve.get_attribute("d") != both
+    page.get_by_label("few waves").uncheck()
+    page.wait_for_url("**off=both**")
+    page.reload()
+    screen(page, 5)
+    expect(page.get_by_label("few points")).not_to_be_checked()
+    expect(page.get_by_label("few waves")).not_to_be_checked()
