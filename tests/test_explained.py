@@ -70,7 +70,7 @@ def test_the_ball_and_the_run_overshoot_above_the_limit_and_only_there(share, en
     assert bowl.limit == step_limit(Run(replace(shown.spec, solver=replace(shown.spec.solver, step_size=1.0))))
     ball, objective = rolled(bowl, share * bowl.limit, 12) ** 2, objectives(shown, share * bowl.limit, 20)
     np.testing.assert_array_equal(np.sign(np.diff(ball)), -1 if ends == "lower" else 1)
-    assert (objective[-1] < objective[0]) is (ends == "lower")
+    assert ("lower" if objective[-1] < objective[0] else "higher") == ends
 
 
 def test_at_the_limit_the_ball_swings_for_ever():
