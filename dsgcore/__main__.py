@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _with_command(said: list[str]) -> list[str]:
-    """Return the arguments; those without a command are options of `app`."""
+    """Return the arguments; those without a command are options of `app`, and `class` is short for `app --class`."""
+    if said[:1] == ["class"]:
+        return ["app", "--class", *said[1:]]
     names_command = bool(said) and (not said[0].startswith("-") or said[0] in _WITHOUT_COMMAND)
     return said if names_command else ["app", *said]
 
@@ -191,7 +193,7 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
     "app": (
         app.add_arguments,
         "serve the app, and open it in a browser (the default)",
-        "Serve the app, and open it in a browser. Ctrl+C ends it.",
+        "Serve the app, and open it in a browser. Ctrl+C ends it. `class` is short for `app --class`.",
         "app --port 8600",
     ),
     "run": (

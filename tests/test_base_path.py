@@ -160,7 +160,7 @@ def test_where_the_server_listens_on_this_machine_alone_the_page_says_which_comm
     where()
     warning, command, own = shown
     assert "listens on this machine only" in warning
-    assert command == "streamlit run app.py --server.address 0.0.0.0 --server.port 8600 --server.baseUrlPath lab"
+    assert command == "python -m dsgcore app --class --port 8600 --base-path lab"
     assert "http://localhost:8600/lab/r/ABC234" in own  # to try it
 
 

@@ -13,6 +13,7 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
+from dsgcore.cli.class_room import EVERYWHERE, open_to_the_class
 from dsgcore.core.errors import DSGError
 
 HOST, PORT = "127.0.0.1", 8501
@@ -25,7 +26,12 @@ def add_arguments(app: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     app.add_argument("--port", type=int, metavar="N", help=f"port (default: the first free one from {PORT} on)")
     app.add_argument(
-        "--address", default=HOST, metavar="HOST", help=f"address; 0.0.0.0 lets other machines in (default: {HOST})"
+        "--class", action="store_true", dest="is_class", help="let phones in; print their address and a QR code"
+    )
+    app.add_argument(
+        "--address",
+        metavar="HOST",
+        help=f"address; 0.0.0.0 lets other machines in (default: {HOST}). With --class, the address for phones",
     )
     app.add_argument("--base-path", default="", metavar="PREFIX", help="prefix of all addresses, such as lab")
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
@@ -33,10 +39,13 @@ def add_arguments(app: argparse.ArgumentParser) -> None:
 
 def serve(given: argparse.Namespace) -> int:
     """Serve the app until it is stopped."""
-    port = _usable_port(given.address, given.port)
+    host = EVERYWHERE if given.is_class else given.address or HOST
+    port = _usable_port(host, given.port)
+    if given.is_class:
+        open_to_the_class(given.address if given.address != EVERYWHERE else None, port, given.base_path)
     if not given.no_browser and _has_screen():
-        threading.Thread(target=_open_browser, args=(given.address, port, given.base_path), daemon=True).start()
-    options = {"address": given.address, "port": port, "baseUrlPath": given.base_path}
+        threading.Thread(target=_open_browser, args=(host, port, given.base_path), daemon=True).start()
+    options = {"address": host, "port": port, "baseUrlPath": given.base_path}
     sys.argv = ["streamlit", "run", str(app_file()), *(f"--server.{name}={value}" for name, value in options.items())]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
@@ -75,7 +84,7 @@ def _has_screen() -> bool:
 
 def _open_browser(host: str, port: int, base_path: str) -> None:
     """Open a browser when the server answers."""
-    host = HOST if host in ("0.0.0.0", "::") else host
+    host = HOST if host in (EVERYWHERE, "::") else host
     deadline = time.monotonic() + _SECONDS_TO_START
     while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection((host, port), timeout=1):

@@ -1,4 +1,4 @@
-"""What phones get of a room: the question, and after the reveal the answers of all and the run's."""
+"""The view that phones get of a room: the question, and after the reveal all answers and the result of the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way into a class's room: the address that phones can reach, its QR code, and what phones would need."""
+"""The way into a class's room: the address that phones can reach, its QR code, and a remedy if they cannot."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ NO_ANSWER = "This is not an answer to the question."
 
 # A whole class may share one address. All of it answers at once, and asks again after each change.
 _pace = Pace(600, 200)
-# A class mistypes some codes. At ten a second for a day, the chance to find one of ten rooms is below one in a hundred.
+# A class mistypes some codes. An attacker who tries ten codes a second for a day finds one of ten rooms with a chance below 1 %.
 _codes = CodeGuard(Pace(40, 0.2), Pace(1000, 10))
 
 
@@ -123,7 +123,7 @@ async def _asked(request: Request) -> Response:
 async def _enter(caller: str, code: str, entry: str) -> None:
     """Return if the caller may know this room; raise `RoomError` if there is none, or after too many wrong codes.
 
-    Who has entered before goes on, also while somebody in the same network tries codes.
+    A phone that has entered before goes on, also while somebody in the same network tries codes.
     """
     may_try = _codes.may_try(caller)
     if not may_try and not entry:

@@ -37,7 +37,7 @@ class Pace:
 
 
 class CodeGuard:
-    """The limit on wrong codes, of each address and of all together. Who is refused learns nothing of any code."""
+    """The limit on wrong codes, of each address and of all together. A refusal tells nothing about any code."""
 
     EVERYBODY = ""
 

@@ -79,7 +79,7 @@ def has_a_proxy() -> bool:
 def command_for_phones() -> str:
     """Return the command that starts the server so that other machines in the network can reach it."""
     port, base = st.get_option("server.port"), base_path()
-    parts = ["streamlit run app.py --server.address 0.0.0.0"]
-    parts += [f"--server.port {port}"] * (port != USUAL_PORT)
-    parts += [f"--server.baseUrlPath {base[1:]}"] * bool(base)
+    parts = ["python -m dsgcore app --class"]
+    parts += [f"--port {port}"] * (port != USUAL_PORT)
+    parts += [f"--base-path {base[1:]}"] * bool(base)
     return " ".join(parts)

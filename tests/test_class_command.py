@@ -1,0 +1,114 @@
+"""The option --class: the address for phones and its QR code in the terminal, and the server open to the network."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from dsgcore.__main__ import main
+from dsgcore.cli import app, class_room, network
+from dsgcore.core.errors import DSGError
+
+# The halves of a character cell that are light, because terminals are dark.
+HALVES = {" ": (0, 0), "▀": (1, 0), "▄": (0, 1), "█": (1, 1)}
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Give a function that sets this machine's addresses."""
+
+    def set_addresses(*own):
+        monkeypatch.setattr(class_room, "addresses", lambda: list(own))
+
+    monkeypatch.setenv(network.VARIABLE, "")
+    set_addresses("192.168.1.20")
+    return set_addresses
+
+
+def printed(chosen=None, port=8501, base_path=""):
+    out = io.StringIO()
+    class_room.open_to_the_class(chosen, port, base_path, out)
+    return out.getvalue()
+
+
+def decoded(text):
+    """Return the text of a QR code that is drawn with half blocks."""
+    cv2 = pytest.importorskip("cv2", reason="opencv is not installed")
+    rows = [line for line in text.splitlines() if line and set(line) <= set(HALVES)]
+    cells = np.array([[HALVES[sign] for sign in row] for row in rows])
+    image = np.kron(cells.transpose(0, 2, 1).reshape(-1, cells.shape[1]), np.ones((8, 8))) * 255
+    said, _corners, _code = cv2.QRCodeDetector().detectAndDecode(image.astype(np.uint8))
+    return said
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ({}, "http://192.168.1.20:8501/r"),
+        ({"port": 8600, "base_path": "/lab/"}, "http://192.168.1.20:8600/lab/r"),
+        ({"chosen": "10.0.0.7"}, "http://10.0.0.7:8501/r"),
+        ({"chosen": "https://example.org/lab/"}, "https://example.org/lab/r"),
+        ({"chosen": "lab.local:80", "base_path": "x"}, "http://lab.local:80/x/r"),
+    ],
+)
+def test_the_qr_code_in_the_terminal_is_read_as_the_printed_address(machine, given, address):
+    text = printed(**given)
+    assert f"Students open {address} on" in text
+    assert decoded(text) == address
+
+
+def test_the_app_shows_the_address_that_was_chosen(machine):
+    printed()
+    assert os.environ[network.VARIABLE] == ""
+    printed("10.0.0.7")
+    assert os.environ[network.VARIABLE] == "10.0.0.7"
+    printed()  # a second start follows the variable
+    assert network.said_address().hostname == "10.0.0.7"
+
+
+def test_several_addresses_and_a_firewall_are_said(machine):
+    machine("192.168.1.20", "10.42.0.1")
+    text = printed()
+    assert "other addresses: 10.42.0.1" in text
+    assert "If phones find nothing there" in text
+
+
+def test_a_machine_without_a_network_says_so_and_prints_no_code(machine):
+    machine()
+    text = printed()
+    assert "no network" in text
+    assert "█" not in text
+
+
+def test_without_segno_or_in_an_old_terminal_the_address_is_printed_alone(machine, monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    class_room.open_to_the_class(None, 8501, "", out)
+    out.seek(0)
+    text = out.read()
+    assert "cannot show a QR code" in text
+    assert "http://192.168.1.20:8501/r" in text
+    monkeypatch.setitem(sys.modules, "segno", None)
+    assert "pip install segno" in printed()
+
+
+def test_an_address_that_is_none_is_refused(machine):
+    with pytest.raises(DSGError, match="got 'a b'"):
+        printed("a b")
+
+
+@pytest.mark.parametrize("said", [["app", "--class"], ["class"], ["--class"]])
+def test_the_server_listens_to_the_network_with_the_option_and_not_without(machine, monkeypatch, said, capsys):
+    started = []
+    monkeypatch.setattr(app, "_usable_port", lambda _host, port: port or 8501)
+    monkeypatch.setattr(app.runpy, "run_module", lambda *_module, **_options: started.append(sys.argv))
+    monkeypatch.setattr(sys, "argv", [])
+    assert main([*said, "--no-browser", "--port", "8600"]) == 0
+    assert "http://192.168.1.20:8600/r" in capsys.readouterr().out
+    assert main(["app", "--no-browser"]) == 0
+    assert "phones" not in capsys.readouterr().out
+    addresses = [next(option for option in argv if option.startswith("--server.address=")) for argv in started]
+    assert addresses == ["--server.address=0.0.0.0", "--server.address=127.0.0.1"]
