@@ -65,7 +65,7 @@ _WORDS: dict[str, KernelWords] = {
     "dot_product": KernelWords(
         "Dot product",
         "polynomials of one degree, without a constant term. It suits data with many coordinates. With few, choose the "
-        "Scaling standard, so that points lie on all sides of zero.",
+        "Scaling “standard”, so that points lie on all sides of zero.",
         "$k(x, x') = (\\sigma_1\\langle x, x'\\rangle)^p$",
         "$\\prod_{l=1}^{p}\\langle w_{jl}, x\\rangle$, $j = 1 \\ldots m$, over $\\sqrt m$, where the entries of "
         "$w_{jl}$ are $\\pm\\sqrt{\\sigma_1}$ with random signs",

@@ -51,7 +51,9 @@ class DataSpec(Checked):
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
-    name: str = like(Choice("name", DEFAULT_DATASET, options=(*DATASETS, FILE)).called("Data", "The data set."))
+    name: str = like(
+        Choice("name", DEFAULT_DATASET, options=(*DATASETS, FILE)).called("Data", "Data set that the run learns from.")
+    )
     n: int | None = _widest(options.N)
     noise: float | None = _widest(options.NOISE)
     separation: float | None = _widest(options.SEPARATION)

@@ -65,7 +65,7 @@ class SimilarUnlabeled(Problem):
         Share of positives among all points, which you tell the method. It must not be one half, because then similar
         pairs say nothing.
     loss : Loss
-        Cost of a value on the wrong side.
+        Cost of a score on the wrong side of the boundary.
     correction : Correction
         Correction of an estimated risk below zero. “identity” does nothing.
     leak : Leak

@@ -135,7 +135,7 @@ def dataset_choice(problem: type[Setting]) -> Choice:
     names = tuple(entry.name for entry in sorted(suiting, key=lambda entry: not entry.is_made_for(problem.labels)))
     names = (FILE, *names)
     default = default_spec(problem.name).data.name
-    return Choice("data", default, options=names, label="Data", sentence="The data set.")
+    return Choice("data", default, options=names, label="Data", sentence="Data set that the run learns from.")
 
 
 def seed_asked(problem: type[Setting]) -> int:
