@@ -9,6 +9,7 @@ from dsgcore.experiments.step_limit import step_limit
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.work import make_run
 from pages.studies import study_charts as charts
+from pages.studies.axis_view import axis_of
 from pages.studies.limit_line import NAME
 
 pytestmark = pytest.mark.compiled
@@ -31,7 +32,7 @@ def made(tmp_path, *axes, **solver):
 
 
 def views(results):
-    return [charts.axis_of(axis.name, axis.values, is_log=True) for axis in results.study.axes]
+    return [axis_of(axis.name, axis.values, is_log=True) for axis in results.study.axes]
 
 
 def line_of(figure):

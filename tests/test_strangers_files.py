@@ -4,8 +4,10 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from cases import each
+from pyarrow import parquet
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import PS3VT, QSGS2AUC
@@ -15,7 +17,6 @@ from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import convert_file, describe_file, sniff_file
 from dsgcore.data.reading import Step, read, sniff, take_steps
 
-pa = pytest.importorskip("pyarrow")
 N = 60
 SMALL = {"n_iter": 4, "n_features": 8, "batch_size": 8, "random_state": 0, "tol": None}
 
@@ -42,7 +43,7 @@ INDEXES = {
 
 def without_metadata(table, path):
     whole = pa.Table.from_pandas(table).replace_schema_metadata(None)
-    pa.parquet.write_table(whole, path)
+    parquet.write_table(whole, path)
 
 
 def by_polars(path, column):
@@ -281,221 +282,3 @@ def test_an_index_of_a_dask_table_that_was_reset_is_no_feature():
     rows, _ = rows_of(table, "label")
     assert rows.names == ("a", "b")
     assert rows_of(table, "label", features=["index", "a"])[0].names == ("index", "a")
-
-
-@each("wrong", ["lable", "Label", "outcome"])
-def test_a_wrong_label_is_named_with_those_that_there_are(wrong, tmp_path, capsys):
-    path, csv = tmp_path / "t.parquet", tmp_path / "t.csv"
-    table = frame().assign(town="x")
-    table.to_parquet(path)
-    table.to_csv(csv, index=False)
-    hint = "" if wrong == "outcome" else r" \(did you mean 'label'\?\)"
-    said = rf"there is no column '{wrong}'{hint}: the table has 'a', 'b', 'label', 'town'"
-    with pytest.raises(DataError, match=said):
-        rows_of(path, wrong)
-    with pytest.raises(DataError, match=said):
-        QSGS2AUC().fit(path, wrong)
-    with pytest.raises(DataError, match=said):
-        sniff_file(csv, target=wrong)
-    assert main(["fit", "QSGS2AUC", str(path), "--target", wrong, "--out", str(tmp_path / "out")]) == 2
-    assert "did you mean" in (errors := capsys.readouterr().err) or wrong == "outcome"
-    assert errors.count("\n") == 1
-    frames = pytest.importorskip("dask.dataframe")
-    with pytest.raises(DataError, match=said):
-        rows_of(frames.from_pandas(table, npartitions=2), wrong)
-
-
-def csv_of(cells, decimal="."):
-    delimiter = "," if decimal == "." else ";"
-    rows = [delimiter.join((f'"{cell}"', str(i % 7), "xy"[i % 2])) for i, cell in enumerate(cells)]
-    return "\n".join([delimiter.join(("price", "b", "label")), *rows]).encode()
-
-
-WRITTEN = {
-    "(1.5)": -1.5,
-    "( 1.5 )": -1.5,
-    "12 %": 0.12,
-    "12%": 0.12,
-    "(12 %)": -0.12,
-    "(12) %": -0.12,
-    "（3）": -3.0,
-    "−3.5": -3.5,
-    "–3": -3.0,
-    "1e−3": 0.001,
-    "-2": -2.0,
-}
-
-
-@each("cell", WRITTEN)
-@each("decimal", [".", ","])
-@each("share", [1, 3, 20])
-def test_brackets_per_cent_and_unicode_minus_are_read_as_numbers(cell, decimal, share):
-    cells = [cell if i % share == 0 else f"{i}.25" for i in range(40)]
-    content = csv_of([one.replace(".", decimal) for one in cells], decimal)
-    data = read(content, sniff(content, "t.csv"))
-    assert data.feature_names == ("price", "b")
-    is_adorned = cell.endswith(("%", ")", "）"))
-    assert any(f"is read as {WRITTEN[cell]:g}" in sentence for sentence in data.report) == is_adorned
-    expected = [WRITTEN[cell] if i % share == 0 else i + 0.25 for i in range(40)]
-    np.testing.assert_allclose(data.X[:, 0], expected, rtol=1e-6)
-    content = csv_of([f"({1 + i % 9},{100 + i}.50)" for i in range(40)])  # thousands in brackets
-    assert read(content, sniff(content, "t.csv")).X[0, 0] == -1100.5
-
-
-@each("n_bad", [1, 9, 19])
-@each("word", ["#DIV/0!", "#REF!", "#WERT!", "Err:502", "unknown"])
-@each("decimal", [".", ","])
-def test_a_column_that_is_mostly_numbers_is_refused_with_its_mistakes(n_bad, word, decimal, tmp_path, capsys):
-    cells = [word if 2 <= i < 2 + n_bad else f"{i}{decimal}5" for i in range(40)]
-    content = csv_of(cells, decimal)
-    several = f", the first of {n_bad} cells that are no numbers" if n_bad > 1 else ""
-    error = "" if word == "unknown" else " (a spreadsheet's error)"
-    said = f"column 'price' must hold numbers, got '{word}'{error} in row 3{several}: correct "
-    with pytest.raises(DataError) as caught:
-        read(content, sniff(content, "t.csv"))
-    assert str(caught.value).startswith(said)
-    if n_bad > 1:
-        return
-    (tmp_path / "t.csv").write_bytes(content)
-    assert main(["data", "describe", str(tmp_path / "t.csv")]) == 2
-    assert said in capsys.readouterr().err
-    for remedy in (["--missing-words", word], ["--drop", "price"], ["--category", "price"]):
-        assert main(["data", "describe", str(tmp_path / "t.csv"), *remedy]) == 0
-
-
-def test_numbers_that_often_have_letters_before_them_are_no_numbers_with_mistakes():
-    content = csv_of([f"A/{i} {i * 37}" if i % 4 == 0 else str(i * 1013) for i in range(200)])
-    recipe = sniff(content, "t.csv")
-    assert recipe.role("price") == "ignore"
-    assert "1 column is ignored: 'price' (text, such as 'A/0 0')." in read(content, recipe).report
-
-
-def test_mistakes_are_counted_in_the_whole_file_whatever_its_pieces(tmp_path):
-    content = csv_of(["bad" if i % 1000 == 999 else f"{i}.5" for i in range(45_000)])
-    (tmp_path / "t.csv").write_bytes(content)
-    with pytest.raises(DataError, match="got 'bad' in row 1000, the first of 45 cells that are no numbers"):
-        convert_file(tmp_path / "t.csv", tmp_path / "out", sniff_file(tmp_path / "t.csv"))
-
-
-@each("word", ["NA", "n/a", "<NA>", "null", "#N/A", "NaN", "None", "?", " NA "])
-@each("kind", ["csv", "parquet", "npz"])
-def test_words_that_mean_missing_are_the_same_in_every_format_and_said(word, kind, tmp_path, capsys):
-    table = frame().astype({"label": object})
-    table["label"] = np.where(np.arange(N) % 4 == 0, word, np.where(table.label == 1, "x", "y"))
-    path = tmp_path / f"t.{kind}"
-    if kind == "csv":
-        table.to_csv(path, index=False)
-    elif kind == "parquet":
-        table.to_parquet(path)
-    else:
-        np.savez(path, X=table[["a", "b"]], y=table.label.to_numpy().astype(str))
-    assert main(["data", "describe", str(path)]) == 0
-    printed = capsys.readouterr().out
-    name = "y" if kind == "npz" else "label"
-    assert f"Read as missing: 15 cells '{word.strip()}' (in '{name}')" in printed
-    assert "2 classes" in printed
-    assert main(["data", "describe", str(path), "--missing-words", "-"]) == 0
-    assert "3 classes" in capsys.readouterr().out
-    if kind == "parquet":
-        rows, labels = rows_of(path, "label")
-        assert set(labels.tolist()) == {"x", "y", -1}
-        assert rows.notes == (f"Read as missing: 15 cells '{word.strip()}' (in 'label').",)
-        assert len(set(rows_of(path, "label", missing_words=())[1].tolist())) == 3
-        with pytest.warns(UserWarning, match="Read as missing: 15 cells"):
-            QSGS2AUC(**SMALL).fit(path, "label")
-
-
-def test_a_number_can_mean_missing_in_every_format(tmp_path):
-    table = frame().assign(b=np.where(np.arange(N) % 5 == 0, -999, np.arange(N)))
-    table.to_csv(tmp_path / "t.csv", index=False)
-    table.to_parquet(tmp_path / "t.parquet")
-    described = [describe_file(path, sniff_file(path, missing_words=["-999"])) for path in tmp_path.iterdir()]
-    assert [one.looked.missing["b"] for one in described] == [12, 12]
-
-
-def decimals():
-    from decimal import Decimal
-
-    table = frame()
-    price = pa.array([Decimal(i) / 4 for i in range(N)], pa.decimal128(12, 2))
-    return pa.table({"price": price, "a": table.a, "label": table.label})
-
-
-def test_decimals_and_true_and_false_are_numbers(tmp_path):
-    path = tmp_path / "t.parquet"
-    flags = pa.array([None if i == 3 else i % 2 == 0 for i in range(N)])
-    pa.parquet.write_table(decimals().append_column("flag", flags), path)
-    rows, _ = rows_of(path, "label", missing="mean")
-    data = read(path.read_bytes(), sniff(path.read_bytes(), path.name))
-    assert rows.names == data.feature_names == ("price", "a", "flag")
-    np.testing.assert_allclose(rows[:], data.X, rtol=1e-6)
-
-
-def nested():
-    table = decimals()
-    lists = pa.array([[1.0, 2.0]] * N)
-    table = table.append_column("emb", lists).append_column("s", pa.array([{"u": 1}] * N))
-    return table.append_column("town", pa.array(["x", "y"] * (N // 2)))
-
-
-def test_columns_that_are_no_numbers_are_named_with_what_they_hold(tmp_path, capsys):
-    path = tmp_path / "t.parquet"
-    pa.parquet.write_table(nested(), path)
-    with pytest.raises(DataError) as caught:
-        rows_of(path, "label")
-    said = "3 columns hold no numbers, 'emb' (lists or other nested values), 's' (structs), 'town' (text or bytes): make them"
-    assert said in str(caught.value)
-    assert rows_of(path, "label", drop=["emb", "s", "town"])[0].names == ("price", "a")
-    given = ["--target", "label", "--out", str(tmp_path / "out"), "--quiet", "--set", "n_iter=2"]
-    drop = [word for name in ("emb", "s", "town") for word in ("--drop", name)]
-    assert main(["fit", "QSGS2AUC", str(path), *given, *drop]) == 0
-    assert main(["data", "describe", str(path)]) == 0
-    assert "'emb' (lists or other nested values)" in capsys.readouterr().out
-    pa.parquet.write_table(nested().select(["emb", "s", "label"]), path)
-    assert main(["data", "describe", str(path)]) == 2
-    assert "no column of features is left: besides the label, the table has 'emb' (lists" in capsys.readouterr().err
-
-
-@each(
-    "line, said",
-    [
-        ("1:0.5 2:{i}", "line 1 must begin with one number as its label, got '1:0.5', an index:value pair"),
-        (" 1:0.5 2:{i}", "line 1 must begin with one number as its label, got '1:0.5', an index:value pair"),
-        ("1,3 1:0.5 2:{i}", "line 1 must begin with one number as its label, got '1,3', several labels"),
-        ("cat 1:0.5 2:{i}", "line 1 must begin with one number as its label, got 'cat': number the classes"),
-    ],
-)
-def test_sparse_text_without_one_label_a_line_names_the_line_and_the_cell(line, said, tmp_path, capsys):
-    path = tmp_path / "t.txt"
-    path.write_text("\n".join(line.format(i=i) for i in range(N)))
-    with pytest.raises(DataError, match=said):
-        sniff(path.read_bytes(), path.name)
-    assert main(["data", "describe", str(path)]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_an_infinite_number_is_not_told_to_be_replaced_by_the_mean(tmp_path):
-    table = frame()
-    table.loc[41, "b"] = np.inf
-    table.to_parquet(tmp_path / "t.parquet")
-    for missing in (None, "mean"):
-        with pytest.raises(DataError, match=r"infinite or too large for float64 in row 42, column 'b': correct it"):
-            rows_of(tmp_path / "t.parquet", "label", missing=missing, scaling="unit")
-    with pytest.raises(DataError, match=r"a number that is infinite.*row 42, column 'b'"):
-        rows_of(tmp_path / "t.parquet", "label")[0][:]
-    table.loc[41, "b"] = np.nan
-    table.to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(DataError, match=r"NaN, a missing number .*--missing mean.*row 42, column 'b'"):
-        rows_of(tmp_path / "t.parquet", "label")[0][:]
-    with pytest.raises(DataError, match="numbers are missing, the first in row 42, column 'b'"):
-        rows_of(tmp_path / "t.parquet", "label", scaling="unit")
-
-
-def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused(tmp_path):
-    text, file = "".join(f"{i % 2} 1:{i} 2:{2 * i}\n" for i in range(20)), tmp_path / "points.txt"
-    file.write_text(text, encoding="utf-8-sig")
-    read_ = describe_file(file, sniff_file(file)).looked
-    assert tuple(read_.features.names) == ("x1", "x2")
-    file.write_text(text, encoding="utf-16")
-    with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
-        sniff_file(file)

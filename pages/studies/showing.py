@@ -18,13 +18,14 @@ from pages.charts.figures import Figure
 from pages.charts.live_chart import clicked, live_chart
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
+from pages.studies.axis_view import AxisView, axis_of, short_number
 from pages.studies.differing import said_difference
 from pages.studies.going import Exploring
 from pages.studies.limit_line import has_limit
 from pages.studies.links import link_to_run
 from pages.studies.measures import TIME, choose_measure, choose_target, name_of, results_of
+from pages.studies.parallel_chart import parallel
 from pages.studies.pins import draw_pin
-from pages.studies.study_charts import AxisView, short_number
 
 VIEW, BEST_SHARE = "x_view", "x_best"
 MAIN, SLICES = "Together", "One by one"
@@ -76,7 +77,7 @@ def axes_of(state: Exploring) -> list[AxisView]:
     for axis in study.axes:
         p = parameter_of(study.spec, axis.name)
         scale = getattr(p, "scale", "linear")
-        views.append(charts.axis_of(p.label or p.name, axis.values, is_log=scale != "linear"))
+        views.append(axis_of(p.label or p.name, axis.values, is_log=scale != "linear"))
     return views
 
 
@@ -146,7 +147,7 @@ def _figure(
     if len(axes) == 2 and is_crossed:
         return charts.heat_map(results, axes, name=name, chosen=chosen)
     kept = np.ones(len(results.points), dtype=bool) if is_kept is None else is_kept
-    return charts.parallel(results, axes, name=name, is_kept=kept, chosen=chosen)
+    return parallel(results, axes, name=name, is_kept=kept, chosen=chosen)
 
 
 def has_parallel_axes(state: Exploring) -> bool:

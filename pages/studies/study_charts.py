@@ -1,65 +1,24 @@
-"""Charts of a study: lines with a band, a map with contour lines, parallel coordinates, slices. Diverged runs never stretch
+"""Charts of a study: lines with a band, a map with contour lines, slices. Diverged runs never stretch
 an axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from plotly.colors import sample_colorscale
 
 from dsgcore.studies.results import MEASURES, Results
 from pages.charts import figures as charts
+from pages.studies.axis_view import AxisView, short_number
 from pages.studies.limit_line import limit_on_cells, limit_on_lines
 
 DIVERGED_COLOR = "#8A949E"
 MEAN_COLOR = "#0072B2"
-N_COLORS = 12
 # Height of the marks of diverged runs, as a share of the chart's height.
 FOOT = 0.03
-MOST_CURVES = 2000
 MOST_TICKS = 9
-
-
-def short_number(value: float) -> str:
-    """Return a number as text for a tick or a table."""
-    return f"{value:.3g}"
-
-
-@dataclass(frozen=True)
-class AxisView:
-    """The view of one axis of a study: its name, its values in order, and True for a logarithmic scale."""
-
-    label: str
-    values: tuple[Any, ...]
-    is_log: bool
-
-    @property
-    def is_words(self) -> bool:
-        """True if the values are words."""
-        return any(isinstance(value, str) for value in self.values)
-
-    def places(self, column: Sequence[Any]) -> NDArray[np.float64]:
-        """Return the places of values between the axis' ends, 0 and 1."""
-        if self.is_words:
-            at = np.array([self.values.index(value) for value in column], dtype=float)
-            return at / max(len(self.values) - 1, 1)
-        scale = np.log if self.is_log else np.asarray
-        low, high = scale(float(min(self.values))), scale(float(max(self.values)))
-        return (scale(np.array(column, dtype=float)) - low) / ((high - low) or 1.0)
-
-    def text(self, value: Any) -> str:
-        """Return a value as text for a tick."""
-        return value if isinstance(value, str) else short_number(float(value))
-
-
-def axis_of(label: str, values: tuple[Any, ...], *, is_log: bool) -> AxisView:
-    """Return the view of an axis; numbers are sorted."""
-    is_words = any(isinstance(value, str) for value in values)
-    return AxisView(label, values if is_words else tuple(sorted(values)), is_log and not is_words)
 
 
 def title_of(results: Results, name: str) -> str:
@@ -266,103 +225,6 @@ def _cell_axis(axis: AxisView) -> dict[str, Any]:
         "showgrid": False,
         "zeroline": False,
     }
-
-
-def parallel(
-    results: Results, axes: Sequence[AxisView], *, name: str, is_kept: NDArray[np.bool_], chosen: int | None
-) -> charts.Figure:
-    """Return each point as a line across its axes to its mean. Unselected lines are grey, and diverged ones end before the
-    mean."""
-    columns = np.array(
-        [axis.places([point[i] for point in results.points]) for i, axis in enumerate(axes)], dtype=float
-    )
-    known = np.isfinite(results.mean)
-    low, high = _ends(results.mean[known])
-    columns = np.vstack([columns, (results.mean - low) / ((high - low) or 1.0)])
-    shown = np.nonzero(known)[0][:MOST_CURVES]
-    grey = [i for i in shown if not is_kept[i]]
-    traces = [_curves(columns, grey, DIVERGED_COLOR, 0.25, "not selected")] if grey else []
-    traces += _by_color(results, columns, [i for i in shown if is_kept[i]])
-    gone = [i for i in np.nonzero(results.n_diverged >= len(results.study.seeds))[0][:MOST_CURVES]]
-    if gone:
-        traces.append(_curves(columns[:-1], gone, DIVERGED_COLOR, 0.5, "diverged", dash="dot"))
-    if chosen is not None:
-        traces.append(_curves(columns, [chosen], "#E69F00", 1.0, "chosen", width=3.5))
-    figure = charts.plain_figure(traces, title=title_of(results, name))
-    names = [axis.label for axis in axes]
-    figure["layout"] |= {
-        "xaxis": {
-            "tickvals": list(range(len(names) + 1)),
-            "ticktext": [*names, name],
-            "range": [-0.25, len(names) + 0.35],
-            "zeroline": False,
-            "gridwidth": 2,
-        },
-        "yaxis": {"visible": False, "range": [-0.06, 1.06]},
-        "annotations": _scale_texts(axes, (low, high)),
-        "hovermode": "closest",
-    }
-    return figure
-
-
-def _ends(values: NDArray) -> tuple[float, float]:
-    return (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-
-
-def _by_color(results: Results, columns: NDArray, kept: list[int]) -> list[dict[str, Any]]:
-    """Return the selected lines in a few colours by their place in the ranking, with the best drawn last."""
-    best_first = [i for i in results.ranking() if i in set(kept)]
-    colors = sample_colorscale("Viridis", np.linspace(0.95, 0.0, N_COLORS).tolist())
-    groups = np.array_split(np.array(best_first, dtype=int), min(N_COLORS, max(len(best_first), 1)))
-    traces = [
-        _curves(columns, group.tolist(), color, 0.8, "", width=1.5)
-        for group, color in zip(groups, colors, strict=False)
-        if len(group)
-    ]
-    return traces[::-1]
-
-
-def _curves(
-    columns: NDArray,
-    which: list[int],
-    color: str,
-    opacity: float,
-    name: str,
-    *,
-    width: float = 1.0,
-    dash: str = "solid",
-) -> dict[str, Any]:
-    """Return many lines as one trace, with gaps between them."""
-    heights = np.full((len(which), len(columns) + 1), np.nan)
-    heights[:, :-1] = columns[:, which].T
-    x = np.tile([*range(len(columns)), len(columns) - 1], len(which))
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "showlegend": bool(name),
-        "x": x.tolist(),
-        "y": charts.four_digits(heights.ravel()),
-        "line": {"color": color, "width": width, "dash": dash},
-        "opacity": opacity,
-        "hoverinfo": "skip",
-        "connectgaps": False,
-    }
-
-
-def _scale_texts(axes: Sequence[AxisView], ends: tuple[float, float]) -> list[dict[str, Any]]:
-    """Return the values along each of the parallel axes."""
-    scales: list[list[tuple[float, str]]] = []
-    for axis in axes:
-        step = -(-len(axis.values) // MOST_TICKS)
-        some = axis.values[::step]
-        scales.append([(float(at), axis.text(v)) for at, v in zip(axis.places(some), some, strict=True)])
-    scales.append([(share, short_number(ends[0] + share * (ends[1] - ends[0]))) for share in (0, 0.25, 0.5, 0.75, 1)])
-    return [
-        {"x": i, "y": at, "text": text, "showarrow": False, "xanchor": "right", "xshift": -4, "font": {"size": 11}}
-        for i, scale in enumerate(scales)
-        for at, text in scale
-    ]
 
 
 def slice_of(results: Results, number: int, axis: AxisView, *, name: str, share: float) -> charts.Figure:

@@ -20,7 +20,7 @@ from dsgcore.studies.curves import EVALUATIONS, ITERATIONS
 from pages.charts import words
 from pages.charts.live_chart import live_chart
 from pages.controls.own_file import plain
-from pages.studies.study_charts import short_number
+from pages.studies.axis_view import short_number
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
 from pages.studies.trajectory_charts import Promise, WayLine, ends_figure, looks, ways_figure
 
