@@ -9,7 +9,8 @@ from dsgcore.settings import GuidedLesson, profile_of
 from pages.session.link import link_to_guided
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
-from pages.workbench.lesson_links import to_take_away
+from pages.stage.links import to_take_away
+from pages.stage.marks import kept_marks, mark_of
 
 FIRST = "unlabeled"
 BEFORE_A_CLASS = {"present": "1"}
@@ -23,26 +24,27 @@ def lessons() -> None:
         "see, whatever its seed."
     )
     st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:", width="content")
+    marks = kept_marks()
     for setting in sorted(SETTINGS.values(), key=_begins_without_theory, reverse=True):
         if profile_of(setting).guided:
-            _of_setting(setting)
+            _of_setting(setting, marks)
 
 
 def _begins_without_theory(setting: type[Setting]) -> bool:
     return any(lesson.name == FIRST for lesson in profile_of(setting).guided)
 
 
-def _of_setting(setting: type[Setting]) -> None:
+def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
     profile = profile_of(setting)
     st.header(profile.headline or profile.short)
     with st.container(key=f"lessons-{setting.name}"):
         for start in range(0, len(profile.guided), 3):
             for column, lesson in zip(st.columns(3), profile.guided[start : start + 3], strict=False):
                 with column, st.container(border=True, height="stretch"):
-                    _card(setting, lesson)
+                    _card(setting, lesson, mark_of(marks, setting, lesson))
 
 
-def _card(setting: type[Setting], lesson: GuidedLesson) -> None:
+def _card(setting: type[Setting], lesson: GuidedLesson, mark: str) -> None:
     st.markdown(f"### {lesson.title}")
     st.page_link(
         page_of(setting),
@@ -59,6 +61,7 @@ def _card(setting: type[Setting], lesson: GuidedLesson) -> None:
         width="content",
     )
     to_take_away(setting, lesson, "Handout")
+    st.caption(mark or "\N{NO-BREAK SPACE}")  # the line has its room before the browser has said what is done
 
 
 lessons()

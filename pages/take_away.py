@@ -14,8 +14,8 @@ from pages.handouts.making import Making, Shown, kept
 from pages.handouts.paper import Links, handout
 from pages.shell.turns import turns
 from pages.shell.warm_up import is_ready
+from pages.stage.links import NAMED, address_of, answer, exercise, named, place_in_link
 from pages.workbench.frame import draw_frame
-from pages.workbench.lesson_links import NAMED, address_of, answer, exercise, named, place_in_link
 
 Lesson = tuple[type[Setting], GuidedLesson]
 LESSONS: dict[str, Lesson] = {

@@ -17,7 +17,7 @@ from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 from pages.shell.room_key import key_route
 from pages.shell.ticks import tick_route
-from pages.workbench.lesson_links import address_of
+from pages.stage.links import address_of
 
 OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
 

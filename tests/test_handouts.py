@@ -20,7 +20,7 @@ from pages.handouts.paper import Links, handout, marked
 from pages.session.lesson_place import place_in
 from pages.workbench.frame import THEMES, frame
 from pages.workbench.layout import PARTS
-from pages.workbench.lesson_links import answer, exercise, named
+from pages.stage.links import answer, exercise, named
 
 compiled = pytest.mark.compiled
 EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]

@@ -64,6 +64,11 @@ class LiveRun:
                 self.ghost = _before_growth(previous.run) if has_begun else previous.ghost
 
     @property
+    def is_own_twin(self) -> bool:
+        """True if unlabeled points contribute nothing, so the run is the run on the labels alone."""
+        return self.run.spec.baseline() == self.run.spec
+
+    @property
     def is_finished(self) -> bool:
         """True if the run and its twin have ended."""
         return self.run.is_finished and self.has_reached(self.run.t)

@@ -137,6 +137,8 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
 
 
 def _against_twin(live: LiveRun) -> dict[str, float]:
+    if live.is_own_twin and live.run.health is Health.GOOD:
+        return {"gain": 0.0, "verdict": SIGNS[Verdict.TIE]}
     made = compare(live.run, live.supervised) if live.supervised is not None else None
     if made is None or made.verdict is None:
         return {}

@@ -103,13 +103,14 @@ def number(text: str, parameter: Real | Integer) -> float | None:
         return None
 
 
-def draw(control: Control, *, label: str = "") -> Any:
-    """Draw a control and return its value."""
+def draw(control: Control, *, label: str = "", is_plain: bool = False, disabled: bool = False) -> Any:
+    """Draw a control and return its value. A plain one has no help."""
     p = control.parameter
     common: dict[str, Any] = {
         "label": label or p.label,
         "key": control.key,
-        "help": f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence,
+        "help": None if is_plain else f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence,
+        "disabled": disabled,
         "bind": "query-params",
     }
     if control.on_change is not None:

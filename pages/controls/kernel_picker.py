@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,6 @@ from dsgcore.experiments.settings import kernel_names
 from pages.controls import controls
 from pages.controls.control import Control, draw
 from pages.controls.kernel_parameters import PICKER, usual_kernel
-from pages.controls.undrawn import keep
 
 
 def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
@@ -34,14 +34,14 @@ def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
     return values | {control.parameter.name: draw(control) for control in own.values()}
 
 
-def keep_kernel(problem: type[Setting], dataset: str, texts: dict[str, str]) -> dict[str, Any]:
-    """Return the values of the picker and of the parameters by name without drawing them; `texts` is as in `keep`."""
+def keep_kernel(problem: type[Setting], dataset: str, take: Callable[[Control], Any]) -> dict[str, Any]:
+    """Return the values of the picker and of the parameters by name without drawing them; `take` returns a control's value."""
     offered = controls.kernel_controls(problem, dataset, usual_kernel(problem))
-    values = {PICKER: keep(offered[PICKER], texts)} if PICKER in offered else {}
+    values = {PICKER: take(offered[PICKER])} if PICKER in offered else {}
     kernel = values.get(PICKER, usual_kernel(problem))
     st.session_state[_drawn_key(problem)] = kernel
     own = _own_controls(problem, dataset, kernel)
-    return values | {control.parameter.name: keep(control, texts) for control in own.values()}
+    return values | {control.parameter.name: take(control) for control in own.values()}
 
 
 @st.cache_resource(show_spinner="Compiling this kernel, once on this machine")

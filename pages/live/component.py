@@ -6,7 +6,7 @@ The charts have a mount of their own because Streamlit draws a tab's content ins
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,11 @@ _BROWSER = Path(__file__).parent / "browser"
 _STYLE, _HAND_STYLE = ((_BROWSER / name).read_text(encoding="utf-8") for name in ("live.css", "hand.css"))
 
 
-def draw_head(data: bytes, *, on_remedy: Callable[[], None], on_halve: Callable[[], None]) -> None:
+def nothing() -> None:
+    """Do nothing: the only purpose of the call is to draw the page again."""
+
+
+def draw_head(data: bytes, *, on_remedy: Callable[[], None] = nothing, on_halve: Callable[[], None] = nothing) -> None:
     """Draw status, tiles, gauges and scrubber. `remedy_asked` returns the gauge whose remedy was pressed."""
     _head()(
         key=HEAD,
@@ -31,13 +35,17 @@ def draw_head(data: bytes, *, on_remedy: Callable[[], None], on_halve: Callable[
         height="content",
         on_remedy_change=on_remedy,
         on_halve_change=on_halve,
-        on_redraw_change=_nothing,
+        on_redraw_change=nothing,
     )
 
 
-def draw_charts(*, on_edit: Callable[[], None]) -> None:
-    """Draw the place of the charts. `edits_asked` returns the edits of the data that were just made in the map."""
-    data = {"config": dict(CONFIG), "library": LIBRARY_ADDRESS}
+def draw_charts(*, on_edit: Callable[[], None], lesson: Mapping[str, Any] | None = None) -> None:
+    """Draw the place of the charts. `edits_asked` returns the edits of the data that were just made in the map.
+
+    In a lesson they have no buttons of their own. `lesson` then holds `first`, the picture that a phone shows first, the map
+    or the chart, and `step`, which changes when the reader should see that picture again.
+    """
+    data = {"config": dict(CONFIG), "library": LIBRARY_ADDRESS, "lesson": None if lesson is None else dict(lesson)}
     _charts()(key=CHARTS, data=data, width="stretch", height="content", on_edit_change=on_edit)
 
 
@@ -49,10 +57,6 @@ def edits_asked() -> object:
 def remedy_asked() -> str:
     """Return the name of the gauge whose remedy was just pressed."""
     return str((st.session_state.get(HEAD) or {}).get("remedy") or "")
-
-
-def _nothing() -> None:
-    """Do nothing: the only purpose of the call is to draw the page again."""
 
 
 @cache

@@ -80,11 +80,11 @@ def objective_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
         marks=marks_of(live.run),
         x_range=(0, live.run.n_iter),
         revision=revision,
-        is_log_y=view.is_log or _outgrows(live.run),
+        is_log_y=view.is_log or outgrows(live.run),
     )
 
 
-def _outgrows(run: Run) -> bool:
+def outgrows(run: Run) -> bool:
     """Return True if the objective has grown so much that a linear axis would show only its last step."""
     values = run.history.column("objective")
     return bool((values > GROWTH_SEEN_ON_LOG_AXIS * run.start_objective()).any())

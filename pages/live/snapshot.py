@@ -15,6 +15,7 @@ from pages.live.gauges import gauges_of, trouble_of
 from pages.live.hand_view import hand_chart
 from pages.live.looking_back import marked, scrubber_of, seen
 from pages.live.map_view import map_chart, map_state
+from pages.live.scene_chart import scene_chart
 from pages.live.tiles import is_multiclass, status_of, tiles_of
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
@@ -51,7 +52,7 @@ def snapshot(bench: Any) -> Snapshot:
         else asdict(status_of(live, is_playing=is_playing, going_to=bench.link.going_to)),
         "tiles": None if "tiles" in hidden else [asdict(tile) for tile in tiles_of(seen(bench))],
         "gauges": None if "limits" in hidden else _gauges(bench, is_playing=is_playing),
-        "trouble": None if trouble is None else asdict(trouble),
+        "trouble": None if trouble is None or bench.view.scene is not None else asdict(trouble),
         "scrubber": None if scrubber is None or "tabs" in hidden else asdict(scrubber),
     }
     return Snapshot(head, tuple(_charts(bench)), time.time())
@@ -82,6 +83,9 @@ def packed(shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: An
 def _charts(bench: Any) -> Iterator[tuple[str, Chart]]:
     """Yield the charts with their places. The curves come first, because the browser draws them first."""
     live, view, revision = bench.live, bench.view, str(bench.number)
+    if view.scene is not None:
+        yield from _of_a_lesson(bench, revision)
+        return
     if "curves" not in view.hidden:
         objective = encoded(marked(objective_figure(live, view, revision), bench))
         score = encoded(marked(score_figure(live, view, revision), bench))
@@ -94,6 +98,17 @@ def _charts(bench: Any) -> Iterator[tuple[str, Chart]]:
     if "error" not in view.hidden:
         for chart in _below(bench, revision):
             yield BELOW, chart
+
+
+def _of_a_lesson(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
+    """Yield the chart and the map of a lesson's step."""
+    scene = bench.view.scene
+    if scene.chart:
+        yield CURVES, scene_chart(bench.live, bench.view, revision)
+    if scene.has_map:
+        yield MAP, map_chart(bench, bench.live, bench.view)
+        if bench.view.can_edit:
+            yield HAND, hand_chart(bench, bench.live.run, map_state(bench, bench.live.run).plane)
 
 
 def _below(bench: Any, revision: str) -> list[Chart]:

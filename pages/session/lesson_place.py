@@ -14,9 +14,8 @@ SHOWN = "answer"
 
 
 class Stage(Enum):
-    """Part of a step that a class sees."""
+    """Phase of a step."""
 
-    TEXT = auto()
     QUESTION = auto()
     RUN = auto()
     OUTCOME = auto()
@@ -24,14 +23,17 @@ class Stage(Enum):
 
 @dataclass
 class Place:
-    """Step of a lesson. Later runs do not change its outcome."""
+    """Step of a lesson. Later runs do not change the outcome of a question."""
 
     lesson: GuidedLesson
     number: int = 0
     guesses: dict[int, Any] = field(default_factory=dict)  # by step: number of an option, a number or a curve
     outcomes: dict[int, dict[str, float]] = field(default_factory=dict)  # by step: measures of the run that ended it
     shown: set[int] = field(default_factory=set)  # steps whose solution the reader asked for
-    stage: Stage | None = None  # None for a single reader, who sees a whole step
+    released: set[int] = field(default_factory=set)  # steps whose run began without a guess, as before a class
+    first: dict[int, int] = field(default_factory=dict)  # by step: number of its first run
+    tried: dict[str, float] = field(default_factory=dict)  # measures of the last run that has ended
+    has_notes: bool | None = None  # None: as the link says
 
     @property
     def step(self) -> LessonStep:
@@ -45,30 +47,30 @@ class Place:
 
     @property
     def waits(self) -> bool:
-        """True if the run has to wait: for an answer, or for the lecturer."""
-        if self.stage is not None:
-            return self.stage in (Stage.TEXT, Stage.QUESTION)
-        return self.step.asks is not None and self.number not in self.guesses and self.number not in self.shown
+        """True if the run waits for an answer."""
+        answered = {*self.guesses, *self.shown, *self.released}
+        return self.step.asks is not None and self.number not in answered
+
+    @property
+    def stage(self) -> Stage:
+        """Phase of the step."""
+        if self.waits:
+            return Stage.QUESTION
+        return Stage.RUN if self.outcome is None else Stage.OUTCOME
 
     @property
     def values(self) -> dict[str, Any]:
         """Values of the controls at this step, by name. They reach the goal if the reader asked for the solution."""
         return (self.lesson.solved_at if self.number in self.shown else self.lesson.values_at)(self.number)
 
-    @property
-    def stages(self) -> list[Stage]:
-        """Parts of the step, in the order in which a class sees them."""
-        return [stage for stage in Stage if stage is not Stage.QUESTION or self.step.asks is not None]
+    def go(self, steps: int) -> None:
+        """Go to another step. Its next run is its first."""
+        self.number += steps
+        self.first.pop(self.number, None)
 
-    def turn(self, things: int) -> None:
-        """Show the class a later or earlier part of the step."""
-        if self.stage is not None:
-            self.stage = self.stages[self.stages.index(self.stage) + things]
-
-    @property
-    def is_beginning(self) -> bool:
-        """True at the very first part."""
-        return not self.number and self.stage is Stage.TEXT
+    def has_earlier_run(self, number: int) -> bool:
+        """Return True if the run with this number is not the first one of the step."""
+        return self.first.setdefault(self.number, number) < number
 
     @property
     def guess(self) -> Any:
@@ -92,7 +94,7 @@ class Place:
         """Keep the measures of a finished run, if it ends the step."""
         if live is None or not live.is_finished or not live.run.t or self.waits or self.outcome is not None:
             return
-        outcome = outcome_of(live, self.step.measures)
+        self.tried = outcome = outcome_of(live, self.step.measures)
         if self.step.goal is None or self.step.goal.is_reached(outcome):
             self.outcomes[self.number] = outcome
 

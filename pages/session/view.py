@@ -29,6 +29,30 @@ from pages.race.state import finish_of, name_in_link
 
 
 @dataclass(frozen=True)
+class Scene:
+    """What a lesson's step shows of its run: the map, one chart, and the guess on it.
+
+    Attributes
+    ----------
+    chart : str
+        Name of the chart, one of `dsgcore.settings.guided.lesson.CHARTS`; empty if there is none.
+    measures : set of str
+        What the question reads. The chart has the curves that it needs.
+    guess : tuple of float
+        The curve that the reader has drawn; empty if there is none.
+    ends : tuple of float
+        Ends of the axis for a drawn curve; empty if the question asks for none.
+    """
+
+    has_map: bool = True
+    chart: str = ""
+    measures: Set[str] = frozenset()
+    guess: tuple[float, ...] = ()
+    ends: tuple[float, ...] = ()
+    has_ghost: bool = False  # the previous run of the step
+
+
+@dataclass(frozen=True)
 class View:
     """The choices on a setting's page, its theme, and what it leaves out."""
 
@@ -46,9 +70,10 @@ class View:
     has_parts: bool = False  # draws the parts of the objective in place of the error
     finish: Finish | None = None  # the competitor's result in a finished race on the same data
     race: str = ""  # the name of the finished race in a link
+    scene: Scene | None = None  # in a lesson
 
 
-def view_of(live: LiveRun, hidden: Set[str]) -> View:
+def view_of(live: LiveRun, hidden: Set[str], scene: Scene | None = None) -> View:
     """Return the session's choices."""
     problem = type(live.run.problem)
     return View(
@@ -66,4 +91,5 @@ def view_of(live: LiveRun, hidden: Set[str]) -> View:
         has_parts=is_on(problem, PARTS),
         finish=finish_of(live),
         race=name_in_link(problem.name),
+        scene=scene,
     )

@@ -74,6 +74,8 @@ _JS = """
 const RECENT = 500;  // milliseconds in which the server may not know a moved control yet
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
+// The buttons of a lesson that the keys of a presenter's remote control press.
+const MOVES = {PageDown: ".st-key-lesson-on button[kind=primary]:enabled", PageUp: ".st-key-lesson-back button:enabled"};
 // Values in this page's link; names in any page's link; time at which Back was pressed, until the page is there.
 const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity, isWriting: false};
 
@@ -166,8 +168,7 @@ function hearKeysBesideSliders() {
 /** Treat the keys of a presenter's remote control like arrow keys. */
 function hearRemotes() {
   addEventListener("keydown", event => {
-    const key = {PageDown: "next", PageUp: "back"}[event.key];
-    const button = key && document.querySelector(`.st-key-present-${key} button:not([disabled])`);
+    const selector = MOVES[event.key], button = selector && document.querySelector(selector);
     if (!button || event.target.closest?.("input, [role=slider]")) return;
     event.preventDefault();
     button.click();

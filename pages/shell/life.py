@@ -14,7 +14,7 @@ from pages.shell.warm_up import warm_up
 from pages.shell.watch import watch
 
 # The page with the most imports, for which the first visit would otherwise wait.
-_PAGE = "pages.workbench.page"
+_PAGE = "pages.stage.page"
 
 
 @asynccontextmanager

@@ -53,9 +53,9 @@ def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:
 
 
 def _draw(name: str) -> None:
-    from pages.workbench.page import workbench  # here, so that the other pages appear sooner
+    from pages.stage.page import setting_page  # here, so that the other pages appear sooner
 
-    workbench(name)
+    setting_page(name)
 
 
 def route() -> None:

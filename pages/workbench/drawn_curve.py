@@ -17,17 +17,12 @@ _PLACES = tuple("at the start" if not share else f"after {share:.0%} of the iter
 
 def draw_curve(asks: Curve, *, key: str, page: str) -> tuple[float, ...] | None:
     """Let the reader draw a curve; return it, or None before anything was drawn."""
-    st.markdown(asks.text)
     component = _component()
     if component is None:
         return _by_sliders(asks, key)
     middle = [(asks.low + asks.high) / 2] * len(SHARES)
     data = _axes(asks) | {"values": middle, "page": page}
     made = component(key=key, data=data, default={"guess": None}, on_guess_change=_heard)
-    st.caption(
-        "Draw with the mouse or a finger. With the keyboard, press Tab to reach a point and move it with "
-        "the arrow keys."
-    )
     return _checked(asks, made.get("guess"))
 
 

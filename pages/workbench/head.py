@@ -48,10 +48,10 @@ def _lessons(problem: type[Setting], bench: Bench) -> None:
 def _guided(problem: type[Setting], bench: Bench, lesson: GuidedLesson) -> None:
     key = f"guided-{lesson.name}"
     icon = ":material/school:"
-    st.button(lesson.title, key=key, icon=icon, help=lesson.learned, on_click=_guide, args=(bench, problem, lesson))
+    st.button(lesson.title, key=key, icon=icon, on_click=guide, args=(bench, problem, lesson))
 
 
-def _guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
+def guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
     """Begin a guided lesson at its first step."""
     bench.lesson.place = Place(lesson)
     bench.given = given_for(problem, lesson.values_at(0))

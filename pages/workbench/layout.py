@@ -20,6 +20,16 @@ def hidden_parts() -> set[str]:
     return set(",".join(st.query_params.get_all("hide")).split(",")) & set(PARTS)
 
 
+def is_presented() -> bool:
+    """Return True if the link shows a lesson to a class."""
+    return st.query_params.get("present") == "1"
+
+
+def has_notes() -> bool:
+    """Return True if the link asks for the lecturer's notes."""
+    return st.query_params.get("notes") == "1"
+
+
 def refused_parts() -> list[str]:
     """Return a sentence about names in the link's `hide=` that are no part of the page."""
     unknown = set(",".join(st.query_params.get_all("hide")).split(",")) - {*PARTS, ""}

@@ -24,8 +24,7 @@ from pages.shell.room_key import kept_key
 from pages.shell.ticks import Hold
 from pages.shell.visits import visit
 from pages.workbench.head import given_for
-from pages.workbench.layout import refused_parts
-from pages.workbench.presenting import is_presented
+from pages.workbench.layout import is_presented, refused_parts
 
 
 def bench_key(name: str) -> str:

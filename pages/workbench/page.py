@@ -43,9 +43,7 @@ from pages.workbench.details import details
 from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
-from pages.workbench.lesson_panel import panel
-from pages.workbench.opening import bench_key, bench_of, bring_back, hold_of
-from pages.workbench.presenting import left_out, set_stage
+from pages.workbench.opening import bench_key, bring_back
 from pages.workbench.sidebar import spec_of_controls
 from pages.workbench.steering import follow, take, with_edits
 from pages.workbench.step_limits import step_limits
@@ -57,17 +55,9 @@ LIVE = "Live"
 OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
 
 
-def workbench(name: str) -> None:
-    """Draw the page of the setting `name`."""
-    with hold_of(name).taken():
-        _page(name)
-
-
-def _page(name: str) -> None:
-    problem = SETTINGS[name]
-    bench = bench_of(problem)
-    set_stage(bench)
-    bench.hidden = hidden_parts() | left_out(bench)
+def workbench(problem: type[Setting], bench: Bench) -> None:
+    """Draw the workbench of a setting."""
+    bench.hidden = hidden_parts()
     bench.link.undrawn.clear()
     lay_out(bench.hidden)
     own_file_place = st.container()
@@ -82,12 +72,11 @@ def _page(name: str) -> None:
         step_limits(bench, step_place)
         suggest_button(bench, suggest_place)
     head(problem, bench)
-    lesson = st.container()
+    above = st.container()
     is_waiting = waits_for_file(problem)
     has_run = bench.live is not None or bench.preparation is not None
     transport(problem, bench, is_active=has_run and not is_waiting)
-    with lesson:
-        panel(problem, bench)
+    with above:
         suggestion(bench)
     if bench.live is not None:
         bring_back(bench)
@@ -97,7 +86,7 @@ def _page(name: str) -> None:
     if bench.live is not None and bench.live.run.engine.caution:
         st.warning(bench.live.run.engine.caution, icon=":material/warning:")
     if bench.preparation is not None and not is_waiting:
-        _prepare(bench, name, may_begin=asked is not None)
+        prepare(bench, problem.name, may_begin=asked is not None)
         return
     if bench.live is None or is_waiting:
         say_what_to_do(problem)
@@ -116,7 +105,7 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
     with live_tab:
         _view_controls(problem, bench)
     bench.view = view_of(bench.live, bench.hidden)
-    _go_further(bench)
+    go_further(bench)
     keep_place(problem, bench)
     with drawing.turn(is_urgent=True):
         data = head_data(bench)
@@ -124,7 +113,7 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
         on_remedy = partial(once, bench, bench.drawn, _apply, bench)
         draw_head(data, on_remedy=on_remedy, on_halve=partial(once, bench, bench.drawn, _halve, bench, problem))
     with live_tab:
-        draw_charts(on_edit=partial(_edit, bench))
+        draw_charts(on_edit=partial(edit, bench))
     for tab, place in tabs_shown.items():
         # A tab is drawn when it is first opened, so that the page appears sooner and the browser loads tables and code on
         # demand.
@@ -133,7 +122,7 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
                 _draw_tab(tab, bench)
 
 
-def _go_further(bench: Bench) -> None:
+def go_further(bench: Bench) -> None:
     """Advance the run by one drawing, unless ticks do. At its end draw the page again, because the buttons change."""
     assert bench.live is not None
     was_going = bench.is_playing
@@ -152,10 +141,10 @@ def _go_further(bench: Bench) -> None:
         st.rerun()
 
 
-def _prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
+def prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
     """Show the progress of the preparation that the next run needs."""
     assert bench.preparation is not None
-    _keep_view(SETTINGS[name], bench)
+    keep_view(SETTINGS[name], bench)
     keep_place(SETTINGS[name], bench)
     is_going = not bench.preparation.job.is_over
     with st.container(key="preparing"):
@@ -176,7 +165,7 @@ def _apply(bench: Bench) -> None:
         take(bench, gauge.changes)
 
 
-def _edit(bench: Bench) -> None:
+def edit(bench: Bench) -> None:
     """Take the edits of the data that the reader has made in the map."""
     asked = edits_asked()
     with bench.hold.taken():
@@ -224,7 +213,7 @@ def _draw_tab(tab: str, bench: Bench) -> None:
 def _view_controls(problem: type[Setting], bench: Bench) -> None:
     """Draw the choices of the view: the function on the map, the objective's axis, and the chart below the map."""
     if "view" in bench.hidden:
-        _keep_view(problem, bench)
+        keep_view(problem, bench)
         return
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in bench.hidden:
@@ -241,7 +230,7 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
                 draw_flag(problem, flag)
 
 
-def _keep_view(problem: type[Setting], bench: Bench) -> None:
+def keep_view(problem: type[Setting], bench: Bench) -> None:
     """Keep the choices of the view without drawing them."""
     for choice in choices_of_view(problem):
         keep_choice(problem, choice, bench.link.undrawn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,7 @@ from dsgcore.experiments import Setting, Spec
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import draw
+from pages.controls.control import Control, draw
 from pages.controls.data_picker import draw_dataset, keep_dataset
 from pages.controls.kernel_picker import draw_kernel, keep_kernel
 from pages.controls.own_file import plain
@@ -28,21 +28,28 @@ def spec_of_controls(
     """Return the controls' spec (None with an error if it is not valid), and places in the sidebar for elements that need
     the run (None if it is hidden)."""
     if "sidebar" in bench.hidden:
-        dataset = keep_dataset(problem, bench.link.undrawn)
-        if dataset != FILE:
-            return _checked_spec(problem, _undrawn_values(problem, bench, dataset), dataset), None, None
+        if keep_dataset(problem, bench.link.undrawn) != FILE:
+            return spec_without_sidebar(problem, bench), None, None
         bench.hidden = bench.hidden - {"sidebar"}  # otherwise nobody could choose the file
         bench.link.undrawn.clear()
     with st.sidebar:
         return _sidebar(problem, bench, own_file_place)
 
 
-def _undrawn_values(problem: type[Setting], bench: Bench, dataset: str) -> dict[str, Any]:
-    """Return the values of the hidden sidebar's controls by name."""
-    keep_choice(problem, SLIDER, bench.link.undrawn)
+def spec_without_sidebar(
+    problem: type[Setting], bench: Bench, drawn: Collection[str] = (), *, is_locked: bool = False
+) -> Spec | None:
+    """Return the controls' spec, None with an error if it is not valid. Draw only those named in `drawn`, here."""
+    dataset, texts = keep_dataset(problem, bench.link.undrawn), bench.link.undrawn
+    keep_choice(problem, SLIDER, texts)
+
+    def take(control: Control) -> Any:
+        is_drawn = control.parameter.name in drawn
+        return draw(control, is_plain=True, disabled=is_locked) if is_drawn else keep(control, texts)
+
     offered = controls.controls_for(problem, dataset)
-    values = {name: keep(c, bench.link.undrawn) for name, c in offered.items() if c.section != "kernel"}
-    return values | keep_kernel(problem, dataset, bench.link.undrawn)
+    values = {name: take(c) for name, c in offered.items() if c.section != "kernel"}
+    return _checked_spec(problem, values | keep_kernel(problem, dataset, take), dataset)
 
 
 def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tuple[Spec | None, Room, Room]:

@@ -79,7 +79,7 @@ def _wants_new_run(bench: Bench, asked: Spec) -> bool:
         return False
     assert bench.live is not None
     problem = type(asked.problem)
-    if viewed(problem, SLIDER) == "redo" or viewed(problem, SPEED) == "instant":
+    if bench.lesson.place is not None or viewed(problem, SLIDER) == "redo" or viewed(problem, SPEED) == "instant":
         return True
     if bench.live.run.is_finished or not bench.live.run.t:
         return True

@@ -29,7 +29,7 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         is_going = is_active and bench.is_playing and not is_finished and not bench.is_held
         icon = ":material/pause:" if is_going else ":material/play_arrow:"
         label = "Pause" if is_going else "Play"
-        _button(bench, label, "play", _toggle, bench, icon=icon, shortcut="P", type="primary", **off)
+        _button(bench, label, "play", toggle, bench, icon=icon, shortcut="P", type="primary", **off)
         _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
         _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
         draw_choice(problem, SPEED)
@@ -47,7 +47,7 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         )
         off = {"disabled": not is_active}
         _button(
-            bench, "Another seed", "dice", _roll, problem, bench, icon=":material/casino:", help="Another seed", **off
+            bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:", help="Another seed", **off
         )
 
 
@@ -59,7 +59,8 @@ def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *ar
     st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
 
 
-def _toggle(bench: Bench) -> None:
+def toggle(bench: Bench) -> None:
+    """Pause the run, let it go on, or start it again after its end."""
     if bench.live is not None and bench.live.run.is_finished:
         begin_again(bench)
     else:
@@ -77,5 +78,6 @@ def _reset(bench: Bench) -> None:
     bench.is_playing = False
 
 
-def _roll(problem: type[Setting], bench: Bench) -> None:
+def roll(problem: type[Setting], bench: Bench) -> None:
+    """Set another seed."""
     bench.given[key_of(problem, "seed")] = int(np.random.default_rng().integers(0, 10_000))

@@ -7,9 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.core.parameters import AUTOMATIC, Parameter, ParameterError, Text, field_of, integer, quoted
+from dsgcore.core.parameters import AUTOMATIC, Choice, Parameter, ParameterError, Text, field_of, integer, quoted
 from dsgcore.core.plain import REQUIRED, Record, items, mapping, record
 from dsgcore.settings.guided.questions import CLAIM, Claim, Curve, Estimate, Pick, some_text
+
+MAP = "map"
+# Charts that a step can show beside the map: at most one, so that a step has one picture of its answer.
+CHARTS = ("score", "objective", "error", "parts", "spectrum")
+# The largest number of controls in a step, because a beginner has to find them at once.
+MOST_CONTROLS = 2
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,9 @@ class LessonStep:
     values : mapping
         Controls that differ from the step before, or from the setting's defaults in the first step.
     controls : tuple of str
-        Controls that the step is about. The page highlights them.
+        Controls that the step uses, at most two. The stage shows them and no others.
+    show : tuple of str
+        Pictures on the stage: the map, and one of `CHARTS`.
     pick, estimate, curve : Pick, Estimate, Curve or None
         Question before the run, at most one of them.
     goal : Goal or None
@@ -81,7 +89,8 @@ class LessonStep:
     text: str = some_text()
     explanation: str = some_text()
     values: Mapping[str, Any] = mapping(VALUES)
-    controls: tuple[str, ...] = items(Text("control", ""), ())
+    controls: tuple[str, ...] = items(Text("control", ""), (), most=MOST_CONTROLS)
+    show: tuple[str, ...] = items(Choice("picture", MAP, options=(MAP, *CHARTS)), (MAP, "score"), least=1)
     pick: Pick | None = record(Pick)
     estimate: Estimate | None = record(Estimate)
     curve: Curve | None = record(Curve)
@@ -90,15 +99,23 @@ class LessonStep:
     notes: str = field_of(Text, "")
 
     def __post_init__(self) -> None:
-        """Raise `ParameterError` if there are several questions."""
+        """Raise `ParameterError` if there are several questions or several charts."""
         asked = [name for name in ("pick", "estimate", "curve") if getattr(self, name) is not None]
         if len(asked) > 1:
             raise ParameterError(f"may ask one question, pick, estimate, curve, got {' and '.join(asked)}")
+        charts = [name for name in self.show if name != MAP]
+        if len(charts) > 1 or len(set(self.show)) < len(self.show):
+            raise ParameterError(f"may show the map and one chart ({', '.join(CHARTS)}), got {', '.join(self.show)}")
 
     @property
     def asks(self) -> Pick | Estimate | Curve | None:
         """Question before the run."""
         return self.pick or self.estimate or self.curve
+
+    @property
+    def chart(self) -> str:
+        """Chart beside the map; empty if there is none."""
+        return next((name for name in self.show if name != MAP), "")
 
     @property
     def measures(self) -> frozenset[str]:

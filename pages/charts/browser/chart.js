@@ -145,9 +145,11 @@ async function draw(chart) {
  *
  * library: address of the chart library; save: name of the files that its button saves; config: plotly's configuration;
  * onClick: called with the `customdata` of a clicked point; onDrawn: called after each drawing; mix: called with each figure
- * before it is drawn, which it may change.
+ * before it is drawn, which it may change; isPlain: without buttons.
  */
-export function createChart(parent, {library: path, save: name, config = {}, onClick = () => {}, onDrawn = () => {}, mix = () => {}}) {
+export function createChart(parent, {
+  library: path, save: name, config = {}, isPlain = false, onClick = () => {}, onDrawn = () => {}, mix = () => {},
+}) {
   const head = make("div", "head"), tip = make("div", "tip"), node = make("div", "plot");
   tip.id = "live-chart-tip-" + count++;
   tip.setAttribute("role", "tooltip");
@@ -156,7 +158,7 @@ export function createChart(parent, {library: path, save: name, config = {}, onC
   root.classList.add("live-chart");
   root.setAttribute("role", "figure");
   parent.append(root);
-  const chart = {root, head, tip, node, library: path, save: name, config, onClick, onDrawn, mix,
+  const chart = {root, head, tip, node, library: path, save: name, config, isPlain, onClick, onDrawn, mix,
     newest: null, drawn: null, isDrawing: false, isPlotted: false, hidden: new Set(), written: null,
     again() {
       chart.newest ??= chart.drawn;

@@ -63,11 +63,17 @@ export function explain({tip}, element, sentence) {
   element.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
 }
 
+/** Return a word of the legend. In a plain chart it only names its curve. */
 function word(chart, trace) {
-  const button = make("button", "word");
+  const word = make(chart.isPlain ? "span" : "button", "word");
+  word.innerHTML = swatch(trace);
+  word.append(trace.name);
+  if (!chart.isPlain) hideByClick(chart, word, trace);
+  return word;
+}
+
+function hideByClick(chart, button, trace) {
   button.type = "button";
-  button.innerHTML = swatch(trace);
-  button.append(trace.name);
   button.setAttribute("aria-pressed", !chart.hidden.has(groupOf(trace)));
   button.addEventListener("click", () => {
     const group = groupOf(trace), isHidden = !chart.hidden.delete(group);
@@ -76,7 +82,6 @@ function word(chart, trace) {
     chart.again();
   });
   explain(chart, button, trace.meta);
-  return button;
 }
 
 const DOWN = '<svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><path d="M6 1v6.5M3 5l3 3 3-3M1.5 10.8h9" '
@@ -118,7 +123,7 @@ export function write(chart, data, {title, meta = {}}) {
     chart.written = now;
     chart.tip.hidden = true;
     const heading = make("span", "title", text), parts = text ? [heading] : [];
-    if (meta.help) {
+    if (meta.help && !chart.isPlain) {
       const help = make("button", "help", "?");
       help.type = "button";
       help.setAttribute("aria-label", "Help for " + text);
@@ -127,7 +132,7 @@ export function write(chart, data, {title, meta = {}}) {
     }
     // The title names a single curve.
     if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
-    parts.push(saver(chart));
+    if (!chart.isPlain) parts.push(saver(chart));
     chart.note = make("span", "note");
     chart.head.replaceChildren(...parts, chart.note);
   }

@@ -1,6 +1,7 @@
 // The charts of the live view as a component: the map, the curves, and what is below them.
 import {createChart} from "../../charts/browser/chart.js";
 import {createHand} from "./hand.js";
+import {createSwitch} from "./picture_switch.js";
 import {shown} from "./shown.js";
 import {createWipe, wiped} from "./wipe.js";
 
@@ -31,7 +32,7 @@ function createMap(chart, send) {
   };
 }
 
-function create(parent, {library, config}) {
+function create(parent, {library, config, lesson}) {
   const root = document.createElement("div"), charts = new Map(), own = {triggers: () => {}};
   root.className = "live-charts";
   for (const place of ["map", "curves", "below"]) {
@@ -40,6 +41,7 @@ function create(parent, {library, config}) {
     root.append(part);
   }
   parent.append(root);
+  const pictures = lesson ? createSwitch(root, lesson) : null;
 
   const isDrawn = () => {
     if (shown.hasCurve) return;
@@ -53,7 +55,7 @@ function create(parent, {library, config}) {
     root.querySelector(`[data-place="${place}"]`).append(box);
     const save = key.replace("chart-", ""), one = {box};
     const parts = key === MAP && {mix: figure => one.map.mix(figure), onDrawn() { one.map.fit(); isDrawn(); }};
-    one.chart = createChart(box, {library, save, config, onDrawn: isDrawn, ...parts});
+    one.chart = createChart(box, {library, save, config, isPlain: Boolean(lesson), onDrawn: isDrawn, ...parts});
     if (key === MAP) {
       one.map = createMap(one.chart, edits => own.triggers("edit", edits));
       own.order = undefined;
@@ -72,6 +74,7 @@ function create(parent, {library, config}) {
     for (const one of places) if (!charts.has(one.key) && figures.has(one.key)) add(one);
     root.dataset.places = [...now].join(" ");
     root.toggleAttribute("data-edit", canEdit);
+    pictures?.offer(now);
     for (const [key, one] of charts) {
       const {figure, alt, order} = figures.get(key);
       if (order === one.order) continue;
@@ -90,6 +93,8 @@ function create(parent, {library, config}) {
   const stop = shown.on(draw);
   return {
     own,
+    isOfALesson: Boolean(lesson),
+    update: next => pictures?.update(next.lesson),
     end() {
       stop();
       for (const {chart} of charts.values()) chart.remove();
@@ -99,8 +104,14 @@ function create(parent, {library, config}) {
 }
 
 export default function ({data, parentElement, setTriggerValue}) {
+  if (mounts.get(parentElement)?.isOfALesson === !data.lesson) {  // the reader has left a lesson, or begun one
+    mounts.get(parentElement).end();
+    parentElement.replaceChildren();
+    mounts.delete(parentElement);
+  }
   if (!mounts.has(parentElement)) mounts.set(parentElement, create(parentElement, data));
   mounts.get(parentElement).own.triggers = setTriggerValue;
+  mounts.get(parentElement).update(data);
   return () => {
     if (parentElement.isConnected) return;
     mounts.get(parentElement)?.end();

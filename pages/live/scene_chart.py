@@ -1,0 +1,137 @@
+"""The chart of a lesson's step: the one curve that its question is about, with the reader's guess on it.
+
+Axes and legend are there before the run, so nothing moves when it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.plan import tail_start
+from dsgcore.experiments import History, LiveRun
+from dsgcore.settings.guided.questions import SHARES
+from pages.charts import figures as charts
+from pages.charts import words
+from pages.charts.live_chart import Chart, encoded
+from pages.live import class_views, risk_view
+from pages.live.curves import alt_error, alt_objective, alt_score, outgrows
+from pages.live.marks import marks_of
+from pages.session.view import Scene, View
+
+NOTHING = np.zeros(0)
+LOWEST_SCORE = 0.4
+TITLES = {"objective": "Objective", "error": "Error of the random features, |f − h|²"}
+
+
+def scene_chart(live: LiveRun, view: View, revision: str) -> Chart:
+    """Return the chart of a lesson's step."""
+    scene = view.scene
+    assert scene is not None
+    if scene.chart == "parts":
+        return risk_view.below(live, view.theme, revision)[0]
+    if scene.chart == "spectrum":
+        figure = class_views.spectrum_figure(live, view.theme, revision)
+        return Chart("chart-spectrum", class_views.alt_spectrum(live), encoded(figure))
+    curves, alt = {"objective": _objective, "score": _score, "error": _error}[scene.chart](live, view)
+    figure = _figure(live, scene, curves, revision)
+    return Chart(f"chart-{scene.chart}", alt, encoded(figure))
+
+
+def _objective(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:
+    ink = charts.INK[view.theme]
+    curves = [*_ghost(live, view, "objective", ink), _curve(live.run.history, "objective", "training data", ink)]
+    return [*curves, *_average(live, view, "objective", ink)], alt_objective(live)
+
+
+def _score(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:
+    run, ink, scene = live.run, charts.INK[view.theme], view.scene
+    assert scene is not None
+    curves = _ghost(live, view, "score_test", ink)
+    if live.supervised is not None:
+        style: dict[str, Any] = {"dash": "dot", "width": 3.0, "sentence": words.twin(run)}
+        curves.append(_curve(live.supervised.history, "score_test", run.problem.baseline_name, charts.TWIN, **style))
+    if "score_labeled" in scene.measures:
+        curves.append(_curve(run.history, "score_labeled", words.train(run)[0], charts.UNLABELED, dash="dash"))
+    curves.append(_curve(run.history, "score_test", "test points", ink))
+    return [*curves, *_average(live, view, "score", ink)], alt_score(live)
+
+
+def _error(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:
+    history, scene = live.run.history, view.scene
+    assert scene is not None
+    curves = _ghost(live, view, "error_mean", charts.EXACT)
+    if not scene.ends:  # the question compares the error with h
+        curves.append(_curve(history, "h_squared", "|h|²", charts.INK[view.theme], dash="dash"))
+    return [*curves, _curve(history, "error_mean", "|f − h|²", charts.EXACT)], alt_error(live)
+
+
+def _curve(history: History, column: str, name: str, color: str, **style: Any) -> charts.Curve:
+    """Return a column as a curve, with no points before the run."""
+    known = column in history.names
+    x, y = (history.column("t"), history.column(column)) if known else (NOTHING, NOTHING)
+    return charts.Curve(name, x, y, color, **style)
+
+
+def _ghost(live: LiveRun, view: View, column: str, color: str) -> list[charts.Curve]:
+    assert view.scene is not None
+    if live.ghost is None or not view.scene.has_ghost:
+        return []
+    return [_curve(live.ghost, column, "previous run", color, opacity=charts.GHOST)]
+
+
+def _average(live: LiveRun, view: View, column: str, color: str) -> list[charts.Curve]:
+    """Return the averaged iterate from the second half on, if the run averages."""
+    if live.run.spec.solver.average is None:
+        return []
+    curve = _curve(live.run.history, f"{column}_average", "average", color)
+    there = curve.x > tail_start(live.run.n_iter)
+    return [charts.Curve("average", curve.x[there], curve.y[there], color, width=4.0)]
+
+
+def _figure(live: LiveRun, scene: Scene, curves: list[charts.Curve], revision: str) -> charts.Figure:
+    run = live.run
+    is_log = scene.chart == "objective" and not scene.ends and outgrows(run)
+    figure = charts.line_chart(
+        curves,
+        title=TITLES.get(scene.chart, run.problem.score_name[0].upper() + run.problem.score_name[1:]),
+        marks=marks_of(run),
+        x_range=(0, run.n_iter),
+        is_log_y=is_log,
+        revision=revision,
+    )
+    if scene.guess:
+        figure["data"].append(_guess(scene.guess, run.n_iter))
+    if not is_log:
+        figure["layout"]["yaxis"] |= _ends(live, scene, [curve.y for curve in curves])
+    return figure
+
+
+def _guess(values: tuple[float, ...], n_iter: int) -> Mapping[str, Any]:
+    """Return the drawn guess as a trace: dashed, with open marks."""
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "your guess",
+        "x": [share * n_iter for share in SHARES],
+        "y": list(values),
+        "line": {"color": charts.PREDICTED, "dash": "dash", "width": 2.5},
+        "marker": {"symbol": "circle-open", "size": 9, "color": charts.PREDICTED},
+    }
+
+
+def _ends(live: LiveRun, scene: Scene, columns: list[NDArray]) -> dict[str, Any]:
+    """Return the range of the values' axis: known before the run, and wide enough for it."""
+    usual: tuple[float, ...] = {"objective": (0.0, live.run.start_objective()), "score": (LOWEST_SCORE, 1.0)}.get(
+        scene.chart, ()
+    )
+    known = [np.asarray(scene.ends or usual, dtype=float), *columns]
+    values = np.concatenate([column[np.isfinite(column)] for column in known])
+    if not len(values):
+        return {}
+    low, high = float(values.min()), float(values.max())
+    room = 0.05 * (high - low or 1.0)
+    return {"range": [low - room * (low != 0.0), high + room], "showticklabels": True}

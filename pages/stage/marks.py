@@ -1,0 +1,57 @@
+"""The marks of lessons that a reader has finished. The browser keeps them; the server stores nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from dsgcore.experiments import Setting
+from dsgcore.settings import GuidedLesson
+from pages.charts.assets import loader
+from pages.session.lesson_place import Place
+
+
+def keep_mark(problem: type[Setting], place: Place) -> None:
+    """Make the browser keep how many steps of the lesson are done."""
+    done = place.number + (place.outcome is not None)
+    with st.container(key="part-state-mark"):
+        _component()(key="lesson-mark", data={"lesson": _named(problem, place.lesson), "done": done})
+
+
+def kept_marks() -> dict[str, int]:
+    """Return the number of steps done by lesson, as the browser says. It says so in a second drawing of the page."""
+    with st.container(key="part-state-mark"):
+        said = _component()(key="lesson-marks", data={}, default={"marks": None}, on_marks_change=_heard)
+    return _checked(said.get("marks"))
+
+
+def mark_of(marks: dict[str, int], problem: type[Setting], lesson: GuidedLesson) -> str:
+    """Return the mark of a lesson in words: done, begun, or empty."""
+    done = marks.get(_named(problem, lesson), 0)
+    if done >= len(lesson.steps):
+        return ":green[✓ Done]"
+    return f"{done} of {len(lesson.steps)} steps done" if done else ""
+
+
+def _named(problem: type[Setting], lesson: GuidedLesson) -> str:
+    return f"{problem.name}:{lesson.name}"
+
+
+def _checked(said: Any) -> dict[str, int]:
+    """Return the browser's marks without anything that is no mark, because a browser can send anything."""
+    if not isinstance(said, dict):
+        return {}
+    return {str(name): done for name, done in said.items() if isinstance(done, int)}
+
+
+def _heard() -> None:
+    """Do nothing: streamlit draws the page again, and the page then reads the marks."""
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return component("lesson_marks", js=loader("stage/browser/marks.js"), isolate_styles=False)

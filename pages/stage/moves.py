@@ -1,0 +1,128 @@
+"""The moves of a reader on the stage: guess, run, play again, another seed, and from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.experiments import Setting
+from dsgcore.settings import GuidedLesson, profile_of
+from pages.session.bench import Bench, once
+from pages.session.lesson_place import Place, Stage
+from pages.stage.links import to_take_away
+from pages.stage.step import is_exercise
+from pages.workbench.head import given_for, guide
+from pages.workbench.layout import is_presented
+from pages.workbench.room_view import open_room
+from pages.workbench.transport import roll, toggle
+
+
+def lesson_button(
+    bench: Bench, label: str, key: str, action: Callable[..., None], *arguments: Any, **options: Any
+) -> None:
+    """Draw a button of a lesson. A late click does nothing after the reader has left the lesson."""
+    st.button(
+        label, key=key, on_click=once, args=(bench, bench.drawn, _while_there, bench, action, *arguments), **options
+    )
+
+
+def _while_there(bench: Bench, action: Callable[..., None], *arguments: Any) -> None:
+    if bench.lesson.place is not None:
+        action(*arguments)
+
+
+def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> None:
+    """Draw the buttons that lead on and back. The button that leads on is always at the same place."""
+    with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
+        if place.number and not (place.is_last and place.stage is Stage.OUTCOME):
+            lesson_button(
+                bench, "Back", "lesson-back", go_to_step, problem, bench, -1, shortcut="Left", type="tertiary"
+            )
+        if place.stage is Stage.QUESTION:
+            _ask(bench, guess)
+        elif is_exercise(bench):
+            return
+        elif place.stage is Stage.RUN:
+            _wait(problem, bench, place)
+        else:
+            _go_on(problem, bench, place)
+
+
+def _ask(bench: Bench, guess: Any) -> None:
+    """Draw the button that starts the run. Before a class it needs no guess."""
+    if is_presented() and bench.lesson.room is None:
+        lesson_button(bench, "Ask the class", "room-open", open_room, bench, icon=":material/group:")
+    off = guess is None and not is_presented()
+    label = "Run" if is_presented() and guess is None else "Guess and run"
+    lesson_button(bench, label, "lesson-run", answered, bench, guess, type="primary", shortcut="Right", disabled=off)
+
+
+def answered(bench: Bench, guess: Any) -> None:
+    """Keep the guess, if there is one, and start the run."""
+    place = bench.lesson.place
+    assert place is not None
+    if guess is None:
+        place.released.add(place.number)
+    else:
+        place.guesses[place.number] = guess
+    bench.is_playing = True
+
+
+def _wait(problem: type[Setting], bench: Bench, place: Place) -> None:
+    if place.step.goal is None:
+        st.button("Next", key="lesson-next", type="primary", disabled=True)
+    else:
+        icon = ":material/visibility:"
+        lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon)
+
+
+def _go_on(problem: type[Setting], bench: Bench, place: Place) -> None:
+    if not place.is_last:
+        lesson_button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, type="primary", shortcut="Right")
+        return
+    to_take_away(problem, place.lesson, "Handout")
+    following = next_lesson(problem, place.lesson)
+    if following is None:
+        st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:", width="content")
+    else:
+        lesson_button(
+            bench, "Next lesson", "lesson-following", guide, bench, problem, following, type="primary", shortcut="Right"
+        )
+
+
+def next_lesson(problem: type[Setting], lesson: GuidedLesson) -> GuidedLesson | None:
+    """Return the setting's lesson after this one, or None at the last."""
+    all_lessons = profile_of(problem).guided
+    following = all_lessons[all_lessons.index(lesson) + 1 :]
+    return following[0] if following else None
+
+
+def steps_of_run(problem: type[Setting], bench: Bench, place: Place) -> None:
+    """Draw the buttons of the run. There is nothing to play before the guess."""
+    if place.waits:
+        return
+    is_over = bench.live is not None and bench.live.is_finished
+    is_going = bench.is_playing and not is_over
+    label, icon = ("Again", "replay") if is_over else ("Pause", "pause") if is_going else ("Play", "play_arrow")
+    lesson_button(bench, label, "play", toggle, bench, icon=f":material/{icon}:", shortcut="P")
+    lesson_button(bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:")
+
+
+def show_solution(problem: type[Setting], bench: Bench) -> None:
+    """Set the controls to values that reach the goal."""
+    place = bench.lesson.place
+    assert place is not None
+    place.shown.add(place.number)
+    bench.given = given_for(problem, place.values)
+    bench.wants_restart = True
+
+
+def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
+    """Go to another step and set its values."""
+    place = bench.lesson.place
+    assert place is not None
+    place.go(steps)
+    bench.given = given_for(problem, place.lesson.values_at(place.number))
+    bench.wants_restart = True

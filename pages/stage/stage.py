@@ -1,0 +1,128 @@
+"""The stage: a step of a lesson on one screen, with its question, its pictures and its controls, and nothing else.
+
+The words are in `step.py`, the buttons in `moves.py`, and the layout in `stage.css`. All areas have a fixed room, so nothing
+moves when the explanation takes the place of the question.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dsgcore.data.options import SEED
+from dsgcore.experiments import Setting, Spec
+from dsgcore.settings import Curve
+from dsgcore.settings.guided.lesson import MAP
+from pages.controls.kernel_picker import make_ready
+from pages.controls.undrawn import keep_choice
+from pages.controls.view_choices import SPEED
+from pages.live.component import draw_charts, draw_head
+from pages.live.tick import head_data
+from pages.session.bench import Bench
+from pages.session.lesson_place import Place, Stage
+from pages.session.place import keep_place
+from pages.session.view import Scene, view_of
+from pages.shell.turns import drawing
+from pages.shell.warm_up import is_ready
+from pages.stage.marks import keep_mark
+from pages.stage.moves import moves, steps_of_run
+from pages.stage.room import room
+from pages.stage.step import answer, draw_notes, is_exercise, text
+from pages.stage.top import top
+from pages.workbench.layout import ANSWER, PARTS, hidden_parts
+from pages.workbench.page import edit, go_further, keep_view, prepare
+from pages.workbench.sidebar import spec_without_sidebar
+from pages.workbench.steering import follow
+
+_STYLE = Path(__file__).with_suffix(".css")
+AREAS = ("top", "text", "answer", "moves", "pictures", "room", "tools")
+# Parts of the workbench that the stage can show. The link of an exercise hides some of them.
+SHOWN = {"transport", "map", "curves", "error", ANSWER}
+
+
+def stage(problem: type[Setting], bench: Bench) -> None:
+    """Draw the present step of the lesson."""
+    place = bench.lesson.place
+    assert place is not None
+    bench.drawn += 1
+    bench.hidden = (set(PARTS) - SHOWN) | hidden_parts() | ({"transport"} if place.waits else set())
+    bench.link.undrawn.clear()
+    st.html(_STYLE)
+    with st.container(key="stage"):
+        areas = {name: st.container(key=f"stage-{name}") for name in AREAS}
+    with areas["top"]:
+        top(bench, place)
+    with areas["tools"]:
+        asked, status = _tools(problem, bench, place)
+    with areas["answer"]:
+        if not is_ready():
+            return
+    if asked is not None:
+        make_ready(asked.kernel.name)
+        follow(problem, bench, asked)
+    with areas["pictures"]:
+        _pictures(problem, bench, place, status, may_begin=asked is not None)
+    place.note(bench.live)
+    with areas["text"]:
+        text(bench, place)
+    with areas["answer"]:
+        guess = answer(problem, bench, place)
+    with areas["moves"]:
+        moves(problem, bench, place, guess)
+    with areas["room"]:
+        room(problem, bench, place)
+        draw_notes(place)
+    keep_mark(problem, place)
+
+
+def _tools(problem: type[Setting], bench: Bench, place: Place) -> tuple[Spec | None, DeltaGenerator]:
+    """Draw the step's controls and the buttons of the run.
+
+    Return the spec, or None with an error if it is not valid, and the place for the run's status.
+    """
+    controls = st.container(key="stage-controls", horizontal=True, vertical_alignment="center", gap="medium")
+    for choice in (SPEED, SEED):
+        keep_choice(problem, choice, bench.link.undrawn)
+    with controls:
+        asked = spec_without_sidebar(problem, bench, place.step.controls, is_locked=place.waits)
+    with st.container(key="stage-run", horizontal=True, vertical_alignment="center", gap="small"):
+        status = st.container(key="stage-status")
+        steps_of_run(problem, bench, place)
+    return asked, status
+
+
+def _pictures(problem: type[Setting], bench: Bench, place: Place, status: DeltaGenerator, *, may_begin: bool) -> None:
+    """Draw the live view: the run's step, the map, and the step's chart."""
+    if bench.preparation is not None:
+        prepare(bench, problem.name, may_begin=may_begin)
+        return
+    keep_view(problem, bench)
+    if bench.live is None:
+        return
+    bench.view = view_of(bench.live, bench.hidden, _scene(bench, place))
+    go_further(bench)
+    keep_place(problem, bench)
+    with drawing.turn(is_urgent=True):
+        data = head_data(bench)
+    with status:
+        draw_head(data)
+    first = "map" if place.waits or not place.step.chart else "curves"
+    draw_charts(on_edit=partial(edit, bench), lesson={"first": first, "step": f"{place.lesson.name} {place.number} {first}"})
+
+
+def _scene(bench: Bench, place: Place) -> Scene:
+    """Return what the step shows of its run now."""
+    step, asks, outcome = place.step, place.step.asks, place.stage is Stage.OUTCOME
+    is_drawn = isinstance(asks, Curve)
+    is_hidden = bool(bench.hidden & {"curves"}) or (is_drawn and place.waits)  # the reader draws in the chart's place
+    return Scene(
+        has_map=MAP in step.show and "map" not in bench.hidden,
+        chart="" if is_hidden else step.chart,
+        measures=step.measures,
+        guess=place.guess if is_drawn and place.guess is not None else (),
+        ends=(asks.low, asks.high) if is_drawn else (),
+        has_ghost=place.has_earlier_run(bench.number) and (outcome or step.goal is not None) and not is_exercise(bench),
+    )

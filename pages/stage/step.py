@@ -1,0 +1,153 @@
+"""The words of a step: its text, its question or goal, and in the same place the verdict and the explanation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.experiments import Setting
+from dsgcore.settings import Curve, Estimate, Pick
+from pages.session.bench import Bench
+from pages.session.lesson_place import Place, Stage
+from pages.workbench.drawn_curve import draw_curve
+from pages.workbench.layout import ANSWER, is_presented
+from pages.workbench.room_view import LETTERS
+
+# Measures that are no number to read, or that the reader sets.
+NOT_SAID = {"verdict", "gain", "growth", "n_features", "batch"}
+
+
+def is_exercise(bench: Bench) -> bool:
+    """Return True if the link hides the answer. The reader finds it and hands it in."""
+    return ANSWER in bench.hidden
+
+
+def text(bench: Bench, place: Place) -> None:
+    """Draw the text before the run, and sentences about the link that the page could not follow."""
+    for notice in bench.link.notices:
+        st.warning(notice, icon=":material/link_off:")
+    st.markdown(place.step.text)
+
+
+def answer(problem: type[Setting], bench: Bench, place: Place) -> Any:
+    """Draw the question or the goal, and below it the choice of a guess or the explanation; return the guess so far."""
+    step = place.step
+    asked = step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""
+    if asked:
+        st.markdown(f"## {escaped(asked)}")
+    if place.stage is Stage.QUESTION:
+        return _guess(problem, place)
+    if place.stage is Stage.RUN:
+        _say_while_running(bench, place)
+    elif is_exercise(bench):
+        done = "Goal reached." if step.goal is not None else "Your guess is saved."
+        st.markdown(f"**{done}** To hand it in, copy this page's address. Add one or two sentences that say why.")
+    else:
+        _explain(place)
+    return None
+
+
+def _guess(problem: type[Setting], place: Place) -> Any:
+    asks, key = place.step.asks, f"lesson-guess-{place.text}"
+    assert asks is not None
+    if isinstance(asks, Pick):
+        words = [
+            f"{f'**{letter}** ' * is_presented()}{o.words}" for letter, o in zip(LETTERS, asks.options, strict=False)
+        ]
+        chosen = st.radio(asks.text, words, index=None, key=key, width="stretch", label_visibility="collapsed")
+        return None if chosen is None else words.index(chosen)
+    if isinstance(asks, Curve):
+        st.caption("Draw with the mouse or a finger, or with Tab and the arrow keys.")
+        with st.container(key="stage-pad"):
+            return draw_curve(asks, key=key, page=problem.name)
+    middle = (asks.low + asks.high) / 2
+    return st.slider(asks.text, asks.low, asks.high, middle, key=key, label_visibility="collapsed")
+
+
+def _say_while_running(bench: Bench, place: Place) -> None:
+    goal, live = place.step.goal, bench.live
+    is_over = live is not None and live.is_finished and live.run.t > 0
+    if goal is None:
+        st.caption("The run is going." if is_exercise(bench) else "Watch the run. The explanation appears here.")
+    elif is_over and not is_exercise(bench):
+        st.markdown(_not_yet(place))
+    if live is not None and live.run.engine.caution and goal is not None:
+        st.caption(live.run.engine.caution)
+
+
+def _not_yet(place: Place) -> str:
+    """Say what the last run reached."""
+    goal, tried = place.step.goal, place.tried
+    assert goal is not None
+    missed = [c.measure for c in goal.claims if c.measure not in NOT_SAID and not c.holds(tried) and c.measure in tried]
+    said = f" This run reached {tried[missed[0]]:.3g}." if missed else ""
+    return f"**Not yet.**{said} Move the slider below and watch the next run."
+
+
+def _explain(place: Place) -> None:
+    """Compare the guess with the outcome, and say why it came so."""
+    st.markdown(f"{verdict(place)} {place.step.explanation}")
+    asks = place.step.asks
+    if isinstance(asks, Estimate) and place.guess is not None and place.outcome is not None:
+        came_to = place.outcome.get(asks.measure)
+        if came_to is not None:
+            st.html(line_of_numbers(asks, float(place.guess), came_to))
+    if place.is_last:
+        st.markdown(f"**What you learned:** {place.lesson.learned}")
+
+
+def verdict(place: Place) -> str:
+    """Return the comparison of the guess with the outcome, in a sentence."""
+    asks, outcome = place.step.asks, place.outcome or {}
+    if asks is None:
+        return ":green[✓] **Goal reached.**"
+    if place.guess is None:
+        return f"**Answer:** *{escaped(asks.answer(outcome))}*."
+    right = asks.is_right(place.guess, outcome)
+    if isinstance(asks, Pick):
+        return _picked(asks, int(place.guess), outcome, right)
+    if right is None:
+        return "This run has no finite value."
+    if isinstance(asks, Estimate):
+        good = ":green[✓] **A good guess:**" if right else ":orange[➜] **Not quite:**"
+        return f"{good} you said {place.guess:.2f}, and {asks.words} is **{outcome[asks.measure]:.2f}**."
+    came_to = asks.came_to(outcome) or []
+    off = sum(abs(a - b) for a, b in zip(place.guess, came_to, strict=True)) / len(came_to)
+    return f"{':green[✓] **Well drawn:**' if right else ':orange[➜] **Not quite:**'} your mean error is {off:.2f}."
+
+
+def _picked(asks: Pick, guess: int, outcome: dict[str, float], right: bool | None) -> str:
+    guessed = f"You guessed *{escaped(asks.options[guess].words)}*."
+    if right is None:
+        return f"{guessed} No option is right for this run. Try another seed."
+    return (
+        ":green[✓] **Correct.**" if right else f":orange[➜] {guessed} The run gave: *{escaped(asks.answer(outcome))}*."
+    )
+
+
+def escaped(words: str) -> str:
+    """Escape asterisks, such as that of C*, for use inside emphasis."""
+    return words.replace("*", r"\*").replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:
+    """Return a number line with an open mark for the guess and a filled mark for the result."""
+
+    def at(value: float) -> float:
+        return 100 * min(1.0, max(0.0, (value - asks.low) / (asks.high - asks.low)))
+
+    low, high = sorted((at(guess), at(came_to)))
+    said = f"Guess {guess:.2f}, outcome {came_to:.2f}, on a line from {asks.low:g} to {asks.high:g}"
+    return (
+        f'<div class="lesson-line" role="img" aria-label="{said}"><span style="left: {low:.1f}%; width: {high - low:.1f}%"></span>'
+        f'<i style="left: {at(guess):.1f}%"></i><b style="left: {at(came_to):.1f}%"></b></div>'
+        f'<div class="lesson-ends"><span>{asks.low:g}</span><span>○ guess ● outcome</span><span>{asks.high:g}</span></div>'
+    )
+
+
+def draw_notes(place: Place) -> None:
+    """Draw the lecturer's notes, if the lecturer wants them."""
+    if place.has_notes:
+        with st.container(key="lesson-notes", border=True):
+            st.markdown(f"**Notes.** {place.step.notes or 'This step has no notes.'}")

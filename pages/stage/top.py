@@ -1,0 +1,40 @@
+"""The first line of the stage: the lesson's question, how far the reader is, and the ways out."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.session.bench import Bench
+from pages.session.lesson_place import Place
+from pages.stage.moves import lesson_button
+from pages.workbench.layout import has_notes, is_presented
+
+
+def top(bench: Bench, place: Place) -> None:
+    """Draw the title, the progress and the buttons."""
+    if place.has_notes is None:
+        place.has_notes = has_notes()
+    st.markdown(f"# {place.lesson.title}")
+    with st.container(key="stage-progress", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(progress(place))
+        if is_presented():
+            lesson_button(bench, "Notes", "stage-notes", _turn_notes, place, icon=":material/notes:", type="tertiary")
+        icon = ":material/close:"
+        lesson_button(
+            bench, "Open the workbench", "lesson-leave", _leave, bench, icon=icon, type="tertiary", shortcut="Escape"
+        )
+
+
+def progress(place: Place) -> str:
+    """Return the marks of the lesson's steps, with their number in words."""
+    marks = "".join(f"<i{' data-done' * (number <= place.number)}></i>" for number in range(len(place.lesson.steps)))
+    said = f"Step {place.number + 1} of {len(place.lesson.steps)}"
+    return f'<div class="stage-steps"><span>{said}</span><span aria-hidden="true">{marks}</span></div>'
+
+
+def _turn_notes(place: Place) -> None:
+    place.has_notes = not place.has_notes
+
+
+def _leave(bench: Bench) -> None:
+    bench.lesson.place = None
