@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from cases import each
 from opened_pages import checked, open_auc, open_page
-from test_guided_page import bench, words
+from test_stage import bench, words
 from test_theory_page import finished
 
 from dsgcore.experiments import SETTINGS
@@ -18,9 +18,9 @@ from pages.handouts import making
 from pages.handouts.making import Making, kept, spec_at
 from pages.handouts.paper import Links, handout, marked
 from pages.session.lesson_place import place_in
+from pages.stage.links import answer, exercise, named
 from pages.workbench.frame import THEMES, frame
 from pages.workbench.layout import PARTS
-from pages.stage.links import answer, exercise, named
 
 compiled = pytest.mark.compiled
 EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]

@@ -24,6 +24,7 @@ ORDER = (
     "room",
     "live",
     "workbench",
+    "stage",
 )
 
 ROUTER = "pages.shell.router"

@@ -60,6 +60,7 @@ explanation = "So."
 
 [[steps]]
 controls = ["step_size"]
+show = ["map"]
 text = "And now?"
 goal.text = "Reach it."
 goal.claims = [{ measure = "n_features", high = 64 }]
@@ -90,6 +91,7 @@ LESSON = GuidedLesson(
             "And now?",
             "Reached.",
             controls=("step_size",),
+            show=("map",),
             goal=Goal("Reach it.", (Claim("n_features", high=64.0),), {"step_size": None}),
         ),
     ),
@@ -140,7 +142,7 @@ MISTAKES = [
     (
         'notes = "Ask."',
         'note = "Ask."',
-        ", step 1 has no field 'note'; it has claims, controls, curve, estimate, explanation, goal, notes, pick, text, values",
+        ", step 1 has no field 'note'; it has claims, controls, curve, estimate, explanation, goal, notes, pick, show, text, values",
     ),
     (
         "estimate.near",
@@ -161,7 +163,23 @@ MISTAKES = [
     ("near = 0.1", 'near = "a"', ", step 2, estimate, near must be a number, got 'a'"),
     ("low = -1", "low = nan", ", step 3, curve, low must be a number, got nan"),
     (EXPECTED, "is_expected = 1, ", ", step 1, pick, option 2, is_expected must be true or false, got 1"),
-    ('["step_size"]', '"step_size"', ", step 4, controls must be a list of at most 10000, got 'step_size'"),
+    ('["step_size"]', '"step_size"', ", step 4, controls must be a list of at most 2, got 'step_size'"),
+    (
+        '["step_size"]',
+        '["lam", "gamma", "sigma"]',
+        ", step 4, controls must be a list of at most 2, got ['lam', 'gamma', 'sigma']",
+    ),
+    (
+        'show = ["map"]',
+        'show = ["table"]',
+        ", step 4, show 1 must be one of map, score, objective, error, parts, spectrum, got 'table'",
+    ),
+    ('show = ["map"]', "show = []", ", step 4, show must be a list of 1 to 10000, got []"),
+    (
+        'show = ["map"]',
+        'show = ["score", "error"]',
+        ", step 4 may show the map and one chart (score, objective, error, parts, spectrum), got score, error",
+    ),
     ('["step_size"]', "[1]", ", step 4, control 1 must be text that is not empty, got 1"),
     (
         "n_labeled = 20",
@@ -176,7 +194,7 @@ MISTAKES = [
     (
         TEXT[TEXT.index("[[steps]]") :],
         "steps = [1]",
-        ", step 1 must be an object with text, explanation, values, controls, pick, estimate, curve, goal, claims, notes, got 1",
+        ", step 1 must be an object with text, explanation, values, controls, show, pick, estimate, curve, goal, claims, notes, got 1",
     ),
     (
         '["better"]',

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.plan import tail_start
 from dsgcore.experiments import History, LiveRun
 from dsgcore.settings.guided.questions import SHARES
+from dsgcore.solver.plan import tail_start
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import Chart, encoded

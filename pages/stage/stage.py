@@ -66,15 +66,15 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     with areas["pictures"]:
         _pictures(problem, bench, place, status, may_begin=asked is not None)
     place.note(bench.live)
+    with areas["room"]:  # it may add a notice, which the text shows
+        room(problem, bench, place)
+        draw_notes(place)
     with areas["text"]:
         text(bench, place)
     with areas["answer"]:
         guess = answer(problem, bench, place)
     with areas["moves"]:
         moves(problem, bench, place, guess)
-    with areas["room"]:
-        room(problem, bench, place)
-        draw_notes(place)
     keep_mark(problem, place)
 
 

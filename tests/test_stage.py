@@ -1,0 +1,258 @@
+"""A lesson on the stage: the run waits for the guess, and the explanation takes the place of the question."""
+
+from __future__ import annotations
+
+import pytest
+from cases import each
+
+pytest.importorskip("streamlit")
+from live_page import figures
+from opened_pages import open_auc, open_page
+from test_theory_page import finished
+
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
+from dsgcore.settings.s3vm import S3VM
+from pages.controls.controls import controls_for, dataset_choice
+from pages.stage.marks import _checked as _checked_marks
+from pages.stage.marks import mark_of
+from pages.stage.moves import _while_there, answered, go_to_step, next_lesson
+from pages.workbench.drawn_curve import _checked
+
+AUC = profile_of(SETTINGS["auc"]).guided
+pytestmark = pytest.mark.compiled
+
+
+def words(app):
+    assert not app.exception
+    return " ".join(markdown.value for markdown in app.markdown)
+
+
+def bench(app):
+    return app.session_state["_bench_auc"]
+
+
+def open_lesson(text, **link):
+    return open_auc(lesson=text, speed="instant", **link)
+
+
+def presented(**link):
+    """Return the first page of a lesson before a class."""
+    return open_page("auc", present="1", speed="instant", **link)
+
+
+def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
+    app = open_auc(lesson="unlabeled")
+    app.session_state["speed"] = "instant"
+    for _ in range(3):
+        app.run()
+    assert bench(app).live.run.t == 0
+    assert app.button(key="lesson-run").disabled
+    assert "play" not in [button.key for button in app.button]
+    app.radio[0].set_value("below the dotted curve: they hurt").run()
+    app.button(key="lesson-run").click().run()
+    finished(app)
+    assert (
+        "You guessed *below the dotted curve: they hurt*. The run gave: *above the dotted curve: unlabeled points help*"
+        in words(app)
+    )
+    app.button(key="lesson-next").click().run()
+    app.run()
+    assert bench(app).lesson.place.number == 1
+    assert bench(app).live.run.t == 0
+    assert bench(app).live.run.spec.data.n_labeled == 200
+
+
+def test_a_goal_is_reached_by_its_solution_and_not_before():
+    app = open_lesson("step-size:3")
+    assert bench(app).live.run.spec.solver.step_size == 0.001
+    finished(app)
+    assert "**Not yet.** This run reached 1.1" in words(app)
+    assert "lesson-next" not in [button.key for button in app.button]
+    app.button(key="lesson-show").click().run()
+    app.run()
+    assert bench(app).live.run.spec.solver.step_size is None
+    finished(app)
+    assert "Goal reached" in words(app)
+    assert "What you learned" in words(app)
+
+
+def test_a_number_is_guessed_and_drawn_beside_the_outcome():
+    app = open_lesson("random-features:1:0.4")
+    finished(app)
+    assert "you said 0.40, and the share is" in words(app)
+
+
+def test_a_link_holds_the_step_and_the_guess():
+    app = open_lesson("unlabeled:2:1")
+    assert bench(app).lesson.place.text == "unlabeled:2:1"
+    assert not bench(app).is_held
+    assert bench(app).live.run.spec.data.n_labeled == 200
+
+
+@pytest.mark.parametrize("text", ["unlabeled:1:7", "a:" * 400])
+def test_a_link_to_no_lesson_says_so_and_the_page_is_there(text):
+    app = open_lesson(text)
+    assert any("lesson must be one of unlabeled" in warning.value for warning in app.warning)
+    assert bench(app).lesson.place is None
+    assert bench(app).live is not None
+
+
+def test_who_leaves_a_lesson_keeps_the_page_as_it_is():
+    app = open_lesson("unlabeled:2:1")
+    app.button(key="lesson-leave").click().run()
+    assert bench(app).lesson.place is None
+    assert bench(app).live.run.spec.data.n_labeled == 200
+
+
+def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
+    drawn = "0.5~0.6~0.7~0.8~0.9~1"
+    waiting = open_page("s3vm", svm_lesson="batches:2", speed="instant")
+    assert waiting.button(key="lesson-run").disabled
+    app = open_page("s3vm", svm_lesson=f"batches:2:{drawn}", speed="instant")
+    assert app.session_state["_bench_s3vm"].lesson.place.text == f"batches:2:{drawn}"
+    for _ in range(100):
+        if app.session_state["_bench_s3vm"].lesson.place.outcome is not None:
+            break
+        app.run()
+    assert "your mean error is" in words(app)
+
+
+@pytest.mark.parametrize("text", ["0.5~0.6", "0.5~0.6~0.7~0.8~0.9~7", "a~b~c~d~e~f", "nan~1~1~1~1~1"])
+def test_what_is_no_curve_on_the_axis_is_none(text):
+    curve = next(lesson for lesson in S3VM.guided if lesson.name == "batches").steps[1].asks
+    assert curve.read(text) is None
+
+
+@each("sent", [7, "x", [1], [None] * 6, {"a": 1}, [1e400] * 6, ["0.5"] * 6])
+def test_a_browser_can_send_what_it_likes_for_a_curve(sent):
+    curve = next(lesson for lesson in S3VM.guided if lesson.name == "batches").steps[1].asks
+    assert _checked(curve, sent) is None
+    assert _checked(curve, [0.5] * 6) == (0.5,) * 6
+
+
+def test_a_click_that_comes_in_when_the_lesson_has_just_been_left_does_nothing():
+    app = open_lesson("unlabeled")
+    app.button(key="lesson-leave").click().run()
+    left = bench(app)
+    was_playing = left.is_playing
+    for action, arguments in ((answered, (left, 0)), (go_to_step, (type(left.live.run.problem), left, 1))):
+        _while_there(left, action, *arguments)
+    assert left.lesson.place is None
+    assert left.is_playing == was_playing
+
+
+def test_an_asterisk_in_an_answer_ends_no_emphasis():
+    app = open_lesson("decaying-step:3:1")
+    finished(app)
+    assert "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|²*." in words(app)
+
+
+def test_a_step_has_its_own_controls_and_they_are_locked_until_the_guess():
+    app = open_lesson("unlabeled:2")
+    assert [(slider.key, slider.disabled) for slider in app.select_slider] == [("n_labeled", True)]
+    assert not app.sidebar.select_slider
+    app = open_lesson("unlabeled:2:1")
+    assert [(slider.key, slider.disabled) for slider in app.select_slider] == [("n_labeled", False)]
+    assert app.query_params.get("n_labeled", ["200"]) == ["200"]
+
+
+def test_a_goal_is_judged_by_the_runs_numbers_so_trust_in_labels_alone_reaches_it():
+    app = open_lesson("unlabeled:4")
+    finished(app)
+    assert "Not yet" in words(app)
+    app.select_slider(key="gamma").set_value(1.0).run()
+    finished(app)
+    assert bench(app).live.supervised is None
+    assert "Goal reached" in words(app)
+    assert "What you learned" in words(app)
+    assert app.button(key="lesson-following").label == "Next lesson"
+
+
+def test_the_workbench_keeps_the_run_and_the_values_of_the_stage():
+    app = open_lesson("unlabeled:4")
+    app.select_slider(key="gamma").set_value(0.9).run()
+    finished(app)
+    run = bench(app).live.run
+    app.button(key="lesson-leave").click().run()
+    app.run()
+    assert bench(app).live.run is run
+    assert app.sidebar.select_slider(key="gamma").value == 0.9
+
+
+def test_the_previous_run_is_drawn_only_beside_a_later_run_of_the_same_step():
+    app = open_lesson("random-features")
+    app.button(key="lesson-run").click().run()
+    finished(app)
+    app.button(key="lesson-next").click().run()
+    app.run()
+    assert bench(app).live.ghost is not None
+    assert not bench(app).view.scene.has_ghost
+    app = open_lesson("step-size:3")
+    finished(app)
+    app.select_slider(key="step_size").set_value(0.1).run()
+    assert bench(app).view.scene.has_ghost
+
+
+def drawn_on(app, key):
+    """Return the legend of a chart of the stage, and the ends of its axis."""
+    figure = figures(app)[key]
+    return [trace["name"] for trace in figure["data"]], figure["layout"]["yaxis"]["range"]
+
+
+def test_the_axes_and_the_legend_are_there_before_the_run():
+    legend, ends = drawn_on(open_lesson("unlabeled"), "chart-score")
+    assert legend == ["labels only", "test points"]
+    assert ends[0] < 0.5 < 1.0 < ends[1]
+
+
+def test_a_drawn_guess_lies_on_the_chart_of_the_outcome():
+    app = open_page("s3vm", svm_lesson="batches:2:0.5~0.6~0.7~0.8~0.9~1", speed="instant")
+    assert "your guess" in drawn_on(app, "chart-score")[0]
+    waiting = open_page("s3vm", svm_lesson="batches:2", speed="instant")
+    assert set(figures(waiting)) == {"chart-map"}  # the reader draws in the chart's place
+
+
+def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
+    assert "stage-notes" not in [button.key for button in open_lesson("unlabeled").button]
+    app = open_lesson("unlabeled", present="1")
+    assert "**Notes.**" not in words(app)
+    app.button(key="stage-notes").click().run()
+    assert "**Notes.** Point at the filled points" in words(app)
+    app.button(key="lesson-run").click().run()
+    finished(app)
+    assert "**Answer:** *above the dotted curve: unlabeled points help*" in words(app)
+
+
+def test_without_a_lesson_in_the_link_a_class_sees_the_first_one_with_notes_where_asked_for():
+    app = open_lesson("", present="1", notes="1")
+    assert bench(app).lesson.place.lesson.name == "unlabeled"
+    assert "**Notes.** Point at the filled points" in words(app)
+
+
+def test_another_lesson_follows_at_the_end_and_after_the_last_the_list_of_all():
+    assert next_lesson(SETTINGS["auc"], AUC[0]) is AUC[1]
+    assert next_lesson(SETTINGS["auc"], AUC[-1]) is None
+
+
+@each("sent", [None, 7, "x", {"auc:unlabeled": "4"}, [1]])
+def test_a_browser_can_send_what_it_likes_for_marks(sent):
+    assert _checked_marks(sent) == {}
+
+
+def test_a_mark_says_how_much_of_a_lesson_is_done():
+    said = [mark_of({"auc:unlabeled": done}, SETTINGS["auc"], AUC[0]) for done in (0, 2, 4)]
+    assert said == ["", "2 of 4 steps done", ":green[✓ Done]"]
+
+
+GUIDED = [(name, lesson) for name, setting in SETTINGS.items() for lesson in profile_of(setting).guided]
+
+
+@each("name, lesson", GUIDED)
+def test_every_step_has_notes_and_controls_and_a_chart_that_its_setting_has(name, lesson):
+    for number, step in enumerate(lesson.steps):
+        dataset = lesson.values_at(number).get("data", dataset_choice(SETTINGS[name]).default)
+        assert step.notes.endswith((".", "?"))
+        assert set(step.controls) <= set(controls_for(SETTINGS[name], dataset))
+        assert (step.chart == "spectrum") <= (name == "multiclass")
+        assert step.goal is None or step.controls, "a goal is reached by a control"
