@@ -123,6 +123,6 @@ def _scene(bench: Bench, place: Place) -> Scene:
         chart="" if is_hidden else step.chart,
         measures=step.measures,
         guess=place.guess if is_drawn and place.guess is not None else (),
-        ends=(asks.low, asks.high) if is_drawn else (),
+        ends=(asks.low, asks.high) if isinstance(asks, Curve) else (),
         has_ghost=place.has_earlier_run(bench.number) and (outcome or step.goal is not None) and not is_exercise(bench),
     )
