@@ -142,7 +142,8 @@ MISTAKES = [
     (
         'notes = "Ask."',
         'note = "Ask."',
-        ", step 1 has no field 'note'; it has claims, controls, curve, estimate, explanation, goal, notes, pick, show, text, values",
+        ", step 1 has no field 'note'; it has claims, controls, curve, estimate, explanation, goal, notes, pick, show, text, "
+        "values",
     ),
     (
         "estimate.near",
@@ -194,7 +195,8 @@ MISTAKES = [
     (
         TEXT[TEXT.index("[[steps]]") :],
         "steps = [1]",
-        ", step 1 must be an object with text, explanation, values, controls, show, pick, estimate, curve, goal, claims, notes, got 1",
+        ", step 1 must be an object with text, explanation, values, controls, show, pick, estimate, curve, goal, claims, notes, "
+        "got 1",
     ),
     (
         '["better"]',

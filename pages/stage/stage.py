@@ -35,7 +35,7 @@ from pages.stage.top import top
 from pages.workbench.layout import ANSWER, PARTS, hidden_parts
 from pages.workbench.page import edit, go_further, keep_view, prepare
 from pages.workbench.sidebar import spec_without_sidebar
-from pages.workbench.steering import follow
+from pages.workbench.steering import follow, with_edits
 
 _STYLE = Path(__file__).with_suffix(".css")
 AREAS = ("top", "text", "answer", "moves", "pictures", "room", "tools")
@@ -61,6 +61,7 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         if not is_ready():
             return
     if asked is not None:
+        asked = with_edits(bench, asked)
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
     with areas["pictures"]:
@@ -110,7 +111,9 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, status: DeltaG
     with status:
         draw_head(data)
     first = "map" if place.waits or not place.step.chart else "curves"
-    draw_charts(on_edit=partial(edit, bench), lesson={"first": first, "step": f"{place.lesson.name} {place.number} {first}"})
+    draw_charts(
+        on_edit=partial(edit, bench), lesson={"first": first, "step": f"{place.lesson.name} {place.number} {first}"}
+    )
 
 
 def _scene(bench: Bench, place: Place) -> Scene:
