@@ -18,7 +18,6 @@ from pages.shell.front_page import routes
 from pages.shell.room_key import key_route
 from pages.shell.ticks import tick_route
 from pages.stage.links import address_of
-from pages.workbench import room_view
 
 OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
 

@@ -12,7 +12,7 @@ from cases import each
 from opened_pages import open_page
 from room_phones import Phones, forget_loops, without_limits
 from streamlit.runtime.context import ContextProxy
-from test_presenting import presented, press
+from test_stage import presented
 
 from dsgcore.experiments import script
 from dsgcore.studies.room_questions import LABELS, result_of
@@ -74,7 +74,7 @@ def bench_of(app):
 
 def opened():
     """Return a page whose lecturer has asked the class."""
-    app = press(presented(lesson="unlabeled"), "next")
+    app = presented(lesson="unlabeled")
     app.button(key="room-open").click().run()
     return app
 
@@ -111,20 +111,19 @@ def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, 
     app = opened()
     bench, code = bench_of(app), bench_of(app).lesson.room.code
     phones.send(code, "0")
-    press(app, "next")
+    app.button(key="lesson-run").click().run()
     assert not rooms.state(code).is_open
     for _ in range(100):
         if bench.lesson.place.outcome is not None:
             break
         app.run()
-    press(app, "next")
     assert "result" not in phones.asked(code).json()
     click(app, "reveal")
     assert "A ✓: 1" in drawn(app)[0]
     said = phones.asked(code).json()
     assert said["result"]["right"] == 0
     assert said["result"]["why"].startswith("With ten labels")
-    press(app, "next")
+    app.button(key="lesson-next").click().run()
     assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
 
 
@@ -174,7 +173,7 @@ def test_a_link_brings_the_lecturers_browser_back_to_the_room(phones, room, room
         phones.send(room.code)
     rooms.reveal(room)
     browser_of(room)
-    app = press(presented(lesson="unlabeled", room=room.code), "next")
+    app = presented(lesson="unlabeled", room=room.code)
     assert "B: 3" in drawn(app)[0]
     assert not app.warning
 
@@ -183,12 +182,12 @@ def test_a_link_brings_the_lecturers_browser_back_to_the_room(phones, room, room
 def test_another_browser_with_the_lecturers_link_has_no_room(phones, rooms, room, browser_of):
     phones.send(room.code)
     for link in (room.code, f"{room.code}.{room.secret}", f"{room.code}.guessed", ".", "<b>"):
-        app = press(presented(lesson="unlabeled", room=link), "next")
+        app = presented(lesson="unlabeled", room=link)
         assert drawn(app, "room-count") == []
         assert any("one that this browser has opened" in warning.value for warning in app.warning) == (link != ".")
         assert "." not in str(app.query_params["room"])
     browser_of(Key(room.code, "guessed"))
-    app = press(presented(lesson="unlabeled", room=room.code), "next")
+    app = presented(lesson="unlabeled", room=room.code)
     assert any("another lecturer's" in warning.value for warning in app.warning)
     assert rooms.rounds(room, PICK) == [[1]]
 
@@ -249,7 +248,7 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
         if name == "tabs":
             app.session_state["tabs"] = value
     bench.opened |= set(OTHER_TABS)
-    bench.lesson.place.stage = None
+    bench.lesson.place = None
     app.run().run()
     assert [code.value for code in app.code if code.value.startswith("<iframe")]
     found += [*offered(app), *(code.value for code in app.code), caplog.text, repr(bench.lesson.room), repr(bench)]
@@ -335,6 +334,6 @@ def test_drawn_curves_are_shown_as_a_band_and_a_median(phones, rooms, room, brow
     for guess in ("0.5~0.5~0.5~0.5~0.5~0.5", "0.5~0.6~0.7~0.8~0.9~0.9", "1~1~1~1~1~1"):
         phones.send(room.code, guess=guess, name=CURVE.name)
     rooms.reveal(room)
-    app = press(open_page("s3vm", present="1", svm_lesson="batches:2", svm_room=room.code), "next")
+    app = open_page("s3vm", present="1", svm_lesson="batches:2", svm_room=room.code)
     (figure,) = drawn(app, "room-curves")
     assert "median at the start: 0.50, after 10%: 0.60" in figure

@@ -74,8 +74,10 @@ _JS = """
 const RECENT = 500;  // milliseconds in which the server may not know a moved control yet
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
-// The buttons of a lesson that the keys of a presenter's remote control press.
-const MOVES = {PageDown: ".st-key-lesson-on button[kind=primary]:enabled", PageUp: ".st-key-lesson-back button:enabled"};
+// The buttons of a lesson that these keys press: those of a presenter's remote control, and Escape.
+const MOVES = {PageDown: ".st-key-lesson-on button[kind=primary]:enabled", PageUp: ".st-key-lesson-back button:enabled",
+  Escape: ".st-key-lesson-leave button:enabled"};
+const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]";  // Escape closes it
 // Values in this page's link; names in any page's link; time at which Back was pressed, until the page is there.
 const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity, isWriting: false};
 
@@ -165,14 +167,15 @@ function hearKeysBesideSliders() {
   }, true);
 }
 
-/** Treat the keys of a presenter's remote control like arrow keys. */
-function hearRemotes() {
+/** Treat the keys of a presenter's remote control like arrow keys, and leave the lesson with Escape. */
+function hearKeysOfLessons() {
   addEventListener("keydown", event => {
     const selector = MOVES[event.key], button = selector && document.querySelector(selector);
-    if (!button || event.target.closest?.("input, [role=slider]")) return;
+    const isInField = event.key !== "Escape" && event.target.closest?.("input, [role=slider]");
+    if (!button || isInField || document.querySelector(OPEN_LIST)) return;
     event.preventDefault();
     button.click();
-  });
+  }, true);  // before the list closes
 }
 
 /** Close a list when one of its buttons is pressed. Streamlit closes it only for a click beside it, or for Escape. */
@@ -245,7 +248,7 @@ export default function ({data}) {
     lab.isMinded = true;
     mindHistory();
     hearKeysBesideSliders();
-    hearRemotes();
+    hearKeysOfLessons();
     closeChosenLists();
     mindReturns();
   }

@@ -20,9 +20,8 @@ def top(bench: Bench, place: Place) -> None:
         if is_presented():
             lesson_button(bench, "Notes", "stage-notes", _turn_notes, place, icon=":material/notes:", type="tertiary")
         icon = ":material/close:"
-        lesson_button(
-            bench, "Open the workbench", "lesson-leave", _leave, bench, icon=icon, type="tertiary", shortcut="Escape"
-        )
+        # Escape presses it, unless a list is open (shell/browser.py).
+        lesson_button(bench, "Open the workbench", "lesson-leave", _leave, bench, icon=icon, type="tertiary")
 
 
 def progress(place: Place) -> str:
