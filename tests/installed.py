@@ -50,11 +50,11 @@ def environment(site: Path, own: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serving(site: Path, own: Path) -> Iterator[str]:
+def serving(site: Path, own: Path, *options: str) -> Iterator[str]:
     """Serve the app of the package in a folder, from an empty folder, while the block lasts; give its address."""
     (own / "empty").mkdir()
     port = free_port()
-    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser"]
+    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser", *options]
     with (own / "log").open("wb") as log:
         server = subprocess.Popen(command, cwd=own / "empty", env=environment(site, own), stdout=log, stderr=log)
     try:

@@ -1,14 +1,19 @@
 """The built package: what is in it, that it builds the same everywhere, and that it leaves nothing beside itself."""
 
+import re
+import socket
 import subprocess
 import sys
 import urllib.request
 import zipfile
+from pathlib import Path
 
 import pytest
 from installed import ROOT, built, environment, serving, unpacked
+from proxies import needs_nginx
 
 from dsgcore.__main__ import _with_command, main
+from dsgcore.cli.nginx import MOST, configuration
 
 APP = "dsgcore/_app"
 
@@ -57,3 +62,33 @@ def test_without_a_command_the_arguments_are_those_of_app():
 def test_a_port_that_cannot_be_used_is_named(capsys):
     assert main(["--port", "99999"]) == 2
     assert capsys.readouterr().err == "dsg-lab: port 99999 of 127.0.0.1 cannot be used: name a free one with --port\n"
+
+
+def test_the_configuration_of_two_servers_is_the_file_of_the_project():
+    assert (ROOT / ".github" / "nginx.conf").read_text().endswith("\n\n" + configuration([8501, 8502], "8080"))
+
+
+def test_each_of_many_servers_has_a_share_a_cookie_and_all_others_behind_it():
+    ports = list(range(9000, 9000 + MOST))
+    text = configuration(ports, "8080")
+    assert text.count("    upstream ") == MOST
+    assert text.count(" backup;") == MOST * (MOST - 1)
+    assert text.count("3.85% ") == MOST - 1
+    assert "*   z;" in text
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@needs_nginx
+def test_replicas_answer_behind_one_address_and_end_together(tmp_path):
+    with serving(ROOT, tmp_path, "--replicas", "2") as address:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=60) as answer:
+            assert "dsglab_server=" in " ".join(answer.headers.get_all("Set-Cookie"))
+        configured = Path(re.search(r"configuration: (\S+)", (tmp_path / "log").read_text())[1])
+        servers = set(re.findall(r"server 127.0.0.1:(\d+)", configured.read_text()))
+    assert len(servers) == 2
+    assert not configured.exists()
+    for port in servers:
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection(("127.0.0.1", int(port)), timeout=5)
+    assert main(["--replicas", "0"]) == 2

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dsgcore.cli.class_room import EVERYWHERE, open_to_the_class
+from dsgcore.cli.replicas import serve_replicas
 from dsgcore.core.errors import DSGError
 
 HOST, PORT = "127.0.0.1", 8501
@@ -34,6 +35,7 @@ def add_arguments(app: argparse.ArgumentParser) -> None:
         help=f"address; 0.0.0.0 lets other machines in (default: {HOST}). With --class, the address for phones",
     )
     app.add_argument("--base-path", default="", metavar="PREFIX", help="prefix of all addresses, such as lab")
+    app.add_argument("--replicas", type=int, default=1, metavar="N", help="number of servers behind nginx (default: 1)")
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
 
@@ -45,6 +47,8 @@ def serve(given: argparse.Namespace) -> int:
         open_to_the_class(given.address if given.address != EVERYWHERE else None, port, given.base_path)
     if not given.no_browser and _has_screen():
         threading.Thread(target=_open_browser, args=(host, port, given.base_path), daemon=True).start()
+    if given.replicas != 1:
+        return serve_replicas(given.replicas, host, port, ["--base-path", given.base_path])
     options = {"address": host, "port": port, "baseUrlPath": given.base_path}
     sys.argv = ["streamlit", "run", str(app_file()), *(f"--server.{name}={value}" for name, value in options.items())]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

@@ -1,5 +1,6 @@
 """The app of an installed wheel, in a browser: started by the command in an empty folder, it draws a run."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -22,8 +23,8 @@ def test_an_installed_app_draws_a_run(browser, tmp_path):
     try:
         with serving(site, tmp_path) as address:
             page.goto(f"{address}/auc?n_iter=20")
-            expect(page.locator(".js-plotly-plot .scatterlayer path").first).to_be_attached(timeout=LONG)
-            expect(page.locator(".live-status")).to_contain_text("20 of 20", timeout=LONG)
+            expect(page.locator(".js-plotly-plot .js-line").first).to_be_attached(timeout=LONG)
+            expect(page.locator(".live-status")).to_contain_text(re.compile(r"step [1-9]\d* of 20"), timeout=LONG)
             assert page.get_by_test_id("stException").count() == 0
             assert [url for url in failed if "/_stcore/" not in url] == []
     finally:
