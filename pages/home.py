@@ -51,8 +51,7 @@ def _setting(setting: type[Setting]) -> None:
                 f"{profile.headline}: the learned score changes from step to step behind labeled and unlabeled points."
             )
             st.image(picture.svg, width="stretch", alt=alt)
-        name = f"{profile.short} ({profile.paper})" if profile.paper != profile.short else profile.short
-        st.page_link(page_of(setting), label=name)
+        st.page_link(page_of(setting), label=profile.full_name)
 
 
 home()

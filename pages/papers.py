@@ -32,7 +32,7 @@ def page() -> None:
     for setting in SETTINGS.values():
         profile = profile_of(setting)
         if profile.figures:
-            st.header(f"{profile.short}: {profile.paper}")
+            st.header(profile.full_name)
             with st.container(key=f"papers-{setting.name}"):
                 _cards(setting, len(profile.figures))
 

@@ -44,7 +44,7 @@ def test_the_first_thing_to_press_is_the_first_lesson_and_every_setting_has_its_
     links = [link.proto for link in app.get("page_link")]
     assert (links[0].label, links[0].page) == ("Start here", "auc")
     assert links[0].query_string.startswith("lesson=unlabeled")
-    names = [f"{profile.short} ({profile.paper})" for profile in PROFILES.values()]
+    names = [profile.full_name for profile in PROFILES.values()]
     assert [link.label for link in links[1 : len(names) + 1]] == names
     assert len(app.get("image")) == len(names)
 

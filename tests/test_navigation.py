@@ -1,8 +1,13 @@
 """The pages in the navigation: every page that a reader may look for."""
 
 import streamlit as st
-from opened_pages import APP
+from cases import each
+from opened_pages import APP, checked, open_page
 from streamlit.testing.v1 import AppTest
+
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
+from pages.shell.router import FORMER_NAMES
 
 
 def test_every_page_is_in_the_navigation_once_and_home_is_first(monkeypatch):
@@ -16,4 +21,28 @@ def test_every_page_is_in_the_navigation_once_and_home_is_first(monkeypatch):
     assert not AppTest.from_file(APP, default_timeout=60).run().exception
     assert given[0] == "DSG Lab"
     assert given[-4:] == ["Convergence", "Compare", "Papers", "Glossary"]
-    assert len(given) == len(set(given)) == 13
+    assert [profile_of(setting).short for setting in SETTINGS.values()] == given[3:8]
+    assert len(given) == len(set(given)) == 14
+
+
+NAMES = {
+    "similar_unlabeled": "Pairs (TSGSU)",
+    "auc": "Ranking (QSG-S2AUC)",
+    "s3vm": "Gaps (TSGS3VM)",
+    "ordinal": "Ordered classes (QS3ORAO)",
+    "multiclass": "Many classes (PS3VT)",
+}
+
+
+@each("setting, name", NAMES.items())
+def test_a_setting_is_named_by_what_it_does_and_its_paper_second(setting, name):
+    assert profile_of(SETTINGS[setting]).full_name == name
+    assert profile_of(SETTINGS[setting]).short == name.partition(" (")[0]
+
+
+@each("former, name", FORMER_NAMES.items())
+def test_a_link_with_a_former_name_of_a_setting_still_works(former, name):
+    fitting = {"Ordinal": "Ramp", "Multi-class": "Spirals"}.get(former, "Two moons")
+    app = checked(open_page("data", set=fitting, data_setting=former))
+    chosen = app.selectbox(key="data_setting")
+    assert chosen.format_func(chosen.value) == name

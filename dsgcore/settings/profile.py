@@ -130,3 +130,8 @@ class Profile:
     translations: Mapping[str, Translation] = field(default_factory=dict)
     details: Callable[[Run], Details] = plain_details
     risks: Callable[[Run], tuple[Line, ...]] = lambda run: ()
+
+    @property
+    def full_name(self) -> str:
+        """Short name with the paper's name of the method second, for headings."""
+        return self.short if self.paper in ("", self.short) else f"{self.short} ({self.paper})"

@@ -98,7 +98,7 @@ def many_waves() -> Screen:
         [
             map_of("Mean of the waves", shown, field=[s.values for s in sums], cross=shown.centre),
             chart(
-                "Along a line through the cross",
+                "Cut through the cross",
                 Axis("distance from the cross", -0.5, 0.5, (-0.5, 0.0, 0.5)),
                 Axis("", -1.0, 1.0, (-1.0, 0.0, 1.0)),
                 [[Curve(away, cut, name="mean of the waves")] for cut in cuts],

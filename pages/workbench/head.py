@@ -99,7 +99,7 @@ end of the session."""
 def _said(problem: type[Setting], bench: Bench) -> str:
     """Return the page's heading, and a sentence about the method and these data."""
     profile, sentence = profile_of(problem), problem.sentence[:1].upper() + problem.sentence[1:]
-    heading = f"# {profile.short} ({profile.paper})" if profile.paper != profile.short else f"# {profile.short}"
+    heading = f"# {profile.full_name}"
     if bench.live is None or bench.preparation is not None:
         return f"{heading}\n{sentence}."
     run = bench.live.run
