@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
 from dsgcore.settings.guided.questions import BETTER, DIVERGES
 from dsgcore.settings.guided.written import HERE, LessonError, lessons_of
-from dsgcore.settings.page_texts import HERE as TEXTS
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(HERE.rglob("*.toml"))
@@ -233,11 +231,3 @@ def test_what_is_no_toml_gets_a_sentence_with_the_line(tmp_path):
 def test_what_diverges_is_a_claim_by_name_as_no_file_has_to_say_infinity():
     step = next(lesson for lesson in profile_of(SETTINGS["auc"]).guided if lesson.name == "step-size").steps[1]
     assert step.asks.options[step.asks.expected].claims == (Claim("growth", low=math.inf),)
-
-
-def test_the_files_are_installed_with_the_package():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = project["tool"]["setuptools"]["package-data"]["dsgcore"]
-    installed = {file for pattern in patterns for file in (ROOT / "dsgcore").glob(pattern)}
-    assert FILES
-    assert {*FILES, *TEXTS.glob("*.toml")} <= installed
