@@ -33,7 +33,7 @@ def when_done(app, name="auc"):
     return app.run()
 
 
-def test_values_are_found_for_a_poor_kernel_set_at_a_click_and_set_back():
+def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_further(monkeypatch):
     app = open_auc(**POOR)
     before = bench_of(app).asked
     app.selectbox(key="suggest-seconds").select(10)
@@ -53,6 +53,18 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_and_set_back():
     assert app.query_params["sigma"] == f"{found.parameters['sigma']:g}"
     app = app.button(key="suggest-set").click().run()
     assert bench_of(app).asked == before
+    last = len(found.tried)
+    app.selectbox(key=f"suggest-row-{last}").select(last).run()
+    app = app.button(key="suggest-use").click().run()
+    assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
+    app = app.button(key="suggest-set").click().run()
+    assert bench_of(app).asked == before
+    monkeypatch.setattr(suggest_view, "MORE", 1)
+    app = when_done(app.button(key="suggest-more").click().run())
+    more = bench_of(app).suggested.job.result
+    assert len(more.tried) > last
+    known = {(tuple(one.parameters.items()), one.n_iter): one.scores for one in more.tried}
+    assert [one for one in found.tried if known.get((tuple(one.parameters.items()), one.n_iter)) == one.scores]
     app = app.button(key="suggest-close").click().run()
     assert bench_of(app).suggested is None
     assert "suggest-set" not in [button.key for button in app.button]

@@ -13,7 +13,9 @@ from test_data_page import written
 
 from dsgcore.comparing import background
 from dsgcore.comparing.background import Background
+from dsgcore.jobs import shared_queue
 from pages.comparing import which_method
+from pages.studies.going import BUDGET
 
 pytestmark = pytest.mark.compiled
 
@@ -59,6 +61,20 @@ def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
     assert {"Report (HTML)", "Table (CSV)"} <= {button.label for button in app.get("download_button")}
     assert "How many labels would you need?" in [sub.value for sub in app.subheader]
     assert not app.button(key="compare-methods").disabled
+
+
+def test_a_session_cannot_take_more_time_or_memory_than_its_share(monkeypatch):
+    begun = []
+    monkeypatch.setattr(which_method, "Background", lambda *_, **options: begun.append(options))
+    app = checked(open_page("data", set="Iris"))
+    checked(app.selectbox(key="which_seconds").select(max(which_method.TIMES)).run())
+    app.button(key="compare-methods").click().run()
+    assert (begun[0]["memory_limit"], begun[0]["seconds"], begun[0]["jobs"]) == (
+        BUDGET.run.memory,
+        300.0,
+        shared_queue(),
+    )
+    assert begun[0]["seconds"] < BUDGET.seconds
 
 
 def test_another_data_set_ends_the_comparison(only_two):

@@ -16,7 +16,7 @@ from dsgcore.comparing.kept import KeptFits
 from dsgcore.comparing.methods import METHODS, chosen_methods, chosen_score
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.samples import Sample
-from dsgcore.comparing.workers import Workers, workers_for
+from dsgcore.comparing.workers import TOO_SLOW, Workers, workers_for
 from dsgcore.core.parameters import Integer, Real
 from dsgcore.jobs import JobQueue
 from dsgcore.studies.store import Store, default_store
@@ -24,6 +24,7 @@ from dsgcore.studies.store import Store, default_store
 SEEDS = Integer("seeds", 10, low=1, high=1000)
 SECONDS = Real("seconds", 120.0, low=1.0, high=86_400.0)
 JOBS = Integer("jobs", None, low=1, high=256, optional=True)
+MEMORY = Integer("memory_limit", 3 * 10**9, low=10**7, high=10**13)
 # The first rounds end after so many seeds, the later ones after so many more.
 FIRST_ROUNDS, SEEDS_OF_A_ROUND = (1, 3, 6, 10), 10
 # Share of the time for the ranked table; the rest is for the learning curves.
@@ -48,6 +49,7 @@ def compare(
     curves: bool = True,
     store: Store | str | os.PathLike[str] | None = "default",
     jobs: int | JobQueue | None = None,
+    memory_limit: int = 3 * 10**9,
     name: str = "your data",
     tell: Tell = lambda comparison: None,
 ) -> Comparison:
@@ -81,6 +83,8 @@ def compare(
         Store of finished fits. A repeated or interrupted comparison does not repeat them. None keeps nothing.
     jobs : int or JobQueue, optional
         Number of fits at a time, or a queue that others share. By default one for each core.
+    memory_limit : int, default 3,000,000,000
+        Bytes that a fit may take. A method that needs more has no score.
     name : str, default "your data"
         Name of the data in the report.
     tell : callable, optional
@@ -103,7 +107,7 @@ def compare(
     The intervals are Student's on the paired differences over the seeds. If the training sets take most of the known
     labels, the splits share labels, and the intervals are corrected (Nadeau and Bengio 2003).
 
-    Every fit runs in a background process with a memory limit of 3 GB.
+    Every fit runs in a background process. Methods whose fits take long on many points come last in each round.
 
     Examples
     --------
@@ -122,7 +126,8 @@ def compare(
     chosen = chosen_methods(methods, sample.kind)
     plan = _Plan(sample, [m.name for m in chosen], chosen_score(score, sample.kind), n_seeds, limit, name)
     at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)
-    with workers_for(sample, KeptFits(sample, _opened(store)), at_once) as workers:
+    memory = int(MEMORY.check(memory_limit) or 0)
+    with workers_for(sample, KeptFits(sample, _opened(store)), at_once, memory) as workers:
         return _Rounds(plan, workers, tell).carry_out(curves=curves)
 
 
@@ -216,7 +221,8 @@ class _Rounds:
             self.made |= {fit.request for fit in new}
             if new:
                 self.tell(self.result())
-        self.is_complete = self.is_complete and len(self.workers.kept.get(self.asked)) == len(self.asked)
+        done = [fit for fit in self.workers.kept.get(self.asked).values() if fit.note != TOO_SLOW]
+        self.is_complete = self.is_complete and len(done) == len(self.asked)
 
     def _curves(self) -> None:
         """Fit the best methods with fewer and more labels."""

@@ -107,8 +107,6 @@ def fit(request: FitRequest, split: Split, kind: str) -> Fit:
         scores = scores_of(model, split.X_test, split.y_test, kind)
     except DSGError as error:
         return Fit(request, note=str(error))
-    except MemoryError:
-        return Fit(request, note="it needs more memory than a fit may take")
     if not np.isfinite(list(scores.values())).all():
         return Fit(request, note="a score is not a finite number")
     return Fit(request, scores, round(seconds, 4), round(used, 1))

@@ -50,6 +50,8 @@ class Method:
         Name of the class: one of ours, or a key of the everyday competitors.
     parameters : mapping
         Parameters that differ from the defaults.
+    is_slow : bool
+        True if a fit to many points takes much longer than those of the others. It is made after them.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Method:
     effort: int
     estimator: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    is_slow: bool = False
 
     def make(self, seed: int) -> Any:
         """Return the unfitted estimator, with the seed if it has one."""
@@ -69,9 +72,9 @@ class Method:
         return estimator.set_params(random_state=seed) if "random_state" in estimator.get_params() else estimator
 
 
-def _theirs(name: str, title: str, effort: int, *, uses_unlabeled: bool = False) -> Method:
+def _theirs(name: str, title: str, effort: int, *, uses_unlabeled: bool = False, is_slow: bool = False) -> Method:
     kinds = (ORDINAL,) if _THEIRS[name][0] == "ordinal" else (BINARY, CLASSES)
-    return Method(name, title, kinds, uses_unlabeled, effort, name)
+    return Method(name, title, kinds, uses_unlabeled, effort, name, is_slow=is_slow)
 
 
 def _with_twin(name: str, kinds: tuple[str, ...], alone: Mapping[str, Any]) -> tuple[Method, Method]:
@@ -95,9 +98,9 @@ METHODS: Mapping[str, Method] = {
         *_with_twin("TSGS3VM", (BINARY,), {"C_star": 0.0}),
         *_with_twin("QSGS2AUC", (BINARY,), {"gamma": 1.0}),
         *_with_twin("QS3ORAO", (ORDINAL,), {"gamma": 1.0}),
-        _theirs("SelfTraining", "Self-training SVC", 3, uses_unlabeled=True),
+        _theirs("SelfTraining", "Self-training SVC", 3, uses_unlabeled=True, is_slow=True),
         _theirs("SpreadingKNN", "Label spreading, kNN", 3, uses_unlabeled=True),
-        _theirs("SpreadingRBF", "Label spreading, RBF", 3, uses_unlabeled=True),
+        _theirs("SpreadingRBF", "Label spreading, RBF", 3, uses_unlabeled=True, is_slow=True),
     )
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,13 @@ FEWEST_ITERATIONS = 10
 # Memory in bytes of a background search, besides its process after the imports.
 MEMORY = 2 * 10**9
 Tell = Callable[[tuple[float, str]], object]
+
+
+@dataclass(frozen=True)
+class SpecSuggestion(Suggestion):
+    """Result of a search in the background, with the state from which another one continues."""
+
+    search: Search | None = field(default=None, repr=False)
 
 
 def suggest_values(
@@ -75,21 +82,34 @@ def suggest_values(
     return Search(_Runs(replace(spec, changes=()), split), allowed, spec.seed, report).carry_out()
 
 
-def begin_suggesting(queue: JobQueue, spec: Spec, split: Split, seconds: float, **options: Any) -> Job:
-    """Submit the search to a queue of jobs; its reports are the job's progress, and its result is a `Suggestion`.
+def begin_suggesting(
+    queue: JobQueue, spec: Spec, split: Split, seconds: float, *, search: Search | None = None, **options: Any
+) -> Job:
+    """Submit the search to a queue of jobs; its reports are the job's progress, and its result is a `SpecSuggestion`.
 
-    The job gets only visible data: no hidden labels and no test points. Options are `lease` and `is_wanted` of
-    `JobQueue.submit`. Errors of `suggest_values` are raised before the job begins.
+    With the `search` of an earlier result for the same spec and split, it continues there. The job gets only visible
+    data: no hidden labels and no test points. Options are `lease` and `is_wanted` of `JobQueue.submit`. Errors of
+    `suggest_values` are raised before the job begins.
     """
     held = _seen(split)
     _Runs(spec, held)
     limit = 2.0 * seconds + 30.0
-    return queue.submit(find_values, spec.to_json(), held, seconds, memory_limit=MEMORY, time_limit=limit, **options)
+    options |= {"memory_limit": MEMORY, "time_limit": limit}
+    return queue.submit(find_values, spec.to_json(), held, seconds, search, **options)
 
 
-def find_values(spec: str, split: Split, seconds: float, *, report: Tell) -> Suggestion:
-    """Choose values in a separate process; arguments as in `suggest_values`."""
-    return suggest_values(Spec.from_json(spec), split, seconds=seconds, report=report)
+def find_values(
+    spec: str, split: Split, seconds: float, search: Search | None = None, *, report: Tell
+) -> SpecSuggestion:
+    """Choose values in a separate process; arguments as in `begin_suggesting`."""
+    asked = replace(Spec.from_json(spec), changes=())
+    runs = _Runs(asked, split)
+    if search is None:
+        search = Search(runs, float(SECONDS.check(seconds) or 0.0), asked.seed, report)
+        found = search.carry_out()
+    else:
+        found = search.resumed(runs, report).go_on(seconds)
+    return SpecSuggestion(**vars(found), search=search)
 
 
 def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:

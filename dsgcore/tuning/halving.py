@@ -105,6 +105,15 @@ class Search:
         self._own: dict[tuple[int, int], Tried] = {}
         self._seconds_each = 1e-3
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the subject and `report`, for another process. `resumed` needs them again."""
+        return vars(self) | {"subject": None, "report": None}
+
+    def resumed(self, subject: Subject, report: Callable[[tuple[float, str]], object]) -> Search:
+        """Return the search with its subject, after it has come from another process."""
+        self.subject, self.report = subject, report
+        return self
+
     @property
     def is_over(self) -> bool:
         """True if the time is up."""

@@ -11,6 +11,7 @@ from dsgcore.comparing.background import Background
 from dsgcore.comparing.curve_figure import curve_figure
 from dsgcore.comparing.report import BANDS, explanation_of, setting_of, shown_table
 from dsgcore.data import Dataset
+from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import shared_queue
 from pages.controls.own_file import plain
 
@@ -49,7 +50,8 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
 
         def begin() -> None:
             given = {"n_labeled": int(labels), "seeds": int(seeds), "seconds": float(seconds), "ordered": is_ordered}
-            begun = Background(sample.X, sample.y, **given, name=name, jobs=shared_queue())
+            limits = {"jobs": shared_queue(), "memory_limit": GIGABYTE}
+            begun = Background(sample.X, sample.y, **given, name=name, **limits)
             st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256
 
         st.button(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,8 +13,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import Spec, begin_suggesting, with_values
+from dsgcore.experiments.suggesting import SpecSuggestion
 from dsgcore.jobs import Job, JobError, JobState, shared_queue
-from dsgcore.model_selection import FoldError, Suggestion, Tried
+from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.own_file import plain
@@ -21,7 +23,7 @@ from pages.session.bench import Bench, once
 from pages.shell.job_panel import job_panel
 from pages.workbench.steering import take
 
-SECONDS, DEFAULT = (10, 20, 60, 180), 20
+SECONDS, DEFAULT, MORE = (10, 20, 60, 180), 20, 60
 TICK_SECONDS, LEASE_SECONDS = 0.5, 90.0
 TABLE_HEIGHT = 250
 WHAT = (
@@ -32,7 +34,8 @@ WHAT = (
 HOW = (
     "Each row is a candidate. The first round uses an eighth of the iterations and two folds. The "
     "best third goes on to the next round. The score is the method's own score on the labels of the "
-    "folds. For similar pairs it is minus the estimated risk, which needs no label."
+    "folds. For similar pairs it is minus the estimated risk, which needs no label. The difference is to the current "
+    "values in the same round, with its 95 % interval."
 )
 
 
@@ -43,7 +46,7 @@ class Asked:
     spec: Spec
     job: Job | None
     refused: str = ""
-    is_set: bool = False
+    is_set: bool = False  # True if the controls have values of a candidate
 
 
 def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
@@ -72,16 +75,20 @@ def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
         )
 
 
-def _begin(bench: Bench, seconds: int) -> None:
+def _begin(bench: Bench, seconds: int, before: Asked | None = None) -> None:
+    """Start a search, or continue one from its result."""
     assert bench.live is not None
     assert bench.asked is not None
+    spec, search = bench.asked, None
+    if before is not None and before.job is not None:
+        spec, search = before.spec, before.job.result.search
     try:
         split, lease = bench.live.run.split, LEASE_SECONDS
-        job = begin_suggesting(shared_queue(), bench.asked, split, float(seconds), lease=lease)
+        job = begin_suggesting(shared_queue(), spec, split, float(seconds), search=search, lease=lease)
     except (FoldError, JobError) as error:
-        bench.suggested = Asked(bench.asked, None, str(error))
+        bench.suggested = Asked(spec, None, str(error))
         return
-    bench.suggested = Asked(bench.asked, job)
+    bench.suggested = Asked(spec, job, is_set=before is not None and before.is_set)
 
 
 def suggestion(bench: Bench) -> None:
@@ -133,17 +140,31 @@ def _close(bench: Bench) -> None:
     bench.suggested = None
 
 
-def _found(bench: Bench, asked: Asked, found: Suggestion) -> None:
+def _found(bench: Bench, asked: Asked, found: SpecSuggestion) -> None:
     offered = controls_for(type(asked.spec.problem), asked.spec.data.name, asked.spec.kernel.name)
     changes = _changes(asked.spec, found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(_words(asked, found, changes, offered), width="stretch")
-        if changes:
-            _set_button(bench, asked, changes)
+        if asked.is_set or changes:
+            _set_button(bench, asked, found)
+        if found.search is not None:
+            more = (bench, bench.drawn, _begin, bench, MORE, asked)
+            label = f"Go on for {MORE} s more"
+            st.button(label, key="suggest-more", icon=":material/more_time:", on_click=once, args=more)
         _close_button(bench)
     with st.expander(f"Candidates ({len(found.tried)})"):
         st.dataframe(_table(asked.spec, found, offered), width="stretch", height=TABLE_HEIGHT, hide_index=True)
+        _choose_row(bench, asked, found)
         st.caption(HOW)
+
+
+def _choose_row(bench: Bench, asked: Asked, found: Suggestion) -> None:
+    """Draw the choice of any row, and the button that sets its values."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        rows = range(1, len(found.tried) + 1)
+        row = st.selectbox("Row", rows, key=f"suggest-row-{len(found.tried)}", width=110)
+        arguments = (bench, bench.drawn, _set, bench, asked, found, found.tried[row - 1].parameters)
+        st.button("Use it anyway", key="suggest-use", icon=":material/check:", on_click=once, args=arguments)
 
 
 def _changes(spec: Spec, found: Suggestion) -> dict[str, Any]:
@@ -157,22 +178,28 @@ def _values(spec: Spec, names: Any) -> dict[str, Any]:
     return {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in names}
 
 
-def _set_button(bench: Bench, asked: Asked, changes: dict[str, Any]) -> None:
+def _set_button(bench: Bench, asked: Asked, found: Suggestion) -> None:
     """Offer to set the values, or to restore the previous ones after they are set."""
-    values = _values(asked.spec, changes) if asked.is_set else changes
+    values: Mapping[str, Any] = {} if asked.is_set else found.parameters
     st.button(
         "Undo" if asked.is_set else "Use these values",
         key="suggest-set",
         icon=":material/undo:" if asked.is_set else ":material/check:",
         type="secondary" if asked.is_set else "primary",
         on_click=once,
-        args=(bench, bench.drawn, _set, bench, asked, values),
+        args=(bench, bench.drawn, _set, bench, asked, found, values),
     )
 
 
-def _set(bench: Bench, asked: Asked, values: dict[str, Any]) -> None:
-    asked.is_set = not asked.is_set
-    take(bench, values)
+def _set(bench: Bench, asked: Asked, found: Suggestion, parameters: Mapping[str, Any]) -> None:
+    """Set the controls to a candidate's values; no parameters are the values before the search."""
+    asked.is_set = bool(parameters)
+    take(bench, _values(with_values(asked.spec, parameters), _tuned(found)))
+
+
+def _tuned(found: Suggestion) -> set[str]:
+    """Return the names of all parameters that differ in some candidate."""
+    return {name for one in found.tried for name in one.parameters}
 
 
 def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: dict[str, Control]) -> str:
@@ -196,18 +223,20 @@ def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: di
 
 
 def _table(spec: Spec, found: Suggestion, offered: dict[str, Control]) -> pd.DataFrame:
-    names = sorted({name for one in found.tried for name in one.parameters}, key=list(offered).index)
-    own = _values(spec, names)
-    return pd.DataFrame([_row(one, own, offered) for one in found.tried])
+    """Return the candidates in the order of their ranking, with their differences from the current values."""
+    own = _values(spec, sorted(_tuned(found), key=list(offered).index))
+    return pd.DataFrame([_row(number, found, own, offered) for number in range(len(found.tried))])
 
 
-def _row(one: Tried, own: dict[str, Any], offered: dict[str, Control]) -> dict[str, str]:
-    spread = float(np.std(one.scores, ddof=1) / len(one.scores) ** 0.5) if len(one.scores) > 1 else float("nan")
-    is_good = np.isfinite(one.mean)
+def _row(number: int, found: Suggestion, own: dict[str, Any], offered: dict[str, Control]) -> dict[str, str]:
+    one, (gain, reach, *_) = found.tried[number], found.gains[number]
+    is_own = not one.parameters
     return {
-        "": "" if one.parameters else "current values",
-        "score": f"{one.mean:.4f}" if is_good else "diverged",
-        "± se": f"{spread:.4f}" if is_good and np.isfinite(spread) else "–",
+        "row": str(number + 1),
+        "": "current values" if is_own else "",
+        "score": f"{one.mean:.4f}" if np.isfinite(one.mean) else "diverged",
+        "difference": f"{gain:+.4f}" if np.isfinite(gain) and not is_own else "",
+        "95 % interval": f"{gain - reach:+.4f} to {gain + reach:+.4f}" if np.isfinite(reach) and not is_own else "",
         "folds": str(len(one.scores)),
         "iterations": str(one.n_iter),
         **{
