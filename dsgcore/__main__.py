@@ -109,11 +109,16 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
 
 
+_DATA = "a Parquet file, a folder of them, or a CSV, TSV, LIBSVM or npz file"
+
+
 def _add_fit(fit: argparse.ArgumentParser) -> None:
-    fit.add_argument("method", metavar="METHOD", help="QSGS2AUC, TSGS3VM, QS3ORAO or TSGSU")
-    fit.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
     fit.add_argument(
-        "--target", required=True, metavar="COLUMN", help="label column; a row with an empty cell is unlabeled"
+        "method", metavar="METHOD", help="QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU, PS3VT, or a competitor such as EverydaySVC"
+    )
+    fit.add_argument("data", type=Path, metavar="DATA", help=_DATA)
+    fit.add_argument(
+        "--target", metavar="COLUMN", help="label column (LIBSVM and npz: y); a row with an empty cell is unlabeled"
     )
     fit.add_argument(
         "--unlabeled",
@@ -155,9 +160,11 @@ def _add_features(fit: argparse.ArgumentParser) -> None:
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("model", type=Path, metavar="MODEL", help="model.npz, or the folder that fit has written")
-    predict.add_argument("data", type=Path, metavar="DATA", help="a Parquet file, or a folder of them")
+    predict.add_argument("data", type=Path, metavar="DATA", help=_DATA)
     predict.add_argument("--out", required=True, metavar="DIR", help="folder for one Parquet file per row group")
     predict.add_argument("--features", metavar="A,B,..", help="feature columns (default: those of fit, or all)")
+    predict.add_argument("--keep", metavar="A,B,..", help="columns of the data to copy to the output, such as id")
+    predict.add_argument("--csv", type=Path, metavar="FILE", help="also write all rows to this CSV file")
     predict.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that computes the scores")
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
@@ -222,14 +229,14 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
     ),
     "fit": (
         _add_fit,
-        "train a method on the rows of Parquet files",
-        "Train a method on the rows of Parquet files. The same command resumes a stopped run from its checkpoint.",
+        "train a method on the rows of a file or a folder",
+        "Train a method on a file, or on a folder of Parquet files. The same command resumes a stopped run from its checkpoint.",
         "fit TSGS3VM rows --target income --out model --set n_iter=500",
     ),
     "predict": (
         _add_predict,
-        "write a model's scores for the rows of Parquet files",
-        "Write a model's scores for the rows of Parquet files to new Parquet files, one per row group.",
+        "write a model's classes and scores for the rows of a file or a folder",
+        "Write a model's classes and scores for the rows of a file or a folder to Parquet files, one per row group.",
         "predict model rows --out scores",
     ),
 }

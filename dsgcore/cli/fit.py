@@ -7,17 +7,22 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import joblib
 import numpy as np
 
+from dsgcore.baselines.registry import METHODS as COMPETITORS
 from dsgcore.cli.sweep import INTERRUPTED, bar, client_of
 from dsgcore.cluster import ClusterError
 from dsgcore.core.old_names import new_names
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
-from dsgcore.data.out_of_core import Preparation, rows_of
+from dsgcore.data.out_of_core import Rows, rows_of
+from dsgcore.data.out_of_core.tables import NAMELESS, TARGET, as_parquet
 from dsgcore.data.reading.names import listed_names
 from dsgcore.data.reading.recipe import MISSING_WORDS
 from dsgcore.estimators.auc import QSGS2AUC
@@ -25,10 +30,18 @@ from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
+from dsgcore.scoring.fitted import MACHINE, MODEL
 from dsgcore.solver.model_files import ModelError
 
 METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
-_METHOD = Choice("METHOD", None, options=tuple(METHODS))
+# Methods that need all rows in memory, by name: the module of each.
+IN_MEMORY = {"PS3VT": "dsgcore.estimators.ps3vt"} | {
+    name: module
+    for setting, own in COMPETITORS.items()
+    if setting != "similar_unlabeled"
+    for name, module in own.items()
+}
+_METHOD = Choice("METHOD", None, options=(*METHODS, *IN_MEMORY))
 RESULTS = ("model.npz", "fit.json")
 # Checkpoint file of a stopped run, and its seed if none is given. With another seed it would be another run.
 CHECKPOINT, SEED = "checkpoint.npz", 0
@@ -38,14 +51,18 @@ _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "threshol
 
 
 def fit(given: argparse.Namespace) -> int:
-    """Train a method on the rows of Parquet files, and write its model; return the exit code."""
-    estimator = METHODS[_METHOD.check(given.method)](**_parameters(given.method, given.set or ()))
+    """Train a method on the rows of a file or a folder, and write its model; return the exit code."""
+    kind = _kind_of(given.method)
+    given.target = given.target or _usual_target(given.data)
+    estimator = kind(**_parameters(kind, given.set or ()))
     given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
     _check_finished(estimator, given)
+    if given.method in IN_MEMORY:
+        return _fit_in_memory(estimator, given)
     checkpoint, progress = given.out / CHECKPOINT, _Progress(estimator.n_iter, is_quiet=given.quiet)
     kept = f"the iterations so far are in {checkpoint}, and the same command continues from them"
     try:
-        preparation = _train(estimator, given, checkpoint, progress)
+        rows = _train(estimator, given, checkpoint, progress)
     except KeyboardInterrupt:
         print(f"\ndsg-lab: stopped; {kept}", file=sys.stderr)
         return INTERRUPTED
@@ -54,15 +71,13 @@ def fit(given: argparse.Namespace) -> int:
         raise ClusterError(f"{error}; {kept}" if checkpoint.exists() else str(error)) from None
     with whole_files(given.out, RESULTS) as part:
         estimator.model_.save(part / RESULTS[0])
-        (part / RESULTS[1]).write_text(
-            json.dumps(_said(estimator, given, preparation), indent=2) + "\n", encoding="utf-8"
-        )
+        _write_facts(part, estimator, given, rows)
     checkpoint.unlink(missing_ok=True)
     progress.end()
     return 0
 
 
-def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Namespace) -> None:
+def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
     """Raise if the folder holds the finished model of another command; the same command may replace its own model."""
     try:
         then = json.loads((given.out / RESULTS[1]).read_text(encoding="utf-8"))
@@ -89,11 +104,46 @@ def _check_finished(estimator: FunctionalGradientEstimator, given: argparse.Name
         )
 
 
-def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:
+def _kind_of(method: str) -> type[Any]:
+    name = str(_METHOD.check(method))
+    return METHODS[name] if name in METHODS else getattr(import_module(IN_MEMORY[name]), name)
+
+
+def _usual_target(data: Path) -> str:
+    """Return the column of the labels in a file whose columns have no names."""
+    if data.suffix.lower() in NAMELESS:
+        return TARGET
+    raise ParameterError("--target must name the column of the labels, got none")
+
+
+def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
+    """Train a method that needs all rows in memory; write its model, or the whole estimator."""
+    if given.dask is not None:
+        raise ParameterError(f"--dask is for {', '.join(METHODS)}, got {given.method}, which needs all rows in memory")
+    progress = _Progress(0, is_quiet=given.quiet)
+    with TemporaryDirectory(prefix="dsgcore-rows-") as folder:
+        rows, labels = _rows(given, Path(folder), progress.read)
+        progress.notes = rows.notes
+        progress.print_notes()
+        estimator.fit(rows[:], labels)
+    is_model = hasattr(estimator, "model_") and hasattr(estimator.model_, "save")
+    files = (MODEL if is_model else MACHINE, RESULTS[1])
+    with whole_files(given.out, files) as part:
+        if is_model:
+            estimator.model_.save(part / MODEL)
+        else:
+            joblib.dump(estimator, part / MACHINE)
+        _write_facts(part, estimator, given, rows)
+    progress.end()
+    return 0
+
+
+def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
     """Return the parameters of NAME=VALUE. A value is JSON, or text otherwise."""
-    known = METHODS[method]().get_params()
-    old: Mapping[str, str] = getattr(METHODS[method], "old_names", {})
-    found: dict[str, Any] = {"random_state": SEED} | {name: ALONE[name] for name in ALONE if name in known}
+    known = kind().get_params()
+    old: Mapping[str, str] = getattr(kind, "old_names", {})
+    usual = {"random_state": SEED, **ALONE}
+    found: dict[str, Any] = {name: usual[name] for name in usual if name in known}
     for one in said:
         name, is_given, value = one.partition("=")
         name = old.get(name, name)
@@ -108,22 +158,28 @@ def _parameters(method: str, said: Sequence[str]) -> dict[str, Any]:
 
 def _train(
     estimator: FunctionalGradientEstimator, given: argparse.Namespace, checkpoint: Path, progress: _Progress
-) -> Preparation | None:
-    """Train, here or on a cluster, from the checkpoint's iterations on; return the steps applied to every row."""
-    features = listed_names(given.features)
-    words = MISSING_WORDS if given.missing_words is None else listed_names(given.missing_words)
-    with nullcontext() if given.dask is None else client_of(given.dask) as client:
-        done = {"missing": given.missing, "scaling": given.scaling, "tell": progress.read}
-        chosen = {"features": features, "drop": given.drop, "missing_words": words, "unlabeled": given.unlabeled}
-        rows, labels = rows_of(given.data, given.target, **chosen, **done)
+) -> Rows:
+    """Train, here or on a cluster, from the checkpoint's iterations on; return the rows."""
+    with (
+        nullcontext() if given.dask is None else client_of(given.dask) as client,
+        TemporaryDirectory(prefix="dsgcore-rows-") as folder,
+    ):
+        rows, labels = _rows(given, Path(folder), progress.read)
         progress.say(rows.notes)
         estimator.fit(rows, labels, client=client, checkpoint=checkpoint, every=given.every, tell=progress.made)
-    return rows.preparation
+    return rows
 
 
-def _said(
-    estimator: FunctionalGradientEstimator, given: argparse.Namespace, preparation: Preparation | None
-) -> dict[str, Any]:
+def _rows(given: argparse.Namespace, folder: Path, tell: Any) -> tuple[Rows, Any]:
+    """Return the command's rows and labels; `folder` is for a copy of a file that is no Parquet file."""
+    features = listed_names(given.features)
+    words = MISSING_WORDS if given.missing_words is None else listed_names(given.missing_words)
+    done = {"missing": given.missing, "scaling": given.scaling, "tell": tell}
+    chosen = {"features": features, "drop": given.drop, "missing_words": words, "unlabeled": given.unlabeled}
+    return rows_of(as_parquet(given.data, folder), given.target, **chosen, **done)
+
+
+def _said(estimator: Any, given: argparse.Namespace, rows: Rows) -> dict[str, Any]:
     """Return facts about a model that its file does not hold: its training, and its decision thresholds."""
     learned = {name.strip("_"): getattr(estimator, name) for name in _LEARNED if hasattr(estimator, name)}
     return {
@@ -131,11 +187,16 @@ def _said(
         "data": str(given.data),
         "target": given.target,
         "unlabeled": given.unlabeled,
-        "features": list(getattr(estimator, "feature_names_in_", ())),
-        "preparation": None if preparation is None else preparation.to_dict(),
+        "features": list(rows.names or ()),
+        "preparation": None if rows.preparation is None else rows.preparation.to_dict(),
         "parameters": estimator.get_params(),
         **{name: np.asarray(value).tolist() for name, value in learned.items()},
     }
+
+
+def _write_facts(folder: Path, estimator: Any, given: argparse.Namespace, rows: Rows) -> None:
+    text = json.dumps(_said(estimator, given, rows), indent=2) + "\n"
+    (folder / RESULTS[1]).write_text(text, encoding="utf-8")
 
 
 class _Progress:
@@ -151,14 +212,15 @@ class _Progress:
 
     def made(self, t: int) -> None:
         """Report an iteration. Before the first one, print the notes about the training data."""
-        self._print_notes()
+        self.print_notes()
         self._show(f"{bar(t, self.n_iter)} {t} of at most {self.n_iter} iterations")
 
     def say(self, notes: Sequence[str]) -> None:
         """Keep the notes about the training data. They are printed even with --quiet."""
         self.notes = tuple(notes)
 
-    def _print_notes(self) -> None:
+    def print_notes(self) -> None:
+        """Print the notes about the training data, once."""
         if self.notes:
             self.end()
             print(*self.notes, sep="\n", file=sys.stderr)

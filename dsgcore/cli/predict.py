@@ -5,26 +5,51 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
 
 from dsgcore.cli.sweep import INTERRUPTED, bar, on_cluster
+from dsgcore.core.text_files import check_place
+from dsgcore.data.out_of_core.tables import as_parquet
 from dsgcore.data.reading.names import listed_names
+from dsgcore.scoring.fitted import facts_of
 from dsgcore.scoring.parquet import score_parquet
 
 
 def predict(given: argparse.Namespace) -> int:
-    """Write a model's values at the points of Parquet files; return the exit code."""
-    features = listed_names(given.features)
+    """Write classes and scores of the points of a file or folder; return the exit code."""
+    features, keep = listed_names(given.features), listed_names(given.keep) or ()
+    if given.csv is not None:
+        check_place(given.csv, "--csv")
     tell = (lambda done, of, new: None) if given.quiet else _show
     try:
-        with nullcontext() if given.dask is None else on_cluster(given.dask) as cluster:
+        with (
+            nullcontext() if given.dask is None else on_cluster(given.dask) as cluster,
+            TemporaryDirectory(prefix="dsgcore-rows-") as folder,
+        ):
             executor = None if cluster is None else cluster[0]
-            score_parquet(given.model, given.data, given.out, features=features, executor=executor, tell=tell)
+            named = facts_of(given.model)["features"] if given.model.is_dir() else features
+            data = as_parquet(given.data, Path(folder), named)
+            options: dict[str, Any] = {"features": features, "keep": keep, "executor": executor, "tell": tell}
+            score_parquet(given.model, data, given.out, **options)
     except KeyboardInterrupt:
         print(f"\ndsg-lab: stopped; the files in {given.out} are kept, and the same command continues", file=sys.stderr)
         return INTERRUPTED
     if not given.quiet:
         print(file=sys.stderr)
+    if given.csv is not None:
+        _write_csv(given.out, given.csv)
     return 0
+
+
+def _write_csv(parts: Path, file: Path) -> None:
+    """Write all parts to one CSV file, in the order of the rows."""
+    for number, part in enumerate(sorted(parts.glob("part-*.parquet"))):
+        is_first = number == 0
+        pd.read_parquet(part).to_csv(file, mode="w" if is_first else "a", header=is_first, index=False)
 
 
 def _show(done: int, of: int, new: int) -> None:

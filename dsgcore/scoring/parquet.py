@@ -11,15 +11,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
 from dsgcore.data.out_of_core import Preparation, Rows, rows_of
-from dsgcore.models import load_model
+from dsgcore.scoring.fitted import MACHINE, MODEL, Fitted, facts_of
 from dsgcore.solver.model import points_at_a_time
 from dsgcore.solver.model_files import ModelError
 
@@ -33,11 +31,12 @@ PARTS_AT_ONCE = 2
 class _Task:
     """One part of the data, with all that another process needs to know."""
 
-    model: str
+    model: Fitted
     data: str
     features: tuple[str, ...] | None
     preparation: str  # as JSON, or empty
     digest: str  # identifies the model and the files: after a change they are opened again
+    keep: tuple[str, ...]  # columns to copy from the data
     number: int
     to: str
     part: str  # its name, and its number of rows
@@ -45,7 +44,8 @@ class _Task:
     @property
     def key(self) -> str:
         """Cache key of the values in a file."""
-        return f"{self.digest} {self.features} {self.preparation}{self.part}"
+        columns = f"{self.keep} " if self.keep else ""
+        return f"{self.digest} {self.features} {columns}{self.model.decision}{self.preparation}{self.part}"
 
 
 def score_parquet(
@@ -54,22 +54,25 @@ def score_parquet(
     out: Path,
     *,
     features: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
     executor: Executor | None = None,
     tell: Callable[[int, int, int], object] = lambda done, of, new: None,
 ) -> int:
-    """Write a model's values at the points of Parquet files, one file per row group; return the number of new files.
+    """Write classes and scores of the points of Parquet files, one file per row group; return the number of new files.
 
     Parameters
     ----------
     model : path
         A model file, as `Expansion.save` writes it; or the folder that ``dsg-lab fit`` has written. A folder
-        also gives the columns and the preparation of rows.
+        also gives the columns, the preparation of rows, and the classes.
     data : path
         A Parquet file, or a folder of them.
     out : path
         A folder. Files in it for the same model and data are kept, and not computed again.
     features : sequence of str, optional
         The feature columns, in their order; by default those of the folder, or all.
+    keep : sequence of str, optional
+        Columns of the data that the output has, too.
     executor : concurrent.futures.Executor, optional
         Other processes, which find the same files. By default this process, on all cores.
     tell : callable, optional
@@ -84,15 +87,15 @@ def score_parquet(
     DSGError
         If the files, the model or the folder cannot be used.
     """
-    model, named, preparation = _fitted(model)
+    fitted, named, preparation = _fitted(model)
     features = _tuple(features) or named
     stamp = _stamp(data)
-    rows, d = _rows(str(data.resolve()), features, preparation, stamp, None), load_model(model).d
+    rows, d = _rows(str(data.resolve()), features, preparation, stamp, None), fitted.d
     if rows.shape[1] != d:
         raise DataError(f"the model needs {d} feature columns, got {rows.shape[1]}: choose them with --features")
     out.mkdir(parents=True, exist_ok=True)
-    digest = hashlib.sha256(model.read_bytes() + stamp).hexdigest()
-    task = partial(_Task, str(model.resolve()), str(data.resolve()), features, preparation, digest)
+    digest = hashlib.sha256(Path(fitted.file).read_bytes() + stamp).hexdigest()
+    task = partial(_Task, fitted, str(data.resolve()), features, preparation, digest, tuple(keep))
     tasks = list(_tasks(task, out, rows))
     missing = [task for task in tasks if not _is_there(task)]
     tell(len(tasks) - len(missing), len(tasks), 0)
@@ -111,18 +114,18 @@ def _tuple(features: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if features is None else tuple(features)
 
 
-def _fitted(model: Path) -> tuple[Path, tuple[str, ...] | None, str]:
-    """Return a model's file; for a folder that a fit has written also its columns and, as JSON, its preparation of rows."""
+def _fitted(model: Path) -> tuple[Fitted, tuple[str, ...] | None, str]:
+    """Return a trained method; for a folder that a fit has written also its columns and, as JSON, its preparation of rows."""
     if not model.is_dir():
-        return model, None, ""
-    try:
-        said = json.loads((model / "fit.json").read_text(encoding="utf-8"))
-        features, preparation = said["features"], said.get("preparation")
-    except (OSError, ValueError, KeyError, TypeError):
-        raise DataError(
-            f"{quoted(str(model))} must be a model's file, or a folder that `dsgcore fit` has written"
-        ) from None
-    return model / "model.npz", _tuple(features) or None, "" if preparation is None else json.dumps(preparation)
+        return Fitted.of(model), None, ""
+    said = facts_of(model)
+    file = next((model / name for name in (MODEL, MACHINE) if (model / name).exists()), model / MODEL)
+    preparation = said.get("preparation")
+    return (
+        Fitted.of(file, said),
+        _tuple(said["features"]) or None,
+        "" if preparation is None else json.dumps(preparation),
+    )
 
 
 def _tasks(task: Callable[..., _Task], out: Path, rows: Rows) -> Iterator[_Task]:
@@ -168,29 +171,24 @@ def score_part(task: _Task) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    model = _model(task.model, os.stat(task.model).st_mtime_ns)
+    model = _model(task.model, os.stat(task.model.file).st_mtime_ns)
     rows = _rows(task.data, task.features, task.preparation, task.digest, model.dtype)
     pieces = rows.pieces(rows.rows_of_part(task.number), points_at_a_time(model.d))
     try:
-        values = np.concatenate([model.evaluate(piece) for piece in pieces])
+        made = [model.scored(piece) for piece in pieces]
     except ModelError as error:
         raise DataError(f"{task.part}: {error}") from None
-    table = pyarrow.table(_columns(values)).replace_schema_metadata({KEY: task.key.encode()})
+    columns = {name: rows.column_of_part(name, task.number) for name in task.keep}
+    columns |= {name: np.concatenate([piece[name] for piece in made]) for name in made[0]}
+    table = pyarrow.table(columns).replace_schema_metadata({KEY: task.key.encode()})
     part = f"{task.to}.{os.getpid()}.part"
     parquet.write_table(table, part)
     os.replace(part, task.to)
 
 
-def _columns(values: NDArray) -> dict[str, NDArray]:
-    """Return the columns of a table: one score per point, or one per class."""
-    if values.ndim == 1:
-        return {"score": values}
-    return {f"score {k}": np.ascontiguousarray(column) for k, column in enumerate(values.T)}
-
-
 @lru_cache(maxsize=2)
-def _model(file: str, changed: int) -> Any:
-    return load_model(file)
+def _model(model: Fitted, changed: int) -> Fitted:
+    return Fitted(model.file, model.decision)  # reads its file once
 
 
 @lru_cache(maxsize=2)

@@ -178,6 +178,13 @@ class Rows:
         """Return the numbers of a part's rows."""
         return np.arange(self._reader.starts[number], self._reader.starts[number + 1])
 
+    def column_of_part(self, name: str, number: int) -> Any:
+        """Return any column of a part of a Parquet file, as the file holds it; raise `DataError` if there is none."""
+        part: Any = self._reader.parts[number]
+        if not hasattr(part, "labels") or name not in part.schema.names:
+            raise DataError(f"there is no column {name!r} in {part.name}: choose other columns to keep")
+        return part.labels(name)
+
     def taken(self, rows: NDArray) -> Self:
         """Return a lazy array of some of the rows, in this order; reads nothing."""
         other = copy(self)
