@@ -162,3 +162,13 @@ def test_lessons_names_are_their_own():
         names = [lesson.name for lesson in profile_of(setting).guided]
         assert len(names) == len(set(names))
         assert all(":" not in name for name in names)
+
+
+def test_the_map_of_a_step_that_is_too_big_turns_over_at_each_step():
+    lesson = next(lesson for name, lesson in EVERY_LESSON if lesson.name == "too-big-a-step")
+    for seed in SEEDS:
+        run = LiveRun(spec_of("auc", lesson.values_at(1), seed)).run
+        run.advance()
+        before, last = (run.at(t).test_values for t in (run.t - 1, run.t))
+        assert np.corrcoef(before, last)[0, 1] < -0.9
+        assert np.abs(last).max() > 1e12

@@ -256,3 +256,14 @@ def test_every_step_has_notes_and_controls_and_a_chart_that_its_setting_has(name
         assert set(step.controls) <= set(controls_for(SETTINGS[name], dataset))
         assert (step.chart == "spectrum") <= (name == "multiclass")
         assert step.goal is None or step.controls, "a goal is reached by a control"
+
+
+def test_the_map_of_a_diverged_run_is_its_last_finite_one():
+    app = open_lesson("too-big-a-step:2", seed="0")
+    app.radio[0].set_value("turn over at each step, with values that grow without bound").run()
+    app.button(key="lesson-run").click().run()
+    finished(app)
+    run, shown = bench(app).live.run, figures(app)["chart-map"]
+    assert run.model_t < run.t
+    assert shown["layout"]["meta"]["note"].endswith(str(run.t))
+    assert max(max(row) for row in shown["data"][0]["z"]) > 1e12

@@ -1,4 +1,4 @@
-"""The five screens of "How it works": their words, and what dsgcore computes for each stop of their slider."""
+"""The five screens of "How it works": their words, and a frame from dsgcore for each stop of their slider."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _of_a_lesson(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
     if scene.chart:
         yield CURVES, scene_chart(bench.live, bench.view, revision)
     if scene.has_map:
-        yield MAP, map_chart(bench, bench.live, bench.view)
+        yield MAP, map_chart(bench, seen(bench), bench.view)  # of a run that has diverged, the last finite step
         if bench.view.can_edit:
             yield HAND, hand_chart(bench, bench.live.run, map_state(bench, bench.live.run).plane)
 
