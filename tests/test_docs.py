@@ -25,7 +25,17 @@ LIBRARY = "dsg-lab "
 # They need a network, take minutes or serve the app: they are parsed and not carried out.
 PARSED_ONLY = ("data fetch", "app")
 # Each of the other commands that a page may show begins with one of these words.
-KNOWN = ("dsg-lab", "python", "streamlit", "nginx", "ruff", ".ci/run", "NUMBA_DISABLE_JIT=1", "DSGLAB_SESSIONS=32")
+KNOWN = (
+    "dsg-lab",
+    "docker",
+    "python",
+    "streamlit",
+    "nginx",
+    "ruff",
+    ".ci/run",
+    "NUMBA_DISABLE_JIT=1",
+    "DSGLAB_SESSIONS=32",
+)
 
 pytestmark = pytest.mark.compiled
 

@@ -65,12 +65,15 @@ def test_a_port_that_cannot_be_used_is_named(capsys):
 
 
 def test_the_configuration_of_two_servers_is_the_file_of_the_project():
-    assert (ROOT / ".github" / "nginx.conf").read_text().endswith("\n\n" + configuration([8501, 8502], "8080"))
+    assert (
+        (ROOT / ".github" / "nginx.conf")
+        .read_text()
+        .endswith("\n\n" + configuration(["127.0.0.1:8501", "127.0.0.1:8502"], "8080"))
+    )
 
 
 def test_each_of_many_servers_has_a_share_a_cookie_and_all_others_behind_it():
-    ports = list(range(9000, 9000 + MOST))
-    text = configuration(ports, "8080")
+    text = configuration([f"127.0.0.1:{9000 + at}" for at in range(MOST)], "8080")
     assert text.count("    upstream ") == MOST
     assert text.count(" backup;") == MOST * (MOST - 1)
     assert text.count("3.85% ") == MOST - 1

@@ -9,25 +9,25 @@ MOST = len(ascii_lowercase)
 _SHARES = 2  # decimals of a share in percent, as nginx reads them
 
 
-def configuration(ports: Sequence[int], listen: str) -> str:
-    """Return the configuration for servers at these ports of this machine.
+def configuration(servers: Sequence[str], listen: str) -> str:
+    """Return the configuration for servers at these addresses, such as "127.0.0.1:8501".
 
     A cookie keeps a browser at one server, because a class often has one address only. If that server ends, another one
     takes over. `listen` is nginx's own address, such as "8080" or "127.0.0.1:8080".
     """
-    letters = ascii_lowercase[: len(ports)]
-    share = f"{100 / len(ports):.{_SHARES}f}".rstrip("0").rstrip(".")
+    letters = ascii_lowercase[: len(servers)]
+    share = f"{100 / len(servers):.{_SHARES}f}".rstrip("0").rstrip(".")
     shares = [f"        {share}% {letter};" for letter in letters[:-1]] + [f"        *   {letters[-1]};"]
     own = [f"        {letter} {letter};" for letter in letters]
-    upstreams = [_upstream(letter, ports, at) for at, letter in enumerate(letters)]
+    upstreams = [_upstream(letter, servers, at) for at, letter in enumerate(letters)]
     return _TEXT.format(
         shares="\n".join(shares), own="\n".join(own), upstreams="\n".join(upstreams), listen=listen, **_SIGNS
     )
 
 
-def _upstream(letter: str, ports: Sequence[int], own: int) -> str:
-    others = [f"        server 127.0.0.1:{port} backup;" for at, port in enumerate(ports) if at != own]
-    first = f"        server 127.0.0.1:{ports[own]} max_fails=1 fail_timeout=2s;"
+def _upstream(letter: str, servers: Sequence[str], own: int) -> str:
+    others = [f"        server {server} backup;" for at, server in enumerate(servers) if at != own]
+    first = f"        server {servers[own]} max_fails=1 fail_timeout=2s;"
     return "\n".join([f"    upstream {letter} {{", first, *others, "    }"])
 
 

@@ -40,7 +40,7 @@ def serve_replicas(n_servers: int, address: str, port: int, options: list[str]) 
     with TemporaryDirectory(prefix="dsg-lab-") as folder, ExitStack() as started, suppress(KeyboardInterrupt):
         Path(folder).chmod(0o755)  # nginx's workers are another user's
         written = Path(folder, "nginx.conf")
-        written.write_text(configuration(ports, f"{address}:{port}"), encoding="utf-8")
+        written.write_text(configuration([f"127.0.0.1:{own}" for own in ports], f"{address}:{port}"), encoding="utf-8")
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that all processes are ended
         for own in ports:
             command = [sys.executable, "-m", "dsgcore", "app", "--no-browser", "--port", str(own), *options]

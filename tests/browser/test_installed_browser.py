@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from installed import built, serving, unpacked
 
-LONG = 90_000
+LONG = 240_000  # a first start compiles the loops
 
 
 def test_an_installed_app_draws_a_run(browser, tmp_path):
