@@ -20,6 +20,14 @@ def html():
     return asyncio.run(route.endpoint(None)).body.decode()
 
 
+def test_a_page_loads_nothing_from_another_server():
+    route = next(route for route in routes() if route.path == "/auc")
+    policy = asyncio.run(route.endpoint(None)).headers["content-security-policy"]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'self'"
+    assert not [rule for rule in rules.values() if "http" in rule or "*" in rule]
+
+
 def test_the_apps_own_modules_are_asked_for_with_the_page(html):
     ahead = re.findall(r'modulepreload" crossorigin href="(assets/[^"]+)"', html)
     assert ahead == [address_of(name) for name in MODULES]

@@ -41,6 +41,19 @@ _NOW = """<link rel="preload" as="script" href="{0}">
 }})(250);
 </script>
 """
+# Streamlit's page has scripts and styles of its own in the text, and plotly makes functions. Nothing comes from, or goes to,
+# another server. Any page may hold the app in a frame: it has no accounts, and no button whose click could harm.
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self' ws: wss: data: blob:; "
+    "worker-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
+)
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": _POLICY,
+    "Referrer-Policy": "same-origin",  # a link holds the experiment
+    "X-Content-Type-Options": "nosniff",
+}
 _LATER = '<link rel="prefetch" as="script" href="{}">\n'
 
 
@@ -52,7 +65,7 @@ def routes() -> list[Route]:
 
 
 async def _answer(has_charts: bool, _request: Request) -> HTMLResponse:
-    return HTMLResponse(_front_page(has_charts=has_charts), headers={"Cache-Control": "no-cache"})
+    return HTMLResponse(_front_page(has_charts=has_charts), headers=_HEADERS)
 
 
 @cache
