@@ -1,0 +1,110 @@
+"""How fast is a class's room, also while somebody attacks it? Needs root and `ip`: `python tests/benchmarks/classroom.py`."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
+
+from classroom import classroom, p95, why_not  # noqa: E402
+
+from dsgcore.studies import Store  # noqa: E402
+from dsgcore.studies.room_questions import result_of  # noqa: E402
+from dsgcore.studies.rooms import Asked, Key, Rooms  # noqa: E402
+
+PICK = Asked("auc", "unlabeled", 0)
+N_HOSTILE = 10_000
+
+
+def main() -> None:
+    """Measure a class of sixty, one of two hundred at once, and an attack."""
+    if why_not():
+        sys.exit(f"There can be no classroom: {why_not()}.")
+    with tempfile.TemporaryDirectory() as folder:
+        for n_phones, within in ((60, 4.0), (200, 1.5)):
+            _class(Path(folder) / f"{n_phones}.sqlite", n_phones, within)
+        _attack(Path(folder) / "attack.sqlite")
+
+
+def _class(store: Path, n_phones: int, within: float) -> None:
+    with classroom(store, n_phones) as room:
+        _printed, address = room.start()
+        rooms, key = _room(store)
+        phones = room.phones_at(address)
+        _say(f"{n_phones} phones, join", phones.do("join", key.code))
+        begun = time.monotonic()
+        answers = phones.do("vote", key.code, within)
+        _say(f"{n_phones} phones, an answer is confirmed", answers)
+        print(f"{n_phones} phones, all have voted after {time.monotonic() - begun:.2f} s")
+        _reveal(rooms, key, phones, f"{n_phones} phones, the reveal")
+        room.kill()
+        rooms.again(key)
+        phones.begin("wait", key.code, "round", 2)
+        room.start()
+        phones.done()
+        phones.do("vote", key.code, within)
+        rooms.tell(key, result_of(PICK, {"verdict": 1.0}))
+        _reveal(rooms, key, phones, f"{n_phones} phones, the reveal after a killed server")
+        print("answers kept, by round:", [len(guesses) for guesses in rooms.rounds(key, PICK)])
+        phones.end()
+
+
+def _attack(store: Path) -> None:
+    """Attack with four addresses while sixty phones vote and wait."""
+    with classroom(store, 64) as room:
+        _printed, address = room.start()
+        rooms, key = _room(store)
+        phones = room.phones_at(address, room.phones[:60])
+        phones.do("join", key.code)
+        attackers = room.phones_at(address, room.phones[60:], "class_attacker.py")
+        attackers.begin(key.code, N_HOSTILE, _overheard(rooms, key))
+        waits, news = [], []
+        for turn in range(1, 7):
+            waits += phones.do("vote", key.code, 1.0)
+            asked = Asked("auc", "unlabeled", turn % 3)
+            phones.begin("wait", key.code, "name", asked.name)
+            at = time.time()
+            rooms.ask(key, asked)
+            news += [seen - at for seen in phones.done()]
+        _say("60 phones under attack, an answer is confirmed", waits)
+        _say("60 phones under attack, the next question", news)
+        print("attack:", attackers.done())
+        print("answers by question:", [len(rooms.rounds(key, Asked("auc", "unlabeled", k))[0]) for k in range(3)])
+        for one in (phones, attackers):
+            one.end()
+        print("key in the server's output:", key.secret in room.output())
+
+
+def _overheard(rooms: Rooms, key: Key) -> str:
+    """Return the body of an answer that the server has taken already."""
+    said = {"code": key.code, "entry": rooms.state(key.code).entry, "client": "b" * 32, "name": PICK.name, "round": 1}
+    rooms.answer(key.code, "b" * 32, PICK.name, 1, "1")
+    return json.dumps(said | {"guess": "1", "age": 0})
+
+
+def _room(store: Path) -> tuple[Rooms, Key]:
+    rooms = Rooms(Store(store))
+    key = rooms.open()
+    rooms.ask(key, PICK)
+    return rooms, key
+
+
+def _reveal(rooms: Rooms, key: Key, phones: object, name: str) -> None:
+    phones.begin("wait", key.code, "isRevealed", True)  # type: ignore[attr-defined]
+    at = time.time()
+    rooms.reveal(key)
+    _say(name, [seen - at for seen in phones.done()])  # type: ignore[attr-defined]
+
+
+def _say(name: str, seconds: list[float]) -> None:
+    print(f"{name}: median {statistics.median(seconds):.2f} s, p95 {p95(seconds):.2f} s, slowest {max(seconds):.2f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Phones of a class in a process of their own, each with an address of its own: they join, vote, and wait for the reveal.
+
+Standard input gives one order a line, and standard output one answer a line, as JSON. Run by `classroom.py`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+from urllib.parse import urlencode, urljoin, urlsplit
+
+AGAIN = 0.3  # seconds until a phone asks again after a lost connection
+
+
+class Phone:
+    """One phone: its address, the room that it is in, and what the room has told it."""
+
+    def __init__(self, own: str, entrance: str) -> None:
+        self.own, self.entrance = own, entrance
+        self.client, self.state, self.at = f"{random.getrandbits(128):032x}", {}, 0.0
+        self.folder = ""
+
+    def ask(self, method: str, address: str, body: str | None = None) -> tuple[int, dict[str, str], bytes]:
+        """Return what the server answers."""
+        there = urlsplit(address)
+        connection = http.client.HTTPConnection(there.hostname, there.port, timeout=40, source_address=(self.own, 0))
+        try:
+            path = there.path + (f"?{there.query}" if there.query else "")
+            connection.request(method, path, body)
+            reply = connection.getresponse()
+            return reply.status, dict(reply.getheaders()), reply.read()
+        finally:
+            connection.close()
+
+    def until(self, method: str, address: str, body: str | None = None) -> tuple[int, bytes]:
+        """Ask until the server answers, as a phone does that has lost its network."""
+        while True:
+            try:
+                status, _headers, text = self.ask(method, address, body)
+                if status != 429 and status < 500:
+                    return status, text
+            except (OSError, http.client.HTTPException):
+                pass
+            time.sleep(AGAIN * (0.5 + random.random()))
+
+    def join(self, code: str) -> float:
+        """Open the printed address, the room's page and its script, and get the question; return the seconds it took."""
+        begun = time.monotonic()
+        status, headers, _ = self.ask("GET", self.entrance)
+        self.folder = urljoin(self.entrance, headers["location"])
+        status, _headers, page = self.ask("GET", self.folder + code)
+        script = page.decode().split('type="module" src="')[1].split('"')[0]
+        loaded, _headers, _text = self.ask("GET", urljoin(self.folder, script))
+        assert (status, loaded) == (200, 200), (status, loaded)
+        self.look(code)
+        return time.monotonic() - begun
+
+    def look(self, code: str) -> None:
+        """Wait for news of the room."""
+        given = {"code": code, "entry": self.state.get("entry", ""), "since": self.state.get("version", "")}
+        status, text = self.until("GET", f"{self.folder}room/asked?{urlencode(given)}")
+        if status == 200:
+            self.state, self.at = json.loads(text), time.time()
+        elif status != 204:
+            raise AssertionError((status, text))
+
+    def vote(self, code: str, within: float) -> float:
+        """Vote at some time within these seconds; return the seconds that the answer took."""
+        time.sleep(random.random() * within)
+        begun = time.monotonic()
+        body = {"code": code, "entry": self.state["entry"], "client": self.client, "name": self.state["name"]}
+        body |= {"round": self.state["round"], "guess": str(random.randrange(3)), "age": 0}
+        status, text = self.until("POST", f"{self.folder}room/answer", json.dumps(body))
+        assert status == 200, text
+        return time.monotonic() - begun
+
+    def wait(self, code: str, field: str, value: object) -> float:
+        """Look until the room's state has this value; return the time at which it came."""
+        while self.state.get(field) != value:
+            self.look(code)
+        return self.at
+
+
+def main() -> None:
+    """Carry out the orders."""
+    entrance, own = sys.argv[1], json.loads(sys.argv[2])
+    phones = [Phone(one, entrance) for one in own]
+    for line in sys.stdin:
+        name, *given = json.loads(line)
+        with ThreadPoolExecutor(len(phones)) as executor:
+            print(
+                json.dumps(list(executor.map(partial(_together, Barrier(len(phones)), name, given), phones))),
+                flush=True,
+            )
+
+
+def _together(barrier: Barrier, name: str, given: list, phone: Phone) -> float:
+    """Carry out an order when all phones are ready."""
+    barrier.wait()
+    return getattr(phone, name)(*given)
+
+
+if __name__ == "__main__":
+    main()
