@@ -146,10 +146,10 @@ def test_phones_are_sent_below_the_prefix(configured, seen_at, shown):
     configured(address="0.0.0.0")
     seen_at("https://lab.example.org/user/a/auc")
     where()
-    (line,) = shown
+    (picture, line) = shown
     assert 'href="https://lab.example.org/user/a/r/ABC234"' in line
     assert ">lab.example.org/user/a/r<" in line
-    assert "QR code of https://lab.example.org/user/a/r/ABC234" in line
+    assert "QR code of https://lab.example.org/user/a/r/ABC234" in picture
 
 
 def test_where_the_server_listens_on_this_machine_alone_the_page_says_which_command_opens_it(
@@ -172,7 +172,7 @@ def test_where_others_reach_the_server_its_own_name_for_itself_gives_way(configu
     configured(**options)
     seen_at("http://localhost:8501/auc", **headers)
     where()
-    (line,) = shown
+    (_picture, line) = shown
     assert 'href="http://192.0.2.7:8501/r/ABC234"' in line
 
 
@@ -192,7 +192,7 @@ def test_the_variable_says_where_phones_find_the_app(configured, seen_at, shown,
     monkeypatch.setenv("DSGLAB_ADDRESS", said)
     shown.clear()
     where()
-    (line,) = shown
+    (_picture, line) = shown
     assert f'href="{there}"' in line
 
 

@@ -65,9 +65,10 @@ def draw_door(code: str) -> None:
         return
     image = qr_image(there.geturl())
     picture = f'<img src="{image}" alt="QR code of {escape(there.geturl())}">' if image else f"<p>{escape(MISSING)}</p>"
+    st.html(f'<div class="room-qr">{picture}</div>')
     st.html(
-        f'<div class="room-door">{picture}<div><p>Scan the code, or open</p><p class="room-address">{_link(there, short)}</p>'
-        f'<p>and enter</p><p class="room-code">{escape(code)}</p></div></div>'
+        f'<div class="room-door"><p>Scan the code, or open</p><p class="room-address">{_link(there, short)}</p>'
+        f'<p>and enter <span class="room-code">{escape(code)}</span></p></div>'
     )
 
 

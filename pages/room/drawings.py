@@ -23,7 +23,7 @@ export default function ({data, parentElement}) {
   if (place.drawn !== data.html) place.innerHTML = place.drawn = data.html;
 }
 """
-_W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 240, 44, 12, 12, 28
+_W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 260, 44, 12, 30, 28
 _MAP, _EDGE = 340, 10
 _ROUNDS = ("first vote", "second vote")
 
@@ -34,16 +34,10 @@ def answers(
     """Return the drawing of all rounds of a question; the run's answer is marked if there is one."""
     tallies = [tally(asks, guesses) for guesses in rounds]
     if isinstance(asks, Curve):
-        return "".join(
-            _titled(name, _curves(asks, one, result.get("value"))) for name, one in _named(tallies, SHOWN_CURVES)
-        )
+        return f'<figure class="room-figure">{_curves(asks, tallies, result.get("value"))}</figure>'
     if isinstance(asks, Places):
-        return "".join(_titled(name, _map(one, picture)) for name, one in _named(tallies, SHOWN_CURVES))
+        return f'<div class="room-maps">{"".join(_titled(name, _map(one, picture)) for name, one in _named(tallies))}</div>'
     return _bars(asks, tallies, result)
-
-
-# Curves and maps of two rounds stand side by side.
-SHOWN_CURVES = 2
 
 
 def draw(html: str) -> None:
@@ -56,10 +50,9 @@ def _component() -> Callable[..., Any]:
     return component("room_drawing", html='<div class="room-drawing"></div>', js=_SCRIPT, isolate_styles=False)
 
 
-def _named(tallies: Sequence[Mapping[str, Any]], most: int) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the last rounds, each with its name if there are several."""
-    names = _ROUNDS if len(tallies) > 1 else ("",)
-    return list(zip(names, tallies, strict=False))[-most:]
+def _named(tallies: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the rounds, each with its name if there are several."""
+    return list(zip(_ROUNDS if len(tallies) > 1 else ("",), tallies, strict=False))
 
 
 def _titled(title: str, drawing: str) -> str:
@@ -111,8 +104,8 @@ def _right(asks: Pick | Estimate, result: Mapping[str, Any]) -> int | None:
     return min(BINS - 1, int((value - asks.low) / (asks.high - asks.low) * BINS))
 
 
-def _curves(asks: Curve, one: Mapping[str, Any], outcome: Sequence[float] | None) -> str:
-    """Return the band and the median of the drawn curves, and the run's curve over them."""
+def _curves(asks: Curve, tallies: Sequence[Mapping[str, Any]], outcome: Sequence[float] | None) -> str:
+    """Return the band and the median of the last round's curves, the median of the round before, and the run's curve."""
 
     def points(values: Sequence[float]) -> list[str]:
         inside = [min(asks.high, max(asks.low, value)) for value in values]
@@ -120,8 +113,12 @@ def _curves(asks: Curve, one: Mapping[str, Any], outcome: Sequence[float] | None
         xs = [_LEFT + share * (_W - _LEFT - _RIGHT) for share in SHARES]
         return [f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True)]
 
-    drawn = [_frame(asks)]
-    said = [f"{one['n']} curves"]
+    *before, one = tallies
+    drawn, said = [_frame(asks)], [f"{one['n']} curves"]
+    for first in before:
+        if "middle" in first:
+            drawn.append(f'<polyline class="middle before" points="{" ".join(points(first["middle"]))}"/>')
+            said.append(f"median of the first vote {_in_words(first['middle'])}")
     if "middle" in one:
         drawn.append(f'<polygon class="band" points="{" ".join([*points(one["high"]), *points(one["low"])[::-1]])}"/>')
         drawn.append(f'<polyline class="middle" points="{" ".join(points(one["middle"]))}"/>')
@@ -130,7 +127,8 @@ def _curves(asks: Curve, one: Mapping[str, Any], outcome: Sequence[float] | None
         drawn.append(f'<polyline class="outcome" points="{" ".join(points(outcome))}"/>')
         said.append(f"outcome {_in_words(outcome)}")
     label = escape(f"{asks.words}: {'; '.join(said)}")
-    key = "Band: eight of ten. Dotted: the median." + " Line: the run." * (outcome is not None)
+    key = "Band: eight of ten. Dotted: the median" + ", and pale that of the first vote" * bool(before) + "."
+    key += " Line: the run." * (outcome is not None)
     return (
         f'<svg class="room-curves" viewBox="0 0 {_W} {_H}" role="img" aria-label="{label}">{"".join(drawn)}</svg>'
         f'<p class="room-key">{one["n"]} curves. {key}</p>'
@@ -152,7 +150,7 @@ def _frame(asks: Curve) -> str:
     along = f'<text x="{_LEFT}" y="{_H - 8}">start</text>'
     along += f'<text x="{_W - _RIGHT}" y="{_H - 8}" text-anchor="end">end of the run</text>'
     axes = f'<path class="frame" d="M{_LEFT} {_TOP}V{_H - _BOTTOM}H{_W - _RIGHT}"/>'
-    return f'{axes}{ends}{along}<text x="{_LEFT + 6}" y="{_TOP + 5}">{escape(asks.words)}</text>'
+    return f'{axes}{ends}{along}<text x="{_LEFT}" y="{_TOP - 10}">{escape(asks.words)}</text>'
 
 
 def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:

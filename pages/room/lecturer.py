@@ -12,7 +12,7 @@ import streamlit as st
 
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import Setting
-from dsgcore.studies.room_questions import LABELS, Asked, result_of
+from dsgcore.studies.room_questions import LABELS, Asked, Places, result_of
 from dsgcore.studies.rooms import MOST_ROUNDS, Key, RoomError, State
 from pages.room.door import draw_door
 from pages.room.drawings import answers, draw
@@ -117,7 +117,8 @@ def _board(room: Key, state: State, number: int) -> None:
     left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
     closed = "" if state.is_open else ", closed"
     inside = f"<span>Room {room.code}</span>" * state.is_revealed
-    st.html(f'<p class="room-count" role="status"><b>{turn}{number} answered</b>{left}{closed} {inside}</p>')
+    other = f"<b>{asks.text}</b><br>" if isinstance(asks, Places) else ""  # in place of the question on the stage
+    st.html(f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed} {inside}</p>')
 
 
 def _bar(bench: Bench, room: Key, state: State) -> None:

@@ -53,6 +53,11 @@ class Watches:
         self._look, self._limiter = look, limiter
         self._watches: dict[str, Watch] = {}
 
+    def knows(self, code: str, entry: str) -> bool:
+        """Return True if phones wait for this room, and this is the text that they got when they entered."""
+        watch = self._watches.get(code)
+        return watch is not None and watch.state is not None and watch.state.entry == entry
+
     async def present(self, code: str) -> State:
         """Return the state of a room now; raise `NoRoomError` if there is none."""
         watch = self._watches.get(code)

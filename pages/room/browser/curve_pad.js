@@ -1,7 +1,7 @@
 // A pad on which a curve is drawn with a finger, the mouse or arrow keys; after the reveal with the curves of all. Used by phone.js.
 import {WIDTH, clamp, element, place} from "./drawing.js";
 
-const HEIGHT = 300, LEFT = 44, RIGHT = 14, TOP = 14, BOTTOM = 34;
+const HEIGHT = 300, LEFT = 44, RIGHT = 14, TOP = 26, BOTTOM = 34;
 
 /** Return the values after a stroke from one place to another: they follow the straight line between the two. */
 export function stroke(values, xs, [x0, y0], [x1, y1]) {
@@ -45,7 +45,7 @@ export class CurvePad {
     element("path", {class: "frame", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`}, this.svg);
     element("text", {x: LEFT, y: HEIGHT - 12}, this.svg, "start");
     element("text", {x: WIDTH - RIGHT, y: HEIGHT - 12, "text-anchor": "end"}, this.svg, "end of the run");
-    element("text", {x: LEFT + 6, y: TOP + 4}, this.svg, words);
+    element("text", {x: LEFT, y: TOP - 10}, this.svg, words);
   }
 
   knot(share, k) {

@@ -1,4 +1,4 @@
-"""How fast is a class's room, also while somebody attacks it? Needs root and `ip`: `python tests/benchmarks/classroom.py`."""
+"""How fast is a class's room, also while somebody attacks it? Needs root and `ip`: `python tests/benchmarks/classroom_speed.py`."""
 
 from __future__ import annotations
 
