@@ -200,6 +200,15 @@ def test_who_has_entered_goes_on_while_somebody_in_the_same_network_guesses(phon
     assert phones.asked(rooms.open().code, entry=entry).status_code == 429
 
 
+def test_who_is_refused_and_says_to_have_entered_costs_few_looks_into_the_store(phones, rooms, room, monkeypatch):
+    guarded(monkeypatch, of_one=0)
+    monkeypatch.setattr(entrance, "_returns", Pace(2, 0))
+    looks, look = [], rooms.state
+    monkeypatch.setattr(rooms, "state", lambda code: looks.append(code) or look(code))
+    assert [phones.asked(room.code, entry="guess").status_code for _ in range(5)] == [429] * 5
+    assert looks == [room.code] * 2
+
+
 def test_many_addresses_together_cannot_guess_codes_either(rooms, room, monkeypatch):
     guarded(monkeypatch, of_all=10)
     found = [Phones(f"10.0.1.{k}").asked("222222").status_code for k in range(15)]
