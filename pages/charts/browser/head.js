@@ -23,7 +23,7 @@ const MARKS = {
 const DASHES = {dot: "2 2", dash: "6 4", longdash: "9 4", dashdot: "6 3 2 3"};
 
 /** Return a small picture of how a trace is drawn. */
-function swatch(trace) {
+export function swatch(trace) {
   const {line = {}, marker = {}, mode = "", type} = trace;
   const drawn = [];
   if (type === "bar" || trace.fill || trace.stackgroup) {
@@ -32,7 +32,7 @@ function swatch(trace) {
   }
   if (mode.includes("lines") && line.width !== 0)
     drawn.push(`<line x1="0" x2="20" y1="6" y2="6" stroke="${line.color ?? marker.color}"
-      stroke-width="${Math.min(2, line.width ?? 2)}" stroke-dasharray="${DASHES[line.dash] ?? "none"}"/>`);
+      stroke-width="${Math.min(4, line.width ?? 2)}" stroke-dasharray="${DASHES[line.dash] ?? "none"}"/>`);
   if (mode.includes("markers")) {
     const [symbol, open] = (marker.symbol ?? "circle").split("-open");
     const paint = `fill="${open === undefined ? marker.color : "none"}" stroke="${marker.line?.color ?? "none"}"`;
