@@ -58,7 +58,8 @@ def _guess(problem: type[Setting], place: Place) -> Any:
         chosen = st.radio(asks.text, words, index=None, key=key, width="stretch", label_visibility="collapsed")
         return None if chosen is None else words.index(chosen)
     if isinstance(asks, Curve):
-        st.caption("Draw with the mouse or a finger, or with Tab and the arrow keys.")
+        with st.container(key="stage-hint"):
+            st.caption("Draw with the mouse, or with Tab and the arrow keys.")
         with st.container(key="stage-pad"):
             return draw_curve(asks, key=key, page=problem.name)
     middle = (asks.low + asks.high) / 2

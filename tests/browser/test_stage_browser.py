@@ -1,0 +1,174 @@
+"""The stage: every step of every lesson fits a desk, a projector and a phone; by keys alone, by touch, in light and dark."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+from playwright.sync_api import expect
+from test_accessibility import THEMES, found_on
+
+from dsgcore.experiments import SETTINGS
+from dsgcore.settings import Curve, Estimate, Pick, profile_of
+from pages.controls.control import key_of
+
+SIZES = DESK, PROJECTOR, PHONE = (1366, 768), (1920, 1080), (390, 844)
+MOST_CONTROLS = 8
+LONG = 120_000
+# What the reader can use, by what counts as one control: a question with its answers, a drawing, a slider, a list.
+LOOK = """() => {
+    const stage = document.querySelector(".st-key-stage"), found = [];
+    const {scrollHeight, scrollWidth} = document.documentElement;
+    if (scrollHeight > innerHeight || scrollWidth > innerWidth) found.push("the document scrolls");
+    const box = element => element.getBoundingClientRect();
+    const area = name => box(stage.querySelector(".st-key-stage-" + name));
+    const isSeen = element => element.checkVisibility({visibilityProperty: true}) && box(element).width > 0;
+    const whole = ".stSlider, .stRadio, .stSelectbox, .drawn-curve, .live-switch";
+    const usable = [...stage.querySelectorAll("button, a[href], input, [role=slider], [tabindex='0']")].filter(isSeen);
+    const controls = [...new Set(usable.map(element => element.closest(whole) ?? element))];
+    for (const control of controls) {
+        const {left, top, right, bottom} = box(control);
+        if (left < -1 || top < -1 || right > innerWidth + 1 || bottom > innerHeight + 1)
+            found.push("outside the window: " + (control.textContent || control.className));
+    }
+    const words = stage.querySelectorAll(".st-key-stage-answer :is(p, label, h2, .lesson-ends, svg)");
+    const inArea = [...words].filter(word => innerWidth < 961 || !word.closest(".st-key-stage-pad"));
+    const over = Math.max(...inArea.map(word => box(word).bottom)) - area("moves").top;
+    if (over > 1) found.push(`the words are ${Math.round(over)} px too long`);
+    const question = stage.querySelector(".st-key-stage-answer h2"), text = stage.querySelector(".st-key-stage-text");
+    const fixed = [text, question, ...["moves", "pictures"].map(name => stage.querySelector(".st-key-stage-" + name))];
+    const places = fixed.map(element => [box(element).left, box(element).top].map(Math.round).join());
+    return {found, places: places.join(" "), controls: controls.length};
+}"""
+LESSONS = [
+    pytest.param(setting, lesson, id=f"{setting.name}-{lesson.name}")
+    for setting in SETTINGS.values()
+    for lesson in profile_of(setting).guided
+]
+LED_ON = ".st-key-lesson-next button:enabled, .st-key-lesson-following button, .st-key-lesson-on a[href$=lessons]"
+
+
+def resize(page, size):
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    page.wait_for_function(f"innerWidth === {size[0]}")
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def looked_at(page, name):
+    """Return what is wrong at the three sizes, and the places of the parts that stay."""
+    found, places = [], []
+    for size in SIZES:
+        resize(page, size)
+        seen = page.evaluate(LOOK)
+        places.append(seen["places"])
+        found += [f"{name}, {size}: {what}" for what in seen["found"]]
+        if seen["controls"] > MOST_CONTROLS:
+            found.append(f"{name}, {size}: {seen['controls']} controls")
+    resize(page, DESK)
+    return found, places
+
+
+def answer(page, asks, wait_ready):
+    """Guess, or let the page reach the goal."""
+    if isinstance(asks, Pick):
+        page.locator(".st-key-stage-answer [role=radiogroup] label").first.click()
+    elif isinstance(asks, Curve):
+        page.locator(".drawn-curve circle").first.press("PageUp")
+    elif isinstance(asks, Estimate):
+        page.locator(".st-key-stage-answer input[type=range]").press("ArrowRight")
+    wait_ready(page)
+    button = page.locator(".st-key-lesson-show button" if asks is None else ".st-key-lesson-run button:enabled")
+    button.click(timeout=LONG)
+
+
+@pytest.mark.parametrize(("setting", "lesson"), LESSONS)
+def test_every_step_fits_without_scrolling_and_nothing_moves(open_page, wait_ready, setting, lesson):
+    page = open_page(f"{setting.name}?{key_of(setting, 'lesson')}={lesson.name}&{key_of(setting, 'speed')}=instant")
+    found = []
+    for number, step in enumerate(lesson.steps):
+        expect(page.get_by_text(f"Step {number + 1} of {len(lesson.steps)}")).to_be_visible(timeout=LONG)
+        page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
+        wait_ready(page)
+        asked, before = looked_at(page, f"step {number + 1}, asked")
+        answer(page, step.asks, wait_ready)
+        page.wait_for_selector(LED_ON, timeout=LONG)
+        wait_ready(page)
+        told, after = looked_at(page, f"step {number + 1}, told")
+        found += [*asked, *told, *([] if before == after else [f"step {number + 1} moves: {before} {after}"])]
+        page.locator(LED_ON).first.click()
+    assert not found, "\n".join(found)
+
+
+def test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome(open_page, wait_ready):
+    page = open_page("s3vm?svm_lesson=batches:2&svm_speed=instant", viewport=DESK)
+    knots = page.locator(".drawn-curve circle[role=slider]")
+    expect(knots).to_have_count(6, timeout=LONG)
+    expect(page.locator(".st-key-lesson-run button")).to_be_disabled()
+    wait_ready(page)
+    tab_to(page, ".drawn-curve circle")
+    for key in ("PageUp", "ArrowRight", "PageUp"):
+        page.keyboard.press(key)
+    expect(knots.last).to_have_attribute("aria-valuenow", "0.950")
+    found = [line for theme in THEMES for line in found_on(page, theme)]
+    page.locator(".st-key-lesson-run button:enabled").wait_for(timeout=LONG)
+    tab_to(page, ".st-key-lesson-run button")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(LED_ON, timeout=LONG)
+    expect(page.locator("#chart-score .live-chart-head")).to_contain_text("your guess")
+    found += [line for theme in THEMES for line in found_on(page, theme)]
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Step 3 of 3")).to_be_visible(timeout=LONG)
+    wait_ready(page)
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("Step 2 of 3")).to_be_visible(timeout=LONG)
+    wait_ready(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("tab", name="Live")).to_be_visible(timeout=LONG)
+    assert not found, "\n".join(found)
+
+
+def tab_to(page, selector):
+    """Go on by Tab until an element of that kind has the focus."""
+    for _ in range(40):
+        if page.evaluate("selector => document.activeElement?.matches(selector) ?? false", selector):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"no way by Tab to {selector}")
+
+
+def test_a_finger_guesses_runs_and_turns_between_map_and_chart(browser, app_url, wait_ready):
+    context = browser.new_context(
+        viewport=dict(zip(("width", "height"), PHONE, strict=True)), has_touch=True, is_mobile=True
+    )
+    try:
+        page = context.new_page()
+        page.goto(f"{app_url}/auc?lesson=unlabeled&speed=instant")
+        page.locator(".st-key-stage-answer [role=radiogroup] label").first.tap(timeout=LONG)
+        page.locator(".st-key-lesson-run button:enabled").tap(timeout=LONG)
+        page.wait_for_selector(LED_ON, timeout=LONG)
+        expect(page.locator("#chart-score")).to_be_visible()
+        expect(page.locator("#chart-map")).to_be_hidden()
+        page.get_by_role("button", name="Map", exact=True).tap()
+        expect(page.locator("#chart-map")).to_be_visible()
+        wait_ready(page)
+        assert page.evaluate(LOOK)["found"] == []
+        found = [line for theme in THEMES for line in found_on(page, theme)]
+        assert not found, "\n".join(found)
+    finally:
+        context.close()
+
+
+def test_a_lesson_before_a_class_goes_on_by_a_remote_control_and_its_end_is_marked(open_page, wait_ready):
+    page = open_page("ordinal?present=1&notes=1&ord_lesson=average:3&ord_speed=instant", viewport=PROJECTOR)
+    expect(page.locator(".st-key-lesson-notes")).to_contain_text("While you are still walking", timeout=LONG)
+    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.st-key-stage p')).fontSize)") >= 20
+    wait_ready(page)
+    page.keyboard.press("PageDown")
+    expect(page.locator(".st-key-stage-answer")).to_contain_text("What you learned", timeout=LONG)
+    wait_ready(page)
+    found = [line for theme in THEMES for line in found_on(page, theme)]
+    page.goto(page.url.partition("/ordinal")[0] + "/lessons")
+    expect(page.get_by_text("✓ Done")).to_have_count(1, timeout=LONG)
+    assert not found, "\n".join(found)
