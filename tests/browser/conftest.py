@@ -48,6 +48,8 @@ BROWSER_ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+# A test's page lives for seconds: to optimise its programs takes more time than it saves.
+UNOPTIMISED = ("--js-flags=--no-opt",)
 # Opened at /compare, streamlit's page looks for its server below /compare first, and the browser
 # logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
 SERVER_SOUGHT = re.compile(r"://[^/]+(/[^/]+)+/_stcore/(health|host-config)$")
@@ -142,7 +144,7 @@ def browser() -> Iterator[Browser]:
         _go_without("playwright is not installed")
     executable = _find_browser()
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=list(BROWSER_ARGUMENTS))
+        chromium = playwright.chromium.launch(executable_path=executable, args=[*BROWSER_ARGUMENTS, *UNOPTIMISED])
         yield chromium
         chromium.close()
 
