@@ -86,12 +86,9 @@ def _by_ldl(A: NDArray, b: NDArray, norm: float) -> tuple[NDArray, float]:
 
 # Factor of the sum of squared weights in each penalty.
 FACTORS = {"euclidean": 1.0, "half euclidean": 0.5, "half rkhs": 0.5}
-PENALTY = Choice(
-    "penalty",
-    "half euclidean",
-    options=("half euclidean", "half rkhs"),
-    label="Penalty",
-    sentence="Norm of the ridge: half the squared length of the weights, or half the squared norm of f in the kernel's space.",
+PENALTY = Choice("penalty", "half euclidean", options=("half euclidean", "half rkhs")).called(
+    "Penalty",
+    "Norm of the ridge: half the squared length of the weights, or half the squared norm of f in the kernel's space.",
 )
 
 

@@ -30,10 +30,6 @@ def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, i
     is_pairs : bool, default False
         True if `y_train` holds pair ids.
 
-    Returns
-    -------
-    Split
-
     Raises
     ------
     DataError

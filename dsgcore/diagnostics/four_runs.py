@@ -29,12 +29,7 @@ from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.stochastic_task import task_of
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.carried import AllPoints
-from dsgcore.solver.diagnostics import (
-    DiagnosticsError,
-    DualCoefficients,
-    GradientNorm,
-    exact_optimum,
-)
+from dsgcore.solver.diagnostics import DiagnosticsError, DualCoefficients, GradientNorm, exact_optimum
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.plan import Step
 from dsgcore.solver.problem import stacked

@@ -133,10 +133,6 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         tell : callable, optional
             Called after each iteration, with the number of iterations so far.
 
-        Returns
-        -------
-        self
-
         Raises
         ------
         ValueError
@@ -150,7 +146,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             return self._learn(points, classes, codes, None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Continue for `n_iter` more iterations, on the points of this call.
+        """Continue for `n_iter` more iterations, on the points of this call; return the estimator.
 
         The kernel, `dtype` and `random_state` remain those of the first call (or of `fit`). All other parameters may
         change between calls. For schedules that do not depend on the length of the run ("constant", "theta/t"), two
@@ -164,10 +160,6 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             Labels as for `fit`; every call needs labeled points of all classes.
         classes : array-like of shape (k,), optional
             All classes, for QS3ORAO in their order. The first call needs them.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -251,9 +243,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem(labels).bind(labels)
         rows = problem.rows(labels)
-        made = 0 if model is None else len(model)
+        made, sizes = 0 if model is None else len(model), dict.fromkeys(rows, s["batch_size"])
         n_iter = made + s["n_iter"]
-        sizes = dict.fromkeys(rows, s["batch_size"])
         read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), range(made + 1, n_iter + 1))
         kernel = own_kernel(self, some_of(X)) if model is None else model.kernel
         points = in_precision(X, dtype)

@@ -25,12 +25,8 @@ from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 
 _PRIOR = parameter_like(SimilarUnlabeled, "prior")
-Y_HOLDS = Choice(
-    "y_holds",
-    "pairs",
-    options=("pairs", "classes"),
-    label="What y holds",
-    sentence="Pair ids, or classes from which similar pairs are drawn.",
+Y_HOLDS = Choice("y_holds", "pairs", options=("pairs", "classes")).called(
+    "What y holds", "Pair ids, or classes from which similar pairs are drawn."
 )
 
 

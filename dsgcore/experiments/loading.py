@@ -69,10 +69,6 @@ def load_split(
     may_lack : bool, default False
         True if edited data may lack labels or test points that a run needs, so that they can be shown.
 
-    Returns
-    -------
-    Split
-
     Raises
     ------
     DataError

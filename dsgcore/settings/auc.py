@@ -31,15 +31,9 @@ _OVERLAP = panels.Words(
     "histograms overlap, the higher it is. Only the order of the scores counts, not their values."
 )
 
-_TEXTS = texts_of("auc")
 
 AUC = Profile(
-    short="Ranking",
-    paper="QSG-S2AUC",
-    icon=":material/leaderboard:",
-    prefix="",
-    headline="Rank with few labels",
-    card="Rank positives above negatives, with a few labels and many unlabeled points.",
+    **texts_of("auc"),
     defaults={
         "data": {"name": "circles", "n_labeled": 10},
         "kernel": {"sigma": 0.5},
@@ -54,6 +48,4 @@ AUC = Profile(
     details=_details,
     theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
     guided=lessons_of("auc"),
-    figures=_TEXTS.figures,
-    lessons=_TEXTS.lessons,
 )

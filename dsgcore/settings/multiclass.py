@@ -113,15 +113,8 @@ def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
     )
 
 
-_TEXTS = texts_of("multiclass")
-
 MULTICLASS = Profile(
-    short="Many classes",
-    paper="PS3VT",
-    icon=":material/category:",
-    prefix="mc_",
-    headline="Separate many classes",
-    card=("Separate many classes, with a graph over unlabeled points and a penalty on small singular values."),
+    **texts_of("multiclass"),
     defaults={
         "data": {"name": "spirals", "n_labeled": 20},
         "kernel": {"sigma": 30.0},
@@ -145,6 +138,4 @@ MULTICLASS = Profile(
     details=_details,
     theorem=Theorem(_STATEMENT, _papers_algorithm, names_kernel=False),
     guided=lessons_of("multiclass"),
-    figures=_TEXTS.figures,
-    lessons=_TEXTS.lessons,
 )

@@ -59,15 +59,8 @@ def _sub_problems(run: Run, b: NDArray) -> panels.Table:
     )
 
 
-_TEXTS = texts_of("ordinal")
-
 ORDINAL = Profile(
-    short="Ordered classes",
-    paper="QS3ORAO",
-    icon=":material/format_list_numbered:",
-    prefix="ord_",
-    headline="Rank classes that have an order",
-    card="Rank points whose classes have an order, with only a few labels.",
+    **texts_of("ordinal"),
     defaults={
         "data": {"name": "ordinal_rings", "n_labeled": 10},
         "kernel": {"sigma": 0.5},
@@ -82,6 +75,4 @@ ORDINAL = Profile(
     details=_details,
     theorem=convex_theorem("Theorem 1 of QS3ORAO."),
     guided=lessons_of("ordinal"),
-    figures=_TEXTS.figures,
-    lessons=_TEXTS.lessons,
 )

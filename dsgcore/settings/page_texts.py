@@ -1,6 +1,7 @@
-"""Texts of a setting that its page shows: starting points and the paper's figures, from one TOML file per setting.
+"""Texts of a setting that its page shows: names, starting points and the paper's figures, from one TOML file per setting.
 
-A file has tables ``[[lessons]]`` with the fields of `Lesson`, and ``[[figures]]`` with those of `PaperFigure`.
+A file has the fields of `Texts`, tables ``[[lessons]]`` with those of `Lesson`, and ``[[figures]]`` with those of
+`PaperFigure`.
 """
 
 from __future__ import annotations
@@ -95,18 +96,24 @@ class PaperFigure:
 
 @dataclass(frozen=True)
 class Texts:
-    """Starting points and figures of a setting."""
+    """Names, starting points and figures of a setting: the fields of `Profile` of the same names."""
 
+    short: str = some_text()
+    paper: str = some_text()
+    icon: str = some_text()
+    prefix: str = like(ANYTHING, REQUIRED)
+    headline: str = some_text()
+    card: str = some_text()
     lessons: tuple[Lesson, ...] = items(Record("lesson", None, kind=Lesson), ())
     figures: tuple[PaperFigure, ...] = items(Record("figure", None, kind=PaperFigure), ())
 
 
-def texts_of(setting: str) -> Texts:
-    """Return the texts of a setting.
+def texts_of(setting: str) -> dict[str, Any]:
+    """Return the texts of a setting, as keywords of `Profile`.
 
     Raises
     ------
     LessonError
         If the file is not valid. The message names the file, the place, the value given, and what is allowed.
     """
-    return read_file(Texts, HERE / f"{setting}.toml", "texts in TOML")
+    return vars(read_file(Texts, HERE / f"{setting}.toml", "texts in TOML"))

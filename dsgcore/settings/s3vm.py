@@ -114,15 +114,8 @@ def _constant(spec: Spec, measured: Measured) -> Constant | None:
     return Constant("error", D, Rate(-0.5, "T", "1/√T"), "θ² M² (√κ + √φ)² / √T", ingredients)
 
 
-_TEXTS = texts_of("s3vm")
-
 S3VM = Profile(
-    short="Gaps",
-    paper="TSGS3VM",
-    icon=":material/call_split:",
-    prefix="svm_",
-    headline="Let the gaps draw the boundary",
-    card="Move the decision boundary into the gaps between unlabeled points.",
+    **texts_of("s3vm"),
     defaults={
         "data": {"name": "two_moons", "noise": 0.05, "n_labeled": 6},
         "kernel": {"sigma": 50.0},
@@ -158,6 +151,4 @@ $\\mathbb{E}\\,|f - h|^2 = O(1/\\sqrt{T})$ and the mean of $\\|\\nabla R(h_t)\\|
         C_star=4.0,
     ),
     guided=lessons_of("s3vm"),
-    figures=_TEXTS.figures,
-    lessons=_TEXTS.lessons,
 )

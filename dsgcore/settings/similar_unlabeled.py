@@ -101,15 +101,8 @@ def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
     )
 
 
-_TEXTS = texts_of("similar_unlabeled")
-
 SIMILAR_UNLABELED = Profile(
-    short="Pairs",
-    paper="TSGSU",
-    icon=":material/link:",
-    prefix="su_",
-    headline="Learn from pairs that belong together",
-    card="Learn a classifier from pairs that belong to the same class and from points without a label.",
+    **texts_of("similar_unlabeled"),
     defaults={
         "data": {"name": "gaussian_mixture", "n": 1000, "noise": 0.2, "n_labeled": 50, "imbalance": 0.7},
         "kernel": {"sigma": 100.0},
@@ -136,6 +129,4 @@ approaches a stationary point, which need not be the optimum.""",
         batch_size=64,
     ),
     guided=lessons_of("similar_unlabeled"),
-    figures=_TEXTS.figures,
-    lessons=_TEXTS.lessons,
 )
