@@ -142,6 +142,13 @@ def test_a_click_that_comes_in_when_the_lesson_has_just_been_left_does_nothing()
     assert left.is_playing == was_playing
 
 
+def test_an_option_that_is_a_sentence_keeps_one_full_stop():
+    app = open_lesson("rare-class:3:answer")
+    finished(app)
+    assert "correct answers fall below 90\N{NO-BREAK SPACE}%*." in words(app)
+    assert ".*." not in words(app)
+
+
 def test_an_asterisk_in_an_answer_ends_no_emphasis():
     app = open_lesson("decaying-step:3:1")
     finished(app)

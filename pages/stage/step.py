@@ -104,7 +104,7 @@ def verdict(place: Place) -> str:
     if asks is None:
         return ":green[✓] **Goal reached.**"
     if place.guess is None:
-        return f"**Answer:** *{escaped(asks.answer(outcome))}*."
+        return f"**Answer:** {_said(asks.answer(outcome))}"
     right = asks.is_right(place.guess, outcome)
     if isinstance(asks, Pick):
         return _picked(asks, int(place.guess), outcome, right)
@@ -118,13 +118,16 @@ def verdict(place: Place) -> str:
     return f"{':green[✓] **Well drawn:**' if right else ':orange[➜] **Not quite:**'} your mean error is {off:.2f}."
 
 
+def _said(words: str) -> str:
+    """Return an option or an outcome in italics, with one full stop."""
+    return f"*{escaped(words.removesuffix('.'))}*."
+
+
 def _picked(asks: Pick, guess: int, outcome: dict[str, float], right: bool | None) -> str:
-    guessed = f"You guessed *{escaped(asks.options[guess].words)}*."
+    guessed = f"You guessed {_said(asks.options[guess].words)}"
     if right is None:
         return f"{guessed} No option is right for this run. Try another seed."
-    return (
-        ":green[✓] **Correct.**" if right else f":orange[➜] {guessed} The run gave: *{escaped(asks.answer(outcome))}*."
-    )
+    return ":green[✓] **Correct.**" if right else f":orange[➜] {guessed} The run gave: {_said(asks.answer(outcome))}"
 
 
 def escaped(words: str) -> str:
