@@ -11,6 +11,8 @@ unlabeled points as mistakes.
 
 `compare` ranks our methods and scikit-learn's on the same splits of your data, and says which one to use.
 
+`Calibrated` adds `predict_proba` to an estimator, with probabilities from held-out labels.
+
 `suggest` tunes the few parameters that matter within a given time, with these folds and scores.
 
 Each paper tunes parameters in its own way. Unless noted, the scores use the labeled points of held-out folds:
@@ -26,6 +28,7 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 from typing import TYPE_CHECKING
 
 from dsgcore.core.lazy import lazily
+from dsgcore.tuning.calibrated import Calibrated
 from dsgcore.tuning.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
 from dsgcore.tuning.grids import paper_grid
 from dsgcore.tuning.scorers import (
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUCRisk",
+    "Calibrated",
     "FoldError",
     "LabeledFolds",
     "PNUAUCRisk",

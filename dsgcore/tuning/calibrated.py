@@ -1,0 +1,103 @@
+"""Class probabilities of any estimator for few labels, calibrated on held-out labels."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from dsgcore.solver.problem import UNLABELED
+from dsgcore.tuning.folds import LabeledFolds, encoded
+
+
+class Calibrated(ClassifierMixin, BaseEstimator):
+    """Estimator with `predict_proba`: Platt's method on held-out labels.
+
+    Each fold holds out labels, trains on all other points, and scores the held-out ones. A logistic regression on these
+    scores gives the probabilities. Then the estimator is trained on all points.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of ours or of the competitors, with `decision_function`. It is not changed.
+    n_splits : int, default=5
+        Number of folds, each of which is one more fit.
+    random_state : int, RandomState instance or None, default=None
+        Seed for the folds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The estimator, trained on all points.
+    classes_ : ndarray of shape (k,)
+        The labels, in the order of the columns of `predict_proba`.
+    platt_ : LogisticRegression
+        Model from scores to probabilities. A class with a single label has no held-out score and probability 0.
+
+    Notes
+    -----
+    scikit-learn's `CalibratedClassifierCV` takes -1 for a class. It suits the labeled rows alone.
+
+    Source: J. Platt, Advances in Large Margin Classifiers, 1999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from dsgcore import TSGS3VM
+    >>> from dsgcore.model_selection import Calibrated
+    >>> X, y = make_moons(300, noise=0.2, random_state=0)
+    >>> model = Calibrated(TSGS3VM(random_state=0), random_state=0)
+    >>> model.fit(X, np.where(np.arange(300) < 60, y, -1)).predict_proba(X).shape
+    (300, 2)
+    """
+
+    def __init__(
+        self, estimator: Any, *, n_splits: int = 5, random_state: int | np.random.RandomState | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the estimator and the probabilities; `y` has -1 for unlabeled points."""
+        _, codes = encoded(y)
+        folds = LabeledFolds(self.n_splits, unlabeled="train", random_state=self.random_state)
+        held, scores = [], []
+        for train, test in folds.split(X, y):
+            rows = test[codes[test] != UNLABELED]
+            model = clone(self.estimator).fit(_safe_indexing(X, train), _safe_indexing(y, train))
+            scores.append(_columns(model.decision_function(_safe_indexing(X, rows))))
+            held.append(codes[rows])
+        of_held = np.concatenate(scores)
+        self._scale = float(np.std(of_held)) or 1.0
+        self.platt_ = LogisticRegression(max_iter=1000).fit(of_held / self._scale, np.concatenate(held))
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.classes_ = self.estimator_.classes_
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the estimator's scores."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.decision_function(X))
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the label of the largest probability for each row of `X`."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Return the probability of each class, of shape (n, k)."""
+        scores = _columns(self.decision_function(X))
+        found = np.zeros((len(scores), len(self.classes_)))
+        found[:, self.platt_.classes_] = self.platt_.predict_proba(scores / self._scale)
+        return found
+
+
+def _columns(scores: ArrayLike) -> NDArray:
+    """Return scores as a column, or as one column for each class."""
+    return np.asarray(scores, dtype=float).reshape(len(np.asarray(scores)), -1)
