@@ -1,0 +1,84 @@
+"""The scores of many random choices of the labeled points, beside which a person's choice is seen."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.solver.problem import UNLABELED
+from dsgcore.data import Split
+from dsgcore.data.options import keyed_generator
+from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.stochastic_task import learned
+
+N_CHOICES = 200
+BAND = (0.1, 0.9)  # the quantiles of the band
+MOST_KEPT = 64
+_kept: OrderedDict[str, RandomChoices] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class RandomChoices:
+    """Test scores of whole runs, each with as many labels as the spec says, at random points.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n,)
+        In increasing order.
+    """
+
+    scores: NDArray
+
+    def rank(self, score: float) -> float:
+        """Return the share of the choices that a score beats; a tie counts half."""
+        return float(np.mean(self.scores < score) + np.mean(self.scores == score) / 2)
+
+    def measures(self, score: float) -> dict[str, float]:
+        """Return how a score compares with the choices, and how far apart these are."""
+        low, high = np.quantile(self.scores, BAND)
+        return {"choice_rank": self.rank(score), "choices_band": float(high - low), "choices_best": float(self.scores[-1])}
+
+
+def random_choices(spec: Spec, split: Split, *, n: int = N_CHOICES) -> RandomChoices:
+    """Return the scores of `n` random choices. They are kept, because they depend on the data as generated only.
+
+    Parameters
+    ----------
+    spec : Spec
+        Its edits are left out. Each choice has `n_labeled` labels, at least one of each class.
+    split : Split
+        The data, with or without edits.
+    n : int
+        Number of choices; the first ones are the same for each `n`.
+    """
+    base, spec = split.before or split, replace(spec, data=replace(spec.data, edits=()), changes=())
+    key = json.dumps([n, spec.sha256])
+    if key not in _kept:
+        _kept[key] = RandomChoices(np.sort([_score(spec, base, number) for number in range(n)]))
+    _kept.move_to_end(key)
+    while len(_kept) > MOST_KEPT:
+        _kept.popitem(last=False)
+    return _kept[key]
+
+
+def known_choices(spec: Spec) -> RandomChoices | None:
+    """Return the same scores if they were computed before, else None."""
+    plain = replace(spec, data=replace(spec.data, edits=()), changes=())
+    return _kept.get(json.dumps([N_CHOICES, plain.sha256]))
+
+
+def _score(spec: Spec, split: Split, number: int) -> float:
+    rng, known = keyed_generator(spec.seed, f"choices/{number}"), np.flatnonzero(split.y_hidden != UNLABELED)
+    n_classes = len(np.unique(split.y_hidden[known]))
+    while True:
+        chosen = rng.choice(known, spec.data.n_labeled, replace=False)
+        if len(np.unique(split.y_hidden[chosen])) == n_classes:
+            break
+    y = np.full(len(split.y_train), UNLABELED)
+    y[chosen] = split.y_hidden[chosen]
+    values = learned(spec, replace(split, y_train=y))
+    return float(spec.problem.score(split.y_test, values)) if values is not None else float("nan")
