@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
-from dsgcore.solver.problem import UNLABELED
 from dsgcore.data.edits import ALL, ERASE, LABEL, PAINT, Edit
 from dsgcore.data.options import keyed_generator
 from dsgcore.data.splits import Split
+from dsgcore.solver.problem import UNLABELED
 
 NO_LABELS = (Edit(LABEL, ALL),)
 # Points of each class on the drawn sheet, without and with a label.
@@ -49,8 +48,10 @@ def _half(rng: np.random.Generator, to: int, is_labeled: bool) -> Edit:
     return Edit(PAINT, at=tuple(at), to=to, is_labeled=is_labeled)
 
 
+EDITS = "edits"  # the name in a lesson's values
+AS_GENERATED = "as generated"
 CHOICES: dict[str, Callable[[Split, int], tuple[Edit, ...]]] = {
-    "as generated": lambda _split, _n_labeled: (),
+    AS_GENERATED: lambda _split, _n_labeled: (),
     "no labels": lambda _split, _n_labeled: NO_LABELS,
     "centres": at_centres,
     "one wrong": one_wrong,
@@ -60,6 +61,8 @@ CHOICES: dict[str, Callable[[Split, int], tuple[Edit, ...]]] = {
 
 def _centres(split: Split, n_labeled: int) -> NDArray[np.intp]:
     """Return the known training points nearest to the centres of all but one group, and the point farthest from them."""
+    from sklearn.cluster import KMeans  # slow to import, and only lessons need it
+
     known = np.flatnonzero(split.y_hidden != UNLABELED)
     X = split.X_train[known].astype(np.float64)
     centres = KMeans(n_labeled - 1, n_init=5, random_state=0).fit(split.X_train).cluster_centers_
@@ -75,4 +78,3 @@ def _squared(A: NDArray, B: NDArray) -> NDArray:
 
 def _labels(split: Split, chosen: NDArray[np.intp]) -> list[Edit]:
     return [Edit(LABEL, (int(split.train_rows[i]),), int(split.y_hidden[i])) for i in chosen]
-

@@ -22,6 +22,7 @@ from dsgcore.data import (
     hide_labels,
     load,
 )
+from dsgcore.data.chosen_labels import CHOICES
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.settings import FILE
@@ -90,6 +91,13 @@ def edited_split(spec: Spec, split: Split, *, may_lack: bool = False) -> Split:
     if spec.data.edits and not may_lack:
         check_complete(made, labels=labels)
     return made
+
+
+def with_choice(spec: Spec, choice: str, *, files: FileStore | None = None) -> Spec:
+    """Return a spec with the edits that a lesson names, made for its data; one of `CHOICES`."""
+    plain = replace(spec, data=replace(spec.data, edits=()))
+    edits = CHOICES[choice](load_split(plain, files=files), spec.data.n_labeled)
+    return replace(spec, data=replace(spec.data, edits=edits))
 
 
 def load_dataset(

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.solver.problem import UNLABELED
 from dsgcore.data import Split
 from dsgcore.data.options import keyed_generator
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_task import learned
+from dsgcore.solver.problem import UNLABELED
 
 N_CHOICES = 200
 BAND = (0.1, 0.9)  # the quantiles of the band
@@ -40,7 +40,11 @@ class RandomChoices:
     def measures(self, score: float) -> dict[str, float]:
         """Return how a score compares with the choices, and how far apart these are."""
         low, high = np.quantile(self.scores, BAND)
-        return {"choice_rank": self.rank(score), "choices_band": float(high - low), "choices_best": float(self.scores[-1])}
+        return {
+            "choice_rank": self.rank(score),
+            "choices_band": float(high - low),
+            "choices_best": float(self.scores[-1]),
+        }
 
 
 def random_choices(spec: Spec, split: Split, *, n: int = N_CHOICES) -> RandomChoices:

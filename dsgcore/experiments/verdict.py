@@ -14,6 +14,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.metrics import accuracy_half_width, auc_half_width
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes
+from dsgcore.experiments.random_choices import random_choices
 from dsgcore.experiments.run import Health, Run
 from dsgcore.solver.diagnostics import GradientNorm, exact_optimum
 from dsgcore.solver.task import Task
@@ -22,6 +23,8 @@ from dsgcore.solver.task import Task
 OF_THE_LAST_ROW = ("objective", "rank", "score_labeled", "score_unlabeled", "score_average", "objective_average")
 # Measures that need the exact minimiser: computed only on request, and for few enough training points.
 OF_THE_MINIMISER, MOST_POINTS = frozenset({"distance", "overstated"}), 1000
+# Measures that need many short runs.
+OF_THE_CHOICES = frozenset({"choice_rank", "choices_band", "choices_best"})
 
 
 class Verdict(Enum):
@@ -114,6 +117,9 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         - matrix_share: the model's numbers over those of a kernel matrix of the training points
         - distance: |f - f*|^2 over |f*|^2 at the training points
         - overstated: |f - h|^2 over |f - f*|^2 there
+        - labels: number of labeled points
+        - choice_rank: share of random choices of the labels that the score beats; choices_band: width of the band that
+          holds most of them; choices_best: the best one's score. Computed only if they are named
         - column@share: a column's value at this share of the run
         - steered parameters: their values at the end
     """
@@ -126,10 +132,13 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
         "growth": math.inf if run.health is Health.DIVERGED else growth,
         "unrest": _unrest(run),
         "batch": float(run.spec.solver.batch_size),
+        "labels": float(len(run.split.labeled)),
         **({"averaging": row["objective"] - row["objective_average"]} if "objective_average" in row else {}),
         **{name: value for name, value in run.spec.values_at(run.t).items() if isinstance(value, int | float)},
     }
     measures |= _against_twin(live) | _on_the_way(run, asked)
+    if OF_THE_CHOICES & set(asked) and run.result_score is not None:
+        measures |= random_choices(run.spec, run.split).measures(run.result_score)
     if run.health is Health.DIVERGED:
         return measures
     of_minimiser = _of_minimiser(run) if OF_THE_MINIMISER & set(asked) else {}

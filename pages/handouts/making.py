@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dsgcore.data.chosen_labels import EDITS
 from dsgcore.data.options import SEED
 from dsgcore.experiments import LiveRun, Setting, Spec, outcome_of
 from dsgcore.experiments.cost import cost_of
+from dsgcore.experiments.loading import with_choice
 from dsgcore.settings import GuidedLesson, LessonStep
 from pages.charts import figures as charts
 from pages.controls import controls
@@ -59,7 +61,8 @@ def spec_at(setting: type[Setting], values: Mapping[str, Any]) -> Spec:
     dataset = values.get("data", controls.dataset_choice(setting).default)
     offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
     given = {name: values.get(name, control.parameter.default) for name, control in offered.items()}
-    return controls.to_spec(setting, given, dataset, SEED.default)
+    spec = controls.to_spec(setting, given, dataset, SEED.default)
+    return with_choice(spec, values[EDITS]) if EDITS in values else spec
 
 
 class Making:

@@ -174,6 +174,7 @@ def _reached(setting: type[Setting], lesson: GuidedLesson, number: int, step: Le
     dataset = values.get("data", controls.dataset_choice(setting).default)
     offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
     said = [
-        f"{offered[name].parameter.label}: {offered[name].say(value)}" for name, value in step.goal.solution.items()
+        f"{offered[name].parameter.label}: {offered[name].say(value)}" if name in offered else f"these edits: {value}"
+        for name, value in step.goal.solution.items()
     ]
     return escape(f"it is reached with {', '.join(said)}")

@@ -29,6 +29,7 @@ class Hand:
     """
 
     made: Edits = ()
+    is_new: bool = True  # no edits of these data were made or set aside; a lesson may begin with some
     past: list[Edits] = field(default_factory=list)
     future: list[Edits] = field(default_factory=list)
     owner: tuple[DataSpec, int] | None = None  # the data and the seed; None before the first drawing
@@ -59,8 +60,13 @@ class Hand:
         is_sheet = bool(self.made) and self.made[0] == Edit(ERASE, ALL)
         if self.owner is not None and not (is_sheet and self.owner[0] == asked[0]):
             self.aside[self.owner] = self.made
+            self.is_new = asked not in self.aside
             self.made, self.past, self.future = self.aside.pop(asked, ()), [], []
         self.owner = asked
+
+    def begin(self, made: Edits) -> None:
+        """Begin with the edits of a lesson's step."""
+        self.made, self.past, self.future, self.is_new = made, [], [], False
 
     def change(self, made: Edits) -> None:
         """Replace the edits; undo brings the present ones back."""

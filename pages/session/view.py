@@ -50,6 +50,7 @@ class Scene:
     guess: tuple[float, ...] = ()
     ends: tuple[float, ...] = ()
     has_ghost: bool = False  # the previous run of the step
+    can_edit: bool = False  # the reader reaches the step's goal with edits of the data
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def view_of(live: LiveRun, hidden: Set[str], scene: Scene | None = None) -> View
         on_map=viewed(problem, map_choice(problem)),
         axes=axes_asked(live.run),
         has_graph=is_on(problem, GRAPH),
-        can_edit=is_on(problem, EDIT),
+        can_edit=is_on(problem, EDIT) or (scene is not None and scene.can_edit),
         has_truth=is_on(problem, TRUTH),
         has_mistakes=is_on(problem, MISTAKES),
         has_wipe=is_on(problem, WIPE) and live.supervised is not None,

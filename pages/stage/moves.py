@@ -10,6 +10,7 @@ import streamlit as st
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.session.bench import Bench, once
+from pages.session.hand import Hand
 from pages.session.lesson_place import Place, Stage
 from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise
@@ -116,6 +117,7 @@ def show_solution(problem: type[Setting], bench: Bench) -> None:
     assert place is not None
     place.shown.add(place.number)
     bench.given = given_for(problem, place.values)
+    bench.hand = Hand(taken=bench.hand.taken)
     bench.wants_restart = True
 
 
@@ -125,4 +127,5 @@ def go_to_step(problem: type[Setting], bench: Bench, steps: int) -> None:
     assert place is not None
     place.go(steps)
     bench.given = given_for(problem, place.lesson.values_at(place.number))
+    bench.hand = Hand(taken=bench.hand.taken)
     bench.wants_restart = True

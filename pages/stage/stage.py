@@ -12,6 +12,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dsgcore.data.chosen_labels import EDITS
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import Curve
@@ -66,7 +67,7 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         follow(problem, bench, asked)
     with areas["pictures"]:
         _pictures(problem, bench, place, status, may_begin=asked is not None)
-    place.note(bench.live)
+    place.note(None if bench.hand.lacks else bench.live)
     with areas["room"]:  # it may add a notice, which the text shows
         room(problem, bench, place)
         draw_notes(place)
@@ -125,6 +126,7 @@ def _scene(bench: Bench, place: Place) -> Scene:
         has_map=MAP in step.show and "map" not in bench.hidden,
         chart="" if is_hidden else step.chart,
         measures=step.measures,
+        can_edit=EDITS in step.controls,
         guess=place.guess if is_drawn and place.guess is not None else (),
         ends=(asks.low, asks.high) if isinstance(asks, Curve) else (),
         has_ghost=place.has_earlier_run(bench.number) and (outcome or step.goal is not None) and not is_exercise(bench),

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.data.chosen_labels import EDITS
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
 from pages.session.bench import Bench
@@ -83,7 +84,8 @@ def _not_yet(place: Place) -> str:
     assert goal is not None
     missed = [c.measure for c in goal.claims if c.measure not in NOT_SAID and not c.holds(tried) and c.measure in tried]
     said = f" This run reached {tried[missed[0]]:.3g}." if missed else ""
-    return f"**Not yet.**{said} Move the slider below and watch the next run."
+    how = "Change the data in the map" if EDITS in place.step.controls else "Move the slider below"
+    return f"**Not yet.**{said} {how} and watch the next run."
 
 
 def _explain(place: Place) -> None:

@@ -16,6 +16,7 @@ from pages.controls.control import key_of
 from pages.controls.data_picker import seen_key
 from pages.controls.own_file import plain, read_file
 from pages.session.bench import Bench
+from pages.session.hand import Hand
 from pages.session.lesson_place import Place
 from pages.studies.onward import draw_vary
 
@@ -54,6 +55,7 @@ def _guided(problem: type[Setting], bench: Bench, lesson: GuidedLesson) -> None:
 def guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
     """Begin a guided lesson at its first step."""
     bench.lesson.place = Place(lesson)
+    bench.hand = Hand(taken=bench.hand.taken)
     bench.given = given_for(problem, lesson.values_at(0))
     bench.wants_restart = True
 

@@ -88,7 +88,7 @@ def _take_edits(bench: Bench, text: str) -> None:
     """Take the edits of the data from the link."""
     if text == bench.hand.text:
         return
-    bench.hand = Hand()
+    bench.hand = Hand(is_new=not text)
     try:
         bench.hand.made = edits_in(text)
     except BAD_INPUT as error:

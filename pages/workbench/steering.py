@@ -9,8 +9,10 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.data import DataError, IncompleteDataError
+from dsgcore.data.chosen_labels import AS_GENERATED, EDITS
 from dsgcore.experiments import Setting, Spec, load_split, long_work
 from dsgcore.experiments.cost import check_cost
+from dsgcore.experiments.loading import with_choice
 from dsgcore.jobs import JobState
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.changes import CHANGES, changes_to_text, with_changes
@@ -46,6 +48,10 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
 def with_edits(bench: Bench, asked: Spec) -> Spec:
     """Return the controls' spec with the edits of its data. Edits from a link that do not suit the data are left out."""
     spec = bench.hand.edit(asked)
+    if bench.hand.is_new and bench.lesson.place is not None:
+        choice = bench.lesson.place.values.get(EDITS, AS_GENERATED)
+        bench.hand.begin(with_choice(asked, choice, files=bench.files).data.edits)
+        return bench.hand.edit(asked)
     if bench.link.is_unread and spec.data.edits:
         try:
             load_split(spec, files=bench.files, may_lack=True)
