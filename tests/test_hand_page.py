@@ -164,7 +164,7 @@ def test_data_without_labels_wait_for_one_and_go_on_with_it():
     app = send(app, {"do": "label", "rows": "all"})
     shown = points_of(checked(app))
     assert shown["count"] == "0 of 10 labels"
-    assert "each class must have at least one labeled point" in shown["said"]
+    assert "Each class must have at least one labeled point" in shown["said"]
     assert not errors(app)
     assert "paused" in status(app)
     assert app.button(key="play").disabled

@@ -50,6 +50,7 @@ def _half(rng: np.random.Generator, to: int, is_labeled: bool) -> Edit:
 
 EDITS = "edits"  # the name in a lesson's values
 AS_GENERATED = "as generated"
+DRAWN = ("misleading rows",)  # the choices that draw other points
 CHOICES: dict[str, Callable[[Split, int], tuple[Edit, ...]]] = {
     AS_GENERATED: lambda _split, _n_labeled: (),
     "no labels": lambda _split, _n_labeled: NO_LABELS,

@@ -61,7 +61,7 @@ def check_complete(split: Split, *, labels: str) -> None:
         if len(split.labeled) == len(split.y_train):
             raise IncompleteDataError("some points must be in no pair: paint some, or take a pair apart")
     else:
-        _check_classes(split.y_train, names, "at least one labeled point", "label or paint one")
+        _check_classes(split.y_train, names, "at least one labeled point", "label one")
     _check_classes(split.y_test, names, "at least one test point", "paint more points of that class without a label")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from dsgcore.solver.problem import UNLABELED
 N_CHOICES = 200
 BAND = (0.1, 0.9)  # the quantiles of the band
 MOST_KEPT = 64
+_computing = threading.Lock()
 _kept: OrderedDict[str, RandomChoices] = OrderedDict()
 
 
@@ -61,12 +63,14 @@ def random_choices(spec: Spec, split: Split, *, n: int = N_CHOICES) -> RandomCho
     """
     base, spec = split.before or split, replace(spec, data=replace(spec.data, edits=()), changes=())
     key = json.dumps([n, spec.sha256])
-    if key not in _kept:
-        _kept[key] = RandomChoices(np.sort([_score(spec, base, number) for number in range(n)]))
-    _kept.move_to_end(key)
-    while len(_kept) > MOST_KEPT:
-        _kept.popitem(last=False)
-    return _kept[key]
+    with _computing:  # a class that asks at the same time waits for one computation
+        found = _kept.pop(key, None)
+        if found is None:
+            found = RandomChoices(np.sort([_score(spec, base, number) for number in range(n)]))
+        _kept[key] = found
+        while len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return found
 
 
 def known_choices(spec: Spec) -> RandomChoices | None:

@@ -28,7 +28,7 @@ def split_shown(bench: Any, run: Run) -> Split:
 def hand_chart(bench: Any, run: Run, plane: Plane) -> Chart:
     """Return the points with their rows and labels, the classes, and the state of the edits."""
     hand, split = bench.hand, split_shown(bench, run)
-    made_of = (id(split), id(hand.made), hand.taken, hand.refused, hand.lacks, bench.view.axes)
+    made_of = (id(split), id(hand.made), hand.taken, hand.refused, hand.lacks, bench.view.axes, bench.view.scene)
     if hand.shown[0] != made_of:
         hand.shown = made_of, json.dumps(_said(bench, run, split, plane), separators=(",", ":"))
     return Chart(KEY, "", hand.shown[1])
@@ -36,6 +36,7 @@ def hand_chart(bench: Any, run: Run, plane: Plane) -> Chart:
 
 def _said(bench: Any, run: Run, split: Split, plane: Plane) -> dict[str, Any]:
     hand, xy = bench.hand, plane.project(split.X_train)
+    can_change = bench.view.scene is None or bench.view.scene.can_paint  # a step about labels keeps the points
     is_pairs = run.problem.labels == "pairs"
     n_labels = len(split.labeled) // (2 if is_pairs else 1)
     n_painted = sum(len(edit.at) // 2 for edit in hand.made if edit.do == PAINT)
@@ -47,15 +48,20 @@ def _said(bench: Any, run: Run, split: Split, plane: Plane) -> dict[str, Any]:
         "classes": list(split.class_names),
         "colors": [PREDICTED] if is_pairs else colors_of(run),
         "isPairs": is_pairs,
-        "canPaint": split.X_train.shape[1] == 2,
+        "canPaint": split.X_train.shape[1] == 2 and can_change,
+        "canErase": can_change,
         "count": f"{n_labels} of {run.spec.data.n_labeled} {'pairs' if is_pairs else 'labels'}",
         "left": MOST_PAINTED - n_painted,
         "canUndo": bool(hand.made or hand.past),
         "canRedo": bool(hand.future),
         "isEdited": bool(hand.made),
-        "said": hand.refused or hand.lacks,
+        "said": _sentence(hand.refused or hand.lacks),
         "taken": list(hand.taken),
     }
+
+
+def _sentence(said: str) -> str:
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
 def _short(values: NDArray, plane: Plane) -> list[float]:

@@ -51,6 +51,7 @@ class Scene:
     ends: tuple[float, ...] = ()
     has_ghost: bool = False  # the previous run of the step
     can_edit: bool = False  # the reader reaches the step's goal with edits of the data
+    can_paint: bool = False  # and draws them anew
 
 
 @dataclass(frozen=True)

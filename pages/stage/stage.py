@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.data.chosen_labels import EDITS
+from dsgcore.data.chosen_labels import DRAWN, EDITS
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import Curve
@@ -111,7 +111,8 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, status: DeltaG
         data = head_data(bench)
     with status:
         draw_head(data)
-    first = "map" if place.waits or not place.step.chart else "curves"
+    is_on_map = place.waits or not place.step.chart or (EDITS in place.step.controls and place.stage is Stage.RUN)
+    first = "map" if is_on_map else "curves"
     draw_charts(
         on_edit=partial(edit, bench), lesson={"first": first, "step": f"{place.lesson.name} {place.number} {first}"}
     )
@@ -127,6 +128,7 @@ def _scene(bench: Bench, place: Place) -> Scene:
         chart="" if is_hidden else step.chart,
         measures=step.measures,
         can_edit=EDITS in step.controls,
+        can_paint=step.goal is not None and step.goal.solution.get(EDITS) in DRAWN,
         guess=place.guess if is_drawn and place.guess is not None else (),
         ends=(asks.low, asks.high) if isinstance(asks, Curve) else (),
         has_ghost=place.has_earlier_run(bench.number) and (outcome or step.goal is not None) and not is_exercise(bench),

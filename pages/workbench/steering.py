@@ -67,7 +67,7 @@ def _wait_for_labels(bench: Bench, asked: Spec, why: str) -> None:
     if bench.live is None:
         begin(bench, replace(asked, data=replace(asked.data, edits=())))
     bench.hand.lacks, bench.hand.split = why, load_split(asked, files=bench.files, may_lack=True)
-    bench.surface, bench.asked = None, asked
+    bench.surface, bench.asked, bench.is_playing = None, asked, False
 
 
 def take(bench: Bench, changes: Mapping[str, Any]) -> None:

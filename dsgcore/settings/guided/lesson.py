@@ -71,9 +71,11 @@ class LessonStep:
     explanation : str
         Text after the run: the result and its reason.
     values : mapping
-        Controls that differ from the step before, or from the setting's defaults in the first step.
+        Controls that differ from the step before, or from the setting's defaults in the first step. The value `edits`
+        names edits of the data by hand, one of `dsgcore.data.chosen_labels.CHOICES`.
     controls : tuple of str
-        Controls that the step uses, at most two. The stage shows them and no others.
+        Controls that the step uses, at most two. The stage shows them and no others. With `edits` among them, the
+        reader edits the data in the map.
     show : tuple of str
         Pictures on the stage: the map, and one of `CHARTS`.
     pick, estimate, curve : Pick, Estimate, Curve or None

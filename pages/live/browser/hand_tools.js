@@ -53,15 +53,16 @@ export function createTools(state, act, changed) {
   const reset = button("reset", "As generated", act.reset);
   const help = make("p", "help"), said = make("p", "said");
   said.setAttribute("role", "alert");
-  const root = make("div", "tools", tools, group("Brush", brushes, labeled, sized, all), group("Edits", undo, redo, reset), count, help, said);
+  const whole = group("Brush", brushes, labeled, sized, all);
+  const root = make("div", "tools", tools, whole, group("Edits", undo, redo, reset), count, help, said);
   let now = null, made = "";
 
   /** Make the buttons that depend on the data, if these are others. */
   function build() {
-    const key = JSON.stringify([now.classes, now.colors, now.isPairs, now.canPaint]);
+    const key = JSON.stringify([now.classes, now.colors, now.isPairs, now.canPaint, now.canErase]);
     if (key === made) return;
     made = key;
-    const kinds = [now.isPairs ? "pair" : "label", ...(now.canPaint ? ["paint"] : []), "erase", ...(now.canPaint ? ["move"] : [])];
+    const kinds = [now.isPairs ? "pair" : "label", ...(now.canPaint ? ["paint"] : []), ...(now.canErase ? ["erase"] : []), ...(now.canPaint ? ["move"] : [])];
     if (!kinds.includes(state.tool)) state.tool = kinds[0];
     tools.replaceChildren(...kinds.map(kind => Object.assign(button("tool", NAMES[kind], () => choose("tool", kind)), {kind})));
     const chips = now.classes.map((name, number) =>
@@ -73,11 +74,14 @@ export function createTools(state, act, changed) {
     const {tool, brush} = state, isPaint = tool === "paint";
     for (const one of tools.children) one.setAttribute("aria-pressed", one.kind === tool);
     for (const one of brushes.children) one.setAttribute("aria-pressed", one.kind === brush);
+    tools.hidden = tools.children.length < 2;
     brushes.hidden = !isPaint;
     labeled.hidden = !isPaint || now.isPairs || brush === null;
     sized.hidden = !isPaint && tool !== "erase";
-    all.hidden = isPaint || tool === "move";
+    all.hidden = reset.hidden = !now.canErase;
+    all.hidden ||= isPaint || tool === "move";
     all.textContent = {label: "Take all labels away", pair: "Take all pairs apart", erase: "Erase all points"}[tool] ?? "";
+    whole.hidden = all.hidden && sized.hidden && !isPaint;
     undo.disabled = !now.canUndo;
     redo.disabled = !now.canRedo;
     reset.disabled = !now.isEdited;
