@@ -234,7 +234,7 @@ def test_right_and_wrong_are_drawn_and_said_in_points(name):
     (more,) = [tile["more"] for tile in tiles(app) if tile["more"]]
     n = len(run.split.y_test)
     right, of_twin = (n - wrong["both wrong"] - wrong[f"only {who} wrong"] for who in ("f", twin))
-    assert more == f"f gets {right} of {n} test points right, {twin} {of_twin}"
+    assert more == f"f gets {right} of {n} test points right, “{twin}” {of_twin}"
     wipe = figure["layout"]["meta"]["wipe"]
     assert np.shape(wipe["z"]) == np.shape(figure["data"][0]["z"])
     assert name != "auc" or wipe["z"] != figure["data"][0]["z"]

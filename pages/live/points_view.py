@@ -67,5 +67,5 @@ def points_right(live: LiveRun) -> str:
     return (
         said
         if twin is None or not twin.t
-        else f"{said}, {run.problem.baseline_name} {int(np.sum(right_test_points(twin)))}"
+        else f"{said}, “{run.problem.baseline_name}” {int(np.sum(right_test_points(twin)))}"
     )
