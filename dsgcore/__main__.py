@@ -9,7 +9,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from dsgcore import __version__
-from dsgcore.cli import app
+from dsgcore.cli import app, export_lesson
 from dsgcore.cli.help_page import PROGRAM, folder_path, help_page
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import new_options
@@ -18,6 +18,7 @@ BAD_INPUT = 2
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
 _PLACES = {
     "app": "dsgcore.cli.app:serve",
+    "export-lesson": "dsgcore.cli.export_lesson:export_lesson",
     "check": "dsgcore.cli.check:check",
     "sweep": "dsgcore.cli.sweep:sweep",
     "fit": "dsgcore.cli.fit:fit",
@@ -238,6 +239,12 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
         "write a model's classes and scores for the rows of a file or a folder",
         "Write a model's classes and scores for the rows of a file or a folder to Parquet files, one per row group.",
         "predict model rows --out scores",
+    ),
+    "export-lesson": (
+        export_lesson.add_arguments,
+        "write a step of a lesson as one HTML file that needs no server",
+        "Write a step of a lesson as one HTML file that needs no server. It holds the recorded runs of a slider's values.",
+        "export-lesson step-size --out lessons",
     ),
 }
 

@@ -23,7 +23,7 @@ NOTES = sorted((ROOT / "tests" / "benchmarks").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LIBRARY = "dsg-lab "
 # They need a network, take minutes or serve the app: they are parsed and not carried out.
-PARSED_ONLY = ("data fetch", "app")
+PARSED_ONLY = ("data fetch", "app", "export-lesson")
 # Each of the other commands that a page may show begins with one of these words.
 KNOWN = (
     "dsg-lab",
@@ -118,7 +118,7 @@ def test_a_command_within_a_sentence_is_one_that_there_is(page):
 
 
 def known_commands():
-    return re.findall(r"^    ([a-z]+) ", _parser(names_data=False).format_help(), re.M)
+    return re.findall(r"^    ([a-z-]+) ", _parser(names_data=False).format_help(), re.M)
 
 
 def anchor_of(heading):

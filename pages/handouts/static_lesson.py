@@ -1,0 +1,227 @@
+"""A step of a lesson as one HTML file: recorded runs for each value of its slider, which a browser draws without a server."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import Integer, Parameter, Real, grid
+from dsgcore.data.options import SEED
+from dsgcore.experiments import SETTINGS, Plane, Run, Setting, Spec
+from dsgcore.settings import GuidedLesson, profile_of
+from pages.charts import figures as charts
+from pages.charts.assets import MODULES
+from pages.charts.live_chart import LIBRARY, STYLE, encoded
+from pages.charts.run_map import run_map
+from pages.controls import controls
+from pages.controls.control import shown
+from pages.handouts.making import spec_at
+from pages.handouts.paper import marked
+from pages.live.map_view import MapState, heats_of
+
+MOST_VALUES, MOST_ROWS, N_SURFACES, GRID = 11, 150, 14, 32
+NOTHING = 255  # the byte of a point without a number; the others are equal steps from the lowest number to the highest
+_FILES = Path(__file__).with_name("static")
+_PARTS = ("charts/browser/saving.js", "charts/browser/head.js", "charts/browser/chart.js")
+_IMPORT, _EXPORT = re.compile(r"^import .*?;\n", re.MULTILINE), re.compile(r"^export ", re.MULTILINE)
+_COLUMNS = {"objective": "objective", "score": "score_test", "error": "error_mean"}
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The step that a file shows, the control that its slider moves, and the values of the slider."""
+
+    setting: type[Setting]
+    lesson: GuidedLesson
+    number: int
+    parameter: Parameter
+    values: tuple[Any, ...]
+
+    @property
+    def chart(self) -> str:
+        """The chart beside the map."""
+        chart = self.lesson.steps[self.number].chart
+        return chart if chart in _COLUMNS else "score"
+
+    def spec(self, value: Any) -> Spec:
+        """Return the spec of the step's run with a value of the slider."""
+        spec = spec_at(self.setting, self.lesson.values_at(self.number) | {self.parameter.name: value})
+        return spec if self.chart == "error" else replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0))
+
+
+def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
+    """Write a step of a lesson to a folder; return its file.
+
+    Parameters
+    ----------
+    name : str
+        Name of the lesson, such as "step-size", or with its setting, such as "auc/step-size".
+    folder : Path
+    step : int, optional
+        Number of the step, from 1 on; by default the last one with a slider.
+    """
+    chosen = _chosen(name, step)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{chosen.lesson.name}.html"
+    file.write_text(_page(chosen), encoding="utf-8")
+    return file
+
+
+def _chosen(name: str, step: int | None) -> _Shown:
+    setting, lesson = _named(name)
+    if step is not None and not 1 <= step <= len(lesson.steps):
+        raise DSGError(f"--step must be from 1 to {len(lesson.steps)}, got {step}")
+    numbers = range(len(lesson.steps) - 1, -1, -1) if step is None else [step - 1]
+    for number in numbers:
+        for control in lesson.steps[number].controls:
+            values = lesson.values_at(number)
+            dataset = values.get("data", controls.dataset_choice(setting).default)
+            offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
+            parameter = offered[control].parameter if control in offered else None
+            if isinstance(parameter, Real | Integer):
+                return _Shown(setting, lesson, number, parameter, _values(parameter, values.get(control)))
+    raise DSGError(f"no slider is part of this step of {name!r}: name another one with --step")
+
+
+def _named(name: str) -> tuple[type[Setting], GuidedLesson]:
+    all_of = {
+        f"{setting.name}/{lesson.name}": (setting, lesson)
+        for setting in SETTINGS.values()
+        for lesson in profile_of(setting).guided
+    }
+    found = [own for full, own in all_of.items() if name in (full, full.split("/")[1])]
+    if len(found) != 1:
+        raise DSGError(f"no single lesson has the name {name!r}: name one of {', '.join(all_of)}")
+    return found[0]
+
+
+def _values(parameter: Real | Integer, own: Any) -> tuple[Any, ...]:
+    """Return the values to record: those of the page's slider, or fewer with equal distances, and the step's own."""
+    stops = grid(parameter)
+    places = np.unique(np.linspace(0, len(stops) - 1, MOST_VALUES).round().astype(int))
+    kept = {stops[place] for place in places} | ({own} if own is not None else set())
+    return tuple(sorted(parameter.check(value) for value in kept))
+
+
+def _page(chosen: _Shown) -> str:
+    step, run = chosen.lesson.steps[chosen.number], Run(chosen.spec(chosen.values[0]))
+    own = chosen.lesson.values_at(chosen.number).get(chosen.parameter.name)
+    plane = Plane.through(run.split.X_train, names=run.split.feature_names)
+    runs = [_recorded(chosen, value, plane) for value in chosen.values]
+    recorded = {
+        "runs": runs,
+        "n_iter": run.n_iter,
+        "name": _title(chosen, run),
+        "words": "Map of the data over the learned score",
+        "figures": {"curve": _curve_figure(chosen, run, runs), "map": _map_figure(run, plane)},
+    }
+    words = {
+        "title": chosen.lesson.title,
+        "control": chosen.parameter.label,
+        "setting": chosen.setting.title,
+        "seed": SEED.default,
+        "n_iter": run.n_iter,
+        "last": len(runs) - 1,
+        "first": chosen.values.index(own) if own in chosen.values else len(runs) // 2,
+    }
+    texts = {
+        "text": f"<p>{marked(step.text)}</p>",
+        "explanation": f"<p>{marked(step.explanation)}</p>",
+        "chart_style": STYLE,
+        "library": _inside(LIBRARY.read_text(encoding="utf-8")),
+        "recorded": encoded(recorded).replace("<", "\\u003c"),
+        "modules": _inside(_modules()),
+        "script": (_FILES / "lesson.js").read_text(encoding="utf-8"),
+    }
+    template = Template((_FILES / "lesson.html").read_text(encoding="utf-8"))
+    return template.substitute({name: escape(str(word)) for name, word in words.items()} | texts)
+
+
+def _inside(script: str) -> str:
+    """Return a script that can stand in a page: what looks like its end is written in another way."""
+    return script.replace("</script", "<\\/script")
+
+
+def _modules() -> str:
+    """Return the charts' modules as one script: a page from a disk cannot import files."""
+    texts = (MODULES[name].read_text(encoding="utf-8") for name in _PARTS)
+    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in texts)
+
+
+def _recorded(chosen: _Shown, value: Any, plane: Plane) -> dict[str, Any]:
+    """Return a run as compact arrays: its curve, and its map at some iterations."""
+    run = Run(chosen.spec(value))
+    surfaces = list(_surfaces(run, plane))
+    t, y = run.history.column("t"), run.history.column(_COLUMNS[chosen.chart])
+    t, y = charts.thinned(t, y, MOST_ROWS)
+    ending = f"The run has ended after iteration {run.t}: its numbers have grown too far." * (run.t < run.n_iter)
+    return {"words": shown(value), "t": _packed(t), "y": _packed(y), "surfaces": surfaces, "ending": ending}
+
+
+def _surfaces(run: Run, plane: Plane) -> Iterator[dict[str, Any]]:
+    ends = np.unique(np.geomspace(1, run.n_iter, N_SURFACES).round().astype(int))
+    for end in ends:
+        run.advance(int(end) - run.t)
+        if run.t != end:  # it has diverged
+            return
+        values = run.result.evaluate(plane.grid(GRID)).astype(float)
+        trace = heats_of(run, _state(run, plane, values), _kind(run), "light", values)[0]
+        z = np.array(trace.pop("z"), dtype=float)
+        yield {"t": int(end), **_surface(z), "trace": {name: trace[name] for name in ("zmin", "zmax", "colorscale")}}
+
+
+def _state(run: Run, plane: Plane, values: NDArray) -> MapState:
+    return MapState(plane, (None, None), GRID, None, values)
+
+
+def _kind(run: Run) -> str:
+    return "classes" if run.problem.decision == "highest" else "f"
+
+
+def _surface(z: NDArray) -> dict[str, Any]:
+    """Return numbers as bytes: 254 equal steps between the lowest and the highest one."""
+    is_known = np.isfinite(z)
+    low, high = (float(z[is_known].min()), float(z[is_known].max())) if is_known.any() else (0.0, 1.0)
+    share = np.where(is_known, (z - low) / ((high - low) or 1.0), 0.0)
+    steps = np.where(is_known, np.rint(254 * share), NOTHING).astype(np.uint8)
+    return {"low": low, "high": high, "z": b64encode(steps.tobytes()).decode()}
+
+
+def _packed(values: NDArray) -> str:
+    return b64encode(values.astype("<f4").tobytes()).decode()
+
+
+def _title(chosen: _Shown, run: Run) -> str:
+    name = run.problem.score_name
+    return {"objective": "Objective", "error": "Error of the random features"}.get(
+        chosen.chart, name[0].upper() + name[1:]
+    )
+
+
+def _curve_figure(chosen: _Shown, run: Run, runs: list[dict[str, Any]]) -> charts.Figure:
+    """Return the chart of the curve without its points. Its axis has room for each run that stays near the start."""
+    nothing = np.zeros(0)
+    curve = charts.Curve(_title(chosen, run), nothing, nothing, charts.INK["light"])
+    figure = charts.line_chart([curve], title=curve.name, x_range=(0, run.n_iter))
+    high = 1.3 * run.start_objective() if chosen.chart == "objective" else 1.0
+    if chosen.chart != "error":
+        figure["layout"]["yaxis"] |= {"range": [0.0, high], "showticklabels": True, "autorange": False}
+    return figure
+
+
+def _map_figure(run: Run, plane: Plane) -> charts.Figure:
+    """Return the map before the first iteration."""
+    size = GRID * GRID
+    values = np.zeros((size, len(run.split.class_names))) if _kind(run) == "classes" else np.zeros(size)
+    heat = heats_of(run, _state(run, plane, values), _kind(run), "light", values)[0] | {"showscale": False}
+    return run_map(run, plane, heat, title="Score f", theme="light", revision="0")
