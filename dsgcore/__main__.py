@@ -52,8 +52,7 @@ def _with_command(said: list[str]) -> list[str]:
     """Return the arguments; those without a command are options of `app`, and `class` is short for `app --class`."""
     if said[:1] == ["class"]:
         return ["app", "--class", *said[1:]]
-    names_command = bool(said) and (not said[0].startswith("-") or said[0] in _WITHOUT_COMMAND)
-    return said if names_command else ["app", *said]
+    return said if said and (not said[0].startswith("-") or said[0] in _WITHOUT_COMMAND) else ["app", *said]
 
 
 def _parser(*, names_data: bool) -> argparse.ArgumentParser:

@@ -101,9 +101,8 @@ def contributions(y: NDArray, f: NDArray) -> NDArray:
     """Return each point's contribution to the mean AUC, of shape (n,): each ordered pair counts for both its points."""
     counts = np.bincount(y)
     n_below = counts.cumsum()[:-1]
-    weight = np.concatenate([[0.0], 1.0 / (n_below * (len(y) - n_below) * len(n_below))])
     # A pair of classes a > b is ordered in the sub-problems b < j <= a: the sum of their weights.
-    until = weight.cumsum()
+    until = np.concatenate([[0.0], 1.0 / (n_below * (len(y) - n_below) * len(n_below))]).cumsum()
     wins = np.zeros(len(y))
     for c in np.flatnonzero(counts):
         ordered = np.sort(f[y == c])

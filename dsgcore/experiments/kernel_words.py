@@ -80,5 +80,4 @@ def words_of(name: str) -> KernelWords:
     """Return the description of a kernel; by default, the first line of its docstring."""
     kernel = KERNELS[name]
     said = (kernel.__doc__ or kernel.name).strip().splitlines()[0].rstrip(".")
-    plain = KernelWords(name.replace("_", " ").capitalize(), f"{said}.", said, "those of this kernel")
-    return _WORDS.get(name, plain)
+    return _WORDS.get(name, KernelWords(name.replace("_", " ").capitalize(), f"{said}.", said, "those of this kernel"))

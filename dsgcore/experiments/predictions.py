@@ -41,8 +41,7 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
             warnings.simplefilter("ignore")  # for thresholds that coincide: the map shows this
             return classify(values, thresholds(y, f, margin=0.0))
     if decision == "cut":
-        cut = share_threshold(_some_values(run), float(np.mean(y)))
-        return (values > cut).astype(np.int64)
+        return (values > share_threshold(_some_values(run), float(np.mean(y)))).astype(np.int64)
     return (values + run.shift >= 0).astype(np.int64)
 
 

@@ -91,8 +91,7 @@ def _counts_up(whole: NDArray[Any]) -> bool:
     """Return True if each number follows the one before; rare new starts are allowed."""
     follows = np.diff(whole.astype(np.int64, copy=False)) == 1
     begins_again = ~follows
-    is_count = bool((whole[1:][begins_again] == whole[0]).all())
-    return is_count and begins_again.sum() * _ROWS_A_COUNT <= len(whole)
+    return bool((whole[1:][begins_again] == whole[0]).all()) and begins_again.sum() * _ROWS_A_COUNT <= len(whole)
 
 
 def sentence(names: Sequence[str]) -> str:
