@@ -6,7 +6,7 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
-from pages.pictures.kept import kept_picture
+from pages.pictures.kept import kept_picture, still
 from pages.session.link import link_to_guided
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
@@ -50,7 +50,10 @@ def _setting(setting: type[Setting]) -> None:
             alt = (
                 f"{profile.headline}: the learned score changes from step to step behind labeled and unlabeled points."
             )
-            st.image(picture.svg, width="stretch", alt=alt)
+            # The style sheet shows the still one to readers who want less motion.
+            with st.container(key=f"home-picture-{setting.name}"):
+                for one in (picture, still(picture)):
+                    st.image(one.svg, width="stretch", alt=alt)
         st.page_link(page_of(setting), label=profile.full_name)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pages.charts.figures import INK
@@ -35,3 +36,12 @@ def kept_picture(name: str) -> Picture | None:
     svg = file.read_text(encoding="utf-8")
     root = ET.fromstring(svg)
     return Picture(svg.replace(CURRENT_COLOR, INK[theme_now()]), int(root.get("width", 0)), root.get("aria-label", ""))
+
+
+def still(picture: Picture) -> Picture:
+    """Return the last frame of a moving picture, for readers who have asked their system for less motion.
+
+    A browser does not tell a picture in a file about that wish.
+    """
+    frames = re.compile(r"<style>.*?</style>|<g\b.*?</g>(?=.*<g\b)", re.DOTALL)
+    return replace(picture, svg=frames.sub("", picture.svg))
