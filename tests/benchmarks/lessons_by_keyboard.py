@@ -42,9 +42,9 @@ WAYS = {
 }
 MOST_TABS = 120
 LONG = 120_000
-PANEL = ".st-key-part-lesson"
+PANEL = ".st-key-stage"
 FOCUSED = "selector => document.activeElement?.matches(selector) ?? false"
-KNOT, RADIO, SLIDER = ".drawn-curve circle", f"{PANEL} input[type=radio]", f"{PANEL} input[type=range]"
+KNOT, RADIO, SLIDER = ".drawn-curve circle", f"{PANEL} input[type=radio]", f"{PANEL}-answer input[type=range]"
 BUTTON = ".st-key-{} button"
 
 
@@ -126,7 +126,7 @@ def _play_step(way: Way, lesson: GuidedLesson, number: int, shots: Path | None, 
     else:
         _push(way, "lesson-show")
     page.wait_for_selector(
-        BUTTON.format("lesson-next") if not is_last else f"{PANEL} >> text=What you learned", timeout=LONG
+        f"{BUTTON.format('lesson-next')}:enabled" if not is_last else f"{PANEL} >> text=What you learned", timeout=LONG
     )
     way.look()
     way.shot(shots and shots / f"{name}-{number + 1}-told.png")

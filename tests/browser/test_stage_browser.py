@@ -87,7 +87,9 @@ def test_every_step_fits_without_scrolling_and_nothing_moves(open_page, wait_rea
     page = open_page(f"{setting.name}?{key_of(setting, 'lesson')}={lesson.name}&{key_of(setting, 'speed')}=instant")
     found = []
     for number, step in enumerate(lesson.steps):
-        expect(page.get_by_text(f"Step {number + 1} of {len(lesson.steps)}")).to_be_visible(timeout=LONG)
+        expect(page.locator(".stage-steps", has_text=f"Step {number + 1} of {len(lesson.steps)}")).to_be_visible(
+            timeout=LONG
+        )
         page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
         wait_ready(page)
         asked, before = looked_at(page, f"step {number + 1}, asked")
@@ -119,10 +121,10 @@ def test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome(open_page, wa
     found += [line for theme in THEMES for line in found_on(page, theme)]
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Step 3 of 3")).to_be_visible(timeout=LONG)
+    expect(page.locator(".stage-steps", has_text="Step 3 of 3")).to_be_visible(timeout=LONG)
     wait_ready(page)
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("Step 2 of 3")).to_be_visible(timeout=LONG)
+    expect(page.locator(".stage-steps", has_text="Step 2 of 3")).to_be_visible(timeout=LONG)
     wait_ready(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("tab", name="Live")).to_be_visible(timeout=LONG)
