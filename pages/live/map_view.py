@@ -68,7 +68,7 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
         others = [] if twin is None or state.twin_values is None else [state.twin_values]
         heat, *beside = heats_of(run, state, shown, view.theme, state.values, *others)
         if view.scene is not None:
-            heat["showscale"] = False
+            heat |= {"showscale": False, "opacity": float(run.t > 0)}  # before the run there is nothing to see
         wipe = {"wipe": {"z": beside[0]["z"], "left": run.problem.baseline_name, "right": "f"}} if beside else {}
         made = run_map(
             run,

@@ -84,7 +84,7 @@ def _not_yet(place: Place) -> str:
     assert goal is not None
     missed = [c.measure for c in goal.claims if c.measure not in NOT_SAID and not c.holds(tried) and c.measure in tried]
     said = f" This run reached {tried[missed[0]]:.3g}." if missed else ""
-    how = "Change the data in the map" if EDITS in place.step.controls else "Move the slider below"
+    how = "Change the data in the map" if EDITS in place.step.controls else "Change a control below"
     return f"**Not yet.**{said} {how} and watch the next run."
 
 
