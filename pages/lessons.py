@@ -36,7 +36,8 @@ def _begins_without_theory(setting: type[Setting]) -> bool:
 
 def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
     profile = profile_of(setting)
-    st.header(profile.headline or profile.short)
+    st.header(profile.full_name)
+    st.markdown(profile.card)
     with st.container(key=f"lessons-{setting.name}"):
         for start in range(0, len(profile.guided), 3):
             for column, lesson in zip(st.columns(3), profile.guided[start : start + 3], strict=False):

@@ -40,6 +40,11 @@ def test_a_setting_is_named_by_what_it_does_and_its_paper_second(setting, name):
     assert profile_of(SETTINGS[setting]).short == name.partition(" (")[0]
 
 
+def test_the_pages_of_lessons_and_of_papers_have_these_names_as_headings():
+    for page in ("lessons", "papers"):
+        assert {heading.value for heading in checked(open_page(page)).header} == set(NAMES.values())
+
+
 @each("former, name", FORMER_NAMES.items())
 def test_a_link_with_a_former_name_of_a_setting_still_works(former, name):
     fitting = {"Ordinal": "Ramp", "Multi-class": "Spirals"}.get(former, "Two moons")
