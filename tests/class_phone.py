@@ -38,13 +38,13 @@ class Phone:
         finally:
             connection.close()
 
-    def until(self, method: str, address: str, body: str | None = None) -> tuple[int, bytes]:
+    def until(self, method: str, address: str, body: str | None = None) -> tuple[int, dict[str, str], bytes]:
         """Ask until the server answers, as a phone does that has lost its network."""
         while True:
             try:
-                status, _headers, text = self.ask(method, address, body)
+                status, headers, text = self.ask(method, address, body)
                 if status != 429 and status < 500:
-                    return status, text
+                    return status, headers, text
             except (OSError, http.client.HTTPException):
                 pass
             time.sleep(AGAIN * (0.5 + random.random()))
@@ -52,11 +52,11 @@ class Phone:
     def join(self, code: str) -> float:
         """Open the printed address, the room's page and its script, and get the question; return the seconds it took."""
         begun = time.monotonic()
-        status, headers, _ = self.ask("GET", self.entrance)
+        _status, headers, _text = self.until("GET", self.entrance)
         self.folder = urljoin(self.entrance, headers["location"])
-        status, _headers, page = self.ask("GET", self.folder + code)
+        status, _headers, page = self.until("GET", self.folder + code)
         script = page.decode().split('type="module" src="')[1].split('"')[0]
-        loaded, _headers, _text = self.ask("GET", urljoin(self.folder, script))
+        loaded, _headers, _text = self.until("GET", urljoin(self.folder, script))
         assert (status, loaded) == (200, 200), (status, loaded)
         self.look(code)
         return time.monotonic() - begun
@@ -64,7 +64,7 @@ class Phone:
     def look(self, code: str) -> None:
         """Wait for news of the room."""
         given = {"code": code, "entry": self.state.get("entry", ""), "since": self.state.get("version", "")}
-        status, text = self.until("GET", f"{self.folder}room/asked?{urlencode(given)}")
+        status, _headers, text = self.until("GET", f"{self.folder}room/asked?{urlencode(given)}")
         if status == 200:
             self.state, self.at = json.loads(text), time.time()
         elif status != 204:
@@ -76,7 +76,7 @@ class Phone:
         begun = time.monotonic()
         body = {"code": code, "entry": self.state["entry"], "client": self.client, "name": self.state["name"]}
         body |= {"round": self.state["round"], "guess": str(random.randrange(3)), "age": 0}
-        status, text = self.until("POST", f"{self.folder}room/answer", json.dumps(body))
+        status, _headers, text = self.until("POST", f"{self.folder}room/answer", json.dumps(body))
         assert status == 200, text
         return time.monotonic() - begun
 
