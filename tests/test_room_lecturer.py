@@ -17,8 +17,9 @@ from test_stage import presented
 from dsgcore.experiments import script
 from dsgcore.studies.room_questions import LABELS, result_of
 from dsgcore.studies.rooms import Asked, Key
-from pages.room import entrance
+from pages.room import entrance, lecturer_pages
 from pages.room.drawings import answers
+from pages.room.pace import Pace
 from pages.room.qr import MISSING, qr_image
 from pages.shell.room_key import Ticket
 from pages.workbench.page import OTHER_TABS
@@ -273,6 +274,15 @@ def test_notes_and_results_are_for_the_lecturers_browser_alone(phones, room, pag
         reply = phones.get(path, cookie=cookie)
         assert reply.status_code == 403
         assert set(reply.json()) == {"why"}
+
+
+def test_who_tries_keys_is_put_off_and_the_lecturer_is_not(phones, room, monkeypatch):
+    monkeypatch.setattr(lecturer_pages, "_wrong_keys", Pace(3, 0))
+    path = f"/r/{room.code}/notes/now"
+    assert phones.get(path, cookie=cookie_of(room)).status_code == 200
+    tried = [phones.get(path, cookie=cookie_of(Key(room.code, f"guess{k}"))).status_code for k in range(5)]
+    assert tried == [403] * 3 + [429] * 2
+    assert phones.get(path, cookie=cookie_of(room)).status_code == 200
 
 
 def test_the_second_screen_has_the_notes_and_the_answers_before_the_class_sees_them(phones, room):

@@ -51,6 +51,8 @@ def serve(given: argparse.Namespace) -> int:
         return serve_replicas(given.replicas, host, port, ["--base-path", given.base_path])
     options = {"address": host, "port": port, "baseUrlPath": given.base_path}
     sys.argv = ["streamlit", "run", str(app_file()), *(f"--server.{name}={value}" for name, value in options.items())]
+    if host == EVERYWHERE:  # otherwise Streamlit asks a server on the internet for this machine's address
+        sys.argv.append("--browser.serverAddress=localhost")
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
 
