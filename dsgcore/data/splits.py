@@ -238,12 +238,8 @@ def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
     smallest = int(np.argmin(counts))
     if counts[smallest] < 2:
         raise DataError(f"each class must have at least 2 rows, got {counts[smallest]} of {quoted(names[smallest])}")
-    numbers = {
-        "n_labeled": n_labeled,
-        "the number of test rows": n_test,
-        "the number of training rows": len(y) - n_test,
-    }
-    for what, given in numbers.items():
+    # Enough labeled rows are enough training rows: `n_labeled` is at most the number of these.
+    for what, given in (("n_labeled", n_labeled), ("the number of test rows", n_test)):
         if given < len(counts):
             raise DataError(f"{what} must be at least {len(counts)}, one for each class, got {given}")
 
