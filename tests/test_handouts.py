@@ -1,6 +1,7 @@
 """Take-away parts of a lesson: a self-contained handout, links with and without the answer, and a frame."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -215,3 +216,20 @@ def test_a_link_to_no_lesson_says_so():
 
 def test_lessons_are_told_apart_by_what_they_are_called():
     assert len({named(setting, lesson) for setting, lesson in EVERY_LESSON}) == len(EVERY_LESSON)
+
+
+def test_a_handout_shows_the_last_finite_map_of_a_diverged_run_and_no_curve_of_one_step():
+    auc = SETTINGS["auc"]
+    lessons = {lesson.name: lesson for lesson in profile_of(auc).guided}
+    diverged = lessons["too-big-a-step"]
+    map_of_it = made_of(auc, replace(diverged, name="diverged", steps=diverged.steps[:2]))[1].drawings[0]
+    assert map_of_it.count("opacity") > 5, "learned regions, not only points"
+    waves = lessons["waves-into-a-bump"]
+    assert len(made_of(auc, replace(waves, name="waves", steps=waves.steps[:1]))[0].drawings) == 1
+
+
+def made_of(setting, lesson):
+    making = Making(setting, lesson)
+    while not making.is_done:
+        making.go_on(seconds=5.0)
+    return kept(setting, lesson)

@@ -120,8 +120,10 @@ class Making:
 def _shown(live: LiveRun, step: LessonStep) -> Shown:
     run = live.run
     points = picture_of(run, MAP, has_learned=False, alt="The training points with their labels.")
-    learned = picture_of(run, MAP, has_learned=run.model_t > 0, alt="The learned score.")
-    return Shown(points, outcome_of(live, step.measures), (learned, *_drawings(live, step)), run.n_iter, run.spec.seed)
+    last = run.at(run.t) if run.engine.can_look_back else run  # of a run that has diverged, the last finite iteration
+    learned = picture_of(last, MAP, has_learned=last.model_t > 0, alt="The learned score.")
+    curves = _drawings(live, step) if run.n_iter > 1 else []
+    return Shown(points, outcome_of(live, step.measures), (learned, *curves), run.n_iter, run.spec.seed)
 
 
 def _drawings(live: LiveRun, step: LessonStep) -> list[str]:
