@@ -215,6 +215,7 @@ def test_large_offsets_do_not_lose_differences():
         ({"X": IRIS[0][:, 0]}, "one row for each label, got (150,)"),
         ({"X": [["a"]] * 150}, "X must hold numbers only"),
         ({"X": np.where(IRIS[0] > 7.8, np.nan, IRIS[0])}, "fill in missing numbers first"),
+        ({"X": np.where(IRIS[0] > 7.8, 1e39, IRIS[0])}, "X must hold finite numbers, got 1e+39"),
         ({"score": "auc"}, "score must be one of accuracy for these labels, got 'auc'"),
         ({"methods": ["SVC", "TSGS3VM"]}, "methods must be of LogisticRegression, SVC"),
         ({"methods": ["SVC"]}, "at least two methods, got SVC"),
