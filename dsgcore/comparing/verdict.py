@@ -52,6 +52,8 @@ class Verdict:
         Number of seeds.
     sentence : str
         The verdict in one sentence.
+    rivals : tuple of str
+        Names of the methods that are not clearly worse than the recommended one: the interval of its gain includes zero.
     """
 
     recommended: str | None
@@ -61,12 +63,13 @@ class Verdict:
     high: float
     seeds: int
     sentence: str
+    rivals: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
         numbers = {name: _known(getattr(self, name)) for name in ("gain", "low", "high")}
         word = None if self.help is None else self.help.value
-        return {**vars(self), **numbers, "help": word}
+        return {**vars(self), **numbers, "help": word, "rivals": list(self.rivals)}
 
 
 def _known(value: float) -> float | None:
@@ -98,8 +101,17 @@ def verdict_of(standings: Sequence[Standing], gain: Gain, score: Score) -> Verdi
         mean = reach = math.nan
     effect = _effect(mean, reach, score)
     chosen = _simplest(standings, effect, score)
-    sentence = f"Use {_in_sentence(chosen)}{_about(effect, used, alone, (mean, reach, seeds), score)}."
-    return Verdict(chosen.name, effect, mean, mean - reach, mean + reach, seeds, sentence)
+    rivals = tuple(
+        s.method.name for s in standings if s.method is not chosen and _is_rival(*gain(chosen, s.method)[:2])
+    )
+    others = f"; {len(rivals)} other method{'s are' if len(rivals) > 1 else ' is'} not clearly worse" if rivals else ""
+    sentence = f"Use {_in_sentence(chosen)}{others}{_about(effect, used, alone, (mean, reach, seeds), score)}."
+    return Verdict(chosen.name, effect, mean, mean - reach, mean + reach, seeds, sentence, rivals)
+
+
+def _is_rival(mean: float, reach: float) -> bool:
+    """Return True if the interval of a gain over a method is known, and includes zero or less."""
+    return mean - reach <= 0.0
 
 
 def _effect(mean: float, reach: float, score: Score) -> Help | None:

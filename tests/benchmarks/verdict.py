@@ -1,0 +1,188 @@
+"""Verdicts of a comparison, checked on other splits of the same sets.
+
+    python tests/benchmarks/verdict.py --fits verdict.sqlite --out tests/benchmarks/verdict.md
+
+The sets are those of `../shared/data` (or of the folder in DSGLAB_DATA), bundled and made ones, with at most 1,500 rows.
+`--fits` keeps each fit, so a stopped run continues. `--others` is the number of other splits, and `--report` makes the note
+of the fits that there are.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+# Before NumPy is there.
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS"), "1")
+
+import numpy as np
+from box_sets import made
+from numpy.typing import NDArray
+from reporting import arrays_of, command_line, machine, show, table
+
+from dsgcore.comparing import METHODS, SCORES, Comparison, FitRequest, Help, Sample
+from dsgcore.comparing.fits import fit
+from dsgcore.comparing.kept import KeptFits
+from dsgcore.data import load
+from dsgcore.studies.store import Store
+
+FILES = ("codrna", "skin_nonskin", "higgs7500", "segment", "vowel", "pendigits", "svmguide2", "glass", "covtype20k")
+ORDERED = ("kin40k", "sgemm", "diabetes")
+BUNDLED = ("breast_cancer", "two_moons", "diabetes")
+MADE = "like SUSY (made)"
+MOST_ROWS, N_LABELED, SEEDS, FIRST_OTHER = 1500, (50, 200), 10, 100
+# In points, or in hundredths of a class. A verdict is right if its method is at most so far behind.
+NEAR = 0.5
+HEAD = """# Is the verdict of a comparison right?
+
+{answer}
+
+A verdict comes from {seeds} seeds of all methods. Then every method is fitted on {others} other splits of the same set.
+"Behind" is the mean score of the best method on those splits less that of the recommended one, in points.
+The best one is chosen in hindsight among up to 13 methods, so even a perfect choice beforehand would be behind a little.
+"Holds" compares the best method that uses unlabeled points with the best one that does not, both chosen on the other splits:
+"help" holds if the first one is better, and "do not help" if it is less than half a point better.
+
+With so few splits a mean is uncertain by about a point, and a case may change sides.
+Other rules were tried on the same fits: the best mean alone, the simplest method within 0.5 or 1 point, or within 0.5 to 2
+standard errors, and means that are shrunk towards the other sets. None was better than the rule of `compare`.
+
+{rows}
+
+The machine is {machine}, with other work on it.
+
+    python tests/benchmarks/verdict.py --labels {labels} --fits verdict.sqlite --out tests/benchmarks/verdict.md
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A set with a number of labels."""
+
+    name: str
+    sample: Sample
+
+    def fits(self, seeds: range) -> list[FitRequest]:
+        """Return the fits of all methods on some splits."""
+        names = [method.name for method in METHODS.values() if self.sample.kind in method.kinds]
+        return [FitRequest(name, seed, self.sample.n_labeled) for seed in seeds for name in names]
+
+
+def sets() -> Iterator[tuple[str, NDArray, NDArray]]:
+    """Yield the name, the points and the classes of each set."""
+    for name in (*FILES, *ORDERED[:2]):
+        held = arrays_of(name)
+        yield name, held["X"].astype(float), held["y5" if name in ORDERED else "y"]
+    for name in BUNDLED:
+        data = load(name)
+        yield name, data.X, data.y
+    drawn = made(MADE, seed=1000, n=MOST_ROWS, n_labeled=MOST_ROWS)
+    yield MADE, drawn.X, drawn.y
+
+
+def cases(labels: Sequence[int]) -> Iterator[Case]:
+    """Yield each set with each number of labels that it has, thinned to `MOST_ROWS`."""
+    for name, X, y in sets():
+        rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+        codes = np.unique(y, return_inverse=True)[1][rows]
+        known = Sample.of(X[rows], codes, n_labeled=None, is_ordered=name in ORDERED)
+        for n_labeled in labels:
+            if n_labeled <= known.most_labels:
+                yield Case(name, replace(known, n_labeled=n_labeled))
+
+
+def make_fits(case: Case, seeds: range, store: Store) -> None:
+    """Make the fits that the store does not have."""
+    kept, requests = KeptFits(case.sample, store), case.fits(seeds)
+    known = kept.get(requests)
+    for request in requests:
+        if request not in known:
+            kept.put([fit(request, case.sample.split(request.seed, request.n_labeled), case.sample.kind)])
+
+
+def comparison_of(case: Case, score: str, seeds: range, store: Store) -> Comparison:
+    """Return the comparison on some splits, of those on which every method is finished."""
+    fits, names = KeptFits(case.sample, store).get(case.fits(seeds)), [fit.method for fit in case.fits(range(1))]
+    done = {seed for seed in seeds if all(FitRequest(name, seed, case.sample.n_labeled) in fits for name in names)}
+    sample = case.sample
+    return Comparison(
+        fits=tuple(fit for request, fit in fits.items() if request.seed in done),
+        methods=tuple(names),
+        score_name=score,
+        n_labeled=sample.n_labeled,
+        n_train=len(sample.y) - sample.n_test,
+        n_test=sample.n_test,
+        overlap=sample.overlap,
+    )
+
+
+def row_of(case: Case, found: Comparison, others: Comparison) -> tuple[list[object], float, bool | None]:
+    """Return a line of the table, by how much the recommended method is behind, and if the rest of the verdict holds."""
+    verdict, sign = found.verdict, found.score.sign * (1.0 if found.score.unit == "points" else 100.0)
+    means = {name: sign * others.mean(name) for name in others.ranking}
+    behind = max(means.values()) - means[str(verdict.recommended)]
+    used, alone = (max(v for k, v in means.items() if METHODS[k].uses_unlabeled is one) for one in (True, False))
+    holds = {Help.HELPS: used > alone, Help.DOES_NOT: used < alone + NEAR}.get(verdict.help or Help.UNCLEAR)
+    said = "" if verdict.help is None else verdict.help.value
+    best = f"{METHODS[max(means, key=lambda k: means[k])].title}"
+    own = METHODS[str(verdict.recommended)].title
+    shown = {True: "holds", False: "does not hold", None: ""}[holds]
+    line = [
+        case.name,
+        case.sample.n_labeled,
+        found.score.title,
+        own,
+        f"{behind:.1f}",
+        best,
+        said,
+        f"{used - alone:+.1f}",
+    ]
+    return [*line, shown], behind, holds
+
+
+def report(every: list[Case], others: range, store: Store) -> str:
+    """Return the note."""
+    measured, counts = [], set()
+    for case in every:
+        for score in (name for name, one in SCORES.items() if case.sample.kind in one.kinds):
+            found, checked = (comparison_of(case, score, seeds, store) for seeds in (range(SEEDS), others))
+            if found.verdict.recommended is not None and checked.ranking:
+                counts.add((found.verdict.seeds, len(checked.scores(checked.reference))))
+                measured.append(row_of(case, found, checked))
+    near = [behind <= NEAR for _, behind, _ in measured]
+    held = [holds for *_, holds in measured if holds is not None]
+    answer = (
+        f"In {sum(near)} of {len(near)} cases ({np.mean(near):.0%}) the recommended method is at most half a point behind, "
+        f"on average {np.mean([behind for _, behind, _ in measured]):.2f} points. "
+        f"Of {len(held)} statements about unlabeled data, {sum(held)} hold."
+    )
+    head = ["set", "labels", "score", "recommended", "behind", "best in hindsight", "unlabeled data", "gain", ""]
+    rows = table(head, [line for line, *_ in measured])
+    seeds, checks = (" to ".join(map(str, sorted({low, high}))) for low, high in map(_ends, zip(*counts, strict=True)))
+    labels = " ".join(map(str, sorted({case.sample.n_labeled for case in every})))
+    return HEAD.format(answer=answer, rows=rows, seeds=seeds, others=checks, labels=labels, machine=machine())
+
+
+def _ends(numbers: Iterable[int]) -> tuple[int, int]:
+    every = sorted(numbers)
+    return every[0], every[-1]
+
+
+def main() -> None:
+    args = command_line(__doc__, others=30, labels=list(N_LABELED), fits=Path, out=Path, report=False)
+    warnings.simplefilter("ignore")
+    store, every = Store(args.fits), list(cases(args.labels))
+    seeds = range(FIRST_OTHER, FIRST_OTHER + args.others)
+    order = (*(s for pair in zip(range(SEEDS), seeds, strict=False) for s in pair), *seeds[SEEDS:])
+    for seed in () if args.report else order:
+        for case in every:  # the sets in turns, so a stopped run has something of each
+            make_fits(case, range(seed, seed + 1), store)
+        print(f"seed {seed}", flush=True)
+    show(report(every, seeds, store), args.out)
+
+
+if __name__ == "__main__":
+    main()
