@@ -32,7 +32,7 @@ from dsgcore.studies import Store
 
 IRIS = load_iris(return_X_y=True)
 TWO = ["LogisticRegression", "SVC"]
-QUICK = {"n_labeled": 30, "methods": TWO, "curves": False, "store": None, "jobs": 1}
+QUICK = {"n_labeled": 30, "methods": TWO, "curves": False, "store": None, "jobs": 1, "seconds": None}
 
 
 def of(scores, *, score="accuracy", overlap=0.0, n_labeled=20, **more):
@@ -119,6 +119,12 @@ def test_the_verdict_counts_the_seeds_of_what_it_compares():
     assert "3 seeds" in found.verdict.sentence
     assert "0.0" in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
     assert "-0.0 " not in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
+
+
+def test_a_method_with_too_few_seeds_for_an_interval_does_not_lead():
+    found = of({"SVC": [80, 81, 82], "PS3VT": [79, 80.5, 81], "Nystroem": [99, None, None]})
+    assert found.ranking == ("SVC", "PS3VT", "Nystroem")
+    assert of({"SVC": [80], "Nystroem": [99]}).ranking == ("Nystroem", "SVC")
 
 
 def test_a_clearly_worse_method_is_known_by_its_interval():

@@ -34,7 +34,7 @@ def only_two(monkeypatch):
     """Let the page compare two quick methods."""
 
     def begun(*arguments, **options):
-        return Background(*arguments, **options | {"methods": TWO, "curves": True})
+        return Background(*arguments, **options | {"methods": TWO, "curves": True, "seconds": None})
 
     monkeypatch.setattr(which_method, "Background", begun)
 

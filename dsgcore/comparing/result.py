@@ -90,9 +90,14 @@ class Comparison:
 
     @cached_property
     def ranking(self) -> tuple[str, ...]:
-        """Names of the methods with a score, best first."""
-        known = [name for name in self.methods if self.scores(name)]
-        return tuple(sorted(known, key=lambda name: (-self.score.sign * self.mean(name), METHODS[name].effort)))
+        """Names of the methods with a score, best first. If some have three seeds, those with fewer come last."""
+        seeds = {name: len(self.scores(name)) for name in self.methods if self.scores(name)}
+        enough = min(FEWEST_SEEDS, max(seeds.values(), default=0))
+
+        def place(name: str) -> tuple[bool, float, int]:
+            return seeds[name] < enough, -self.score.sign * self.mean(name), METHODS[name].effort
+
+        return tuple(sorted(seeds, key=place))
 
     @cached_property
     def reference(self) -> str:
