@@ -28,6 +28,7 @@ SECONDS_BETWEEN_SURFACES = 1.0
 WAITING_PER_SECOND = 4
 MAX_LINKS = 600
 FIGURE_SPACE = "\u2007"  # as wide as a digit
+MANY_POINTS = 1750  # to edit; the map of so many is drawn half as often
 WIPED = ("f", "classes", "margin")  # what a run and its twin can both show
 TITLES = {
     "f": "Score f",
@@ -61,7 +62,8 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
     """Return the map: the training points over f, h or the error, or for several classes over their regions or the lead."""
     run, shown, state = live.run, view.on_map, map_state(bench, live.run)
     twin = live.supervised if view.has_wipe and shown in WIPED else None
-    _refresh(run, twin, state, shown, is_playing=bench.is_playing and not bench.look and not bench.is_held)
+    pause = 1 + len(run.split.X_train) / MANY_POINTS if view.can_edit else 1
+    _refresh(run, twin, state, shown, is_playing=bench.is_playing and not bench.look and not bench.is_held, pause=pause)
     links, revision = _links(run, state, has_graph=view.has_graph), f"{bench.number}-{shown}-{state.axes}"
     made_of = state.computed_t, view, revision, len(links), id(bench.hand.split)
     if not state.figure or state.drawn != made_of:
@@ -119,12 +121,13 @@ def _size(run: Run) -> int:
     return int(np.clip(np.sqrt(SECONDS_A_BLOCK / each), LEAST_GRID, GRID))
 
 
-def _refresh(run: Run, twin: Run | None, state: MapState, shown: str, *, is_playing: bool) -> None:
+def _refresh(run: Run, twin: Run | None, state: MapState, shown: str, *, is_playing: bool, pause: float) -> None:
     """Compute the values again: once a second during the run, and at once if the run pauses or the reader chooses other
     values. `twin` is the run beside it, if the reader wipes between them."""
     now, asked = time.monotonic(), f"{shown}{' beside' * (twin is not None)}"
     # The more sessions wait to be drawn, the longer the pause.
-    seconds = SECONDS_BETWEEN_SURFACES * (1 + (drawing.n_waiting + turns.n_waiting) / WAITING_PER_SECOND)
+    # A browser takes long for thousands of points, and the reader who edits them sees each.
+    seconds = SECONDS_BETWEEN_SURFACES * pause * (1 + (drawing.n_waiting + turns.n_waiting) / WAITING_PER_SECOND)
     is_due = now - state.computed_at >= seconds or not is_playing or run.is_finished
     if (state.computed_t == run.model_t and state.shown == asked) or not (is_due or state.shown != asked):
         return
