@@ -11,6 +11,7 @@ from dsgcore.studies.work import make_run
 from pages.studies import study_charts as charts
 from pages.studies.axis_view import axis_of
 from pages.studies.limit_line import NAME
+from pages.studies.parallel_chart import parallel
 
 pytestmark = pytest.mark.compiled
 
@@ -85,3 +86,16 @@ def test_it_goes_through_the_cells_of_a_map(tmp_path, is_across):
     np.testing.assert_allclose([along[0], along[2]], expected)
     others = made(tmp_path, WIDTHS, {"name": "solver.lam", "values": [0.01, 0.1]})
     assert line_of(charts.heat_map(others, views(others), name="objective", chosen=None)) == []
+
+
+def test_parallel_lines_that_are_not_selected_are_grey_and_the_selected_one_has_a_colour(tmp_path):
+    results = made(tmp_path, STEPS)
+    best, n_drawn = results.ranking()[0], int(np.isfinite(results.mean).sum())
+    traces = parallel(
+        results, views(results), name="objective", is_kept=results.mean == results.mean[best], chosen=None
+    )["data"]
+    drawn = {
+        trace["line"]["color"]: sum(x == 0 for x in trace["x"]) for trace in traces if trace["line"]["dash"] == "solid"
+    }
+    grey = drawn.pop(charts.DIVERGED_COLOR)
+    assert (list(drawn.values()), grey) == ([1], n_drawn - 1)
