@@ -89,7 +89,7 @@ def test_it_goes_through_the_cells_of_a_map(tmp_path, is_across):
 
 
 def test_parallel_lines_that_are_not_selected_are_grey_and_the_selected_one_has_a_colour(tmp_path):
-    results = made(tmp_path, STEPS)
+    results = made(tmp_path, STEPS | {"values": [0.01, 0.05, 0.1, 0.5]})
     best, n_drawn = results.ranking()[0], int(np.isfinite(results.mean).sum())
     traces = parallel(
         results, views(results), name="objective", is_kept=results.mean == results.mean[best], chosen=None
