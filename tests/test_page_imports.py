@@ -19,10 +19,10 @@ ORDER = (
     "comparing",
     "race",
     "studies",
-    "handouts",
     "session",
     "room",
     "live",
+    "handouts",
     "workbench",
     "stage",
 )

@@ -6,7 +6,7 @@ import csv
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ class History:
     """Table of floats that grows by rows and is read by columns."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, array[float]] = {}
+        self._columns: dict[str, Any] = {}  # an array of floats each
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
