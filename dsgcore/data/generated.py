@@ -101,7 +101,7 @@ def circles(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0
 
 
 @_generated(
-    "Exclusive or", "Positive where both coordinates have one sign: there is no gap for unlabeled points to show."
+    "Exclusive or", "Positive where both coordinates have the same sign: there is no gap for unlabeled points to show."
 )
 def xor(rng: np.random.Generator, n: int, imbalance: float, noise: float = 0.1) -> Points:
     """Draw points of the square [-1, 1]², positive if both coordinates have the same sign before the noise."""
@@ -122,7 +122,9 @@ def gaussian_mixture(rng: np.random.Generator, n: int, imbalance: float, noise: 
     return _with_noise(_CORNERS[corner], noise, rng), y
 
 
-@_generated("Two Gaussians", "Two round clusters at a distance to choose: the best classifier and its error are known.")
+@_generated(
+    "Two Gaussians", "Two round clusters, as far apart as you choose: the best classifier and its error are known."
+)
 def two_gaussians(rng: np.random.Generator, n: int, separation: float, imbalance: float) -> Points:
     """Draw two clusters. With equal shares the best classifier is a line, with the error Phi(-separation / 2)."""
     y = _shuffled_classes(n, imbalance, rng)

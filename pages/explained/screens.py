@@ -94,7 +94,7 @@ def many_waves() -> Screen:
         "All waves have a crest at the cross: there they add up, and elsewhere they cancel. Their mean becomes a bump, the "
         "kernel, which says how much a point is like the cross. Four times as many waves halve the error.",
         "Waves",
-        [f"m = {s.n} waves, error {s.error:.2f}" for s in sums],
+        [f"m = {s.n} {'wave' if s.n == 1 else 'waves'}, error {s.error:.2f}" for s in sums],
         [
             map_of("Mean of the waves", shown, field=[s.values for s in sums], cross=shown.centre),
             chart(
@@ -125,7 +125,7 @@ def one_step() -> Screen:
     rows = [step.rows for step in steps]
     return Screen(
         "One step",
-        "A step looks at a few random points, the mini-batch (large), and draws fresh waves. It weighs the waves so that the "
+        "A step looks at a few random points, the mini-batch (drawn large), and draws fresh waves. It weighs the waves so that the "
         "score rises at blue points and falls at orange ones. The answer is the sum of all steps.",
         "Step",
         [f"step {step.t} of {N_STEPS}" for step in steps],
