@@ -78,7 +78,7 @@ class MultiClass:
     tau_S : Pull to low rank
         Strength of the pull of the weights' smaller singular values towards zero. 0 leaves them unchanged.
     theta : Singular values left out
-        Share of the singular values, the largest, that the pull to low rank does not change.
+        Share of the singular values, counted from the largest, that the pull to low rank leaves unchanged.
     step_size : Step size
         Size of each iteration's step. “auto” is one over the curvature of mini-batches.
     radius : Largest norm

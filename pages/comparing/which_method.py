@@ -19,7 +19,7 @@ GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", 
 USUAL_LABELS, TIMES, TICK_SECONDS = 200, (30, 60, 120, 300), 1.0
 WHAT = (
     "Fits the methods of this app and those of scikit-learn to the same labels, over several seeds, and compares them on "
-    "held-out labels. The answer says which method to use, how sure that is, and if the unlabeled points help."
+    "held-out labels. The answer says which method to use, how sure that is, and whether the unlabeled points help."
 )
 
 

@@ -133,7 +133,7 @@ def _section(number: int, one: Answered) -> str:
     if asks is None or lesson is None:
         return ""
     options = "".join(f"<li>{escape(plain_text(option.words))}</li>" for option in getattr(asks, "options", ()))
-    votes = " and ".join(f"{len(guesses)} answers" for guesses in one.rounds)
+    votes = " and ".join(f"{len(guesses)} answer{'s' if len(guesses) != 1 else ''}" for guesses in one.rounds)
     said = f"<p><b>{escape(str(one.result['answer']))}</b> {escape(str(one.result['why']))}</p>" if one.result else ""
     return (
         f"<section><h2>{number}. {escape(plain_text(asks.text))}</h2><p>{escape(lesson.title)} Step {one.asked.step + 1}. "
