@@ -179,8 +179,8 @@ def two_noises() -> Screen:
     guide = Curve(made.t, made.errors[True, True][-1] * made.t[-1] / made.t, "guide", "1/t")
     return Screen(
         "Noise that averages out",
-        "Every step is random twice: it uses few points and few waves. Switch either noise off. Steps that shrink as 1/t "
-        "average the noise out: the squared error follows the line 1/t.",
+        "Every step is random twice: it uses few points and few waves. Switch either noise off: grey lines show the other "
+        "choices. Steps that shrink as 1/t average the noise out: the squared error follows the line 1/t.",
         "Step",
         [f"step {made.t[stop]} of {made.t[-1]}" for stop in stops],
         [
