@@ -90,7 +90,7 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_ar
     with contextlib.suppress(Exception):
         cluster.close()
     assert len(store) >= 3
-    said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("dsgcore:")]
+    said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("dsg-lab:")]
     assert said == ["dsg-lab: the cluster has stopped. Finished runs are kept"]
 
 

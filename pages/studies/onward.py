@@ -65,13 +65,9 @@ def draw_links(spec: Spec) -> None:
         st.page_link(f"pages/{page}.py", label=page.title(), query_params=link(spec))
 
 
-def draw_vary(spec: Spec) -> None:
-    """Draw the button that takes a run to Explore."""
+def draw_onward(spec: Spec) -> None:
+    """Draw the buttons that take a run to Explore, Convergence and the Data page."""
     _button("Vary this run's parameters", "grid_on", "explore", to_explore, spec)
-
-
-def draw_others(spec: Spec) -> None:
-    """Draw the buttons that take a run to Convergence and to the Data page."""
     if _has_a_way(spec):
         _button("Check its convergence", "trending_down", "convergence", to_convergence, spec)
     _button("Which method suits these data?", "trophy", "data", to_data, spec)

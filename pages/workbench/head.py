@@ -18,7 +18,6 @@ from pages.controls.own_file import plain, read_file
 from pages.session.bench import Bench
 from pages.session.hand import Hand
 from pages.session.lesson_place import Place
-from pages.studies.onward import draw_vary
 
 
 def head(problem: type[Setting], bench: Bench) -> None:
@@ -29,8 +28,6 @@ def head(problem: type[Setting], bench: Bench) -> None:
             st.button(
                 "Forget the changes", key="forget", type="tertiary", on_click=_forget, args=(bench,), help=_FORGET_HELP
             )
-        if bench.live is not None and bench.preparation is None and not st.context.is_embedded:
-            draw_vary(bench.live.run.spec)
         if profile_of(problem).lessons or profile_of(problem).guided:
             _lessons(problem, bench)
 

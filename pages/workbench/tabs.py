@@ -22,7 +22,7 @@ from pages.race.views import race
 from pages.session.bench import PLAYING, Bench
 from pages.session.link import ROOM
 from pages.studies.differing import NOT_THERE, differing
-from pages.studies.onward import draw_others
+from pages.studies.onward import draw_onward
 from pages.studies.pins import draw_pin
 from pages.studies.repeats import draw_repeats
 from pages.workbench.frame import draw_frame
@@ -65,7 +65,7 @@ def compare(live: LiveRun) -> None:
         )
     with st.container(horizontal=True, vertical_alignment="center", key="part-pin"):
         draw_pin(live.run.spec, f"pin-{live.run.problem.name}")
-        draw_others(live.run.spec)
+        draw_onward(live.run.spec)
     draw_repeats(live.run)
     race(live, axes_asked(live.run))
 
