@@ -227,7 +227,7 @@ def test_a_step_that_is_too_big_is_told_and_halved(open_page):
     page = open_page("auc?speed=fast")
     wait_for_points(page, 2)
     page.get_by_role("button", name="Lessons").click()
-    page.get_by_role("button", name="too big a step").click()
+    page.get_by_role("button", name="too big a step", exact=True).click()
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0, timeout=2_000)  # else it lies over what is shown
     page.get_by_role("button", name="Halve the step size").click(timeout=30_000)
     expect(page.locator(".st-key-step_size")).to_contain_text("10")
