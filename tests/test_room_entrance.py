@@ -18,6 +18,7 @@ from pages.room import entrance, waiting
 from pages.room.entrance import LONGEST_ANSWER
 from pages.room.pace import CodeGuard, Pace
 from pages.room.waiting import Watches
+from pages.shell.room_key import cookie_name
 
 PICK = Asked("auc", "unlabeled", 0)
 
@@ -172,6 +173,9 @@ def test_a_flood_is_put_off_at_the_address_before_the_store_is_asked(phones, roo
     monkeypatch.setattr(entrance, "_pace", Pace(5, 0))
     assert [phones.send(room.code).status_code for _ in range(8)] == [200] * 5 + [429] * 3
     assert phones.asked(room.code).status_code == 429
+    results = f"/r/{room.code}/results.csv"
+    assert phones.get(results, cookie=f"{cookie_name(room.code)}=forged").status_code == 429
+    assert phones.get(results).status_code == 403  # no key: nothing is looked up at any pace
 
 
 def guarded(monkeypatch, of_one=3, of_all=1000):
