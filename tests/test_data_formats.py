@@ -36,6 +36,18 @@ def test_a_text_is_read_whatever_separates_its_cells(delimiter, decimal, encodin
     assert len(dataset.sha256) == 64
 
 
+@each("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@each("said, delimiter, decimal", [("sep=;", ";", ","), ('"sep=,"', ",", "."), ("SEP=|", "|", ".")])
+@each("header", [True, False])
+def test_a_first_line_that_names_the_delimiter_is_no_row(said, delimiter, decimal, encoding, header):
+    plain = iris_csv(delimiter, decimal, header=header)
+    content = (f"{said}\r\n".encode() + plain).decode().encode(encoding)
+    found, expected = read_sniffed(content), read_sniffed(plain)
+    assert (found.X == expected.X).all() and (found.y == expected.y).all()
+    with pytest.raises(DataError, match=f"line {3 + header} has 3 cells, and the first has 2"):
+        read_sniffed(lines(said, *["a;b"] * header, "1;2", "3;4;5"), delimiter=";")
+
+
 def test_all_formats_give_the_same_points():
     X, y = iris_table()
     codes = np.unique(y, return_inverse=True)[1]

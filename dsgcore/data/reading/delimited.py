@@ -37,6 +37,8 @@ _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.co
 LONG, _WHOLE = 16, re.compile(r"\s*[+-]?\d{1,20}\s*")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _UNREADABLE = (ValueError, UnicodeError, OverflowError, MemoryError, csv.Error)
+# Spreadsheets read a first line such as sep=; as the name of the delimiter.
+_NAMES_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?(\r\n|\r|\n)', re.IGNORECASE)
 
 
 def sniffed_encoding(source: Source) -> str:
@@ -68,9 +70,9 @@ def sniff_delimited(source: Source) -> Recipe:
     encoding = sniffed_encoding(source)
     text = head_text(source, encoding)
     refuse_other_text(text)
-    # Among the delimiters whose rows agree equally, take the one with the most numbers between them: 1,5;2,5 is two
-    # numbers, not three cells. Take the comma if no delimiter gives numbers.
-    delimiter = max(DELIMITERS, key=lambda delimiter: _agreement(_cells(text, delimiter), delimiter))
+    said = _NAMES_DELIMITER.match(text)
+    text = text[said.end() :] if said else text
+    delimiter = said[1] if said and said[1] in DELIMITERS else _likely_delimiter(text)
     cells = _cells(text, delimiter)
     flat = [cell for row in cells[1:] for cell in row]
     n_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in flat)
@@ -78,6 +80,12 @@ def sniff_delimited(source: Source) -> Recipe:
     decimal = "," if delimiter != "," and n_comma > n_point else "."
     header = _has_header(cells, decimal)
     return Recipe(format="delimited", delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
+
+
+def _likely_delimiter(text: str) -> str:
+    # Among the delimiters whose rows agree equally, take the one with the most numbers between them: 1,5;2,5 is two
+    # numbers, not three cells. Take the comma if no delimiter gives numbers.
+    return max(DELIMITERS, key=lambda delimiter: _agreement(_cells(text, delimiter), delimiter))
 
 
 def _cells(text: str, delimiter: str) -> list[list[str]]:
@@ -202,12 +210,20 @@ def _exact(column: pd.Series, decimal: str) -> pd.Series:
 
 
 def _text(source: Source, recipe: Recipe) -> io.TextIOWrapper:
-    return io.TextIOWrapper(source.open(), encoding=recipe.encoding, newline="")
+    lines = io.TextIOWrapper(source.open(), encoding=recipe.encoding, newline="")
+    for _ in range(_lines_above(source, recipe)):
+        lines.readline()
+    return lines
 
 
-def _bounded(lines: io.TextIOWrapper) -> Iterator[str]:
+def _lines_above(source: Source, recipe: Recipe) -> int:
+    """Return 1 if the first line names the delimiter, else 0."""
+    return int(_NAMES_DELIMITER.match(head_text(source, recipe.encoding, 64)) is not None)
+
+
+def _bounded(lines: io.TextIOWrapper, above: int) -> Iterator[str]:
     """Yield the lines; raise `DataError` if a line without an end would fill memory."""
-    for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE), ""), start=1):
+    for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE), ""), start=above + 1):
         if len(line) == LONGEST_LINE:
             raise DataError(f"line {number} must have fewer than {LONGEST_LINE:,} characters, and it has more")
         yield line
@@ -233,9 +249,9 @@ def _checked_lines(
     first: list[str] = []
     long: set[int] = set()
     missing, words = Counter[tuple[str, int]](), frozenset(recipe.missing_words)
-    n_rows = -int(recipe.header)
+    n_rows, above = -int(recipe.header), _lines_above(source, recipe)
     with _text(source, recipe) as lines:
-        reader = _rows(_bounded(lines), recipe.delimiter)
+        reader = _rows(_bounded(lines, above), recipe.delimiter)
         try:
             for row in reader:
                 if _is_blank(row):
@@ -246,16 +262,16 @@ def _checked_lines(
                 n_rows += 1
                 limits.check_rows(n_rows)
                 if len(row) != len(first) or "\0" in "".join(row):
-                    raise DataError(f"line {reader.line_num}{_wrong(row, first, recipe)}")
+                    raise DataError(f"line {above + reader.line_num}{_wrong(row, first, recipe)}")
                 if max(map(len, row)) >= LONG:
                     long.update(j for j, cell in enumerate(row) if len(cell) >= LONG and _WHOLE.fullmatch(cell))
                 if n_rows and not words.isdisjoint(row):
                     missing.update((cell, column) for column, cell in enumerate(row) if cell in words)
         except UnicodeError:
-            wrong = f"line {reader.line_num + 1} or one soon after holds bytes that are not {recipe.encoding}"
+            wrong = f"line {above + reader.line_num + 1} or one soon after holds bytes that are not {recipe.encoding}"
             raise DataError(f"{wrong}: choose another encoding, such as cp1252 or utf-8") from None
         except csv.Error as error:
-            raise DataError(f"line {reader.line_num} cannot be read: {_plainly(error)}") from None
+            raise DataError(f"line {above + reader.line_num} cannot be read: {_plainly(error)}") from None
     if not first:
         raise DataError("the file holds no text but blank lines")
     return first if recipe.header else [f"x{j + 1}" for j in range(len(first))], n_rows, missing, long
