@@ -43,7 +43,8 @@ def test_a_first_line_that_names_the_delimiter_is_no_row(said, delimiter, decima
     plain = iris_csv(delimiter, decimal, header=header)
     content = (f"{said}\r\n".encode() + plain).decode().encode(encoding)
     found, expected = read_sniffed(content), read_sniffed(plain)
-    assert (found.X == expected.X).all() and (found.y == expected.y).all()
+    np.testing.assert_array_equal(found.X, expected.X)
+    np.testing.assert_array_equal(found.y, expected.y)
     with pytest.raises(DataError, match=f"line {3 + header} has 3 cells, and the first has 2"):
         read_sniffed(lines(said, *["a;b"] * header, "1;2", "3;4;5"), delimiter=";")
 
