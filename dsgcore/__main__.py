@@ -24,6 +24,7 @@ _PLACES = {
     "fit": "dsgcore.cli.fit:fit",
     "predict": "dsgcore.cli.predict:predict",
     "compare": "dsgcore.cli.compare:compare",
+    "bench": "dsgcore.cli.bench:bench",
 }
 _WITHOUT_COMMAND = ("-h", "--help", "--version")
 _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
@@ -107,6 +108,10 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
     sweep.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that makes the runs")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
+
+
+def _add_bench(bench: argparse.ArgumentParser) -> None:
+    bench.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this JSON file")
 
 
 _DATA = "a Parquet file, a folder of them, or a CSV, TSV, LIBSVM or npz file"
@@ -244,6 +249,13 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
         "write a step of a lesson as one HTML file that needs no server",
         "Write a step of a lesson as one HTML file that needs no server. It holds the recorded runs of a slider's values.",
         "export-lesson step-size --out lessons",
+    ),
+    "bench": (
+        _add_bench,
+        "measure how fast this machine computes random features",
+        "Measure how fast this machine computes random features, beside the least time that it needs (the floor). "
+        "A missed target says by how much.",
+        "bench --json speed.json",
     ),
 }
 

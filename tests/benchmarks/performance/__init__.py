@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
-from performance import demo, kernel, machine, memory, prediction, runs, shared_out, start
-from performance.measuring import Row, Sizes, heading, line, summary
+from dsgcore.cli.bench import report
+from dsgcore.kernels.speed import Row, measure_machine
+from performance import demo, kernel, memory, prediction, runs, shared_out, start
+from performance.measuring import Sizes
 
 Groups = dict[str, Callable[[Sizes], Iterator[Row]]]
 
 GROUPS: Groups = {
-    "machine": machine.measure,
+    "machine": lambda sizes: measure_machine(sizes.repeats),
     "kernel": kernel.measure,
     "runs": runs.measure,
     "growth": runs.measure_growth,
@@ -44,14 +46,4 @@ def run_benchmark(
     """
     every = {**GROUPS, **LONG_GROUPS}
     names = [only] if only is not None else [*GROUPS, *(LONG_GROUPS if is_long else ())]
-    rows: list[Row] = []
-    print(heading())
-    for name in names:
-        for row in every[name](sizes or Sizes()):
-            rows.append(row)
-            print(line(row), flush=True)
-    print(summary(rows))
-    if file is not None:
-        report = {"machine": machine.description(), "results": [row.to_dict() for row in rows]}
-        file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    return rows
+    return report(chain.from_iterable(every[name](sizes or Sizes()) for name in names), file)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from dsgcore.experiments import Plane, Run, Spec, Surface, load_split
-from performance.measuring import Row, Sizes, interleaved
+from dsgcore.kernels.speed import Row, interleaved
+from performance.measuring import Sizes
 
 THREADS = 8
 GRID = 64

@@ -8,18 +8,12 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.sampling import generator
-from dsgcore.kernels import Gaussian, OrthogonalGaussian, features
-from performance.machine import floor, floor_calls
-from performance.measuring import Row, Sizes, interleaved, workers
+from dsgcore.kernels import Gaussian, OrthogonalGaussian
+from dsgcore.kernels.speed import NUMPY, Peer, Row, interleaved, measure_kernel, workers
+from performance.measuring import Sizes
 
-# Targets by number of coordinates: floor / measured; PyTorch's time / ours; NumPy's time / ours.
-OF_FLOOR = 0.95
-OF_NUMPY = {784: 1.0}
-OF_TORCH = {3: 5.0, 22: 2.0, 54: 2.0}
 _TORCH_ROWS = 256
-_NUMPY_ROWS = 960
 # Targets for structured orthogonal features by number of coordinates: the least ratio of the dense features' time to
 # theirs.
 OF_DENSE = {784: 4.0}
@@ -29,32 +23,9 @@ STRUCTURED_FEATURES = 1024
 
 def measure(sizes: Sizes) -> Iterator[Row]:
     """Measure the loop for every number of coordinates."""
+    peers = [NUMPY, TORCH] if find_spec("torch") else [NUMPY]
     for d in sizes.dimensions:
-        yield from _measure(d, sizes)
-
-
-def _measure(d: int, sizes: Sizes) -> Iterator[Row]:
-    rng = np.random.default_rng(d)
-    X, r = rng.standard_normal((sizes.rows, d), dtype=np.float32), rng.random(sizes.m, dtype=np.float32)
-    W, block = Gaussian(1 / d).frequencies(rng, d, sizes.m), np.stack([r, r])
-    out = np.zeros(len(X), dtype=np.float32)
-    few = X[: min(len(X), _NUMPY_ROWS)]
-    calls = {
-        **floor_calls(),
-        "ours": lambda: features.evaluate(X, W, block, 1.0, out),
-        "numpy": lambda: np.cos(2 * np.pi * (few @ W - r)) @ r,
-    }
-    if find_spec("torch"):
-        calls["torch"] = _torch(X, W, r)
-    with workers(1), single_threaded_blas():
-        times = interleaved(sizes.repeats, calls)
-    ours = times["ours"] / (len(X) * sizes.m)
-    yield Row(f"kernel, d = {d}: one evaluation, one thread", 1e9 * ours, "ns")
-    yield Row(f"kernel, d = {d}: floor / measured", floor(times, d) / ours, "", OF_FLOOR)
-    of_numpy = times["numpy"] / (len(few) * sizes.m) / ours
-    yield Row(f"kernel, d = {d}: numpy / ours, one thread", of_numpy, "x", OF_NUMPY.get(d))
-    if "torch" in times:
-        yield Row(f"kernel, d = {d}: PyTorch / ours, one thread", times["torch"] / times["ours"], "x", OF_TORCH.get(d))
+        yield from measure_kernel(d, n=sizes.rows, m=sizes.m, repeats=sizes.repeats, peers=peers)
 
 
 def _torch(X: NDArray, W: NDArray, r: NDArray) -> Callable[[], object]:
@@ -73,6 +44,9 @@ def _torch(X: NDArray, W: NDArray, r: NDArray) -> Callable[[], object]:
             torch.mv(z, amplitude, out=out[top : top + _TORCH_ROWS])
 
     return evaluate
+
+
+TORCH = Peer("PyTorch", _torch, n_most=Sizes.rows, targets={3: 5.0, 22: 2.0, 54: 2.0})
 
 
 def measure_structured(sizes: Sizes) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""Parts of measurements: sizes, times that other work on the machine disturbs little, and rows of a table."""
+"""Parts of measurements: sizes, calls that belong together, and processes of their own."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.core._threads import n_workers, set_workers
-
-NAME_WIDTH = 78
+from dsgcore.kernels.speed import DIMENSIONS
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class Sizes:
     # Factor for the run's length in growth measurements; it is 2 for the other sizes.
     growth: int = 4
     # Numbers of coordinates at which the evaluation loop is measured, and number of points.
-    dimensions: tuple[int, ...] = (3, 22, 54, 128, 784)
+    dimensions: tuple[int, ...] = DIMENSIONS
     rows: int = 9600
     demo_iter: int = 300
     # Points for prediction, for the file that does not fit in memory, and for the run on worker processes.
@@ -46,67 +42,6 @@ class Sizes:
     fitted_d: int = 100
 
 
-@dataclass(frozen=True)
-class Row:
-    """One measurement.
-
-    Attributes
-    ----------
-    name : str
-        The measured quantity, and its extrapolated part.
-    target : float or None
-        The promised minimum, or maximum if `is_most`; None without a promise.
-    """
-
-    name: str
-    value: float
-    unit: str
-    target: float | None = None
-    is_most: bool = False
-
-    @property
-    def met(self) -> bool | None:
-        """True if the target is met; None without one."""
-        if self.target is None:
-            return None
-        return bool(self.value <= self.target if self.is_most else self.value >= self.target)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as the JSON file has it."""
-        return {"name": self.name, "value": self.value, "unit": self.unit, "target": self.target, "met": self.met}
-
-
-def heading() -> str:
-    """Return the table's first line."""
-    return f"{'':{NAME_WIDTH}}{'measured':>12} {'unit':8}{'target':>12}  met"
-
-
-def line(row: Row) -> str:
-    """Return a row as a line of the table."""
-    target = "" if row.target is None else f"{'<=' if row.is_most else '>='} {row.target:g}"
-    met = {None: "", True: "yes", False: "NO"}[row.met]
-    return f"{row.name:{NAME_WIDTH}}{row.value:>12.4g} {row.unit:8}{target:>12}  {met}".rstrip()
-
-
-def summary(rows: Sequence[Row]) -> str:
-    """Return the table's last line."""
-    promised = [row for row in rows if row.target is not None]
-    return f"{sum(bool(row.met) for row in promised)} of {len(promised)} targets are met."
-
-
-def seconds(call: Callable[[], object]) -> float:
-    """Return the seconds of a call."""
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def interleaved(repeats: int, calls: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """Return the shortest time of each call. The calls take turns, after one round that does not count."""
-    rounds = [{name: seconds(call) for name, call in calls.items()} for _ in range(repeats + 1)]
-    return {name: min(times[name] for times in rounds[1:]) for name in calls}
-
-
 def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
     """Return several calls as one, so that short and long measurements suffer equally from other work."""
 
@@ -115,17 +50,6 @@ def repeated(call: Callable[[], object], times: int) -> Callable[[], None]:
             call()
 
     return calls
-
-
-@contextmanager
-def workers(count: int) -> Iterator[None]:
-    """Give the core so many worker threads in the block."""
-    before = n_workers()
-    set_workers(count)
-    try:
-        yield
-    finally:
-        set_workers(before)
 
 
 def in_new_process(program: str, *arguments: object, **environment: str) -> Any:

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from dsgcore.jobs.memory import MEGABYTE
-from performance.measuring import Row, Sizes, in_new_process
+from dsgcore.kernels.speed import Row
+from performance.measuring import Sizes, in_new_process
 
 TRAINING = """
 import json, sys

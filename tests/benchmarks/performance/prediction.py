@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from dsgcore.jobs.memory import MEGABYTE
+from dsgcore.kernels.speed import Row, interleaved, seconds
 from dsgcore.solver.model import FREQUENCY_CACHE_BYTES, Expansion
-from performance.measuring import Row, Sizes, in_new_process, interleaved, repeated, seconds
+from performance.measuring import Sizes, in_new_process, repeated
 from performance.runs import one_evaluation, paper_task
 
 ROUNDS = 2

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from dsgcore.kernels import Gaussian, features
+from dsgcore.kernels.speed import Row, interleaved
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.carried import VisitedPoints
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.task import Task
 from performance import plain
-from performance.measuring import Row, Sizes, interleaved, repeated
+from performance.measuring import Sizes, repeated
 
 MAX_ROUNDS, GROWTH_ROUNDS = 5, 2
 # Least ratio of the time of the papers' own algorithm, in our precision: at T iterations, and at `growth` times as

@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from performance.measuring import Row, Sizes, in_new_process, interleaved, workers
+from dsgcore.kernels.speed import Row, interleaved, workers
+from performance.measuring import Sizes, in_new_process
 
 ROUNDS = 3
 CLASSES, LABELED = 5, 0.1
