@@ -12,6 +12,7 @@ import pytest
 from small_specs import small
 
 from dsgcore.experiments import FileStore, LiveRun, compare
+from pages.live import map_view
 from pages.live import tick as live_tick
 from pages.live.curves import objective_figure
 from pages.live.tick import BUSY, tick
@@ -148,6 +149,22 @@ def test_a_map_that_stays_as_it_is_travels_once(bench):
     assert "chart-map" in news_of(tick(bench))[1]
     bench.surface.computed_at = math.inf  # no other is due
     assert set(news_of(tick(bench))[1]) == {"chart-objective", "chart-score", "chart-error"}
+
+
+@pytest.mark.compiled
+def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded_server(bench, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(map_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    tick(bench)
+    for waited, cost, is_new in [(0.0, 0.01, True), (0.0, 0.03, False), (1.0, 0.0, False)]:
+        bench.waited, bench.surface.cost, before = waited, cost, bench.surface.computed_t
+        now[0] += 0.25
+        tick(bench)
+        assert (bench.surface.computed_t == bench.live.run.t) == is_new
+        assert (bench.surface.computed_t == before) != is_new
+    now[0] += 1.0
+    tick(bench)
+    assert bench.surface.computed_t == bench.live.run.t
 
 
 @pytest.mark.compiled

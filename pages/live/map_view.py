@@ -24,8 +24,11 @@ from pages.shell.turns import drawing, turns
 # Grid points along each axis. There are fewer, down to the least, if all of them would slow down each iteration.
 GRID, LEAST_GRID = 60, 24
 SECONDS_A_BLOCK = 0.05
+# A map takes at most this share of the time, if no other session needs the core. Else it comes once a second or later.
+SHARE_OF_MAPS = 0.1
 SECONDS_BETWEEN_SURFACES = 1.0
 WAITING_PER_SECOND = 4
+SHORT_WAIT = 0.01  # for a turn, in seconds: the core is free
 MAX_LINKS = 600
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 MANY_POINTS = 1750  # to edit; the map of so many is drawn half as often
@@ -51,6 +54,7 @@ class MapState:
     twin_surface: Surface | None = None  # of what labels only learns
     twin_values: NDArray | None = None
     computed_at: float = 0.0
+    cost: float = SECONDS_BETWEEN_SURFACES  # seconds that the last map took
     computed_t: int = -1
     shown: str = ""
     links: NDArray | None = None
@@ -62,8 +66,8 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
     """Return the map: the training points over f, h or the error, or for several classes over their regions or the lead."""
     run, shown, state = live.run, view.on_map, map_state(bench, live.run)
     twin = live.supervised if view.has_wipe and shown in WIPED else None
-    pause = 1 + len(run.split.X_train) / MANY_POINTS if view.can_edit else 1
-    _refresh(run, twin, state, shown, is_playing=bench.is_playing and not bench.look and not bench.is_held, pause=pause)
+    begun = time.monotonic()
+    _refresh(run, twin, state, shown, pause=_pause(bench, run, state, view))
     links, revision = _links(run, state, has_graph=view.has_graph), f"{bench.number}-{shown}-{state.axes}"
     made_of = state.computed_t, view, revision, len(links), id(bench.hand.split)
     if not state.figure or state.drawn != made_of:
@@ -85,12 +89,13 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
         )
         made["layout"]["meta"] = {"note": step_note(state.computed_t, run.n_iter), **wipe}
         state.drawn, state.figure = made_of, encoded(made)
+        state.cost = time.monotonic() - begun
     alt = f"Map of the data over: {TITLES[shown]}, after step {state.computed_t}."
     return Chart("chart-map", alt, state.figure)
 
 
 def step_note(t: int, n_iter: int) -> str:
-    """Return the step of the map, which a run computes once a second. All steps of a run have the same width."""
+    """Return the step of the map, which may be older than the curves' last. All steps of a run have the same width."""
     return f"step {str(t).rjust(len(str(n_iter)), FIGURE_SPACE)}"
 
 
@@ -121,15 +126,27 @@ def _size(run: Run) -> int:
     return int(np.clip(np.sqrt(SECONDS_A_BLOCK / each), LEAST_GRID, GRID))
 
 
-def _refresh(run: Run, twin: Run | None, state: MapState, shown: str, *, is_playing: bool, pause: float) -> None:
-    """Compute the values again: once a second during the run, and at once if the run pauses or the reader chooses other
-    values. `twin` is the run beside it, if the reader wipes between them."""
+def _pause(bench: Any, run: Run, state: MapState, view: View) -> float:
+    """Return the least seconds between two maps; 0 if the run does not go on.
+
+    The more sessions wait to be drawn, the longer the pause. A browser takes long for thousands of points, and the reader
+    who edits them sees each.
+    """
+    if not bench.is_playing or bench.look or bench.is_held or run.is_finished:
+        return 0.0
+    n = len(run.split.X_train) if view.can_edit else 0
+    if bench.waited < SHORT_WAIT and n <= MANY_POINTS:
+        return min(state.cost / SHARE_OF_MAPS, SECONDS_BETWEEN_SURFACES)
+    waiting = drawing.n_waiting + turns.n_waiting
+    return SECONDS_BETWEEN_SURFACES * (1 + n / MANY_POINTS) * (1 + waiting / WAITING_PER_SECOND)
+
+
+def _refresh(run: Run, twin: Run | None, state: MapState, shown: str, *, pause: float) -> None:
+    """Compute the values again after the pause, and at once if the reader chooses other values. `twin` is the run beside
+    it, if the reader wipes between them."""
     now, asked = time.monotonic(), f"{shown}{' beside' * (twin is not None)}"
-    # The more sessions wait to be drawn, the longer the pause.
-    # A browser takes long for thousands of points, and the reader who edits them sees each.
-    seconds = SECONDS_BETWEEN_SURFACES * pause * (1 + (drawing.n_waiting + turns.n_waiting) / WAITING_PER_SECOND)
-    is_due = now - state.computed_at >= seconds or not is_playing or run.is_finished
-    if (state.computed_t == run.model_t and state.shown == asked) or not (is_due or state.shown != asked):
+    is_same = state.shown == asked
+    if is_same and (state.computed_t == run.model_t or now - state.computed_at < pause):
         return
     state.values = _values(run, state, shown)
     state.twin_values = None if twin is None else _twin_values(twin, state)

@@ -31,6 +31,8 @@ FIRST_ITERATIONS = 4
 # Seconds between drawings by the script while its table of results is open; longer on a crowded server.
 SECONDS_BETWEEN_DRAWINGS = 3.0
 WAITING_PER_SECOND = 4
+# What a tick has waited counts less with each later tick.
+WANING = 0.8
 BUSY = b'{"isBusy": true}'
 # What the browser can ask for, besides a tick: an iteration to look at, or to watch the run again.
 LOOK, WATCH = "look", "watch"
@@ -82,9 +84,10 @@ def tick(bench: Bench, asked: str = "") -> bytes:
 
     `asked` is empty, "watch", or "look" with an iteration. While the script has the run, return nothing.
     """
-    with turns.turn(), bench.hold.tried() as is_ours:
+    with turns.turn() as waited, bench.hold.tried() as is_ours:
         if not is_ours:
             return BUSY
+        bench.waited = max(waited, WANING * bench.waited)
         if bench.live is None or not (asked or is_ticking(bench)):
             return GONE
         if asked:

@@ -84,6 +84,7 @@ class Bench:
     asked: Spec | None = None  # the controls' spec for which `live` was started, or to which it was steered
     is_playing: bool = True
     surface: Any = None  # the last drawn map
+    waited: float = 0.0  # seconds for which a tick waited lately for its turn: how crowded the server is
     number: int = 0  # of the run; charts reset their zoom when it changes
     tried: Tried | None = None
     gauged: Any = None  # the gauges last computed, with what they were made of and when

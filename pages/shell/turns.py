@@ -55,11 +55,12 @@ class Turns:
         return len(self._waiting)
 
     @contextmanager
-    def turn(self, *, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Wait for a turn, and have it inside the block; long work in it lets others in between.
+    def turn(self, *, is_urgent: bool = False, look: Callable[[], object] = lambda: None) -> Iterator[float]:
+        """Wait for a turn, and have it inside the block; long work in it lets others in between. Yield the seconds of waiting.
 
         Urgent callers come first. `look` is called now and then while waiting, and may raise to give up.
         """
+        asked = time.monotonic()
         self._enter(is_urgent, look)
         begun = time.monotonic()
 
@@ -72,7 +73,7 @@ class Turns:
 
         try:
             with pausing(pause):
-                yield
+                yield begun - asked
         finally:
             self._leave()
 
