@@ -84,15 +84,13 @@ def test_a_machine_without_a_network_says_so_and_prints_no_code(machine):
     assert "█" not in text
 
 
-def test_without_segno_or_in_an_old_terminal_the_address_is_printed_alone(machine, monkeypatch):
+def test_in_an_old_terminal_the_address_is_printed_alone(machine):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     class_room.open_to_the_class(None, 8501, "", out)
     out.seek(0)
     text = out.read()
     assert "cannot show a QR code" in text
     assert "http://192.168.1.20:8501/r" in text
-    monkeypatch.setitem(sys.modules, "segno", None)
-    assert "pip install segno" in printed()
 
 
 def test_an_address_that_is_none_is_refused(machine):

@@ -73,7 +73,14 @@ def map_figure(run, theme):
     state = map_view._new_map(run, (None, None))
     shown = "classes" if is_multiclass(run) else "f"
     state.values = map_view._values(run, state, shown)
-    return run_map(run, state.plane, map_view.heat_of(run, state, shown, theme), title=shown, theme=theme, revision="1")
+    return run_map(
+        run,
+        state.plane,
+        map_view.heats_of(run, state, shown, theme, state.values)[0],
+        title=shown,
+        theme=theme,
+        revision="1",
+    )
 
 
 def draw_data(spec, run):

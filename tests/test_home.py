@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 from cases import each
 from opened_pages import checked, open_page
-from pictures_of_settings import first_lesson, picture
+from pictures_of_settings import picture
 
-from dsgcore.data import DATASETS
-from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.settings import PROFILES
 from pages.pictures.kept import file_of, kept_picture, still
-from pages.session.link import link_to_lesson
 
 PATH = "{http://www.w3.org/2000/svg}path"
 NUMBER = re.compile(r"-?\d+\.?\d*")
@@ -57,11 +54,3 @@ def test_the_first_thing_to_press_is_the_first_lesson_and_every_setting_has_its_
     names = [profile.full_name for profile in PROFILES.values()]
     assert [link.label for link in links[1 : len(names) + 1]] == names
     assert len(app.get("image")) == 2 * len(names), "a moving and a still one"
-
-
-def test_start_here_opens_the_first_lesson():
-    link, spec, usual = link_to_lesson(SETTINGS["auc"]), first_lesson("auc"), default_spec("auc")
-    # A link leaves out the values with which the page begins.
-    assert link.get("data", DATASETS[usual.data.name].title) == DATASETS[spec.data.name].title
-    assert float(link.get("sigma", usual.kernel.sigma)) == spec.kernel.sigma
-    assert int(link.get("n_labeled", usual.data.n_labeled)) == spec.data.n_labeled

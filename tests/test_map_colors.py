@@ -19,7 +19,7 @@ def heat(name, shown, theme="light", t=12):
     run.advance(t)
     state = map_view._new_map(run, (None, None))
     state.values = map_view._values(run, state, shown)
-    return map_view.heat_of(run, state, shown, theme), run
+    return map_view.heats_of(run, state, shown, theme, state.values)[0], run
 
 
 @each("name", ["auc", "s3vm", "ordinal", "similar_unlabeled"])

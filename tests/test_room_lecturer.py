@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
@@ -20,7 +19,6 @@ from dsgcore.studies.rooms import Asked, Key
 from pages.room import entrance, lecturer_pages
 from pages.room.drawings import answers
 from pages.room.pace import Pace
-from pages.room.qr import MISSING, qr_image
 from pages.shell.room_key import Ticket
 from pages.workbench.page import OTHER_TABS
 
@@ -326,15 +324,6 @@ def test_the_outcome_of_a_run_lies_over_the_band_and_the_median_of_all_curves():
     assert made.index('class="band"') < made.index('class="middle"') < made.index('class="outcome"')
     assert "3 curves; median at the start: 0.60" in made
     assert "outcome at the start: 0.80" in made
-
-
-def test_without_segno_the_page_says_what_to_install(monkeypatch):
-    assert qr_image("http://192.0.2.7:8501/r/ABCDEF").startswith("data:image/svg+xml")
-    monkeypatch.setitem(sys.modules, "segno", None)
-    qr_image.cache_clear()
-    assert qr_image("http://192.0.2.7:8501/r/ABCDEF") is None
-    assert "pip install segno" in MISSING
-    qr_image.cache_clear()
 
 
 @pytest.mark.compiled

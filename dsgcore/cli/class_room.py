@@ -7,12 +7,13 @@ import sys
 from typing import TextIO
 from urllib.parse import SplitResult
 
+import segno
+
 from dsgcore.cli.network import VARIABLE, addresses, firewall_hint, obstacles, place_for_phones, said_address
 
 EVERYWHERE = "0.0.0.0"
 # The short address of the page on which phones enter the code of a room.
 ENTRANCE = "r"
-_NO_QR = "There is no QR code, because the package segno is not installed. To install it: python -m pip install segno"
 
 
 def open_to_the_class(chosen: str | None, port: int, base_path: str, out: TextIO | None = None) -> None:
@@ -54,11 +55,6 @@ def entrance(there: SplitResult, port: int, base_path: str) -> str:
 
 
 def _print_qr(address: str, out: TextIO) -> None:
-    try:
-        import segno
-    except ImportError:
-        print(_NO_QR, file=out)
-        return
     try:
         segno.make(address, error="m", micro=False).terminal(out=out, compact=True)
     except UnicodeEncodeError:

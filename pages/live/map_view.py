@@ -171,11 +171,6 @@ def _twin_values(twin: Run, state: MapState) -> NDArray:
     return state.twin_surface.values(twin.model).astype(float)
 
 
-def heat_of(run: Run, state: MapState, shown: str, theme: str) -> dict[str, Any]:
-    """Return the trace below the points."""
-    return heats_of(run, state, shown, theme, state.values)[0]
-
-
 def heats_of(run: Run, state: MapState, shown: str, theme: str, *columns: NDArray) -> list[dict[str, Any]]:
     """Return the traces of several functions on the same plane with one colour scale."""
     if shown == "classes":

@@ -10,7 +10,7 @@ import streamlit as st
 from dsgcore.cli.network import VARIABLE, address_in_network, said_address
 from dsgcore.core.errors import DSGError
 from pages.room.entrance import ADDRESS
-from pages.room.qr import MISSING, qr_image
+from pages.room.qr import qr_image
 from pages.shell.addresses import (
     base_path,
     beside_this_page,
@@ -63,9 +63,8 @@ def draw_door(code: str) -> None:
         _say_what_phones_need()
         st.html(f'<p class="room-key">Room <b>{escape(code)}</b>, on this machine: {_link(there, there)}</p>')
         return
-    image = qr_image(there.geturl())
-    picture = f'<img src="{image}" alt="QR code of {escape(there.geturl())}">' if image else f"<p>{escape(MISSING)}</p>"
-    st.html(f'<div class="room-qr">{picture}</div>')
+    picture, alt = qr_image(there.geturl()), f"QR code of {escape(there.geturl())}"
+    st.html(f'<div class="room-qr"><img src="{picture}" alt="{alt}"></div>')
     st.html(
         f'<div class="room-door"><p>Scan the code, or open</p><p class="room-address">{_link(there, short)}</p>'
         f'<p>and enter <span class="room-code">{escape(code)}</span></p></div>'

@@ -98,11 +98,6 @@ class Place:
         if self.step.goal is None or self.step.goal.is_reached(outcome):
             self.outcomes[self.number] = outcome
 
-    def was_right(self) -> bool | None:
-        """Return True if the guess was good, or None without a question or if no option is right."""
-        asks, outcome = self.step.asks, self.outcome
-        return None if asks is None or outcome is None or self.guess is None else asks.is_right(self.guess, outcome)
-
 
 def place_in(problem: type[Setting], text: str) -> Place | None:
     """Return the position in a link, or None if there is no such lesson, step or answer."""

@@ -7,13 +7,12 @@ from dataclasses import replace
 from dsgcore.data import DATASETS
 from dsgcore.data.options import SEED
 from dsgcore.experiments import SETTINGS, Setting
-from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.also import ALSO, refused_also
 from pages.controls.changes import CHANGES
 from pages.controls.control import Control, key_of, number
 from pages.controls.edits_text import EDITS
-from pages.controls.from_link import in_link, read_controls, refusal
+from pages.controls.from_link import read_controls, refusal
 from pages.controls.map_axes import AXES
 from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of
@@ -70,14 +69,6 @@ def _known_names(problem: type[Setting]) -> dict[str, str]:
     """Return all names that the link of a setting's page can have."""
     others = [*KEPT, *AXES, *(choice.name for choice in choices_of(problem)), *ONCE_SHARED]
     return names_of(problem) | {key: key for key in (key_of(problem, name) for name in others)}
-
-
-def link_to_lesson(problem: type[Setting]) -> dict[str, str]:
-    """Return the query of a link to a setting's first lesson."""
-    values = dict(profile_of(problem).lessons[0].values)
-    if "data" in values:
-        values["data"] = DATASETS[values["data"]].title
-    return {key_of(problem, name): in_link(value) for name, value in values.items()}
 
 
 def link_to_guided(problem: type[Setting], name: str) -> dict[str, str]:

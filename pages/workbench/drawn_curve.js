@@ -24,9 +24,6 @@ function create(parent, data) {
   element("text", {x: W - RIGHT, y: H - 8, "text-anchor": "end"}, svg, "iterations");
   element("text", {x: LEFT, y: H - 8}, svg, "start");
   drawing.line = element("polyline", {class: "guess"}, svg);
-  drawing.knots = [];
-  drawings.set(parent, drawing);
-  if (data.outcome) return layOver(drawing, svg);
   drawing.knots = data.shares.map((share, place) => {
     const knot = element("circle", {r: 7, cx: drawing.x(share), tabindex: 0, role: "slider",
       "aria-label": `${data.words}, ${data.places[place]}`, "aria-orientation": "vertical",
@@ -38,19 +35,7 @@ function create(parent, data) {
   svg.addEventListener("pointermove", event => { if (drawing.held !== null) drag(drawing, svg, event, false); });
   for (const name of ["pointerup", "pointercancel"])
     svg.addEventListener(name, () => { if (drawing.held !== null) { drawing.held = null; tell(drawing); } });
-  return drawing;
-}
-
-/** Draw the outcome and the guess, without controls. */
-function layOver(drawing, svg) {
-  const {data, x, y} = drawing;
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", data.said);
-  const through = values => values.map((value, k) => `${x(data.shares[k])},${y(value)}`).join(" ");
-  element("polyline", {class: "outcome", points: through(data.outcome)}, svg);
-  for (const kind of ["guess", "outcome"])
-    (kind === "guess" ? data.values : data.outcome).forEach((value, k) =>
-      element("circle", {class: kind, r: 5, cx: x(data.shares[k]), cy: y(value)}, svg));
+  drawings.set(parent, drawing);
   return drawing;
 }
 
