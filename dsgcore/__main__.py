@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 
 from dsgcore import __version__
 from dsgcore.cli import app, export_lesson
-from dsgcore.cli.help_page import PROGRAM, folder_path, help_page
+from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, folder_path, help_page
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import new_options
 
@@ -91,7 +91,10 @@ def _add_check(check: argparse.ArgumentParser) -> None:
 
 def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument(
-        "study", type=Path, metavar="STUDY.json", help="a spec, its axes and seeds; or a setting's name, such as auc"
+        "study",
+        type=Path,
+        metavar="STUDY.json",
+        help="a spec with axes and seeds; or the name of a setting, such as auc",
     )
     sweep.add_argument(
         "--axis",
@@ -106,7 +109,7 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     )
     sweep.add_argument("--csv", type=Path, metavar="FILE", help="write the table to this file instead of printing it")
     sweep.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
-    sweep.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that makes the runs")
+    sweep.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that carries out the runs")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
 
 
@@ -125,12 +128,7 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--target", metavar="COLUMN", help="label column (LIBSVM and npz: y); a row with an empty cell is unlabeled"
     )
-    fit.add_argument(
-        "--unlabeled",
-        default="auto",
-        metavar="LABEL",
-        help="label that means “not labeled”, or none (default: -1 if there are two or more other labels)",
-    )
+    fit.add_argument("--unlabeled", default="auto", metavar="LABEL", help=UNLABELED_HELP)
     fit.add_argument("--out", required=True, metavar="DIR", help="folder for model.npz and fit.json")
     _add_features(fit)
     fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="set a method's parameter; can be repeated")
@@ -147,9 +145,7 @@ def _add_features(fit: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
     )
-    fit.add_argument(
-        "--missing-words", metavar="A,B,..", help="labels that mean missing (default: those of pandas' read_csv, and ?)"
-    )
+    fit.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
     fit.add_argument(
         "--missing",
         metavar="METHOD",
@@ -182,12 +178,18 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
     )
     compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of repetitions (default: 10)")
     compare.add_argument("--seconds", type=float, default=120.0, metavar="S", help="time limit (default: 120)")
-    compare.add_argument("--score", metavar="NAME", help="accuracy, auc, mean_auc or mean_absolute_error")
+    compare.add_argument(
+        "--score",
+        metavar="NAME",
+        help="accuracy, auc, mean_auc or mean_absolute_error (default: the one that suits the labels)",
+    )
     compare.add_argument("--methods", metavar="A,B,..", help="methods to compare (default: all that suit the labels)")
     compare.add_argument("--ordered", action="store_true", help="the classes have an order")
-    compare.add_argument("--unlabeled", default="auto", metavar="LABEL", help="label that means “not labeled”, or none")
-    compare.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="leave out a column")
-    compare.add_argument("--missing-words", metavar="A,B,..", help="words that mean missing, besides an empty cell")
+    compare.add_argument("--unlabeled", default="auto", metavar="LABEL", help=UNLABELED_HELP)
+    compare.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
+    )
+    compare.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
     compare.add_argument("--no-curves", action="store_true", help="no learning curves over the number of labels")
     compare.add_argument("--json", type=Path, metavar="FILE", help="write the whole result to this JSON file")
     compare.add_argument("--csv", type=Path, metavar="FILE", help="write the ranked table to this CSV file")
@@ -210,8 +212,8 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
     ),
     "run": (
         _add_run,
-        "make the run of a spec, without a browser",
-        "Make the run of a spec, without a browser. Write its history, model, spec and result to a folder.",
+        "run an experiment, without a browser",
+        "Run the experiment that a spec describes. Write its history, model, spec and result to a folder.",
         _RUN,
     ),
     "check": (
@@ -222,14 +224,14 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
     ),
     "sweep": (
         _add_sweep,
-        "make the runs of a study: a spec along axes and over seeds",
-        "Make the runs of a study: a spec along axes and over seeds. Finished runs are kept, so a stopped study resumes.",
+        "repeat an experiment for many values and seeds",
+        "Repeat an experiment for many values and seeds. Finished runs are kept, so a stopped study resumes.",
         "sweep study.json --csv runs.csv",
     ),
     "compare": (
         _add_compare,
         "compare methods on a file, and say which one to use",
-        "Compare our methods with scikit-learn's on your data, and say which one to use. Finished fits are kept.",
+        "Compare the methods of DSG Lab with scikit-learn's on your data, and say which one to use. Finished fits are kept.",
         "compare sample_data/iris.csv --target class --n-labeled 30 --html report.html",
     ),
     "fit": (
@@ -247,7 +249,7 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
     "export-lesson": (
         export_lesson.add_arguments,
         "write a step of a lesson as one HTML file that needs no server",
-        "Write a step of a lesson as one HTML file that needs no server. It holds the recorded runs of a slider's values.",
+        "Write a step of a lesson as one HTML file that needs no server. It holds one recorded run for each value of the slider.",
         "export-lesson step-size --out lessons",
     ),
     "bench": (

@@ -1,4 +1,4 @@
-"""The Papers page: for each figure or table of the five papers its statement, our result, and a study."""
+"""The Papers page: for each figure or table of the five papers its statement, DSG Lab's result, and a study."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import numpy as np
 import oracle_files
 import pytest
 from hypothesis import settings
+from room_phones import PICK, Phones, open_rooms
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -113,3 +114,24 @@ def make_task(labeled_points):
         )
 
     return make
+
+
+@pytest.fixture
+def rooms(tmp_path, monkeypatch):
+    """Give the rooms of a server, for phones that ask it without a network."""
+    with open_rooms(tmp_path / "runs.sqlite", monkeypatch) as rooms:
+        yield rooms
+
+
+@pytest.fixture
+def phones(rooms):
+    """Give phones of one network."""
+    return Phones()
+
+
+@pytest.fixture
+def room(rooms):
+    """Give the key of a room that is asked `PICK`."""
+    key = rooms.open()
+    rooms.ask(key, PICK)
+    return key

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import anyio
 from starlette.applications import Starlette
 
+from dsgcore.studies.rooms import Asked
 from pages.room import entrance
 from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes
 from pages.room.pace import CodeGuard, Pace
 from pages.shell.room_key import key_route
 
-ASKED = "auc/unlabeled/0"
+PICK = Asked("auc", "unlabeled", 0)
 
 
 @dataclass
@@ -55,7 +57,7 @@ class Phones:
         return self.get("/r/room/asked", code=code, **more)
 
     def send(self, code, guess="1", client=None, **other):
-        body = {"code": code, "entry": "", "client": client or secrets.token_hex(16), "name": ASKED}
+        body = {"code": code, "entry": "", "client": client or secrets.token_hex(16), "name": PICK.name}
         body |= {"round": 1, "guess": guess, "age": 0} | other
         return self.post("/r/room/answer", json.dumps(body).encode())
 
@@ -77,6 +79,13 @@ class Phones:
         return Reply(sent[0]["status"], said, b"".join(m.get("body", b"") for m in sent).decode())
 
 
-def without_limits(monkeypatch):
+@contextmanager
+def open_rooms(store, monkeypatch):
+    """Give the rooms of a server with this store, which answers at any pace."""
+    monkeypatch.setenv("DSGLAB_STORE", str(store))
     monkeypatch.setattr(entrance, "_pace", Pace(10_000, 10_000))
     monkeypatch.setattr(entrance, "_codes", CodeGuard(Pace(10_000, 10_000), Pace(10_000, 10_000)))
+    entrance.rooms.cache_clear()
+    yield entrance.rooms()
+    entrance.rooms.cache_clear()
+    forget_loops()

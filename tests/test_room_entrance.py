@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("streamlit")
 from cases import each
-from room_phones import ASKED, Phones, forget_loops, without_limits
+from room_phones import PICK, Phones
 
 from dsgcore.studies.room_questions import LABELS, result_of
 from dsgcore.studies.rooms import Asked, NoRoomError, RoomError, State
@@ -20,36 +20,12 @@ from pages.room.pace import CodeGuard, Pace
 from pages.room.waiting import Watches
 from pages.shell.room_key import cookie_name
 
-PICK = Asked("auc", "unlabeled", 0)
-
-
-@pytest.fixture
-def rooms(tmp_path, monkeypatch):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    without_limits(monkeypatch)
-    entrance.rooms.cache_clear()
-    yield entrance.rooms()
-    entrance.rooms.cache_clear()
-    forget_loops()
-
-
-@pytest.fixture
-def phones(rooms):
-    return Phones()
-
-
-@pytest.fixture
-def room(rooms):
-    key = rooms.open()
-    rooms.ask(key, PICK)
-    return key
-
 
 def test_a_phone_is_asked_what_the_room_is_asked_and_nothing_of_others(phones, room):
     phones.send(room.code)
     asked = phones.asked(room.code).json()
     assert asked["isOpen"]
-    assert asked["name"] == ASKED
+    assert asked["name"] == PICK.name
     assert asked["question"]["options"][0] == "above the dotted curve: unlabeled points help"
     assert set(asked) == {"version", "entry", "isOpen", "name", "round", "question", "picture", "isRevealed"}
     assert "no such room" in phones.asked("222222").json()["why"]

@@ -9,45 +9,22 @@ import pytest
 pytest.importorskip("streamlit")
 from cases import each
 from opened_pages import open_page
-from room_phones import Phones, forget_loops, without_limits
+from room_phones import PICK
 from streamlit.runtime.context import ContextProxy
 from test_stage import presented
 
 from dsgcore.experiments import script
 from dsgcore.studies.room_questions import LABELS, result_of
 from dsgcore.studies.rooms import Asked, Key
-from pages.room import entrance, lecturer_pages
+from pages.room import lecturer_pages
 from pages.room.drawings import answers
 from pages.room.pace import Pace
 from pages.shell.room_key import Ticket
 from pages.workbench.page import OTHER_TABS
 
-PICK = Asked("auc", "unlabeled", 0)
 NUMBER = Asked("auc", "random-features", 0)
 CURVE = Asked("s3vm", "batches", 1)
 MAP = Asked("auc", "unlabeled", 0, LABELS)
-
-
-@pytest.fixture
-def rooms(tmp_path, monkeypatch):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    without_limits(monkeypatch)
-    entrance.rooms.cache_clear()
-    yield entrance.rooms()
-    entrance.rooms.cache_clear()
-    forget_loops()
-
-
-@pytest.fixture
-def phones(rooms):
-    return Phones()
-
-
-@pytest.fixture
-def room(rooms):
-    key = rooms.open()
-    rooms.ask(key, PICK)
-    return key
 
 
 @pytest.fixture

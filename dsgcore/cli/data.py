@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.help_page import help_page
+from dsgcore.cli.help_page import MISSING_WORDS_HELP, UNLABELED_HELP, help_page
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import cache_folder
 from dsgcore.data.conversions import LABELS
@@ -23,9 +23,7 @@ from dsgcore.data.reading.names import listed_names
 from dsgcore.data.reading.unlabeled import AUTO
 from dsgcore.data.registry import DATASETS
 
-UNLABELED_HELP = "label that means “not labeled”, or none (default: -1 if there are two or more other labels)"
 _LINE_SECONDS = 0.5
-MISSING_WORDS_HELP = "words that mean missing, besides an empty cell (default: those of pandas' read_csv, and ?)"
 _TABLE = "sample_data/iris.csv"
 # Each command: a line for the list of commands, a description, and an example.
 _COMMANDS = {

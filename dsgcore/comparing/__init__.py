@@ -1,4 +1,4 @@
-"""Comparison of our methods with scikit-learn's on a person's own data: ranked table, verdict and learning curves."""
+"""Comparison of DSG Lab's methods with scikit-learn's on a person's own data: ranked table, verdict and learning curves."""
 
 from dsgcore.comparing.carrying_out import compare
 from dsgcore.comparing.fits import Fit, FitRequest

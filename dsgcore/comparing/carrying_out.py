@@ -53,7 +53,7 @@ def compare(
     name: str = "your data",
     tell: Tell = lambda comparison: None,
 ) -> Comparison:
-    """Compare our methods with scikit-learn's on your data, and say which one to use.
+    """Compare the methods of DSG Lab with scikit-learn's on your data, and say which one to use.
 
     For each seed, a quarter of the known labels is held out for testing. All methods get the same training points,
     labels and test points, with standardised features. The first round fits every method. Later rounds add seeds for
@@ -62,7 +62,7 @@ def compare(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Points: finite numbers. Of more than 20,000 points a part is used.
+        Points: finite numbers. If there are more than 20,000 points, only 20,000 of them are used.
     y : array-like of shape (n,)
         Labels; -1 or missing for unlabeled points. With two classes the second one is positive.
     n_labeled : int, optional

@@ -47,7 +47,7 @@ class Method:
     effort : int
         Rank of its simplicity; 0 is the simplest. Of two equally good methods the simpler one is recommended.
     estimator : str
-        Name of the class: one of ours, or a key of the everyday competitors.
+        Name of a class of DSG Lab, or a key of the everyday competitors.
     parameters : mapping
         Parameters that differ from the defaults.
     is_slow : bool
@@ -78,7 +78,7 @@ def _theirs(name: str, title: str, effort: int, *, uses_unlabeled: bool = False,
 
 
 def _with_twin(name: str, kinds: tuple[str, ...], alone: Mapping[str, Any]) -> tuple[Method, Method]:
-    """Return one of our methods, and the same method on the labels alone."""
+    """Return a method of DSG Lab, and the same method on the labels alone."""
     title = f"{name}, labels alone"
     return Method(name, name, kinds, True, 5, name), Method(f"{name}-labels", title, kinds, False, 4, name, alone)
 

@@ -9,7 +9,7 @@ The search uses the estimator's own `score`, which ignores unlabeled points. `sc
 `auc_score` or `mean_auc_score`, which ignore them too. scikit-learn's scorers, such as ``scoring="accuracy"``, count
 unlabeled points as mistakes.
 
-`compare` ranks our methods and scikit-learn's on the same splits of your data, and says which one to use.
+`compare` ranks DSG Lab's methods and scikit-learn's on the same splits of your data, and says which one to use.
 
 `Calibrated` adds `predict_proba` to an estimator, with probabilities from held-out labels.
 

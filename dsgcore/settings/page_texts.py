@@ -44,7 +44,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """Figure or table of a paper, with a study of our method that asks the same question.
+    """Figure or table of a paper, with a study of the method that asks the same question.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        One of ours or of the competitors, with `decision_function`. It is not changed.
+        An estimator or a competitor of DSG Lab, with `decision_function`. It is not changed.
     n_splits : int, default=5
         Number of folds, each of which is one more fit.
     random_state : int, RandomState instance or None, default=None
