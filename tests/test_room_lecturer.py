@@ -133,6 +133,26 @@ def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_agai
 
 
 @pytest.mark.compiled
+def test_a_step_on_placing_labels_asks_the_class_for_them_beside_the_map_to_label(phones, rooms):
+    app = presented(lesson="five-labels:2")
+    app.button(key="room-open").click().run()
+    code = bench_of(app).lesson.room.code
+    said = phones.asked(code).json()
+    assert said["name"] == "auc/five-labels/1/labels"
+    for k in range(3):
+        place = [round(value, 3) for point in said["picture"]["points"][k : k + 5] for value in point]
+        assert phones.send(code, "~".join(f"{value:.3f}" for value in place), name=said["name"]).status_code == 200
+    click(app, "reveal")
+    assert "Map of the points that 3 phones would label" in drawn(app, "room-map")[0]
+    assert "room-open" not in [button.key for button in app.button]
+    click(app, "labels").run()
+    assert drawn(app, "room-map") == []
+    assert "name" not in phones.asked(code).json()
+    app.button(key="room-open").click().run()  # the same vote again
+    assert "3 answered" in drawn(app, "room-count")[0]
+
+
+@pytest.mark.compiled
 def test_a_closed_room_is_gone_from_the_page_and_another_can_be_opened(phones, rooms):
     app = opened()
     code = bench_of(app).lesson.room.code

@@ -50,10 +50,11 @@ def _half(rng: np.random.Generator, to: int, is_labeled: bool) -> Edit:
 
 EDITS = "edits"  # the name in a lesson's values
 AS_GENERATED = "as generated"
+UNMARKED = "no labels"  # the choice with which a reader places all labels
 DRAWN = ("misleading rows",)  # the choices that draw other points
 CHOICES: dict[str, Callable[[Split, int], tuple[Edit, ...]]] = {
     AS_GENERATED: lambda _split, _n_labeled: (),
-    "no labels": lambda _split, _n_labeled: NO_LABELS,
+    UNMARKED: lambda _split, _n_labeled: NO_LABELS,
     "centres": at_centres,
     "one wrong": one_wrong,
     "misleading rows": misleading_rows,

@@ -114,7 +114,7 @@ def _curves(asks: Curve, tallies: Sequence[Mapping[str, Any]], outcome: Sequence
         return [f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True)]
 
     *before, one = tallies
-    drawn, said = [_frame(asks)], [f"{one['n']} curves"]
+    drawn, said = [_frame(asks)], [_counted(one["n"], "curve")]
     for first in before:
         if "middle" in first:
             drawn.append(f'<polyline class="middle before" points="{" ".join(points(first["middle"]))}"/>')
@@ -127,12 +127,16 @@ def _curves(asks: Curve, tallies: Sequence[Mapping[str, Any]], outcome: Sequence
         drawn.append(f'<polyline class="outcome" points="{" ".join(points(outcome))}"/>')
         said.append(f"outcome {_in_words(outcome)}")
     label = escape(f"{asks.words}: {'; '.join(said)}")
-    key = "Band: eight of ten. Dotted: the median" + ", and pale that of the first vote" * bool(before) + "."
+    key = "Band: eight of ten curves. Dotted: the median" + ", and pale that of the first vote" * bool(before) + "."
     key += " Line: the run." * (outcome is not None)
     return (
         f'<svg class="room-curves" viewBox="0 0 {_W} {_H}" role="img" aria-label="{label}">{"".join(drawn)}</svg>'
-        f'<p class="room-key">{one["n"]} curves. {key}</p>'
+        f'<p class="room-key">{_counted(one["n"], "curve")}. {key}</p>'
     )
+
+
+def _counted(n: int, one: str) -> str:
+    return f"{n} {one}{'s' * (n != 1)}"
 
 
 def _in_words(values: Sequence[float]) -> str:
@@ -154,11 +158,12 @@ def _frame(asks: Curve) -> str:
 
 
 def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
-    """Return a map whose squares are the darker the more often they were chosen, with the points."""
+    """Return a map with the points, and squares whose colour is the stronger the more often they were chosen."""
     cells = one["cells"]
-    most, side = max(1, *(max(column) for column in cells)), _MAP / len(cells)
+    most, side = max(1, *(max(column) for column in cells)), (_MAP - 2 * _EDGE) / len(cells)
     squares = "".join(
-        f'<rect class="cell" x="{i * side:.1f}" y="{_MAP - (j + 1) * side:.1f}" width="{side:.1f}" height="{side:.1f}" '
+        f'<rect class="cell" x="{_EDGE + i * side:.1f}" y="{_MAP - _EDGE - (j + 1) * side:.1f}" '
+        f'width="{side:.1f}" height="{side:.1f}" '
         f'opacity="{0.8 * number / most:.2f}"/>'
         for i, column in enumerate(cells)
         for j, number in enumerate(column)
@@ -168,9 +173,9 @@ def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
         f'<circle class="point" cx="{_EDGE + x * (_MAP - 2 * _EDGE):.1f}" cy="{_MAP - _EDGE - y * (_MAP - 2 * _EDGE):.1f}" r="3"/>'
         for x, y in picture.get("points", [])
     )
-    label = f"Map of the points that {one['n']} phones would label"
+    label = f"Map of the points that {_counted(one['n'], 'phone')} would label"
     return (
         f'<svg class="room-map" viewBox="0 0 {_MAP} {_MAP}" role="img" aria-label="{label}">{squares}{dots}'
         f'<rect class="frame" x="1" y="1" width="{_MAP - 2}" height="{_MAP - 2}"/></svg>'
-        f'<p class="room-key">{one["n"]} phones. The darker a square, the more often it was chosen.</p>'
+        f'<p class="room-key">{_counted(one["n"], "phone")}. The stronger the colour of a square, the more often it was chosen.</p>'
     )

@@ -37,6 +37,20 @@ def open_room(bench: Bench) -> None:
         bench.link.notices.append(str(error))
 
 
+def ask_for_labels(problem: type[Setting], bench: Bench) -> None:
+    """Ask the class which points it would label, at a step that has no question of its own."""
+    place = bench.lesson.place
+    if bench.lesson.room is None:
+        open_room(bench)
+    if place is not None:
+        bench.lesson.asks_labels = Asked(problem.name, place.lesson.name, place.number).name
+
+
+def is_asked(bench: Bench) -> bool:
+    """Return True if the room has a question now."""
+    return bench.lesson.room is not None and bench.lesson.told is not None and bench.lesson.told[0] is not None
+
+
 def tell_the_room(problem: type[Setting], bench: Bench) -> None:
     """Send the step's question to the class. It is open until the run starts, and has a result when the run has ended."""
     place, room = bench.lesson.place, bench.lesson.room
@@ -83,7 +97,7 @@ def _picture(bench: Bench) -> Mapping[str, Any]:
 
 def room_panel(bench: Bench) -> None:
     """Draw the room of a presented lesson. It looks for answers twice a second."""
-    if bench.lesson.room is not None and bench.lesson.told is not None:
+    if is_asked(bench):
         st.html(_STYLE)
         st.fragment(_panel, run_every=SECONDS_BETWEEN_LOOKS)(bench)
 
@@ -157,7 +171,7 @@ def _more(bench: Bench, room: Key, state: State) -> None:
         st.link_button(label, beside_this_page(f"{folder}/{page}").geturl(), width="stretch")
     assert state.asked is not None
     if _has_map(bench) or state.asked.kind:
-        label = "Back to the question" if state.asked.kind else "Ask: which points to label?"
+        label = "Back to the step" if state.asked.kind else "Ask: which points to label?"
         st.button(label, key="room-labels", on_click=_turn_labels, args=(bench, state.asked), width="stretch")
     st.button(
         "Close the room and delete its answers", key="room-end", on_click=_end, args=(bench, room), width="stretch"

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.data.chosen_labels import EDITS, UNMARKED
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.session.bench import Bench, once
@@ -16,7 +17,7 @@ from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise
 from pages.workbench.head import given_for, guide
 from pages.workbench.layout import is_presented
-from pages.workbench.room_view import open_room
+from pages.workbench.room_view import ask_for_labels, is_asked, open_room
 from pages.workbench.transport import roll, toggle
 
 
@@ -75,6 +76,8 @@ def _wait(problem: type[Setting], bench: Bench, place: Place) -> None:
     if place.step.goal is None:
         st.button("Next", key="lesson-next", type="primary", disabled=True)
     else:
+        if is_presented() and place.values.get(EDITS) == UNMARKED and not is_asked(bench):
+            lesson_button(bench, "Ask the class", "room-open", ask_for_labels, problem, bench, icon=":material/group:")
         icon = ":material/visibility:"
         lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon)
 

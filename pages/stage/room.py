@@ -9,7 +9,7 @@ from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.browser import keep_room_key
 from pages.workbench.layout import is_presented
-from pages.workbench.room_view import room_panel, tell_the_room
+from pages.workbench.room_view import is_asked, room_panel, tell_the_room
 
 
 def room(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -19,7 +19,7 @@ def room(problem: type[Setting], bench: Bench, place: Place) -> None:
     tell_the_room(problem, bench)
     if bench.lesson.ticket is not None:
         keep_room_key(bench.lesson.ticket.name)
-    if bench.lesson.room is None or place.step.asks is None or place.stage is Stage.RUN:
+    if not is_asked(bench) or (place.stage is Stage.RUN and place.step.goal is None):
         return
-    with st.container(key=f"stage-class-{place.stage.name.lower()}"):
+    with st.container(key=f"stage-class-{'outcome' if place.stage is Stage.OUTCOME else 'question'}"):
         room_panel(bench)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from pages.room.drawings import LETTERS
-from pages.room.lecturer import open_room, room_panel, tell_the_room
+from pages.room.lecturer import ask_for_labels, is_asked, open_room, room_panel, tell_the_room
 
-__all__ = ["LETTERS", "open_room", "room_panel", "tell_the_room"]
+__all__ = ["LETTERS", "ask_for_labels", "is_asked", "open_room", "room_panel", "tell_the_room"]

@@ -83,9 +83,9 @@ export class MapPad {
   /** Draw how often each part of the map was chosen. */
   reveal(tally) {
     this.end();
-    const cells = tally.cells ?? [], most = Math.max(1, ...cells.flat()), side = WIDTH / Math.max(1, cells.length);
+    const cells = tally.cells ?? [], most = Math.max(1, ...cells.flat()), side = (WIDTH - 2 * EDGE) / Math.max(1, cells.length);
     cells.forEach((column, i) => column.forEach((number, j) => {
-      if (number) element("rect", {class: "cell", x: i * side, y: WIDTH - (j + 1) * side, width: side, height: side,
+      if (number) element("rect", {class: "cell", x: EDGE + i * side, y: WIDTH - EDGE - (j + 1) * side, width: side, height: side,
         opacity: clamp(0.75 * number / most, 0.06, 0.75)}, this.cells);
     }));
   }

@@ -86,7 +86,8 @@ const tally = () => state.isRevealed ? state.tallies[state.tallies.length - 1] :
 
 function pick(parent, question) {
   const buttons = question.options.map((words, k) => {
-    const button = make("button", `${LETTERS[k]}  ${words}`, {type: "button", ...(state.isOpen ? {} : {disabled: ""})});
+    const button = make("button", "", {type: "button", ...(state.isOpen ? {} : {disabled: ""})});
+    button.append(make("b", LETTERS[k]), ` ${words}`);
     button.onclick = () => { answer(String(k)); press(); };
     return button;
   });
@@ -119,7 +120,7 @@ function curve(parent, question) {
   else if (!state.isRevealed) pad.end();
   if (!state.isRevealed) return;
   pad.reveal(tally(), state.result?.value, mine !== null);
-  const said = [mine && "thick coloured line: your curve", tally().n && "dotted: the middle of the class; band: eight of ten",
+  const said = [mine && "thick coloured line: your curve", tally().n && "dotted: the median of the class; band: eight of ten curves",
     state.result?.value && "black or white line: the run"];
   parent.append(make("p", `${said.filter(Boolean).join("; ")}.`, {class: "key"}));
 }
@@ -139,7 +140,7 @@ function map(parent, question) {
   if (state.isOpen) { parent.append(count); heard(chosen); } else pad.end();
   if (!state.isRevealed) return;
   pad.reveal(tally());
-  parent.append(make("p", "The darker a square, the more often the class chose it. Rings: your points.", {class: "key"}));
+  parent.append(make("p", "The stronger the colour of a square, the more often the class chose it. Rings: your points.", {class: "key"}));
 }
 
 function sender(parent, send, isOff = false) {
