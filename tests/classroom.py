@@ -13,9 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
+from dsgcore.studies import Store
+from dsgcore.studies.rooms import Asked, Key, Rooms
+
 ROOT = Path(__file__).parents[1]
 SERVER, NETWORK = "10.213.0.1", "10.213.0"
 PORT = 8501
+PICK = Asked("auc", "unlabeled", 0)
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
@@ -149,6 +153,21 @@ def classroom(store: Path, n_phones: int) -> Iterator[Classroom]:
         yield made
     finally:
         made.end()
+
+
+def asking(store: Path) -> tuple[Rooms, Key]:
+    """Return the rooms of a store, and the key of one that is asked `PICK`."""
+    rooms = Rooms(Store(store))
+    key = rooms.open()
+    rooms.ask(key, PICK)
+    return rooms, key
+
+
+def overheard(rooms: Rooms, key: Key) -> str:
+    """Return the body of an answer that the server has taken already."""
+    said = {"code": key.code, "entry": rooms.state(key.code).entry, "client": "b" * 32, "name": PICK.name, "round": 1}
+    rooms.answer(key.code, "b" * 32, PICK.name, 1, "1")
+    return json.dumps(said | {"guess": "1", "age": 0})
 
 
 def p95(values: list[float]) -> float:

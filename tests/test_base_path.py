@@ -12,6 +12,7 @@ from dsgcore.experiments import SETTINGS
 from pages.charts.live_chart import LIBRARY_ADDRESS
 from pages.room import door
 from pages.room.entrance import entrance_routes
+from pages.room.qr import qr_image
 from pages.shell import addresses
 from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
@@ -149,6 +150,7 @@ def test_phones_are_sent_below_the_prefix(configured, seen_at, shown):
     (picture, line) = shown
     assert 'href="https://lab.example.org/user/a/r/ABC234"' in line
     assert ">lab.example.org/user/a/r<" in line
+    assert f'src="{qr_image("https://lab.example.org/user/a/r/ABC234")}"' in picture
     assert "QR code of https://lab.example.org/user/a/r/ABC234" in picture
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 import tempfile
@@ -12,13 +11,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
-from classroom import classroom, p95, why_not  # noqa: E402
+from classroom import PICK, asking, classroom, overheard, p95, why_not  # noqa: E402
 
-from dsgcore.studies import Store  # noqa: E402
 from dsgcore.studies.room_questions import result_of  # noqa: E402
 from dsgcore.studies.rooms import Asked, Key, Rooms  # noqa: E402
 
-PICK = Asked("auc", "unlabeled", 0)
 N_HOSTILE = 10_000
 
 
@@ -35,7 +32,7 @@ def main() -> None:
 def _class(store: Path, n_phones: int, within: float) -> None:
     with classroom(store, n_phones) as room:
         _printed, address = room.start()
-        rooms, key = _room(store)
+        rooms, key = asking(store)
         phones = room.phones_at(address)
         _say(f"{n_phones} phones, join", phones.do("join", key.code))
         begun = time.monotonic()
@@ -59,11 +56,11 @@ def _attack(store: Path) -> None:
     """Attack with four addresses while sixty phones vote and wait."""
     with classroom(store, 64) as room:
         _printed, address = room.start()
-        rooms, key = _room(store)
+        rooms, key = asking(store)
         phones = room.phones_at(address, room.phones[:60])
         phones.do("join", key.code)
         attackers = room.phones_at(address, room.phones[60:], "class_attacker.py")
-        attackers.begin(key.code, N_HOSTILE, _overheard(rooms, key))
+        attackers.begin(key.code, N_HOSTILE, overheard(rooms, key))
         waits, news = [], []
         for turn in range(1, 7):
             waits += phones.do("vote", key.code, 1.0)
@@ -79,20 +76,6 @@ def _attack(store: Path) -> None:
         for one in (phones, attackers):
             one.end()
         print("key in the server's output:", key.secret in room.output())
-
-
-def _overheard(rooms: Rooms, key: Key) -> str:
-    """Return the body of an answer that the server has taken already."""
-    said = {"code": key.code, "entry": rooms.state(key.code).entry, "client": "b" * 32, "name": PICK.name, "round": 1}
-    rooms.answer(key.code, "b" * 32, PICK.name, 1, "1")
-    return json.dumps(said | {"guess": "1", "age": 0})
-
-
-def _room(store: Path) -> tuple[Rooms, Key]:
-    rooms = Rooms(Store(store))
-    key = rooms.open()
-    rooms.ask(key, PICK)
-    return rooms, key
 
 
 def _reveal(rooms: Rooms, key: Key, phones: object, name: str) -> None:
