@@ -211,7 +211,7 @@ def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: di
         return f"**The values stay**: {plain(found.sentence())}"
     if not changes:
         best = f" The best one reaches {measured}." if measured else ""
-        return f"**The values stay**: none of {n} candidates, in {found.seconds:.0f} s was clearly better on held-out folds.{best}"
+        return f"**The values stay**: in {found.seconds:.0f} s, none of {n} candidates was clearly better on held-out folds.{best}"
     own = _values(asked.spec, changes)
     said = ", ".join(
         f"{offered[k].parameter.label} {offered[k].say(own[k])} → {offered[k].say(v)}" for k, v in changes.items()

@@ -2,11 +2,11 @@
 import {digitOf} from "./points.js";
 
 export const HELP = {
-  label: "Click a point and choose its class. Keys: arrows walk, digits label, Backspace takes the label away.",
-  pair: "Click two points to make them a pair. Keys: arrows walk, Enter chooses, Backspace takes a pair apart.",
+  label: "Click a point and choose its class. Keys: arrows choose a point, digits label it, Backspace takes the label away.",
+  pair: "Click two points to make them a pair. Keys: arrows and Enter choose the points, Backspace takes a pair apart.",
   paint: "Drag to paint points. Keys: arrows move the brush, Space paints.",
   erase: "Drag over points to erase them. Keys: arrows move the eraser, Space erases.",
-  move: "Drag a point. Keys: arrows walk, Shift with arrows moves the point.",
+  move: "Drag a point. Keys: arrows choose a point, Shift with arrows moves it.",
 };
 const NAMES = {label: "Label", pair: "Pair", paint: "Paint", erase: "Erase", move: "Move"};
 
