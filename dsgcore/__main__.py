@@ -11,6 +11,7 @@ from pkgutil import resolve_name
 from dsgcore import __version__
 from dsgcore.cli import app, export_lesson
 from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, folder_path, help_page
+from dsgcore.cli.progress import TimeLeft
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import new_options
 
@@ -110,6 +111,9 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--csv", type=Path, metavar="FILE", help="write the table to this file instead of printing it")
     sweep.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
     sweep.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that carries out the runs")
+    sweep.add_argument(
+        "--optuna", metavar="STORAGE_URL", help="also write each run as a trial, for instance to sqlite:///trials.db"
+    )
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
 
 
@@ -272,11 +276,11 @@ def _run(given: argparse.Namespace) -> int:
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)
         check_cost(spec, budget, (len(split.X_train) + len(split.X_test), split.X_train.shape[1]))
-        run = Run(spec, split)
+        run, left = Run(spec, split), TimeLeft()
         while not run.is_finished:
             run.advance(seconds=1.0)
             if not given.quiet:
-                print(_progress(run.history.last(), run.n_iter), file=sys.stderr)
+                print(_progress(run.history.last(), run.n_iter, left), file=sys.stderr)
         history, model, own_spec, result = (part / name for name in _RESULTS)
         run.history.write_csv(history)
         run.result.save(model)
@@ -297,10 +301,11 @@ def _data(given: argparse.Namespace) -> int:
     return run(given, {problem.citation.split(",")[0]: problem.labels for problem in SETTINGS.values()})
 
 
-def _progress(row: dict[str, float], n_iter: int) -> str:
+def _progress(row: dict[str, float], n_iter: int, left: TimeLeft) -> str:
     if not row:
         return "the run could not make an iteration"
-    return f"{row['t']:.0f} of {n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
+    said = f"{row['t']:.0f} of {n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
+    return said + left.text(int(row["t"]), n_iter)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,15 @@ import argparse
 import json
 import sys
 
+from dsgcore.cli.progress import Line, TimeLeft, bar
 from dsgcore.core.text_files import check_place
 from dsgcore.diagnostics.four_runs import check_possible
 from dsgcore.diagnostics.limits import Limits, limits
 from dsgcore.experiments.loading import load_split, read_spec
 
 NOT_CONVERGED = 1
+# The progress is shown in so many parts.
+PARTS = 1000
 
 
 def check(given: argparse.Namespace) -> int:
@@ -20,7 +23,14 @@ def check(given: argparse.Namespace) -> int:
         check_place(given.json, "--json")
     spec = read_spec(given.spec)
     check_possible(spec)
-    found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent))
+    line, left = Line(is_quiet=False), TimeLeft()
+
+    def tell(share: float) -> None:
+        done = round(PARTS * share)
+        line.show(f"{bar(done, PARTS)} {share:.0%}{left.text(done, PARTS)}")
+
+    found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent), tell=tell)
+    line.end()
     if given.json is not None:
         given.json.write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
     print(words(found))

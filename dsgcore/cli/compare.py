@@ -8,10 +8,12 @@ import sys
 import time
 from pathlib import Path
 
+from dsgcore.cli.progress import Line
 from dsgcore.cli.sweep import INTERRUPTED
 from dsgcore.comparing.carrying_out import compare as compare_methods
 from dsgcore.comparing.report import html_of, text_of
 from dsgcore.comparing.result import Comparison
+from dsgcore.core.durations import duration_text
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import check_place
 from dsgcore.data import DATASETS, DataError, load
@@ -46,10 +48,10 @@ def compare(given: argparse.Namespace) -> int:
             tell=progress.tell,
         )
     except KeyboardInterrupt:
-        progress.end()
+        progress.line.end()
         print("dsg-lab: stopped. Finished fits are kept. Run the same command to continue", file=sys.stderr)
         return INTERRUPTED
-    progress.end()
+    progress.line.end()
     _write(found, given)
     print(text_of(found))
     return 0
@@ -78,23 +80,15 @@ def dataset_of_command(given: argparse.Namespace) -> Dataset:
 
 
 class _Progress:
-    """Progress line on the error stream: number of fits, the leader, and the time left."""
+    """Progress of a comparison: number of fits, the leader, and the time left."""
 
     def __init__(self, seconds: float, *, is_quiet: bool) -> None:
-        self.seconds, self.is_quiet, self.start, self.is_shown = seconds, is_quiet, time.monotonic(), False
+        self.seconds, self.start, self.line = seconds, time.monotonic(), Line(is_quiet=is_quiet)
 
     def tell(self, so_far: Comparison) -> None:
         """Draw the line."""
-        if self.is_quiet:
-            return
         left = max(0.0, self.seconds - (time.monotonic() - self.start))
         n = sum(bool(so_far.scores(name)) for name in so_far.methods)
         best = so_far.table["method"][0]
-        text = f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods, best so far: {best}, at most {left:.0f} s left"
-        print(f"\r{text:<100}", end="", file=sys.stderr, flush=True)
-        self.is_shown = True
-
-    def end(self) -> None:
-        """End the line."""
-        if self.is_shown:
-            print(file=sys.stderr)
+        said = f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods, best so far: {best}"
+        self.line.show(f"{said}, at most {duration_text(left)} left")

@@ -16,7 +16,8 @@ import joblib
 import numpy as np
 
 from dsgcore.baselines.registry import METHODS as COMPETITORS
-from dsgcore.cli.sweep import INTERRUPTED, bar, client_of
+from dsgcore.cli.progress import Line, TimeLeft, bar
+from dsgcore.cli.sweep import INTERRUPTED, client_of
 from dsgcore.cluster import ClusterError
 from dsgcore.core.old_names import new_names
 from dsgcore.core.parameters import Choice, ParameterError, quoted
@@ -67,13 +68,13 @@ def fit(given: argparse.Namespace) -> int:
         print(f"\ndsg-lab: stopped; {kept}", file=sys.stderr)
         return INTERRUPTED
     except ClusterError as error:
-        progress.end()
+        progress.line.end()
         raise ClusterError(f"{error}; {kept}" if checkpoint.exists() else str(error)) from None
     with whole_files(given.out, RESULTS) as part:
         estimator.model_.save(part / RESULTS[0])
         _write_facts(part, estimator, given, rows)
     checkpoint.unlink(missing_ok=True)
-    progress.end()
+    progress.line.end()
     return 0
 
 
@@ -125,6 +126,7 @@ def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
         rows, labels = _rows(given, Path(folder), progress.read)
         progress.notes = rows.notes
         progress.print_notes()
+        progress.line.show(f"training {given.method} on {len(rows):,} rows")
         estimator.fit(rows[:], labels)
     is_model = hasattr(estimator, "model_") and hasattr(estimator.model_, "save")
     files = (MODEL if is_model else MACHINE, RESULTS[1])
@@ -134,7 +136,7 @@ def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
         else:
             joblib.dump(estimator, part / MACHINE)
         _write_facts(part, estimator, given, rows)
-    progress.end()
+    progress.line.end()
     return 0
 
 
@@ -200,20 +202,24 @@ def _write_facts(folder: Path, estimator: Any, given: argparse.Namespace, rows: 
 
 
 class _Progress:
-    """Progress bar on the error stream: parts that have been read, then iterations."""
+    """Progress of a fit: parts that have been read, then iterations."""
 
     def __init__(self, n_iter: int, *, is_quiet: bool) -> None:
-        self.n_iter, self.is_quiet = n_iter, is_quiet
+        self.n_iter, self.line = n_iter, Line(is_quiet=is_quiet)
+        self.left: TimeLeft | None = None  # of the iterations, from the first one on
         self.notes: tuple[str, ...] = ()  # printed only once the first iteration shows that the input is usable
 
     def read(self, name: str, done: int, of: int) -> None:
         """Report that a part has been read, for its labels or its points."""
-        self._show(f"{bar(done, of)} read {done} of {of}: {name}")
+        self.line.show(f"{bar(done, of)} read {done} of {of}: {name}")
 
     def made(self, t: int) -> None:
         """Report an iteration. Before the first one, print the notes about the training data."""
         self.print_notes()
-        self._show(f"{bar(t, self.n_iter)} {t} of at most {self.n_iter} iterations")
+        if self.left is None:
+            self.left = TimeLeft()
+            self.left.skip(t)
+        self.line.show(f"{bar(t, self.n_iter)} {t} of at most {self.n_iter} iterations{self.left.text(t, self.n_iter)}")
 
     def say(self, notes: Sequence[str]) -> None:
         """Keep the notes about the training data. They are printed even with --quiet."""
@@ -222,15 +228,6 @@ class _Progress:
     def print_notes(self) -> None:
         """Print the notes about the training data, once."""
         if self.notes:
-            self.end()
+            self.line.end()
             print(*self.notes, sep="\n", file=sys.stderr)
         self.notes = ()
-
-    def _show(self, text: str) -> None:
-        if not self.is_quiet:
-            print(f"\r{text:<78}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """End the bar's line."""
-        if not self.is_quiet:
-            print(file=sys.stderr)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from dsgcore.cli.sweep import INTERRUPTED, bar, on_cluster
+from dsgcore.cli.progress import Line, TimeLeft, bar
+from dsgcore.cli.sweep import INTERRUPTED, on_cluster
 from dsgcore.core.text_files import check_place
 from dsgcore.data.out_of_core.tables import as_parquet
 from dsgcore.data.reading.names import listed_names
@@ -24,7 +25,7 @@ def predict(given: argparse.Namespace) -> int:
     features, keep = listed_names(given.features), listed_names(given.keep) or ()
     if given.csv is not None:
         check_place(given.csv, "--csv")
-    tell = (lambda done, of, new: None) if given.quiet else _show
+    progress = _Progress(is_quiet=given.quiet)
     try:
         with (
             nullcontext() if given.dask is None else on_cluster(given.dask) as cluster,
@@ -33,13 +34,12 @@ def predict(given: argparse.Namespace) -> int:
             executor = None if cluster is None else cluster[0]
             named = facts_of(given.model)["features"] if given.model.is_dir() else features
             data = as_parquet(given.data, Path(folder), named)
-            options: dict[str, Any] = {"features": features, "keep": keep, "executor": executor, "tell": tell}
+            options: dict[str, Any] = {"features": features, "keep": keep, "executor": executor, "tell": progress.tell}
             score_parquet(given.model, data, given.out, **options)
     except KeyboardInterrupt:
         print(f"\ndsg-lab: stopped; the files in {given.out} are kept, and the same command continues", file=sys.stderr)
         return INTERRUPTED
-    if not given.quiet:
-        print(file=sys.stderr)
+    progress.line.end()
     if given.csv is not None:
         _write_csv(given.out, given.csv)
     return 0
@@ -52,5 +52,14 @@ def _write_csv(parts: Path, file: Path) -> None:
         pd.read_parquet(part).to_csv(file, mode="w" if is_first else "a", header=is_first, index=False)
 
 
-def _show(done: int, of: int, new: int) -> None:
-    print(f"\r{bar(done, of)} {done} of {of} parts, {new} new", end="", file=sys.stderr, flush=True)
+class _Progress:
+    """Progress of a prediction: the number of written parts."""
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        self.line, self.left = Line(is_quiet=is_quiet), TimeLeft()
+
+    def tell(self, done: int, of: int, new: int) -> None:
+        """Draw the line. Parts of an earlier command are not new."""
+        if not new:
+            self.left.skip(done)
+        self.line.show(f"{bar(done, of)} {done} of {of} parts, {new} new{self.left.text(done, of)}")

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dsgcore.cli.progress import Line, TimeLeft, bar
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import check_place, read_text
 from dsgcore.experiments import SETTINGS, Spec
@@ -28,7 +28,6 @@ from dsgcore.studies.store import Store, default_store
 from dsgcore.studies.study import Study
 
 INTERRUPTED = 130
-BAR_CHARACTERS = 24
 # What a Dask scheduler is given to answer in.
 SECONDS_TO_ANSWER = 10
 
@@ -42,15 +41,15 @@ def sweep(given: argparse.Namespace) -> int:
     progress = _Progress(len(study), is_quiet=given.quiet)
     try:
         with _executor(given.dask, given.jobs) as (executor, at_once):
-            outcomes = carry_out(study, store, executor, at_once, progress.tell)
+            outcomes = carry_out(study, store, executor, at_once, progress.tell, optuna_storage=given.optuna)
     except KeyboardInterrupt:
-        progress.end()
+        progress.line.end()
         print(
             f"dsg-lab: stopped. Finished runs are kept in {store.file}. Run the same command to continue",
             file=sys.stderr,
         )
         return INTERRUPTED
-    progress.end()
+    progress.line.end()
     table = table_of(study, outcomes)
     if given.csv is None:
         print(table, end="")
@@ -160,31 +159,20 @@ def _write(file: Path, text: str) -> None:
         raise
 
 
-def bar(done: int, total: int) -> str:
-    """Return a progress bar as text."""
-    return f"[{'#' * (BAR_CHARACTERS * done // max(total, 1)):<{BAR_CHARACTERS}}]"
-
-
 class _Progress:
-    """Progress bar on the error stream: the number of finished runs, and of those made now."""
+    """Progress of a sweep: the number of finished runs, and of those made now."""
 
     def __init__(self, total: int, *, is_quiet: bool) -> None:
-        self.total, self.is_quiet = total, is_quiet
+        self.total, self.line, self.left = total, Line(is_quiet=is_quiet), TimeLeft()
         self.done = self.new = self.failed = 0
-        self.start = time.monotonic()
 
     def tell(self, outcome: Outcome) -> None:
-        """Count an outcome, and draw the bar."""
+        """Count an outcome, and draw the line."""
         self.done += 1
         self.new += outcome.is_new
         self.failed += outcome.stored is None
-        if not self.is_quiet:
-            failed = f", {self.failed} failed" if self.failed else ""
-            seconds = time.monotonic() - self.start
-            text = f"{bar(self.done, self.total)} {self.done} of {self.total} runs, {self.new} new{failed}, {seconds:.0f} s"
-            print(f"\r{text}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """End the bar's line."""
-        if self.done and not self.is_quiet:
-            print(file=sys.stderr)
+        if not self.new:
+            self.left.skip(self.done)
+        failed = f", {self.failed} failed" if self.failed else ""
+        said = f"{self.done} of {self.total} runs, {self.new} new{failed}"
+        self.line.show(f"{bar(self.done, self.total)} {said}{self.left.text(self.done, self.total)}")

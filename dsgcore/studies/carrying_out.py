@@ -8,16 +8,20 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dsgcore.core.errors import DSGError
 from dsgcore.studies.axes import StudyError
+from dsgcore.studies.optuna_trials import OptunaTrials
 from dsgcore.studies.process_pool import GivenUpError
 from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import StudyRun
 from dsgcore.studies.successive_halving import LEFT_OUT, rounds
 from dsgcore.studies.work import Made
+
+if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
 
 # Number of runs submitted ahead, per run that the executor makes at a time.
 AHEAD = 2
@@ -45,6 +49,7 @@ def carry_out(
     at_once: int,
     tell: Callable[[Outcome], object] = lambda outcome: None,
     folder: str | None = None,
+    optuna_storage: str | BaseStorage | None = None,
 ) -> list[Outcome]:
     """Make all runs of a study that the store does not have; return an outcome for each, in the study's order.
 
@@ -57,6 +62,8 @@ def carry_out(
         Called with each outcome as soon as it is known.
     folder : str, optional
         The folder of the user's own data file, if the spec names the file without a folder.
+    optuna_storage : str or optuna.storages.BaseStorage, optional
+        An Optuna storage that gets a trial for each finished run (`dsgcore.studies.optuna_trials`).
 
     Returns
     -------
@@ -64,9 +71,12 @@ def carry_out(
     """
     runs = list(study.runs())
     outcomes: dict[int, Outcome] = {}
+    trials = None if optuna_storage is None else OptunaTrials(study, optuna_storage)
 
     def settle(outcome: Outcome) -> None:
         outcomes[outcome.run.place] = outcome
+        if trials is not None:
+            trials.add(outcome.run, outcome.stored)
         tell(outcome)
 
     known = store.get(run.key for run in runs if run.key is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dsgcore.core.durations import duration_text
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost
 from dsgcore.experiments.settings import FILE
@@ -64,9 +65,8 @@ def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | N
     price = price_of(study, shape)
     if price.seconds > budget.seconds:
         fits = _fits(study, budget.seconds / price.seconds)
-        raise StudyError(
-            f"this study takes about {minutes(price.seconds)} of one core, but at most {minutes(budget.seconds)} is allowed; {fits}"
-        )
+        asked, allowed = duration_text(price.seconds), duration_text(budget.seconds)
+        raise StudyError(f"this study takes about {asked} of one core, but at most {allowed} is allowed; {fits}")
     return price
 
 
@@ -82,10 +82,3 @@ def _fits(study: AnyStudy, share: float) -> str:
     if n:
         return f"with one seed and {n} value{'s' if n > 1 else ''} of {longest.name} it would fit"
     return "with one seed, fewer values an axis and fewer iterations it would fit"
-
-
-def minutes(seconds: float) -> str:
-    """Return a time in readable units."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

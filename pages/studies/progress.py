@@ -6,9 +6,9 @@ import os
 
 import streamlit as st
 
+from dsgcore.core.durations import duration_text
 from dsgcore.jobs import JobState
 from dsgcore.studies import StoreError, StudyError, StudyRuns
-from dsgcore.studies.price import minutes
 from pages.controls.own_file import plain
 from pages.studies.going import Exploring, begin, cancel
 
@@ -69,7 +69,7 @@ def say_status(state: Exploring, of: str) -> None:
         return
     some = f"; {made.n_there:,} of them are done already" if made.n_there and left else ""
     about = (
-        f"About {minutes(left * price.seconds / (os.cpu_count() or 1))} on this server."
+        f"About {duration_text(left * price.seconds / (os.cpu_count() or 1))} on this server."
         if left
         else "All runs are done."
     )

@@ -1,0 +1,101 @@
+"""Runs of a study as trials in an Optuna storage, which optuna-dashboard shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from dsgcore.core.parameters import quoted
+from dsgcore.studies.axes import Axis, StudyError
+from dsgcore.studies.spec_list import AnyStudy
+from dsgcore.studies.store import DIVERGED, StoredRun
+from dsgcore.studies.study import Study, StudyRun
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+    from optuna.storages import BaseStorage
+
+# The attribute of a trial by which a run is found again.
+KEY = "sha256"
+DIGITS_OF_NAME = 12
+MISSING = "trials need the package optuna: install dsg-lab[optuna]"
+
+
+def optuna_name(study: Study) -> str:
+    """Return the name of a study in an Optuna storage. More seeds or another budget do not change it."""
+    plain = {name: part for name, part in study.to_dict().items() if name not in ("seeds", "budget")}
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+    return f"dsg-lab {study.spec.problem.name} {digest[:DIGITS_OF_NAME]}"
+
+
+class OptunaTrials:
+    """Writer of a study's runs to an Optuna storage. Each run is one trial, and is written once.
+
+    A trial has the axes' values as parameters and the test score as its value, which Optuna maximises. Its user
+    attributes are the seed, the objective, the seconds, the state and the digest of the spec. A run that has diverged is
+    a trial that failed.
+
+    Parameters
+    ----------
+    study : Study
+    storage : str or optuna.storages.BaseStorage
+        A URL, such as ``"sqlite:///trials.db"``, or a storage object.
+
+    Raises
+    ------
+    StudyError
+        If Optuna is not installed, if the storage cannot be used, or if the study is only a list of specs.
+    """
+
+    def __init__(self, study: AnyStudy, storage: str | BaseStorage) -> None:
+        if not isinstance(study, Study):
+            raise StudyError("an Optuna storage is for a study along axes, got a list of specs")
+        self._axes = study.axes
+        self._trials = _opened(optuna_name(study), storage)
+        self._distributions = {axis.name: _distribution(axis) for axis in study.axes}
+        self._known = {trial.user_attrs.get(KEY) for trial in self._trials.get_trials(deepcopy=False)}
+
+    def add(self, run: StudyRun, stored: StoredRun | None) -> None:
+        """Write a finished run, unless it is there already. An unfinished one (None) is not written."""
+        if stored is None or stored.sha256 in self._known:
+            return
+        from optuna.trial import TrialState, create_trial
+
+        has_failed = stored.state == DIVERGED or stored.score is None
+        attributes = {"seed": run.seed, "objective": stored.objective, "seconds": stored.seconds, "state": stored.state}
+        trial = create_trial(
+            state=TrialState.FAIL if has_failed else TrialState.COMPLETE,
+            value=None if has_failed else stored.score,
+            params={axis.name: value for axis, value in zip(self._axes, run.values, strict=True)},
+            distributions=self._distributions,
+            user_attrs={**attributes, KEY: stored.sha256},
+        )
+        self._trials.add_trial(trial)
+        self._known.add(stored.sha256)
+
+
+def _opened(name: str, storage: str | BaseStorage) -> Any:
+    """Return the study of that name in a storage, which is created if it is not there."""
+    try:
+        from optuna import create_study
+        from optuna.exceptions import OptunaError
+        from sqlalchemy.exc import SQLAlchemyError
+    except ImportError:
+        raise StudyError(MISSING) from None
+    try:
+        return create_study(study_name=name, storage=storage, direction="maximize", load_if_exists=True)
+    except (SQLAlchemyError, OptunaError, ImportError) as error:
+        reason = str(error).splitlines()[0]
+        raise StudyError(f"the Optuna storage {quoted(storage)} cannot be used: {reason}") from None
+
+
+def _distribution(axis: Axis) -> BaseDistribution:
+    """Return the distribution of an axis: a range of numbers, or a choice."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    values = axis.values
+    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in values):
+        return CategoricalDistribution(tuple(dict.fromkeys(values)))
+    kind = IntDistribution if all(isinstance(value, int) for value in values) else FloatDistribution
+    return kind(min(values), max(values), log=axis.said.get("scale") == "log" and min(values) > 0)
