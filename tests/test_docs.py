@@ -31,6 +31,7 @@ KNOWN = (
     "python",
     "streamlit",
     "nginx",
+    "optuna-dashboard",
     "ruff",
     ".ci/run",
     "NUMBA_DISABLE_JIT=1",
@@ -61,6 +62,8 @@ def prose_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_read_from_top_to_bottom_does_what_it_says(page, tmp_path, monkeypatch):
+    if page.stem == "optuna":
+        pytest.importorskip("optuna", reason="optuna is not installed: install dsg-lab[optuna]")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "store.sqlite"))
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")

@@ -8,13 +8,18 @@ import numpy as np
 import pytest
 from cases import each
 
-optuna = pytest.importorskip("optuna", reason="optuna is not installed: install dsg-lab[optuna]")
+pytest.importorskip("optuna", reason="optuna is not installed: install dsg-lab[optuna]")
+import optuna
 
 from dsgcore.__main__ import main
 from dsgcore.studies import SpecList, Store, Study, StudyError, carry_out, table_of
 from dsgcore.studies.optuna_trials import OptunaTrials, optuna_name
 
-SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 100, "n_labeled": 20}, "solver": {"n_iter": 3, "n_features": 8}}
+SPEC = {
+    "setting": "auc",
+    "data": {"name": "two_moons", "n": 100, "n_labeled": 20},
+    "solver": {"n_iter": 3, "n_features": 8},
+}
 AXES = [
     {"name": "kernel.sigma", "from": 0.1, "to": 10.0, "n": 3, "scale": "log"},
     {"name": "problem.pairing", "values": ["all", "triplets"]},
