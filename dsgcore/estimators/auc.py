@@ -12,6 +12,7 @@ from dsgcore.core.documented import described, documented
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import ParameterError, Real, like
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import best_threshold, share_threshold
 from dsgcore.estimators.out_of_core import POINTS_CUT
 from dsgcore.estimators.safe import SafeEstimator
@@ -29,7 +30,7 @@ _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
 @accepts_old_names(pooled="is_pooled")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class QSGS2AUC(SafeEstimator):
+class QSGS2AUC(SafeEstimator, BinaryEstimator):
     """Semi-supervised AUC optimisation by quadruply stochastic gradients.
 
     The method learns a kernel scorer that ranks positives above negatives, from a few labels and many unlabeled

@@ -8,15 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier
-from dsgcore.estimators.out_of_core import over_partitions, values_of
+from dsgcore.estimators.out_of_core import POINTS_CUT, over_partitions
+from dsgcore.estimators.safe import OWN, HeldOut, Parts, SafeEstimator, spread
 from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
@@ -32,11 +33,13 @@ FACTORS = (1.0, 3.0, 10.0)
 FOLDS = 4
 # Most labels used to choose the factor. Solving the systems for them takes milliseconds.
 MOST_LABELS = 500
+# Inverse ridge of the curves for the thresholds, and the farthest threshold, in standard deviations of the score.
+CURVE, FARTHEST = 100.0, 10.0
 
 
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
+class QS3ORAO(OrderedClassifier, SafeEstimator):
     """Semi-supervised ordinal regression by AUC, by quadruply stochastic gradients.
 
     The method learns a kernel scorer that ranks points of k ordered classes, and thresholds that cut its values into
@@ -49,9 +52,12 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         Ridge. 'auto' is one half over the number of labels of the smallest class, or three or ten times that. The
         factor is the one whose exact solutions rank held-out labels best.
     thresholds
-        Loss that the thresholds minimise on the labeled points, exactly.
+        How the thresholds are chosen. 'hinge' and 'squared' minimise this loss on the labeled points, exactly. 'error'
+        is for a small mean absolute error. It takes the mean of the hinge thresholds and of those from held-out labels:
+        there, a higher class is as likely as a lower one. Scores are too far apart at points of the fit, and too
+        close together at held-out points.
     margin
-        Margin of that loss: wanted distance of a value from a threshold, in units of f. None is 0 for the hinge loss,
+        Margin of the loss: wanted distance of a value from a threshold, in units of f. None is 0 for the hinge loss,
         and the paper's 1 for the squared loss. With 0 all thresholds of the squared loss would be the mean of f.
 
     Attributes
@@ -97,10 +103,11 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     problem_class: ClassVar[type[SemiSupervisedOrdinal]] = SemiSupervisedOrdinal
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     is_binary: ClassVar[bool] = False
+    is_ranking: ClassVar[bool] = True
 
     gamma: float | Sequence[float] = like(SemiSupervisedOrdinal, "gamma", default=0.9)
     pairing: str = like(SemiSupervisedOrdinal, "pairing", default="all")
-    thresholds: str = choice("hinge", options=("hinge", "squared"))
+    thresholds: str = choice("error", options=("error", "hinge", "squared"))
     margin: float | None = real(None, low=0.0, high=1e6, optional=True)
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
@@ -111,7 +118,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         """Return the loss and the margin of the thresholds, checked."""
         cut = {name: parameter_like(type(self), name).check(getattr(self, name)) for name in ("thresholds", "margin")}
         if cut["margin"] is None:
-            cut["margin"] = 0.0 if cut["thresholds"] == "hinge" else 1.0
+            cut["margin"] = 1.0 if cut["thresholds"] == "squared" else 0.0
         elif cut["thresholds"] == "squared" and cut["margin"] == 0.0:
             raise ParameterError(
                 "margin must be above 0 with thresholds='squared', got 0: with 0 all thresholds coincide"
@@ -126,9 +133,17 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         return factor * super()._ridge(problem, kernel, X, labels, rows)
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        cut, is_labeled = self._checked_cut(), codes != UNLABELED
-        values = values_of(model, task.X, np.flatnonzero(is_labeled))
-        self.thresholds_ = thresholds(codes[is_labeled], values, loss=cut["thresholds"], margin=cut["margin"])
+        cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
+        is_safe, is_held_out = self.safe and not self._is_part, cut["thresholds"] == "error"
+        held = self._held_out(task, codes) if is_safe or is_held_out else None
+        parts = held.preferred if is_safe and held is not None else OWN
+        self.companion_ = self._companion(task, codes, model, parts) if is_safe else None
+        loss = "squared" if cut["thresholds"] == "squared" else "hinge"
+        f = self._scores(task, model, labeled)
+        self.thresholds_ = thresholds(codes[labeled], f, loss=loss, margin=cut["margin"])
+        if is_held_out and held is not None and len(held.y):
+            some = self._scores(task, model, evenly_spread(len(codes), POINTS_CUT))
+            self.thresholds_ = (self.thresholds_ + _held_out_thresholds(held, parts, some)) / 2.0
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean AUC on the labeled points, which the method maximises; see `mean_auc`.
@@ -172,3 +187,23 @@ def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDAr
     M, usual = quadratic[0] @ K[np.ix_(train, train)], bound.usual_ridge(rows)
     solutions = (np.linalg.solve(M + factor * usual * np.eye(len(train)), -quadratic[1]) for factor in FACTORS)
     return [bound.score(y[held], K[np.ix_(held, train)] @ a) for a in solutions]
+
+
+def _held_out_thresholds(held: HeldOut, parts: Parts, scores: NDArray) -> NDArray:
+    """Return the thresholds with the smallest expected absolute error, from the scores at held-out labels.
+
+    At threshold j a class from j on is as likely as one before it, by a logistic curve. `scores` (n,) are those of
+    the whole model at some points. They give the thresholds their units.
+    """
+    f = held.score(parts)
+    units, k = (f - f.mean()) / spread(f), int(held.y.max()) + 1
+    b = np.sort([_even_chance(units, held.y >= j) for j in range(1, k)])
+    return np.mean(scores, dtype=float) + spread(scores) * b
+
+
+def _even_chance(values: NDArray, is_above: NDArray) -> float:
+    """Return the value at which both sides are equally likely, within `FARTHEST`."""
+    curve = LogisticRegression(C=CURVE).fit(values[:, None], is_above)
+    slope, start = float(curve.coef_[0, 0]), float(curve.intercept_[0])
+    at = -start / slope if slope > 0.0 else -np.sign(start) * FARTHEST
+    return float(np.clip(at, -FARTHEST, FARTHEST))

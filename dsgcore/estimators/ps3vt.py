@@ -10,20 +10,38 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import check_all, like, parameter_like
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.inputs import encode, seed_of, width
-from dsgcore.estimators.out_of_core import in_memory, validated_points
+from dsgcore.estimators.out_of_core import POINTS_CUT, in_memory, validated_points
+from dsgcore.estimators.safe import (
+    MOST_LABELS,
+    SAFE,
+    Companion,
+    Parts,
+    SafeParameters,
+    fitted,
+    held_out,
+    labeled_rows,
+    linear,
+    linear_on,
+    linear_values,
+)
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import Stopping
 from dsgcore.kernels.far_points import check_sizes, check_values
+from dsgcore.multiclass.exact import exact_values
+from dsgcore.multiclass.held_out import most_labels
 from dsgcore.multiclass.loop import TailMean, train
 from dsgcore.multiclass.problem import LOSSES, MultiClass
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
 from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.problem import UNLABELED
 
 _SIGMA = parameter_like(MultiClass, "sigma")
 with_old_names = accepts_old_names(tau_A="lam", orthogonal="is_orthogonal")
@@ -159,7 +177,11 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
         self.feature_map_ = replace(task.features, has_ones=False)
         self.problem_, self.step_size_ = task.problem, task.problem.step_size
+        self._place(task, points, codes)
         return self
+
+    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> None:
+        """Choose how the scores are used, after training; by default as they are."""
 
     def _problem(self, X: NDArray) -> MultiClass:
         own = self.get_params()
@@ -194,9 +216,12 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         For two classes return the second class's score minus the first's, of shape (n,).
         """
         check_is_fitted(self)
-        points = validated_points(self, X, np.float64)
+        return self._scores(validated_points(self, X, np.float64))
+
+    def _scores(self, X: NDArray) -> NDArray:
+        """Return the classes' scores at validated points."""
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(points) + self.intercept_
+            scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(X) + self.intercept_
             return check_values(scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0])
 
     def predict(self, X: ArrayLike) -> NDArray:
@@ -208,7 +233,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
 @with_old_names
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class PS3VT(GraphParameters, RankParameters, MultiClassEstimator):
+class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
     The method learns a linear classifier, or one on random Fourier features. It combines three terms:
@@ -240,3 +265,31 @@ class PS3VT(GraphParameters, RankParameters, MultiClassEstimator):
     >>> model.decision_function(X).shape
     (178, 3)
     """
+
+    def _problem(self, X: NDArray) -> MultiClass:
+        SAFE.check(self.safe)  # check before training
+        return super()._problem(X)
+
+    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> None:
+        self.companion_: Companion | None = None
+        if not self.safe:
+            return
+        first = [int(np.argmax(codes == code)) for code in range(task.n_classes)]
+        rows, some = np.union1d(labeled_rows(codes, MOST_LABELS), first), evenly_spread(len(X), POINTS_CUT)
+        with single_threaded_blas():  # the same result for any number of threads
+            machine = fitted(linear(), X[rows], codes[rows])
+            parts = _preferred(task, X[codes != UNLABELED])
+            own, others = self._scores(X[some]), linear_values(machine, X[some])
+        self.companion_ = Companion(machine, parts.per(own, others))
+
+    def _scores(self, X: NDArray) -> NDArray:
+        own = super()._scores(X)
+        return own if self.companion_ is None else self.companion_.score(own, X)
+
+
+def _preferred(task: MultiClassTask, X: NDArray) -> Parts:
+    """Return the parts of method and linear model that held-out labels prefer, among labeled points (n_l, d)."""
+    rows = evenly_spread(len(X), most_labels(X.shape[1]))
+    rows = rows[np.bincount(task.y[rows])[task.y[rows]] > 1]  # a single label cannot be held out and learned from
+    y = np.unique(task.y[rows], return_inverse=True)[1]
+    return held_out(y, exact_values(task, rows, y), linear_on(X[rows], y), is_ranking=False).preferred

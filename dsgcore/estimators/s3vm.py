@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dsgcore.core.documented import documented
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, derived, like
+from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.out_of_core import values_of
 from dsgcore.estimators.safe import SafeEstimator
 from dsgcore.problems import Problem
@@ -26,7 +27,7 @@ PER = Choice("C_per", "point", options=("point", "mean"))
 @accepts_old_names(balance="is_balanced")
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class TSGS3VM(SafeEstimator):
+class TSGS3VM(SafeEstimator, BinaryEstimator):
     """Semi-supervised support vector machine, by triply stochastic gradients.
 
     The method learns a kernel classifier. Labeled points should be on their side of its boundary, and few unlabeled

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,11 +19,12 @@ from sklearn.svm import SVC
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
-from dsgcore.core.metrics import accuracy_error, auc, auc_error
+from dsgcore.core.metrics import accuracy_error, auc_error
 from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.out_of_core import POINTS_CUT, validated_points, values_of
+from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import Task
@@ -32,6 +35,8 @@ MOST_OF_CHOICE, MOST_LABELS = 600, 5000
 FOLDS = 5
 # The SVM that stands for a method with a hinge loss.
 COST, MOST_STEPS = 5.0, 20_000
+# Values at held-out rows, of a model that learns from the training rows: (train, held) -> (n_held,) or (n_held, K).
+Values = Callable[[NDArray, NDArray], NDArray]
 
 
 class Parts(NamedTuple):
@@ -39,6 +44,14 @@ class Parts(NamedTuple):
 
     own: float
     linear: float
+
+    def of(self, own: NDArray, linear: NDArray) -> NDArray:
+        """Return the score from both values."""
+        return self.own * own + self.linear * linear
+
+    def per(self, own: NDArray, linear: NDArray) -> Parts:
+        """Return the factors for values with these spreads, so that the score has the units of the own ones."""
+        return Parts(self.own, self.linear * spread(own) / spread(linear))
 
 
 OWN, MEAN, LINEAR = Parts(1.0, 0.0), Parts(0.5, 0.5), Parts(0.0, 1.0)
@@ -51,7 +64,7 @@ class Companion:
     Attributes
     ----------
     machine : object
-        scikit-learn's logistic regression on the labeled points, with its scaling.
+        scikit-learn's linear model on the labeled points, with its scaling.
     parts : Parts
         The linear factor converts to the units of the method's values.
     """
@@ -60,22 +73,21 @@ class Companion:
     parts: Parts
 
     def score(self, f: NDArray, X: NDArray) -> NDArray:
-        """Return the score of points (n, d) at which the method has the values f (n,)."""
-        if not self.parts.linear:
-            return f
-        return self.parts.own * f + self.parts.linear * self.machine.decision_function(X)
+        """Return the scores of points (n, d) at which the method has the values f, (n,) or (n, K)."""
+        return self.parts.of(f, linear_values(self.machine, X)) if self.parts.linear else f
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SafeEstimator(BinaryEstimator):
-    """Base class of estimators whose score is safe by default.
+class SafeParameters:
+    """The parameter of a safe estimator.
 
     Parameters
     ----------
     safe
-        Score points by the mean of the method's values and those of a logistic regression on the labels, each divided
-        by its spread. If held-out labels clearly prefer one of the two, it is used alone. With few labels, on data where
-        the kernel does not suit, this avoids losing to a linear model. False gives the method as it is.
+        Score points by the mean of the method's values and those of a linear model on the labels, each divided by its
+        spread. The linear model is a logistic regression, or for ordered classes a ridge regression of their numbers.
+        If held-out labels clearly prefer one of the two, it is used alone. With few labels, on data where the method
+        does not suit, this avoids losing to a linear model. False gives the method as it is.
 
     Attributes
     ----------
@@ -84,18 +96,43 @@ class SafeEstimator(BinaryEstimator):
         False, and after `partial_fit`.
     """
 
-    is_ranking: ClassVar[bool] = False
-
     safe: bool = described(True, "True or False")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
+    """Base class of the solver's estimators whose score is safe by default."""
+
+    is_ranking: ClassVar[bool] = False
 
     def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
         SAFE.check(self.safe)  # check before training
         return super()._learn(X, classes, codes, model)
 
     def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        is_safe = self.safe and not self._is_part
-        companion = _companion(task, codes, model, is_ranking=self.is_ranking) if is_safe else None
-        self.companion_: Companion | None = companion
+        self.companion_: Companion | None = None
+        if self.safe and not self._is_part:
+            self.companion_ = self._companion(task, codes, model, self._held_out(task, codes).preferred)
+
+    def _companion(self, task: Task, codes: NDArray, model: Expansion, parts: Parts) -> Companion:
+        rows = labeled_rows(codes, MOST_LABELS)
+        some = evenly_spread(len(codes), POINTS_CUT)
+        with single_threaded_blas():  # the same result for any number of threads
+            machine = fitted(linear(is_ordered=self.is_ordered), np.asarray(task.X[rows], dtype=float), codes[rows])
+            own = values_of(model, task.X, some)
+            return Companion(machine, parts.per(own, linear_values(machine, np.asarray(task.X[some]))))
+
+    def _held_out(self, task: Task, codes: NDArray) -> HeldOut:
+        """Return both models' values at held-out labels. The unlabeled points have no part in it."""
+        rows = labeled_rows(codes, MOST_OF_CHOICE)
+        X, y = np.asarray(task.X[rows], dtype=float), codes[rows]
+        with single_threaded_blas():
+            K = task.kernel.matrix(X, X)
+
+            def own(train: NDArray, held: NDArray) -> NDArray:
+                return _own_values(task, K[np.ix_(train, train)], y[train], K[np.ix_(held, train)])
+
+            return held_out(y, own, linear_on(X, y, is_ordered=self.is_ordered), is_ranking=self.is_ranking)
 
     @property
     def _own_part(self) -> float:
@@ -114,49 +151,67 @@ class SafeEstimator(BinaryEstimator):
         return companion.score(f, validated_points(self, X)).astype(f.dtype, copy=False)
 
 
-def _companion(task: Task, codes: NDArray, model: Expansion, *, is_ranking: bool) -> Companion:
-    labeled = np.flatnonzero(codes != UNLABELED)
-    rows = labeled[evenly_spread(len(labeled), MOST_LABELS)]
-    some = evenly_spread(len(codes), POINTS_CUT)
-    with single_threaded_blas():  # the same result for any number of threads
-        machine = _fitted(_linear(), np.asarray(task.X[rows], dtype=float), codes[rows])
-        chosen = rows[evenly_spread(len(rows), MOST_OF_CHOICE)]
-        parts = choose(task, np.asarray(task.X[chosen], dtype=float), codes[chosen], is_ranking=is_ranking)
-        spread = _spread(values_of(model, task.X, some)) / _spread(machine.decision_function(np.asarray(task.X[some])))
-    return Companion(machine, Parts(parts.own, parts.linear * spread))
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Values of two models at labels that they have not seen; empty if the labels or the equations do not allow it.
 
-
-def choose(task: Task, X: NDArray, y: NDArray, *, is_ranking: bool) -> Parts:
-    """Return which of the two models held-out labels clearly prefer to their mean; the mean if neither.
-
-    "Clearly" is by more than one standard error of the paired difference, over the held-out points.
-
-    Parameters
+    Attributes
     ----------
-    task : Task
-        Its kernel and problem stand for the method. The unlabeled points have no part in the choice.
-    X : ndarray of shape (n, d)
-        Labeled points.
     y : ndarray of shape (n,)
-        Their codes, 0 and 1.
+        Class codes.
+    own, linear : ndarray of shape (n,) or (n, K)
+        Values of the method and of the linear model.
     is_ranking : bool
-        True compares the AUC, False the accuracy.
+        True if the mean AUC decides between them, False for the accuracy.
     """
-    fewest = int(np.bincount(y, minlength=2).min())
-    if fewest < 2:
-        return MEAN
-    K, own, linear = task.kernel.matrix(X, X), np.empty(len(y)), np.empty(len(y))
-    for train, held in StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=0).split(X, y):
-        try:
-            own[held] = _own_values(task, K[np.ix_(train, train)], y[train], K[np.ix_(held, train)])
-        except np.linalg.LinAlgError:  # huge kernel values
+
+    y: NDArray
+    own: NDArray
+    linear: NDArray
+    is_ranking: bool
+
+    @property
+    def preferred(self) -> Parts:
+        """The model that the held-out labels clearly prefer to the mean of both; the mean if neither.
+
+        "Clearly" is by more than one standard error of the paired difference, over the held-out points.
+        """
+        if not len(self.y):
             return MEAN
-        linear[held] = _fitted(_linear(), X[train], y[train]).decision_function(X[held])
-    mean = own / _spread(own) + linear / _spread(linear)
-    gain_of = _auc_gain if is_ranking else _accuracy_gain
-    gains = [(*gain_of(y, values, mean), parts) for values, parts in ((own, OWN), (linear, LINEAR))]
-    gain, error, parts = max(gains, key=lambda one: one[0])
-    return parts if gain > error else MEAN
+        mean = self.score(MEAN)
+        gain_of = _auc_gain if self.is_ranking else _accuracy_gain
+        gains = [(*gain_of(self.y, values, mean), parts) for values, parts in ((self.own, OWN), (self.linear, LINEAR))]
+        gain, error, parts = max(gains, key=lambda one: one[0])
+        return parts if gain > error else MEAN
+
+    def score(self, parts: Parts) -> NDArray:
+        """Return the score for some factors, in the units of the own values."""
+        return parts.per(self.own, self.linear).of(self.own, self.linear)
+
+
+def held_out(y: NDArray, own: Values, linear: Values, *, is_ranking: bool) -> HeldOut:
+    """Return the values of two models at held-out labels y (n,). Each class needs two labels."""
+    counts = np.bincount(y)
+    nothing = HeldOut(y[:0], np.empty(0), np.empty(0), is_ranking)
+    if np.count_nonzero(counts) < 2 or counts[counts > 0].min() < 2:
+        return nothing
+    folds = StratifiedKFold(min(FOLDS, int(counts.max())), shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class with fewer labels than folds
+        pairs = list(folds.split(y, y))
+    try:
+        both = [(own(train, held), linear(train, held)) for train, held in pairs]
+    except np.linalg.LinAlgError:  # huge kernel values
+        return nothing
+    order = np.argsort(np.concatenate([held for _, held in pairs]))
+    values = [np.concatenate(parts)[order] for parts in zip(*both, strict=True)]
+    return HeldOut(y, *values, is_ranking) if np.isfinite(values[0]).all() else nothing
+
+
+def labeled_rows(codes: NDArray, most: int) -> NDArray:
+    """Return the labeled rows, or as many of them, evenly spread."""
+    labeled = np.flatnonzero(codes != UNLABELED)
+    return labeled[evenly_spread(len(labeled), most)]
 
 
 def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray:
@@ -170,30 +225,48 @@ def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray
     if quadratic is not None:
         return outside @ np.linalg.solve(quadratic[0] @ K + task.plan.lam * np.eye(len(y)), -quadratic[1])
     size = float(np.mean(np.diagonal(K))) or 1.0
-    machine = _fitted(SVC(C=COST, kernel="precomputed", max_iter=MOST_STEPS), K / size, y)
+    machine = fitted(SVC(C=COST, kernel="precomputed", max_iter=MOST_STEPS), K / size, y)
     return machine.decision_function(outside / size)
 
 
 def _auc_gain(y: NDArray, values: NDArray, mean: NDArray) -> tuple[float, float]:
-    """Return the gain in AUC, and its standard error."""
-    return auc(y, values) - auc(y, mean), auc_error(y, values, mean)
+    """Return the gain in mean AUC, and its standard error."""
+    return mean_auc(y, values) - mean_auc(y, mean), auc_error(y, values, mean)
 
 
 def _accuracy_gain(y: NDArray, values: NDArray, mean: NDArray) -> tuple[float, float]:
     """Return the gain in accuracy, and its standard error."""
-    hits, others = (values > 0) == y, (mean > 0) == y
+    hits, others = (_predicted(scores) == y for scores in (values, mean))
     return float(hits.mean() - others.mean()), accuracy_error(hits, others)
 
 
-def _linear() -> Any:
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
+def _predicted(scores: NDArray) -> NDArray:
+    return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
-def _fitted(machine: Any, X: NDArray, y: NDArray) -> Any:
+def linear(*, is_ordered: bool = False) -> Any:
+    """Return the unfitted linear model, with its scaling."""
+    return make_pipeline(StandardScaler(), Ridge() if is_ordered else LogisticRegression(max_iter=200))
+
+
+def linear_on(X: NDArray, y: NDArray, *, is_ordered: bool = False) -> Values:
+    """Return the linear model's values at some rows of points (n, d), after a fit to others."""
+    return lambda train, held: linear_values(fitted(linear(is_ordered=is_ordered), X[train], y[train]), X[held])
+
+
+def linear_values(machine: Any, X: NDArray) -> NDArray:
+    """Return the values of a fitted linear model at points (n, d), of shape (n,) or (n, K)."""
+    return machine.predict(X) if is_regressor(machine) else machine.decision_function(X)
+
+
+def fitted(machine: Any, X: NDArray, y: NDArray) -> Any:
+    """Fit a model, and return it. A rough solution suffices."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a rough solution suffices
+        warnings.simplefilter("ignore", ConvergenceWarning)
         return machine.fit(X, y)
 
 
-def _spread(values: NDArray) -> float:
-    return float(np.std(values, dtype=float)) or 1.0
+def spread(values: NDArray) -> float:
+    """Return the standard deviation of values (n,), or of those (n, K) less their row means; 1 instead of 0."""
+    centred = values if values.ndim == 1 else values - values.mean(axis=1, keepdims=True)
+    return float(np.std(centred, dtype=float)) or 1.0

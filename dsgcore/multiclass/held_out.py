@@ -39,7 +39,7 @@ def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
     usual : float
         The ridge times n, for an objective of the mean loss over n points plus the ridge times the squared weights.
     """
-    rows = evenly_spread(len(y), int(np.clip(MOST_NUMBERS // X.shape[1], FEWEST_LABELS, MOST_LABELS)))
+    rows = evenly_spread(len(y), most_labels(X.shape[1]))
     # Scale the points so that the usual ridge is half of the squared weights, for any unit of the points.
     points, labels = (X[rows] - X[rows].mean(axis=0)) / np.sqrt(2.0 * usual), y[rows]
     if len(rows) < 2 * FOLDS:
@@ -56,6 +56,11 @@ def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
     usual_place = FACTORS.index(1.0)
     place = _nearest(usual_place, _downhill(usual_place, lambda p: held_out(p)[0].mean()), lambda p: held_out(p)[0])
     return FACTORS[place] if held_out(place)[1] <= held_out(usual_place)[1] else 1.0
+
+
+def most_labels(d: int) -> int:
+    """Return the number of labels that a choice uses, for points with d coordinates."""
+    return int(np.clip(MOST_NUMBERS // d, FEWEST_LABELS, MOST_LABELS))
 
 
 def _downhill(place: int, height: Callable[[int], float]) -> int:
