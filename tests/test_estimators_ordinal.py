@@ -4,6 +4,8 @@ import pytest
 from cases import each
 
 from dsgcore import QS3ORAO
+from dsgcore.estimators.ordinal import _held_out_thresholds
+from dsgcore.estimators.safe import OWN, HeldOut
 from dsgcore.problems.thresholds import mean_auc, thresholds
 
 SMALL = {"sigma": 2.0, "n_iter": 8, "n_features": 16, "batch_size": 16, "random_state": 0}
@@ -18,7 +20,7 @@ def rings():
 
 
 @pytest.mark.compiled
-@each("cut", ["hinge", "squared"])
+@each("cut", ["error", "hinge", "squared"])
 def test_learns_rings_from_eighty_labels(rings, cut):
     X, y, few = rings
     model = QS3ORAO(sigma=2.0, thresholds=cut, random_state=0).fit(X, few)
@@ -36,7 +38,8 @@ def test_the_decision_functions_largest_is_the_interval_that_f_is_in(rings):
     np.testing.assert_array_equal(model.predict(X), scores.argmax(axis=1))
     np.testing.assert_array_equal(model.predict(X), np.searchsorted(model.thresholds_, f))
     assert ((scores > 0).sum(axis=1) == 1).all()
-    np.testing.assert_array_equal(model.ranking_function(X), model.model_.evaluate(X))
+    alone = QS3ORAO(**SMALL, safe=False).fit(X, few)
+    np.testing.assert_array_equal(alone.ranking_function(X), model.model_.evaluate(X))
 
 
 def test_two_classes_have_one_score_a_point(rings):
@@ -53,6 +56,31 @@ def test_thresholds_are_those_of_the_labeled_points(rings, cut, margin, used):
     model = QS3ORAO(thresholds=cut, margin=margin, **SMALL).fit(X, few)
     f = model.ranking_function(X)
     np.testing.assert_array_equal(model.thresholds_, thresholds(few[:80], f[:80], loss=cut, margin=used))
+
+
+def test_thresholds_from_held_out_labels_make_smaller_errors_where_the_ranking_is_noisy():
+    errors = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(700, 4))
+        y = np.digitize(X[:, 0] + 1.5 * rng.normal(size=700), [-2.0, -0.7, 0.7, 2.0])
+        few = np.where(np.arange(700) < 100, y, -1)
+        cuts = (QS3ORAO(**SMALL | {"sigma": "scale"}, thresholds=cut).fit(X, few) for cut in ("error", "hinge"))
+        errors.append([np.mean(np.abs(model.predict(X[100:]) - y[100:])) for model in cuts])
+    by_held_out, by_hinge = np.mean(errors, axis=0)
+    assert by_held_out < by_hinge - 0.02
+
+
+def test_a_threshold_from_held_out_labels_is_where_both_sides_are_equally_likely():
+    rng = np.random.default_rng(0)
+    f = 3.0 + 2.0 * rng.normal(size=4000)
+    y = np.digitize(f + 0.5 * rng.logistic(size=4000), [2.0, 5.0])
+    scores = 10.0 * f - 7.0  # the whole model's, in other units
+    found = _held_out_thresholds(HeldOut(y, f, f, True), OWN, scores)
+    assert found == pytest.approx([13.0, 43.0], abs=1.5)
+    hopeless = _held_out_thresholds(HeldOut(y, -f, f, True), OWN, scores)
+    assert (np.diff(hopeless) >= 0).all()
+    assert np.isfinite(hopeless).all()
 
 
 def test_mean_auc_leaves_unlabeled_points_out(rings):

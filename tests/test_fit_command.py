@@ -55,7 +55,7 @@ def command(data, out, *options, method="QSGS2AUC"):
 @pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
 def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(points, data, tmp_path, cls, capsys):
     of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    alone = {"safe": False} if cls in (QSGS2AUC, TSGS3VM) else {}  # the command's own default
+    alone = {} if cls is TSGSU else {"safe": False}  # the command's own default
     more = [word for name, value in of_classes.items() for word in ("--set", f"{name}={value}")]
     assert main(command(data, tmp_path / "out", *more, method=cls.__name__)) == 0
     model = cls(random_state=0, **SMALL, **of_classes, **alone).fit(*points)

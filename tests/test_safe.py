@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 from cases import each
 from four_estimators import SMALL
+from scipy.optimize import minimize
 from sklearn.datasets import make_moons
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dsgcore import QSGS2AUC, TSGS3VM
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.core.metrics import accuracy_error, accuracy_half_width, auc_error, auc_half_width
 from dsgcore.core.parameters import ParameterError
-from dsgcore.estimators.safe import LINEAR, MEAN
+from dsgcore.estimators.safe import LINEAR, MEAN, OWN, HeldOut, held_out
+from dsgcore.multiclass.exact import exact_values
+from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.task import make_task
 
 pytestmark = pytest.mark.compiled
 BOTH = (QSGS2AUC, TSGS3VM)
@@ -38,7 +42,7 @@ def rings(n=400, seed=0):
 
 @each("cls", BOTH)
 def test_the_score_is_the_mean_of_both_in_the_methods_units(cls, monkeypatch):
-    monkeypatch.setattr("dsgcore.estimators.safe.choose", lambda *given, **more: MEAN)
+    monkeypatch.setattr(HeldOut, "preferred", MEAN)
     X, _, few = linear()
     model = cls(**SMALL, sigma=0.1, dtype="float64").fit(X, few)
     own, part = model.companion_.parts
@@ -74,7 +78,7 @@ def test_no_linear_model_where_labels_clearly_say_that_it_does_not_suit(cls):
 
 @each("cls", BOTH)
 def test_a_linear_model_alone_has_its_own_ranking_and_classes(cls, monkeypatch):
-    monkeypatch.setattr("dsgcore.estimators.safe.choose", lambda *given, **more: LINEAR)
+    monkeypatch.setattr(HeldOut, "preferred", LINEAR)
     X, _, few = linear()
     model, labeled = cls(**SMALL).fit(X, few), few != -1
     g = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[labeled], few[labeled])
@@ -162,3 +166,112 @@ def test_errors_are_those_of_the_intervals():
     assert accuracy_half_width(f > 0, g > 0) == pytest.approx(1.959964 * accuracy_error(f > 0, g > 0))
     assert np.isnan(accuracy_half_width(f[:20] > 0, g[:20] > 0))
     assert accuracy_error(f[:20] > 0, g[:20] > 0) > 0.0
+
+
+def three_classes(n=400, d=12, seed=0):
+    """Points of three classes in a row along one coordinate, in noise."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, d))
+    X[:, 0] += 2.0 * y
+    return X, y, np.where(np.arange(n) < 60, y, -1)
+
+
+@each("features", ["linear", "fourier"])
+@each("n_classes", [2, 3])
+def test_ps3vts_scores_are_the_mean_of_both_in_its_units(features, n_classes, monkeypatch):
+    monkeypatch.setattr(HeldOut, "preferred", MEAN)
+    X, _, few = three_classes()
+    few = np.minimum(few, n_classes - 1)
+    safe, plain = (
+        PS3VT(features=features, n_iter=50, n_features=64, tol=None, random_state=0, safe=is_safe).fit(X, few)
+        for is_safe in (True, False)
+    )
+    assert (safe.coef_ == plain.coef_).all()
+    assert plain.companion_ is None
+    f = plain.decision_function(X)
+    g = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:60], few[:60]).decision_function(X)
+    own, other = (np.std(v - v.mean(axis=1, keepdims=True)) if v.ndim > 1 else np.std(v) for v in (f, g))
+    np.testing.assert_allclose(safe.decision_function(X), f / 2 + g * own / other / 2, rtol=1e-6, atol=1e-9 * own)
+
+
+def test_the_ordinal_score_is_the_mean_with_a_ridge_regression(monkeypatch):
+    monkeypatch.setattr(HeldOut, "preferred", MEAN)
+    X, _, few = three_classes()
+    safe, plain = (QS3ORAO(**SMALL, dtype="float64", safe=is_safe).fit(X, few) for is_safe in (True, False))
+    f = plain.ranking_function(X)
+    g = make_pipeline(StandardScaler(), Ridge()).fit(X[:60], few[:60]).predict(X)
+    np.testing.assert_allclose(safe.ranking_function(X), f / 2 + g * np.std(f) / np.std(g) / 2, rtol=1e-3)
+    assert safe.thresholds_[0] < np.mean(safe.ranking_function(X)) < safe.thresholds_[1]
+
+
+@each("cls", (PS3VT, QS3ORAO))
+def test_a_method_that_does_not_suit_does_not_lose_to_the_linear_model(cls):
+    gains = []
+    for seed in range(4):
+        X, y, few = three_classes(seed=seed)
+        # A kernel so narrow, or a graph so strong, leaves little of the labels.
+        given = {"sigma": 0.5} if cls is QS3ORAO else {"tau_I": 1.0}
+        model, plain = (cls(**given, n_iter=200, tol=None, random_state=0, safe=s).fit(X, few) for s in (True, False))
+        linear = Ridge() if cls is QS3ORAO else LogisticRegression()
+        linear = make_pipeline(StandardScaler(), linear).fit(X[:60], y[:60])
+        wrong = [np.mean(np.abs(np.rint(m.predict(X[60:])) - y[60:])) for m in (model, plain, linear)]
+        gains.append(np.array(wrong[1:]) - wrong[0])
+    over_plain, over_linear = np.mean(gains, axis=0)
+    assert over_plain > 0.05
+    assert over_linear > -0.03
+
+
+def test_ps3vt_stays_alone_where_a_linear_model_clearly_fails():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    y = np.digitize(np.linalg.norm(X, axis=1), [0.8, 1.5])
+    model = PS3VT(features="fourier", random_state=0).fit(X, np.where(np.arange(400) < 150, y, -1))
+    assert model.companion_.parts == OWN
+    assert model.score(X[150:], y[150:]) > 0.8
+
+
+@each("cls", (PS3VT, QS3ORAO))
+def test_a_class_with_one_label_is_learned_beside_a_linear_model(cls):
+    X, _, few = three_classes()
+    few[(few == 2) & (np.cumsum(few == 2) > 1)] = -1
+    model = cls(random_state=0, n_iter=40, tol=None).fit(X, few)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.decision_function(X).shape == (400, 3)
+
+
+@each("cls", (PS3VT, QS3ORAO))
+def test_the_other_two_want_true_or_false(cls):
+    X, _, few = three_classes()
+    with pytest.raises(ParameterError, match="safe must be true or false"):
+        cls(safe=1).fit(X, few)
+
+
+def test_what_stands_for_ps3vt_minimises_its_objective_without_the_pull():
+    X, _, few = three_classes(n=200, d=4)
+    given = {"lam": 0.02, "tau_I": 1e-4, "tau_S": 0.0, "fit_intercept": True, "loss": "logistic"}
+    task = make_task(MultiClass(**given), X, few, 0)
+
+    def objective(w):
+        return sum(task.terms(w.reshape(5, 3)).values())
+
+    W = minimize(objective, np.zeros(15)).x.reshape(5, 3)
+    rows = np.arange(60)
+    found, exact = exact_values(task, rows, few[:60])(rows, rows), task.X @ W
+    centred = exact - exact.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(found - found.mean(axis=1, keepdims=True), centred, atol=0.05 * np.abs(centred).max())
+
+
+def test_each_label_is_held_out_once_from_fits_that_have_all_classes():
+    y = np.array([0] * 20 + [1] * 9 + [2] * 2)
+    seen = []
+
+    def own(train, held):
+        assert set(y[train]) == {0, 1, 2}
+        assert not set(train) & set(held)
+        seen.extend(held)
+        return held.astype(float)
+
+    found = held_out(y, own, lambda train, held: -held.astype(float), is_ranking=True)
+    assert sorted(seen) == list(range(31))
+    assert found.own.tolist() == list(range(31))
+    assert not len(held_out(np.array([0, 0, 1]), own, own, is_ranking=True).y)

@@ -204,8 +204,8 @@ def held_out(y: NDArray, own: Values, linear: Values, *, is_ranking: bool) -> He
     except np.linalg.LinAlgError:  # huge kernel values
         return nothing
     order = np.argsort(np.concatenate([held for _, held in pairs]))
-    values = [np.concatenate(parts)[order] for parts in zip(*both, strict=True)]
-    return HeldOut(y, *values, is_ranking) if np.isfinite(values[0]).all() else nothing
+    ours, theirs = (np.concatenate(parts)[order] for parts in zip(*both, strict=True))
+    return HeldOut(y, ours, theirs, is_ranking) if np.isfinite(ours).all() else nothing
 
 
 def labeled_rows(codes: NDArray, most: int) -> NDArray:
