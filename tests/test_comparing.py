@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -23,7 +21,7 @@ from dsgcore.comparing.curve_figure import curve_figure
 from dsgcore.comparing.kept import KeptFits
 from dsgcore.comparing.methods import ORDINAL, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
-from dsgcore.comparing.workers import TOO_SLOW, _shared_out
+from dsgcore.comparing.workers import _shared_out
 from dsgcore.core.metrics import mean_half_width, resampled_half_width
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
@@ -314,42 +312,6 @@ def test_of_a_very_short_time_there_is_no_verdict_but_a_table():
     assert len(found.table) == len(chosen_methods(None, "binary"))
     assert found.table["note"].str.contains("time").any()
     assert "The time was over" in text_of(found)
-
-
-@pytest.mark.compiled
-def test_a_method_that_needs_too_much_memory_or_time_ends_and_is_tried_again(tmp_path):
-    X, y = make_moons(9000, noise=0.2, random_state=0)
-    few = {"n_labeled": 20, "seeds": 1, "curves": False, "store": tmp_path / "fits.sqlite", "jobs": 1}
-    methods = ["LogisticRegression", "SpreadingRBF"]
-    found = compare(X, y, **few, methods=methods, memory_limit=2 * 10**8, seconds=None)
-    assert "memory" in found.table["note"][1]
-    assert found.scores("LogisticRegression")
-    sample = Sample.of(X, y, n_labeled=20, is_ordered=False)
-    assert not KeptFits(sample, Store(few["store"])).get([FitRequest("SpreadingRBF", 0, 20)])
-    found = compare(X, y, **few, methods=["LogisticRegression", "SelfTraining"], seconds=1.0)
-    assert found.table["note"][1] == TOO_SLOW
-    assert not found.is_complete
-
-
-@pytest.mark.compiled
-def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
-    command = [sys.executable, "-m", "dsgcore", "compare", "iris", "--n-labeled", "30", "--seeds", "4", "--jobs", "1"]
-    command += ["--methods", ",".join(TWO), "--no-curves", "--seconds", "600", "--csv", str(tmp_path / "table.csv")]
-
-    def made(store, **pipes):
-        return subprocess.Popen([*command, "--store", str(tmp_path / store)], stdout=subprocess.DEVNULL, **pipes)
-
-    killed = made("one.sqlite", stderr=subprocess.PIPE)
-    with killed.stderr:
-        while not (killed.stderr.read(1) or b"0").isdigit():  # the first fits are done
-            pass
-        killed.kill()
-    assert killed.wait() < 0
-    tables = []
-    for store in ("one.sqlite", "two.sqlite"):
-        assert made(store, stderr=subprocess.DEVNULL).wait() == 0
-        tables.append(scores_only(pd.read_csv(tmp_path / "table.csv")))
-    pd.testing.assert_frame_equal(*tables)
 
 
 def test_slow_fits_come_last_and_alone():

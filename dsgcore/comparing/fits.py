@@ -20,14 +20,17 @@ from dsgcore import __version__
 from dsgcore.comparing.methods import METHODS, Method, scores_of
 from dsgcore.comparing.samples import Sample
 from dsgcore.core.errors import DSGError
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.splits import Split
 from dsgcore.jobs.memory import forget_peak, peak
 from dsgcore.solver.problem import UNLABELED
 
 # Labels of each class, and unlabeled points, of the short fit that compiles and loads what a fit needs.
 WARM_LABELS, WARM_POINTS = 3, 40
+# A slow method learns from so many unlabeled points. With ten times as many it would take most of a comparison's time.
+MOST_OF_SLOW = 2000
 # Numbers in the key of a kept fit that change with the way of fitting and measuring.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,7 @@ def fit(request: FitRequest, split: Split, kind: str) -> Fit:
     """Make one fit, and measure it."""
     method = METHODS[request.method]
     X, y = _training(method, split)
+    note = _note_of(method, len(y) - len(split.labeled), len(split.y_train) - len(split.labeled))
     model, held, start = method.make(request.seed), forget_peak(), time.process_time()
     try:
         with warnings.catch_warnings():
@@ -109,14 +113,23 @@ def fit(request: FitRequest, split: Split, kind: str) -> Fit:
         return Fit(request, note=str(error))
     if not np.isfinite(list(scores.values())).all():
         return Fit(request, note="a score is not a finite number")
-    return Fit(request, scores, round(seconds, 4), round(used, 1))
+    return Fit(request, scores, round(seconds, 4), round(used, 1), note)
 
 
 def _training(method: Method, split: Split) -> tuple[NDArray, NDArray]:
     """Return the points and labels that a method gets."""
+    rows = split.labeled
     if method.uses_unlabeled:
-        return split.X_train, split.y_train
-    return split.X_train[split.labeled], split.y_train[split.labeled]
+        others = np.flatnonzero(split.y_train == UNLABELED)
+        most = MOST_OF_SLOW if method.is_slow else len(others)
+        rows = np.sort(np.concatenate([rows, others[evenly_spread(len(others), most)]]))
+    return split.X_train[rows], split.y_train[rows]
+
+
+def _note_of(method: Method, n_used: int, n_unlabeled: int) -> str:
+    """Return a note if a method learns from a part of the unlabeled points."""
+    is_part = method.uses_unlabeled and n_used < n_unlabeled
+    return f"learns from {n_used:,} of {n_unlabeled:,} unlabeled points, to be fast enough" if is_part else ""
 
 
 def _warm_up(method: Method, split: Split, seed: int) -> None:

@@ -166,15 +166,16 @@ class Comparison:
         ]
 
     def _note(self, name: str) -> str:
-        """Return the reason of a failure, or for fewer seeds; empty if there is none."""
+        """Return the reason of a failure or for fewer seeds, and a note of the fits; empty if there is none."""
         if not self.scores(name):
             notes = [fit.note for request, fit in self._known.items() if request.method == name and not fit.scores]
             return next(iter(notes), "there was no time for it")
-        if len(self.scores(name)) == len(self.scores(self.reference)):
-            return ""
-        gains = self.gains(name, self.ranking[0])
-        is_worse = float(np.mean(gains)) + self.half_width(gains) < 0.0
-        return "clearly worse: no more seeds" if is_worse else "no time for more seeds"
+        said = [next((fit.note for fit in self._fits_of(name) if fit.note), "")]
+        if len(self.scores(name)) < len(self.scores(self.reference)):
+            gains = self.gains(name, self.ranking[0])
+            is_worse = float(np.mean(gains)) + self.half_width(gains) < 0.0
+            said.insert(0, "clearly worse: no more seeds" if is_worse else "no time for more seeds")
+        return "; ".join(filter(None, said))
 
     @cached_property
     def curves(self) -> pd.DataFrame:
