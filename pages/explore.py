@@ -33,7 +33,7 @@ def page() -> None:
     if waits_for_study(state):
         draw_example_study(state.made.study.spec.problem.name, measure, view)
         return
-    has_brush = view == showing.MAIN and showing.has_parallel_axes(state)
+    has_brush = bool(state.made.study.axes) and showing.is_parallel(state.made.study, view)
     is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None
     look = showing.Look(measure, view, is_kept, state.chosen)
     st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(look, state.is_going)

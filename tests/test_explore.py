@@ -79,8 +79,8 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store)
     ranking = app.dataframe[0].value
     assert len(ranking) == 36
     assert ranking["test AUC"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
-    assert ranking["minus the best"][0] == ""
-    assert ranking["minus the best"][1].count(",") == 1
+    assert ranking["difference from the best (AUC)"][0] == ""
+    assert ranking["difference from the best (AUC)"][1].count(",") == 1
 
 
 @pytest.mark.parametrize(("link", "kind"), [({}, "heatmap"), ({"x_vary": "Step size"}, "scatter")])
@@ -125,6 +125,56 @@ def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_s
     app.select_slider(key="x_best").set_value(0.25).run()
     grey = next(trace for trace in figure(checked(app))["data"] if trace.get("name") == "not selected")
     assert grey["y"].count(None) == 11 - 3  # a gap a line
+
+
+def fill_by_width(store, made):
+    """Let every run of a study be there; the score follows the second slider."""
+    for run in made.runs:
+        last = {"score_test": 0.5 + 0.01 * np.log(run.values[1]) + 0.001 * run.seed, "objective": 0.1}
+        row = {"spec_sha256": run.spec.sha256, "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 6}
+        store.put(run.spec.to_json(), row, {"t": np.arange(6.0)})
+
+
+def test_the_importance_of_each_slider_is_drawn_with_its_spread_and_a_table(store):
+    fill_by_width(store, looked_at(opened()).made)
+    app = opened(x_view="Importance")
+    (bars,) = figure(app, "chart-importance")["data"]
+    assert bars["y"][-1] == "Inverse bandwidth"
+    assert bars["x"][-1] > 0.9
+    assert len(bars["error_x"]["array"]) == 2
+    table = app.dataframe[0].value
+    assert table["slider"].tolist() == ["Inverse bandwidth", "Step size"]
+    assert " to " in table["range over splits"][0]
+    assert "Permutation importance" in "".join(c.value for c in app.caption)
+
+
+def test_no_importance_is_said_of_too_few_points(store):
+    few = {"x_step_size_n": "2", "x_sigma_n": "2"}
+    fill_by_width(store, looked_at(opened(**few)).made)
+    for view, word in (("Importance", "No importance"), ("Contour", "No contour")):
+        (said,) = opened(x_view=view, **few).info
+        assert said.value.startswith(word)
+        assert "4 have a value, and 20 are needed" in said.value
+
+
+def test_two_sliders_of_three_are_drawn_as_a_contour(store):
+    three = {"x_vary": ["Step size", "Inverse bandwidth", "Mini-batch"], "x_random": "true", "x_points": "40"}
+    fill_by_width(store, looked_at(opened(**three)).made)
+    app = opened(x_view="Contour", **three)
+    surface, points = figure(app, "chart-contour")["data"]
+    assert surface["type"] == "contour"
+    assert len(points["x"]) == 40
+    assert np.array(surface["z"]).shape == (len(surface["y"]), len(surface["x"]))
+    app.selectbox(key="x-contour-across").set_value("Mini-batch").run()
+    assert figure(checked(app), "chart-contour")["layout"]["xaxis"]["title"]["text"] == "Mini-batch"
+
+
+def test_a_map_is_also_drawn_on_parallel_axes_where_lines_are_brushed(store):
+    fill_by_width(store, looked_at(opened()).made)
+    app = opened(x_view="Parallel")
+    assert "not selected" not in {trace.get("name") for trace in figure(app)["data"]}
+    app.select_slider(key="x_best").set_value(0.25).run()
+    assert "not selected" in {trace.get("name") for trace in figure(checked(app))["data"]}
 
 
 def test_the_table_is_the_commands(store):

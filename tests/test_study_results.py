@@ -24,7 +24,6 @@ from dsgcore.studies import (
     begin_study,
     carry_out,
     check_price,
-    importance,
     paired_difference,
     price_of,
     table_of,
@@ -110,12 +109,6 @@ def test_a_settings_twin_is_a_run_of_its_own(setting):
     twin = default_spec(setting).baseline()
     assert Spec.from_dict(twin.to_dict()) == twin
     assert twin.problem != default_spec(setting).problem
-
-
-def test_importance_is_the_share_that_an_axis_explains(filled):
-    step, width = importance(filled.results("score"))
-    assert step > 0.99
-    assert width < 0.01
 
 
 def test_what_is_there_is_not_asked_for_again(tmp_path):

@@ -1,6 +1,7 @@
 """Studies: a spec varied along axes and over seeds. Each run is made once and kept in a store."""
 
 from dsgcore.studies.axes import Axis, StudyError
+from dsgcore.studies.axis_importance import Importance, Response, importance, response
 from dsgcore.studies.background import Progress, begin_study
 from dsgcore.studies.carrying_out import Outcome, carry_out
 from dsgcore.studies.curves import Curves, ScoreCurves, curves_of, evaluations, time_to, usual_target
@@ -14,7 +15,6 @@ from dsgcore.studies.results import (
     Measure,
     Results,
     StudyRuns,
-    importance,
     paired_difference,
     table_of,
 )
@@ -28,10 +28,12 @@ __all__ = [
     "Curves",
     "Difference",
     "Effect",
+    "Importance",
     "Measure",
     "Outcome",
     "Price",
     "Progress",
+    "Response",
     "Results",
     "ScoreCurves",
     "SpecList",
@@ -58,6 +60,7 @@ __all__ = [
     "name_of",
     "paired_difference",
     "price_of",
+    "response",
     "table_of",
     "time_to",
     "usual_target",

@@ -162,40 +162,6 @@ def paired_difference(first: NDArray[Any], second: NDArray[Any]) -> Difference:
     return Difference(mean, mean - reach, mean + reach, n)
 
 
-def importance(results: Results) -> list[float]:
-    """Return, for each axis, the share of the points' variance that the means at its values explain.
-
-    Points without a value are ignored. An axis with many values, such as drawn ones, is cut into ten intervals.
-    """
-    known = np.isfinite(results.mean)
-    mean = results.mean[known]
-    total = float(np.var(mean)) if len(mean) else 0.0
-    if total <= 0.0:
-        return [0.0 for _ in results.study.axes]
-    points = [point for point, is_known in zip(results.points, known, strict=True) if is_known]
-    columns = ([point[i] for point in points] for i in range(len(results.study.axes)))
-    return [_explained(mean, _groups(column)) / total for column in columns]
-
-
-MOST_GROUPS = 10
-
-
-def _groups(column: list[Any]) -> NDArray[np.intp]:
-    """Return the group number of each value: equal values together, or neighbours if there are many."""
-    different = list(dict.fromkeys(column))
-    if len(different) <= MOST_GROUPS or any(isinstance(value, str) for value in different):
-        return np.array([different.index(value) for value in column])
-    order = np.argsort(np.argsort(column, kind="stable"), kind="stable")
-    return order * MOST_GROUPS // len(column)
-
-
-def _explained(mean: NDArray, groups: NDArray[np.intp]) -> float:
-    sizes = np.bincount(groups)
-    sums = np.bincount(groups, weights=mean)
-    there = sizes > 0
-    return float(np.average((sums[there] / sizes[there] - mean.mean()) ** 2, weights=sizes[there]))
-
-
 RESULTS = ("seed", "score", "objective", "seconds", "state", "sha256")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 from weakref import finalize
 
 import streamlit as st
@@ -57,6 +58,7 @@ class Exploring:
     chosen: int | None = None
     curves: ScoreCurves = field(default_factory=ScoreCurves)
     folder: Path | None = None
+    remembered: tuple[Any, Any] | None = None  # the last slow answer, after what it is about
 
     @property
     def is_going(self) -> bool:

@@ -47,6 +47,14 @@ def name_of(state: Exploring, measure: str) -> str:
     return score_name(state) if measure == SCORE else MEASURES[measure].name
 
 
+def unit_of(state: Exploring, measure: str) -> str:
+    """Return the unit of a difference in a measure; a measure without a unit is named itself."""
+    assert state.made is not None
+    if measure in (TIME, "seconds"):
+        return "s"
+    return state.made.study.spec.problem.score_name if measure == SCORE else MEASURES[measure].name
+
+
 def choose_target(state: Exploring) -> None:
     """Draw the choice of the score to reach."""
     usual = _usual(state)

@@ -12,8 +12,9 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.studies import Results, importance, table_of
+from dsgcore.studies import Results, table_of
 from dsgcore.studies.axes import parameter_of
+from dsgcore.studies.spec_list import AnyStudy
 from pages.charts.figures import Figure
 from pages.charts.live_chart import clicked, live_chart
 from pages.shell.router import page_of
@@ -21,14 +22,15 @@ from pages.studies import study_charts as charts
 from pages.studies.axis_view import AxisView, axis_of, short_number
 from pages.studies.differing import said_difference
 from pages.studies.going import Exploring
+from pages.studies.importance_view import draw_contour, draw_importance
 from pages.studies.limit_line import has_limit
 from pages.studies.links import link_to_run
-from pages.studies.measures import TIME, choose_measure, choose_target, name_of, results_of
+from pages.studies.measures import TIME, choose_measure, choose_target, name_of, results_of, unit_of
 from pages.studies.parallel_chart import parallel
 from pages.studies.pins import draw_pin
 
 VIEW, BEST_SHARE = "x_view", "x_best"
-MAIN, SLICES = "Together", "One by one"
+MAIN, PARALLEL, CONTOUR, SLICES, IMPORTANCE = VIEWS = "Together", "Parallel", "Contour", "One by one", "Importance"
 SHARES = (1.0, 0.5, 0.25, 0.1, 0.05)
 CHART = "chart-study"
 HEIGHT, SLICE_HEIGHT = 460, 260
@@ -57,7 +59,7 @@ def choose_view(state: Exploring) -> tuple[str, str]:
         measure = choose_measure(state)
         view = st.segmented_control(
             "Axes",
-            (MAIN, SLICES),
+            VIEWS,
             default=MAIN,
             required=True,
             key=VIEW,
@@ -111,11 +113,11 @@ def draw_chart(state: Exploring, look: Look) -> None:
     """Draw the chart that suits the study's number of axes."""
     assert state.made is not None
     axes, results, name = axes_of(state), results_of(state, look.measure), name_of(state, look.measure)
-    if look.view == SLICES and axes:
-        _slices(results, axes, name)
-        return
     if not axes:
         st.caption("Only the seed varies. Choose a slider under “Vary”.")
+        return
+    if look.view in OTHER_VIEWS:
+        OTHER_VIEWS[look.view](state, results, axes, name, HEIGHT)
         return
     figure = figure_of(state, look)
     live_chart(
@@ -135,26 +137,22 @@ def figure_of(state: Exploring, look: Look) -> Figure:
     """Return the study's figure."""
     assert state.made is not None
     results = results_of(state, look.measure)
-    return _figure(results, axes_of(state), name_of(state, look.measure), look.is_kept, state.chosen)
+    return _figure(results, axes_of(state), name_of(state, look.measure), look, state.chosen)
 
 
-def _figure(
-    results: Results, axes: list[AxisView], name: str, is_kept: NDArray[np.bool_] | None, chosen: int | None
-) -> Figure:
-    is_crossed = not any(axis.is_random for axis in results.study.axes)
-    if len(axes) == 1:
-        return charts.lines(results, axes[0], name=name, chosen=chosen)
-    if len(axes) == 2 and is_crossed:
+def _figure(results: Results, axes: list[AxisView], name: str, look: Look, chosen: int | None) -> Figure:
+    if not is_parallel(results.study, look.view):
+        if len(axes) == 1:
+            return charts.lines(results, axes[0], name=name, chosen=chosen)
         return charts.heat_map(results, axes, name=name, chosen=chosen)
-    kept = np.ones(len(results.points), dtype=bool) if is_kept is None else is_kept
+    kept = np.ones(len(results.points), dtype=bool) if look.is_kept is None else look.is_kept
     return parallel(results, axes, name=name, is_kept=kept, chosen=chosen)
 
 
-def has_parallel_axes(state: Exploring) -> bool:
-    """Return True if the study is drawn on parallel axes, where lines can be selected."""
-    assert state.made is not None
-    axes = state.made.study.axes
-    return len(axes) > 2 or (len(axes) == 2 and any(axis.is_random for axis in axes))
+def is_parallel(study: AnyStudy, view: str) -> bool:
+    """Return True if a view draws the study on parallel axes, where lines can be selected."""
+    is_plane = len(study.axes) <= 1 or (len(study.axes) == 2 and not any(axis.is_random for axis in study.axes))
+    return view == PARALLEL or (view == MAIN and not is_plane)
 
 
 def _choose(state: Exploring) -> None:
@@ -169,14 +167,15 @@ def _alt(results: Results, name: str) -> str:
     return f"{name} of {len(results.points)} points; the best has {short_number(best)}."
 
 
-def _slices(results: Results, axes: list[AxisView], name: str) -> None:
-    shares = importance(results)
+def _slices(state: Exploring, results: Results, axes: list[AxisView], name: str, height: int) -> None:
+    """Draw all points over one axis after another."""
     for number, (place, axis) in enumerate(zip(st.columns(min(len(axes), 2)) * 2, axes, strict=False)):
         with place:
-            figure = charts.slice_of(results, number, axis, name=name, share=shares[number])
-            alt = f"{name} over {axis.label}, which explains {shares[number]:.0%} of the variance of the points."
-            live_chart(figure, key=f"{CHART}-{number}", alt=alt, height=SLICE_HEIGHT)
-    st.caption("“Explains” is the share of the variance of all points that this axis explains alone.")
+            figure = charts.slice_of(results, number, axis, name=name)
+            live_chart(figure, key=f"{CHART}-{number}", alt=f"{name} over {axis.label}.", height=SLICE_HEIGHT)
+
+
+OTHER_VIEWS = {SLICES: _slices, CONTOUR: draw_contour, IMPORTANCE: draw_importance}
 
 
 def draw_ranking(state: Exploring, look: Look) -> None:
@@ -187,7 +186,8 @@ def draw_ranking(state: Exploring, look: Look) -> None:
     ranking = ranking[(results.n + results.n_diverged)[ranking] > 0][:MOST_RANKED]
     if not len(ranking):
         return
-    rows = [_row(results, axes, name, int(place), int(ranking[0])) for place in ranking]
+    names = name, f"difference from the best ({unit_of(state, look.measure)})"
+    rows = [_row(results, axes, names, int(place), int(ranking[0])) for place in ranking]
     st.dataframe(pd.DataFrame(rows), width="stretch", height=HEIGHT - 60, hide_index=True)
     n = len(results.study.seeds)
     st.caption(
@@ -197,12 +197,13 @@ def draw_ranking(state: Exploring, look: Look) -> None:
     )
 
 
-def _row(results: Results, axes: list[AxisView], name: str, place: int, best: int) -> dict[str, Any]:
+def _row(results: Results, axes: list[AxisView], names: tuple[str, str], place: int, best: int) -> dict[str, Any]:
+    name, difference_of = names
     point = dict(zip((axis.label for axis in axes), map(_text, axes, results.points[place]), strict=True))
     error = f" ± {results.error[place]:.2g}" if results.n[place] > 1 else ""
     mean = f"{results.mean[place]:.4g}{error}" if results.n[place] else "–"
     difference = "" if place == best else said_difference(results.compared(place, best))
-    return {**point, name: mean + _missing(results, place), "minus the best": difference}
+    return {**point, name: mean + _missing(results, place), difference_of: difference}
 
 
 def _missing(results: Results, place: int) -> str:

@@ -51,7 +51,7 @@ def lines(results: Results, axis: AxisView, *, name: str, chosen: int | None) ->
     traces += _feet(x, results.n_diverged[order], len(results.study.seeds)) + limit_on_lines(results)
     figure = charts.plain_figure(traces, title=title_of(results, name))
     figure["layout"] |= {
-        "xaxis": _value_axis(axis),
+        "xaxis": value_axis(axis),
         "yaxis": {"title": {"text": name}, "exponentformat": "e", **_from_zero(results)},
         "yaxis2": {"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True},
     }
@@ -204,7 +204,7 @@ def _crosses(cells: NDArray, diverged: NDArray, said: list[list[str]], n_seeds: 
     return traces
 
 
-def _value_axis(axis: AxisView) -> dict[str, Any]:
+def value_axis(axis: AxisView) -> dict[str, Any]:
     """Return an axis on its own scale, with ticks at values of the study."""
     title = {"title": {"text": axis.label}}
     if axis.is_words:
@@ -227,7 +227,7 @@ def _cell_axis(axis: AxisView) -> dict[str, Any]:
     }
 
 
-def slice_of(results: Results, number: int, axis: AxisView, *, name: str, share: float) -> charts.Figure:
+def slice_of(results: Results, number: int, axis: AxisView, *, name: str) -> charts.Figure:
     """Return all points over one axis, and the best point at each of its values."""
     column = [point[number] for point in results.points]
     known = np.isfinite(results.mean)
@@ -243,9 +243,9 @@ def slice_of(results: Results, number: int, axis: AxisView, *, name: str, share:
         "hoverinfo": "x+y",
     }
     best = _best_at(results, column, axis)
-    figure = charts.plain_figure([points, best], title=f"{axis.label}: explains {share:.0%}")
+    figure = charts.plain_figure([points, best], title=axis.label)
     figure["layout"] |= {
-        "xaxis": _value_axis(axis),
+        "xaxis": value_axis(axis),
         "yaxis": {"title": {"text": name}, "exponentformat": "e"},
     }
     return figure

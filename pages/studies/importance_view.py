@@ -1,0 +1,168 @@
+"""Importance of a study's sliders, and its measure over two of them, as charts with a table beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dsgcore.studies import Importance, Response, Results, importance, response
+from dsgcore.studies.axis_importance import N_SPLITS
+from pages.charts import figures as charts
+from pages.charts.live_chart import live_chart
+from pages.studies.axis_view import AxisView, short_number
+from pages.studies.going import Exploring
+from pages.studies.study_charts import DIVERGED_COLOR, MEAN_COLOR, value_axis
+
+HOW = (
+    "Permutation importance: a forest (scikit-learn's ExtraTreesRegressor) learns the points' means from 70 % of the points. "
+    "Then the values of one slider are shuffled among the other points. The importance is the slider's share in the loss of "
+    f"R². Bars are means of {N_SPLITS} random splits. Whiskers leave out the most extreme split at both ends."
+)
+HOW_CONTOUR = (
+    "The mean prediction of a forest (scikit-learn's ExtraTreesRegressor) at these two values, over all points' values of "
+    "the other sliders. It smooths the noise of seeds. × marks points that diverged."
+)
+WAITS = "This chart is drawn when the runs have ended."
+
+
+def draw_importance(state: Exploring, results: Results, axes: Sequence[AxisView], name: str, height: int) -> None:
+    """Draw the importance of each slider, with its spread, or the reason why there is none."""
+    if state.is_going:
+        st.caption(WAITS)
+        return
+    found: Importance = _remembered(state, ("importance", name), lambda: importance(results))
+    if found.reason:
+        st.info(f"No importance. {found.reason}")
+        return
+    low, high = found.ends
+    order = np.argsort(-found.mean, kind="stable")
+    rows = [
+        {
+            "slider": axes[i].label,
+            "importance": f"{found.mean[i]:.0%}",
+            "range over splits": f"{low[i]:.0%} to {high[i]:.0%}",
+        }
+        for i in order
+    ]
+    said = ", ".join(f"{row['slider']} {row['importance']} ({row['range over splits']})" for row in rows)
+    figure = importance_figure(found, [axis.label for axis in axes], title=f"Importance for {name}")
+    live_chart(figure, key="chart-importance", alt=f"Importance for {name}: {said}.", height=height // 2)
+    st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
+    st.caption(
+        f"{HOW} The forests explain {found.fit:.0%} of the variance of the {found.n} points that they do not see."
+    )
+
+
+def importance_figure(found: Importance, labels: Sequence[str], *, title: str) -> charts.Figure:
+    """Return a bar for each axis, the most important one on top, with whiskers over the splits."""
+    order = np.argsort(found.mean, kind="stable")
+    (low, high), mean = found.ends, found.mean
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "y": [labels[i] for i in order],
+        "x": charts.four_digits(mean[order]),
+        "marker": {"color": MEAN_COLOR},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": charts.four_digits((high - mean)[order]),
+            "arrayminus": charts.four_digits((mean - low)[order]),
+            "color": DIVERGED_COLOR,
+        },
+        "hovertemplate": "%{y}: %{x:.0%}<extra></extra>",
+    }
+    figure = charts.plain_figure([bars], title=title)
+    figure["layout"] |= {
+        "xaxis": {"title": {"text": "share"}, "tickformat": ".0%", "range": [0, 1.02]},
+        "yaxis": {"automargin": True},
+    }
+    return figure
+
+
+def draw_contour(state: Exploring, results: Results, axes: Sequence[AxisView], name: str, height: int) -> None:
+    """Draw the measure over two sliders that the reader chooses, or the reason why there is none."""
+    if len(axes) < 2:
+        st.info("A contour needs two sliders. Choose another one under “Vary”.")
+        return
+    across, up = _chosen_pair(axes)
+    if state.is_going:
+        st.caption(WAITS)
+        return
+    found: Response = _remembered(state, ("contour", name, across, up), lambda: response(results, across, up))
+    if found.reason:
+        st.info(f"No contour. {found.reason}")
+        return
+    figure = contour_figure(found, results, (axes[across], axes[up]), (across, up), name=name)
+    choose = np.argmax if results.measure.is_better_high else np.argmin
+    row, column = np.unravel_index(choose(found.values), found.values.shape)
+    best = f"{axes[across].label} {axes[across].text(found.across[column])}, {axes[up].label} {axes[up].text(found.up[row])}"
+    alt = f"{name} over {axes[across].label} and {axes[up].label}. The best is {short_number(found.values[row, column])} at {best}."
+    live_chart(figure, key="chart-contour", alt=alt, height=height)
+    st.caption(HOW_CONTOUR)
+
+
+def _chosen_pair(axes: Sequence[AxisView]) -> tuple[int, int]:
+    """Draw the choice of two sliders; return their places."""
+    labels = [axis.label for axis in axes]
+    if len(axes) == 2:
+        return 0, 1
+    left, right = st.columns(2)
+    across = left.selectbox("Across", labels, index=0, key="x-contour-across")
+    others = [label for label in labels if label != across]
+    up = right.selectbox("Up", others, index=0, key=f"x-contour-up-{across}")
+    return labels.index(across), labels.index(up)
+
+
+def contour_figure(
+    found: Response, results: Results, axes: tuple[AxisView, AxisView], places: tuple[int, int], *, name: str
+) -> charts.Figure:
+    """Return filled contours of a response, with the study's points on them."""
+    surface = {
+        "type": "contour",
+        "x": list(found.across),
+        "y": list(found.up),
+        "z": charts.four_digits(found.values),
+        "colorscale": charts.SEQUENTIAL,
+        "reversescale": not results.measure.is_better_high,
+        "colorbar": charts.COLORBAR,
+        "ncontours": 12,
+        "hovertemplate": "%{z:.4g}<extra></extra>",
+    }
+    known = np.isfinite(results.mean)
+    gone = results.n_diverged >= len(results.study.seeds)
+    figure = charts.plain_figure(
+        [
+            surface,
+            _points(
+                results, known, places, "points", {"color": "white", "size": 5, "line": {"color": "black", "width": 1}}
+            ),
+            *(
+                [_points(results, gone, places, "diverged", {"symbol": "x", "color": DIVERGED_COLOR})]
+                if gone.any()
+                else []
+            ),
+        ],
+        title=f"{name}: mean prediction",
+    )
+    figure["layout"] |= {"xaxis": value_axis(axes[0]), "yaxis": value_axis(axes[1])}
+    return figure
+
+
+def _points(results: Results, which: Any, places: tuple[int, int], name: str, marker: dict[str, Any]) -> dict[str, Any]:
+    shown = [point for point, is_shown in zip(results.points, which, strict=True) if is_shown]
+    x, y = ([point[place] for point in shown] for place in places)
+    return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, "marker": marker, "hoverinfo": "skip"}
+
+
+def _remembered(state: Exploring, kind: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    """Return what `make` returns, from memory if no run has come since."""
+    assert state.made is not None
+    key = state.text, state.made.n_there, kind
+    if state.remembered is None or state.remembered[0] != key:
+        state.remembered = key, make()
+    return state.remembered[1]
