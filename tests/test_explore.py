@@ -79,8 +79,8 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store)
     ranking = app.dataframe[0].value
     assert len(ranking) == 36
     assert ranking["test AUC"].str.contains("diverged").tolist() == [False] * 30 + [True] * 6
-    assert ranking["difference from the best (AUC)"][0] == ""
-    assert ranking["difference from the best (AUC)"][1].count(",") == 1
+    assert ranking["minus the best (AUC)"][0] == ""
+    assert ranking["minus the best (AUC)"][1].count(",") == 1
 
 
 @pytest.mark.parametrize(("link", "kind"), [({}, "heatmap"), ({"x_vary": "Step size"}, "scatter")])
@@ -175,6 +175,8 @@ def test_a_map_is_also_drawn_on_parallel_axes_where_lines_are_brushed(store):
     assert "not selected" not in {trace.get("name") for trace in figure(app)["data"]}
     app.select_slider(key="x_best").set_value(0.25).run()
     assert "not selected" in {trace.get("name") for trace in figure(checked(app))["data"]}
+    colors = [trace["line"]["color"] for trace in figure(opened(x_view="Parallel"))["data"]]
+    assert len(set(colors)) == 6  # one for each of the six means
 
 
 def test_the_table_is_the_commands(store):

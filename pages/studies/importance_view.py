@@ -15,7 +15,7 @@ from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.studies.axis_view import AxisView, short_number
 from pages.studies.going import Exploring
-from pages.studies.study_charts import DIVERGED_COLOR, MEAN_COLOR, value_axis
+from pages.studies.study_charts import DIVERGED_COLOR, MEAN_COLOR, MOST_TICKS, value_axis
 
 HOW = (
     "Permutation importance: a forest (scikit-learn's ExtraTreesRegressor) learns the points' means from 70 % of the points. "
@@ -53,7 +53,7 @@ def draw_importance(state: Exploring, results: Results, axes: Sequence[AxisView]
     live_chart(figure, key="chart-importance", alt=f"Importance for {name}: {said}.", height=height // 2)
     st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
     st.caption(
-        f"{HOW} The forests explain {found.fit:.0%} of the variance of the {found.n} points that they do not see."
+        f"{HOW} The forests explain {found.fit:.0%} of the variance of the held-out points, of {found.n} in all."
     )
 
 
@@ -149,8 +149,17 @@ def contour_figure(
         ],
         title=f"{name}: mean prediction",
     )
-    figure["layout"] |= {"xaxis": value_axis(axes[0]), "yaxis": value_axis(axes[1])}
+    figure["layout"] |= {"xaxis": _axis(axes[0]), "yaxis": _axis(axes[1])}
     return figure
+
+
+def _axis(axis: AxisView) -> dict[str, Any]:
+    """Return an axis from the lowest to the highest value. Many values have ticks of their own choice."""
+    if axis.is_words or len(axis.values) <= MOST_TICKS:
+        return value_axis(axis)
+    ends = [float(axis.values[0]), float(axis.values[-1])]
+    kind, shown = ("log", np.log10(ends).tolist()) if axis.is_log else ("linear", ends)
+    return {"type": kind, "title": {"text": axis.label}, "range": shown, "nticks": MOST_TICKS, "showgrid": False}
 
 
 def _points(results: Results, which: Any, places: tuple[int, int], name: str, marker: dict[str, Any]) -> dict[str, Any]:

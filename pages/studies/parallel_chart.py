@@ -60,16 +60,14 @@ def _ends(values: NDArray) -> tuple[float, float]:
 
 
 def _by_color(results: Results, columns: NDArray, kept: list[int]) -> list[dict[str, Any]]:
-    """Return the selected lines in a few colours by their place in the ranking, with the best drawn last."""
-    best_first = [i for i in results.ranking() if i in set(kept)]
-    colors = sample_colorscale("Viridis", np.linspace(0.95, 0.0, N_COLORS).tolist())
-    groups = np.array_split(np.array(best_first, dtype=int), min(N_COLORS, max(len(best_first), 1)))
-    traces = [
-        _curves(columns, group.tolist(), color, 0.8, "", width=1.5)
-        for group, color in zip(groups, colors, strict=False)
-        if len(group)
+    """Return the selected lines in a few colours of the map's scale, by their mean, with the best drawn last."""
+    worth = columns[-1, kept] if results.measure.is_better_high else 1.0 - columns[-1, kept]
+    colors = sample_colorscale(charts.SEQUENTIAL, np.linspace(0.0, 0.95, N_COLORS).tolist())
+    steps = np.minimum((worth * N_COLORS).astype(int), N_COLORS - 1)
+    groups = ([i for i, own in zip(kept, steps, strict=True) if own == step] for step in range(N_COLORS))
+    return [
+        _curves(columns, group, color, 0.8, "", width=1.5) for group, color in zip(groups, colors, strict=True) if group
     ]
-    return traces[::-1]
 
 
 def _curves(

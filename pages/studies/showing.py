@@ -186,7 +186,7 @@ def draw_ranking(state: Exploring, look: Look) -> None:
     ranking = ranking[(results.n + results.n_diverged)[ranking] > 0][:MOST_RANKED]
     if not len(ranking):
         return
-    names = name, f"difference from the best ({unit_of(state, look.measure)})"
+    names = name, f"minus the best ({unit_of(state, look.measure)})"
     rows = [_row(results, axes, names, int(place), int(ranking[0])) for place in ranking]
     st.dataframe(pd.DataFrame(rows), width="stretch", height=HEIGHT - 60, hide_index=True)
     n = len(results.study.seeds)
