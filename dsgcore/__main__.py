@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 from dsgcore import __version__
 from dsgcore.cli import app, export_lesson
 from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, folder_path, help_page
-from dsgcore.cli.progress import TimeLeft
+from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import new_options
 

@@ -3,8 +3,8 @@
 import pytest
 from cases import each
 
-from dsgcore.cli.progress import Line, TimeLeft, bar
-from dsgcore.core.durations import duration_text
+from dsgcore.cli.progress import Line, bar
+from dsgcore.core.durations import TimeLeft, duration_text
 
 
 class Clock:

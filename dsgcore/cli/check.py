@@ -6,7 +6,8 @@ import argparse
 import json
 import sys
 
-from dsgcore.cli.progress import Line, TimeLeft, bar
+from dsgcore.cli.progress import Line, bar
+from dsgcore.core.durations import TimeLeft
 from dsgcore.core.text_files import check_place
 from dsgcore.diagnostics.four_runs import check_possible
 from dsgcore.diagnostics.limits import Limits, limits

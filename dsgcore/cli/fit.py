@@ -16,9 +16,10 @@ import joblib
 import numpy as np
 
 from dsgcore.baselines.registry import METHODS as COMPETITORS
-from dsgcore.cli.progress import Line, TimeLeft, bar
+from dsgcore.cli.progress import Line, bar
 from dsgcore.cli.sweep import INTERRUPTED, client_of
 from dsgcore.cluster import ClusterError
+from dsgcore.core.durations import TimeLeft
 from dsgcore.core.old_names import new_names
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files

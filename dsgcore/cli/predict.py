@@ -11,8 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from dsgcore.cli.progress import Line, TimeLeft, bar
+from dsgcore.cli.progress import Line, bar
 from dsgcore.cli.sweep import INTERRUPTED, on_cluster
+from dsgcore.core.durations import TimeLeft
 from dsgcore.core.text_files import check_place
 from dsgcore.data.out_of_core.tables import as_parquet
 from dsgcore.data.reading.names import listed_names

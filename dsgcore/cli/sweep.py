@@ -14,7 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.progress import Line, TimeLeft, bar
+from dsgcore.cli.progress import Line, bar
+from dsgcore.core.durations import TimeLeft
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import check_place, read_text
 from dsgcore.experiments import SETTINGS, Spec

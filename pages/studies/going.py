@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dsgcore.core.durations import TimeLeft
 from dsgcore.data import DataError
 from dsgcore.experiments import Spec, load_dataset
 from dsgcore.experiments.cost import GIGABYTE, Budget
@@ -55,6 +56,7 @@ class Exploring:
     refused: str = ""
     job: Job | None = None
     job_text: str = ""
+    left: TimeLeft = field(default_factory=TimeLeft)
     chosen: int | None = None
     curves: ScoreCurves = field(default_factory=ScoreCurves)
     folder: Path | None = None
@@ -140,6 +142,7 @@ def begin(state: Exploring) -> None:
     is_wanted = partial(_is_watched, "" if context is None else context.session_id)
     state.job = begin_study(study, store, folder=folder, memory=GIGABYTE, lease=LEASE_SECONDS, is_wanted=is_wanted)
     state.job_text = state.text
+    state.left.skip(state.made.n_there)
 
 
 def _keep_file(folder: Path, data: DataSpec) -> None:

@@ -37,8 +37,11 @@ def say_progress(state: Exploring, size: str) -> bool:
     assert state.made is not None
     if state.is_going and state.is_own_job:
         waits = state.job is not None and state.job.state is JobState.WAITING
-        doing = "this study waits, because the server runs another one" if waits else f"{state.made.n_there:,} done"
-        st.progress(state.made.n_there / len(state.made.runs), text=f"{size}: {doing}")
+        done, of = state.made.n_there, len(state.made.runs)
+        if waits:
+            state.left.skip(done)
+        doing = "this study waits, because the server runs another one" if waits else f"{done:,} done"
+        st.progress(done / of, text=f"{size}: {doing}{state.left.text(done, of)}")
         return True
     if state.is_going:
         st.info("The runs that you started before are still in progress. Cancel them to start these.")

@@ -6,6 +6,8 @@
   after the page was opened. Another session watches a run meanwhile (n = 2000, 256 features, "slow").
 - killed: the same in a new store. The server is killed (SIGKILL) when half of the runs are there, and another one
   continues. Stored rows must stay the same, also their seconds: no run is made twice.
+- estimates: the seconds that the page announces for studies of all settings, beside the CPU seconds of their runs in
+  two processes, and the time on the clock. The first study of each setting only loads the compiled loops.
 - views: 2,000 stored runs in each view, by Streamlit's test client; the ranking of 50,000.
 
 Seconds are wall-clock seconds. The load of the machine, which others use, is given beside them.
@@ -22,7 +24,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +35,8 @@ from streamlit.testing.v1 import AppTest
 
 from dsgcore.experiments import Run, Spec
 from dsgcore.experiments.export import summary
-from dsgcore.studies import Store, Study, StudyRuns
+from dsgcore.studies import Store, Study, StudyRuns, carry_out, local_processes, price_of
+from dsgcore.studies.work import make_run
 
 SIDE, SEEDS = 8, 5
 N_RUNS = SIDE * SIDE * SEEDS
@@ -256,7 +259,57 @@ def ranking(store: Path) -> Row:
     return f"{len(study):,} kept runs: read and ranked", "2 s", f"{seconds:.2f} s ({own:.2f} s of CPU)"
 
 
-PARTS = {"filling": filling, "killed": killed, "views": views}
+class Timed(Study):
+    """A study whose runs store their CPU seconds."""
+
+    @staticmethod
+    def make(text: str, folder: str | None = None) -> tuple:
+        """Make a run; return its parts with its CPU seconds, set-up included."""
+        begun = time.process_time()
+        spec, said, columns = make_run(text, folder)
+        return spec, said | {"seconds": time.process_time() - begun}, columns
+
+
+def small(setting: str, axis: str, **parts: dict) -> dict:
+    """Return a study of two values and three seeds."""
+    spec = {"setting": setting, **parts}
+    return {"spec": spec, "axes": [{"name": axis, "values": [0.1, 1.0]}], "seeds": [0, 1, 2]}
+
+
+WIDTH, RIDGE = "kernel.sigma", "solver.lam"
+ESTIMATED = {
+    "auc, the page's first": small("auc", WIDTH),
+    "s3vm, the page's first": small("s3vm", WIDTH),
+    "ordinal, the page's first": small("ordinal", WIDTH),
+    "similar_unlabeled, the page's first": small("similar_unlabeled", WIDTH),
+    "multiclass, the page's first": small("multiclass", RIDGE),
+    "auc, 16 iterations": small("auc", WIDTH, solver={"n_iter": 16}),
+    "s3vm, 4,000 points and 1,024 features": small(
+        "s3vm", WIDTH, data={"name": "two_moons", "n": 4000}, solver={"n_iter": 64, "n_features": 1024}
+    ),
+    "auc, breast cancer": small("auc", WIDTH, data={"name": "breast_cancer"}, solver={"n_iter": 100}),
+    "multiclass, digits": small("multiclass", RIDGE, data={"name": "digits"}, solver={"n_iter": 40}),
+}
+
+
+def estimates(folder: Path) -> list[Row]:
+    """Measure estimated and actual seconds of studies."""
+    rows, warm = [], Store(folder / "warm.sqlite")
+    with local_processes(2) as executor:
+        for name, plain in ESTIMATED.items():
+            study = Timed.from_dict(plain)
+            first = replace(study, seeds=(100, 101, 102))
+            carry_out(Timed(**vars(first)), warm, executor, 2)
+            study, begun = Timed(**vars(study)), time.monotonic()
+            outcomes = carry_out(study, Store(folder / "estimates.sqlite"), executor, 2)
+            clock, price = time.monotonic() - begun, price_of(study).seconds
+            actual = sum(outcome.stored.seconds for outcome in outcomes)
+            said = f"{price:.2f} s estimated, {actual:.2f} s of CPU (clock {clock:.2f} s)"
+            rows.append((f"estimate: {name}", "0.67 to 1.5", f"{actual / price:.2f}: {said}"))
+    return rows
+
+
+PARTS = {"estimates": estimates, "filling": filling, "killed": killed, "views": views}
 
 
 def main() -> None:
