@@ -129,7 +129,7 @@ def point_sets(run: Run, plane: Plane, split: Split | None = None) -> list[chart
     """Return the training points of a split, by default the run's, with the labels that the method sees."""
     split = run.split if split is None else split
     xy, y = plane.project(split.X_train), split.y_train
-    unlabeled = charts.PointSet("unlabeled", xy[y < 0], charts.UNLABELED, "circle-open", size=5, opacity=0.55)
+    unlabeled = charts.PointSet("unlabeled", xy[y < 0], charts.UNLABELED, "circle-open", size=5, opacity=0.75)
     return [unlabeled, *(_pairs(xy, y) if run.problem.labels == "pairs" else _classes(run, xy, y))]
 
 

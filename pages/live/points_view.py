@@ -29,7 +29,7 @@ def true_classes(run: Run, split: Split, plane: Plane) -> list[charts.PointSet]:
     """Return the unlabeled points in the colours of their hidden classes; those without a class stay grey."""
     xy, is_unlabeled = plane.project(split.X_train), split.y_train < 0
     unknown = charts.PointSet(
-        "unlabeled", xy[is_unlabeled & (split.y_hidden < 0)], charts.UNLABELED, "circle-open", size=5, opacity=0.55
+        "unlabeled", xy[is_unlabeled & (split.y_hidden < 0)], charts.UNLABELED, "circle-open", size=5, opacity=0.75
     )
     return [unknown] + [
         charts.PointSet(f"truly {name}", xy[is_unlabeled & (split.y_hidden == label)], color, "circle-open", size=5)

@@ -140,7 +140,7 @@ def _bar(bench: Bench, room: Key, state: State) -> None:
     with st.container(key="room-bar", horizontal=True, vertical_alignment="center", gap="small"):
         _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
         _button(bench, "Vote again", "again", lambda: rooms().again(room), off=state.round >= MOST_ROUNDS)
-        _button(bench, "Close", "close", lambda: rooms().end(room), off=not state.is_open)
+        _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
         with st.popover("Timer", icon=":material/timer:", disabled=not state.is_open):
             for seconds in TIMES:
                 _button(bench, f"{seconds} seconds", f"timer-{seconds}", partial(rooms().end, room, float(seconds)))

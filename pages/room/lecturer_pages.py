@@ -128,13 +128,21 @@ def _page(key: Key) -> Response:
     return HTMLResponse(page.replace("{body}", body or "<p>Nothing was asked.</p>"), headers=HEADERS)
 
 
+def _ended(answer: str) -> str:
+    return escape(answer if answer.endswith((".", "?", "!")) else f"{answer}.")
+
+
 def _section(number: int, one: Answered) -> str:
     asks, lesson = one.asked.question, one.asked.of_lesson
     if asks is None or lesson is None:
         return ""
     options = "".join(f"<li>{escape(plain_text(option.words))}</li>" for option in getattr(asks, "options", ()))
     votes = " and ".join(f"{len(guesses)} answer{'s' if len(guesses) != 1 else ''}" for guesses in one.rounds)
-    said = f"<p><b>{escape(str(one.result['answer']))}</b> {escape(str(one.result['why']))}</p>" if one.result else ""
+    said = (
+        f"<p><b>Answer: {_ended(str(one.result['answer']))}</b> {escape(str(one.result['why']))}</p>"
+        if one.result
+        else ""
+    )
     return (
         f"<section><h2>{number}. {escape(plain_text(asks.text))}</h2><p>{escape(lesson.title)} Step {one.asked.step + 1}. "
         f"{votes}.</p>{f'<ol>{options}</ol>' if options else ''}{answers(asks, one.rounds, one.result, one.picture)}{said}"

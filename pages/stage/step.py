@@ -64,7 +64,8 @@ def _guess(problem: type[Setting], place: Place) -> Any:
         with st.container(key="stage-pad"):
             return draw_curve(asks, key=key, page=problem.name)
     middle = (asks.low + asks.high) / 2
-    return st.slider(asks.text, asks.low, asks.high, middle, key=key, label_visibility="collapsed")
+    guess = st.slider(asks.text, asks.low, asks.high, middle, key=key, label_visibility="collapsed")
+    return None if is_presented() and guess == middle else guess  # a slider that a lecturer leaves alone is no guess
 
 
 def _say_while_running(bench: Bench, place: Place) -> None:

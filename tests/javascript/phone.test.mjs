@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import {stroke} from "../../pages/room/browser/curve_pad.js";
+import {stroke, ticks} from "../../pages/room/browser/curve_pad.js";
 import {nearest, neighbour} from "../../pages/room/browser/map_pad.js";
 import {Kept, Sending, WAITING} from "../../pages/room/browser/sending.js";
 import {bars, isRight, verdict} from "../../pages/room/browser/verdict.js";
@@ -95,4 +95,13 @@ test("bars are shares of each round", () => {
   assert.deepEqual(up, {name: "A", rounds: [{number: 3, share: 0.75}, {number: 0, share: 0}]});
   assert.equal(down.rounds[0].share, 0.25);
   assert.equal(bars({kind: "number", low: 0, high: 1}, [{n: 1, counts: [1, 0]}])[1].name, "0.5 to 1");
+});
+
+test("the axis of a curve has about five values at round steps, and all of them lie on it", () => {
+  assert.deepEqual(ticks(0.5, 1), [0.5, 0.6, 0.7, 0.8, 0.9, 1]);
+  assert.deepEqual(ticks(-1, 0.5), [-1, -0.5, 0, 0.5]);
+  for (const [low, high] of [[0, 0.2], [-4, 1], [0.25, 1], [0.4, 1], [0, 300]]) {
+    const found = ticks(low, high);
+    assert.ok(found.length >= 4 && found.length <= 7 && found[0] >= low && found.at(-1) <= high, found.join());
+  }
 });

@@ -1,7 +1,7 @@
 // A pad on which a curve is drawn with a finger, the mouse or arrow keys; after the reveal with the curves of all. Used by phone.js.
 import {WIDTH, clamp, element, place} from "./drawing.js";
 
-const HEIGHT = 300, LEFT = 44, RIGHT = 14, TOP = 26, BOTTOM = 34;
+const HEIGHT = 300, LEFT = 44, RIGHT = 14, TOP = 26, BOTTOM = 34, KNOT = 9;
 
 /** Return the values after a stroke from one place to another: they follow the straight line between the two. */
 export function stroke(values, xs, [x0, y0], [x1, y1]) {
@@ -11,6 +11,14 @@ export function stroke(values, xs, [x0, y0], [x1, y1]) {
     if (xs[k] >= left && xs[k] <= right && x0 !== x1) return y0 + (y1 - y0) * (xs[k] - x0) / (x1 - x0);
     return k === nearest ? y1 : value;
   });
+}
+
+/** Return the values at which an axis has its grid: about five, at round steps. */
+export function ticks(low, high) {
+  const least = (high - low) / 5.5, power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map(factor => factor * power).find(one => one >= least);
+  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+  return Array.from({length: last - first + 1}, (_, k) => Number(((first + k) * step).toPrecision(6)));
 }
 
 export class CurvePad {
@@ -24,6 +32,8 @@ export class CurvePad {
     this.knots = question.shares.map((share, k) => this.knot(share, k));
     this.svg.addEventListener("pointerdown", event => this.down(event));
     this.svg.addEventListener("pointermove", event => { if (this.held) this.move(event); });
+    // A stroke that ends fast is a fling to the browser, which would swallow the tap that follows.
+    this.svg.addEventListener("touchstart", event => { if (!this.isOver) event.preventDefault(); }, {passive: false});
     for (const name of ["pointerup", "pointercancel"]) this.svg.addEventListener(name, () => this.up());
     this.show();
   }
@@ -37,10 +47,10 @@ export class CurvePad {
 
   axes() {
     const {low, high, words} = this.question;
-    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-      const value = low + share * (high - low), y = this.y(value);
+    for (const value of ticks(low, high)) {
+      const y = this.y(value);
       element("path", {class: "grid", d: `M${LEFT} ${y}H${WIDTH - RIGHT}`}, this.svg);
-      element("text", {x: LEFT - 6, y: y + 4, "text-anchor": "end"}, this.svg, String(Number(value.toPrecision(2))));
+      element("text", {x: LEFT - KNOT - 3, y: y + 4, "text-anchor": "end"}, this.svg, String(value).replace("-", "−"));
     }
     element("path", {class: "frame", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`}, this.svg);
     element("text", {x: LEFT, y: HEIGHT - 12}, this.svg, "start");
@@ -51,7 +61,7 @@ export class CurvePad {
   knot(share, k) {
     const {words, low, high} = this.question;
     const when = share ? `after ${Math.round(share * 100)} % of the run` : "at the start";
-    const knot = element("circle", {class: "own", r: 9, cx: this.xs[k], tabindex: 0, role: "slider", "aria-orientation": "vertical",
+    const knot = element("circle", {class: "own", r: KNOT, cx: this.xs[k], tabindex: 0, role: "slider", "aria-orientation": "vertical",
       "aria-label": `${words}, ${when}`, "aria-valuemin": low, "aria-valuemax": high}, this.svg);
     knot.addEventListener("keydown", event => this.pressed(event, k));
     return knot;
