@@ -32,6 +32,8 @@ function create(parent, data) {
     return knot;
   });
   svg.addEventListener("pointerdown", event => { svg.setPointerCapture(event.pointerId); drag(drawing, svg, event, true); });
+  // A stroke that ends fast is a fling to the browser, which would swallow the tap that follows.
+  svg.addEventListener("touchstart", event => event.preventDefault(), {passive: false});
   svg.addEventListener("pointermove", event => { if (drawing.held !== null) drag(drawing, svg, event, false); });
   for (const name of ["pointerup", "pointercancel"])
     svg.addEventListener(name, () => { if (drawing.held !== null) { drawing.held = null; tell(drawing); } });

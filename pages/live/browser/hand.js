@@ -170,6 +170,8 @@ export function createHand({root, node}, send) {
     }
     redraw();
   });
+  // A stroke that ends fast is a fling to the browser, which would swallow the tap that follows.
+  area.addEventListener("touchstart", event => { if (isStroke()) event.preventDefault(); }, {passive: false});
   area.addEventListener("pointermove", event => {
     if (!points || !at) return;
     brush = here(event);
