@@ -18,6 +18,7 @@ from pages.controls.controls import controls_for, dataset_choice
 from pages.stage.marks import _checked as _checked_marks
 from pages.stage.marks import mark_of
 from pages.stage.moves import _while_there, answered, go_to_step, next_lesson
+from pages.stage.step import unbroken
 from pages.workbench.drawn_curve import _checked
 
 AUC = profile_of(SETTINGS["auc"]).guided
@@ -150,6 +151,16 @@ def test_an_option_that_is_a_sentence_keeps_one_full_stop():
     assert ".*." not in words(app)
 
 
+def test_a_formula_and_a_per_cent_sign_stay_on_one_line():
+    assert unbroken("|f − h|² is 5 % of |h|².").split(" ") == [
+        "|f\xa0−\xa0h|\u2060²",
+        "is",
+        "5\xa0%",
+        "of",
+        "|h|\u2060².",
+    ]
+
+
 def test_an_asterisk_in_an_answer_ends_no_emphasis():
     app = open_lesson("decaying-step:3:1")
     finished(app)
@@ -212,6 +223,17 @@ def test_the_axes_and_the_legend_are_there_before_the_run():
     legend, ends = drawn_on(open_lesson("unlabeled"), "chart-score")
     assert legend == ["labels only", "test points"]
     assert ends[0] < 0.5 < 1.0 < ends[1]
+
+
+def test_random_choices_are_drawn_with_the_outcome_that_is_compared_with_them():
+    app = open_lesson("five-labels")
+    assert drawn_on(app, "chart-score")[0][2:] == ["random choices: median", "10 % to 90 %", "10 % to 90 %", "best"]
+    app.radio[0].set_value(app.radio[0].options[0]).run()
+    app.button(key="lesson-run").click().run()
+    while bench(app).lesson.place.outcome is None:
+        app.run()
+    median, low, high, best = (trace["y"][0] for trace in figures(app)["chart-score"]["data"][2:])
+    assert low < median < high < best
 
 
 def test_a_drawn_guess_lies_on_the_chart_of_the_outcome():

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dsgcore.experiments import History, LiveRun, Run, theory_of
-from dsgcore.experiments.random_choices import BAND, known_choices
 from dsgcore.glossary import meaning
 from dsgcore.solver.diagnostics import slope
 from dsgcore.solver.plan import tail_start
@@ -105,7 +104,6 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     curves += _curves(run.history, "score_labeled", known, charts.UNLABELED, **style)
     curves += _curves(run.history, "score_test", "test", ink, sentence=words.test_score(run))
     curves += _averaged(run, "score_average", ink)
-    curves += _choices(run, view)
     figure = charts.line_chart(
         curves,
         title=run.problem.score_name[0].upper() + run.problem.score_name[1:],
@@ -118,28 +116,6 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     if view.finish is not None:
         figure["data"].append(finish_line(view.finish, run.n_iter))
     return figure
-
-
-def _choices(run: Run, view: View) -> list[charts.Curve]:
-    """Return the median, the band and the best of random choices of the labels, if the lesson's step compares with them."""
-    is_asked = view.scene is not None and any(name.startswith("choice") for name in view.scene.measures)
-    found = known_choices(run.spec) if is_asked else None
-    if found is None:
-        return []
-    low, middle, high = np.quantile(found.scores, (BAND[0], 0.5, BAND[1]))
-    named = {
-        "random choices, median": middle,
-        "random choices, 10 % to 90 %": low,
-        "": high,
-        "best random choice": found.scores[-1],
-    }
-    dashes, x = ("dashdot", "dot", "dot", "longdash"), np.array([0.0, run.n_iter])
-    return [
-        charts.Curve(
-            name or "random choices, 10 % to 90 %", x, np.full(2, value), charts.BOUND, dash, 1.5, in_legend=bool(name)
-        )
-        for (name, value), dash in zip(named.items(), dashes, strict=True)
-    ]
 
 
 def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.experiments import History, LiveRun
+from dsgcore.experiments import History, LiveRun, Run
+from dsgcore.experiments.random_choices import BAND, known_choices
 from dsgcore.settings.guided.questions import SHARES
 from dsgcore.solver.plan import tail_start
 from pages.charts import figures as charts
@@ -57,7 +58,25 @@ def _score(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:
     if "score_labeled" in scene.measures:
         curves.append(_curve(run.history, "score_labeled", words.train(run)[0], charts.UNLABELED, dash="dash"))
     curves.append(_curve(run.history, "score_test", "test points", ink))
-    return [*curves, *_average(live, view, "score", ink)], alt_score(live)
+    choices = _choices(run) if any(name.startswith("choice") for name in scene.measures) else []
+    return [*curves, *_average(live, view, "score", ink), *choices], alt_score(live)
+
+
+def _choices(run: Run) -> list[charts.Curve]:
+    """Return the median, the band and the best of random choices of the labels; without points before they are known."""
+    found = known_choices(run.spec)
+    low, middle, high = (np.nan,) * 3 if found is None else np.quantile(found.scores, (BAND[0], 0.5, BAND[1]))
+    lines = (
+        ("random choices: median", middle, "dashdot"),
+        ("10 % to 90 %", low, "dot"),
+        ("", high, "dot"),  # the other edge of the band
+        ("best", np.nan if found is None else found.scores[-1], "longdash"),
+    )
+    x = NOTHING if found is None else np.array([0.0, run.n_iter])
+    return [
+        charts.Curve(name or "10 % to 90 %", x, np.full(len(x), value), charts.BOUND, dash, 1.5, in_legend=bool(name))
+        for name, value, dash in lines
+    ]
 
 
 def _error(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:

@@ -67,7 +67,6 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         follow(problem, bench, asked)
     with areas["pictures"]:
         _pictures(problem, bench, place, status, may_begin=asked is not None)
-    place.note(None if bench.hand.lacks else bench.live)
     with areas["room"]:  # it may add a notice, which the text shows
         room(problem, bench, place)
         draw_notes(place)
@@ -106,6 +105,9 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, status: DeltaG
         return
     bench.view = view_of(bench.live, bench.hidden, _scene(bench, place))
     go_further(bench)
+    place.note(
+        None if bench.hand.lacks else bench.live
+    )  # before the chart, which shows what the outcome is compared with
     keep_place(problem, bench)
     with drawing.turn(is_urgent=True):
         data = head_data(bench)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import streamlit as st
@@ -15,6 +16,7 @@ from pages.workbench.drawn_curve import draw_curve
 from pages.workbench.layout import ANSWER, is_presented
 from pages.workbench.room_view import LETTERS
 
+_FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
 # Measures that are no number to read, or that the reader sets.
 NOT_SAID = {"verdict", "gain", "growth", "n_features", "batch"}
 
@@ -28,7 +30,7 @@ def text(bench: Bench, place: Place) -> None:
     """Draw the text before the run, and sentences about the link that the page could not follow."""
     for notice in bench.link.notices:
         st.warning(notice, icon=":material/link_off:")
-    st.markdown(place.step.text)
+    st.markdown(unbroken(place.step.text))
 
 
 def answer(problem: type[Setting], bench: Bench, place: Place) -> Any:
@@ -91,7 +93,7 @@ def _not_yet(place: Place) -> str:
 
 def _explain(place: Place) -> None:
     """Compare the guess with the outcome, and say why it came so."""
-    st.markdown(f"{verdict(place)} {place.step.explanation}")
+    st.markdown(f"{verdict(place)} {unbroken(place.step.explanation)}")
     asks = place.step.asks
     if isinstance(asks, Estimate) and place.guess is not None and place.outcome is not None:
         came_to = place.outcome.get(asks.measure)
@@ -135,7 +137,15 @@ def _picked(asks: Pick, guess: int, outcome: dict[str, float], right: bool | Non
 
 def escaped(words: str) -> str:
     """Escape asterisks, such as that of C*, for use inside emphasis."""
-    return words.replace("*", r"\*").replace(" %", "\N{NO-BREAK SPACE}%")
+    return unbroken(words.replace("*", r"\*"))
+
+
+def unbroken(words: str) -> str:
+    """Keep a formula such as |f − h|², and a number with its per cent sign, on one line."""
+    whole = _FORMULA.sub(
+        lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}").replace("|²", "|\N{WORD JOINER}²"), words
+    )
+    return whole.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:
