@@ -26,6 +26,10 @@ from pages.studies.progress import TICK_SECONDS, draw_button, say_progress
 BY_KEY, SEEDS, LINK = "c_by", "c_seeds", "runs"
 USUAL_SEEDS, MOST_SEEDS = 5, 20
 HEIGHT = 400
+_WIDTHS = {  # pixels
+    name: st.column_config.Column(width=width)
+    for name, width in (("minus A", 85), ("95 % interval", 165), ("seeds", 60))
+}
 X_TITLES = {
     ITERATIONS: "iteration t",
     EVALUATIONS: "random features × points in mini-batches",
@@ -164,13 +168,14 @@ def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) ->
         n, n_diverged = results.n[i], results.n_diverged[i]
         seeds = f"{n}" if n + n_diverged == n_seeds else f"{n} of {n_seeds}"
         seeds += f", {n_diverged} diverged" if n_diverged else ""
-        difference = said_difference(results.compared(i, 0)) if i else ""
+        difference, _, interval = (said_difference(results.compared(i, 0)) if i else "").rstrip("]").partition(" [")
         mean = f"{results.mean[i]:.4g}{error}" if results.n[i] else "–"
-        rows.append({"run": name, f"test {specs[i].problem.score_name}": mean, "minus A": difference, "seeds": seeds})
-    st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True)
+        row = {"run": name, f"test {specs[i].problem.score_name}": mean, "minus A": difference}
+        rows.append(row | {"95 % interval": interval.replace(", ", " to "), "seeds": seeds})
+    st.dataframe(pd.DataFrame(rows), width="stretch", hide_index=True, column_config=_WIDTHS)
     st.caption(
-        "Mean ± standard error over seeds. The difference from A is paired over seeds; with three or more "
-        "seeds it has a 95 % interval."
+        "Mean ± standard error over seeds. The difference from A is paired over seeds. It has an interval if there are "
+        "three or more seeds."
     )
     table = differing(specs, [name[0] for name in names], leave_out=("seed",))
     if table:

@@ -62,7 +62,8 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):  
     scores, parameters = (frame.value for frame in app.dataframe)
     assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
     difference = runs.results("score").compared(1, 0)
-    assert scores["minus A"][1] == f"{difference.mean:+.2g} [{difference.low:+.2g}, {difference.high:+.2g}]"
+    assert scores["minus A"][1] == f"{difference.mean:+.2g}"
+    assert scores["95 % interval"][1] == f"{difference.low:+.2g} to {difference.high:+.2g}"
     assert parameters.set_index("parameter").T.to_dict() == {
         "Step size": {"A": "0.5", "B": "0.1"},
         "Iterations": {"A": "6", "B": "4"},
