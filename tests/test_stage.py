@@ -164,7 +164,7 @@ def test_a_formula_and_a_per_cent_sign_stay_on_one_line():
 def test_an_asterisk_in_an_answer_ends_no_emphasis():
     app = open_lesson("decaying-step:3:1")
     finished(app)
-    assert "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|²*." in words(app)
+    assert "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|\u2060²*." in words(app)
 
 
 def test_a_step_has_its_own_controls_and_they_are_locked_until_the_guess():
