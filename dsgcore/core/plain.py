@@ -1,7 +1,9 @@
-"""Reader of plain data: dataclasses whose fields are parameters, from objects and lists as JSON and TOML give them."""
+"""Reader of plain data, as JSON and TOML give them, into dataclasses whose fields are parameters; and its canonical JSON text."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, replace
 from typing import Any, TypeVar
@@ -11,6 +13,7 @@ from dsgcore.core.parameters import PARAMETER, Parameter, ParameterError, field_
 Made = TypeVar("Made")
 # Default of a field that must be given.
 REQUIRED: Any = MISSING
+_NUMBERS = re.compile(r"\[[\s\d.,eE+-]+\]")  # a list of numbers
 
 
 @dataclass(frozen=True)
@@ -110,3 +113,13 @@ def read(cls: type[Made], plain: object, place: str, **more: Any) -> Made:
         return cls(**values, **more)
     except ParameterError as error:  # from a check of several fields together
         raise ParameterError(f"{place} {error}") from None
+
+
+def json_text(plain: dict[str, Any], *, indent: int | None) -> str:
+    """Return JSON with sorted keys and the shortest exact floats; without `indent`, without white space.
+
+    With `indent`, a list of numbers stays on one line: thousands of coordinates would otherwise take a line each.
+    """
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(plain, sort_keys=True, indent=indent, separators=separators, allow_nan=False)
+    return text if indent is None else _NUMBERS.sub(lambda found: " ".join(found[0].split()), text)

@@ -25,9 +25,9 @@ from dsgcore.data import (
 from dsgcore.data.chosen_labels import CHOICES
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.file_data import FileStore, read_file
+from dsgcore.experiments.kernel_words import usual_width_of
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec, named_in_errors
-from dsgcore.experiments.widths import usual_width_of
 from dsgcore.kernels.widths import usual_width
 
 

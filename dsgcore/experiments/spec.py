@@ -13,10 +13,11 @@ from typing import Any
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, known, quoted
-from dsgcore.core.plain import Anything, Items
+from dsgcore.core.plain import Anything, Items, json_text
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.options import SEED
+from dsgcore.experiments.kernel_words import usual_width_of
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
@@ -31,8 +32,6 @@ from dsgcore.experiments.settings import (
     solver_parameters,
     without_edits,
 )
-from dsgcore.experiments.spec_text import json_text
-from dsgcore.experiments.widths import usual_width_of
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.settings import profile_of

@@ -1,9 +1,7 @@
 """The idea of doubly stochastic gradients in numbers: random waves, their sum, one step, its size, and its noise."""
 
 from dsgcore.explained.bowl import Bowl, bowl_of, objectives, rolled
-from dsgcore.explained.example import Example, example
-from dsgcore.explained.noises import SWITCHES, Noises, noises
-from dsgcore.explained.steps import Added, first_steps
+from dsgcore.explained.example import SWITCHES, Added, Example, Noises, example, first_steps, noises
 from dsgcore.explained.waves import Sum, exact_bump, single_waves, sums_of_waves, sums_on_a_line
 
 __all__ = [

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.experiments import Setting, default_spec
-from dsgcore.experiments.kernel_words import words_of
+from dsgcore.experiments.kernel_words import usual_width_of, words_of
 from dsgcore.experiments.settings import FILE, kernel_names
-from dsgcore.experiments.widths import usual_width_of
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_gaussian
 from pages.controls.own_file import own_file
