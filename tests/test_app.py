@@ -174,14 +174,22 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     assert len(app.error) == 0
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_home_and_the_data_page_lead_to_every_setting(name):
+@pytest.fixture(scope="module")
+def linked():
+    """The pages that home leads to, and those that a set on the data page does."""
     app = AppTest.from_file(APP, default_timeout=60).run()
-    assert name in {link.proto.page for link in app.get("page_link")}
+    from_home = {link.proto.page for link in app.get("page_link")}
     app.query_params["set"] = "Two moons"
     app.switch_page("pages/data.py").run()
     assert not app.exception
-    assert name in {link.proto.page for link in app.get("page_link")}
+    return from_home, {link.proto.page for link in app.get("page_link")}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_home_and_the_data_page_lead_to_every_setting(linked, name):
+    from_home, from_data = linked
+    assert name in from_home
+    assert name in from_data
 
 
 def away_from_defaults(problem):

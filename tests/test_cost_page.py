@@ -46,14 +46,14 @@ def test_a_slider_that_asks_for_too_much_leaves_the_run_as_it_is():
 
 def test_a_link_to_a_late_iteration_is_gone_to_piece_by_piece(monkeypatch):
     monkeypatch.setattr(benches, "LONGEST_GO", 0.0)
-    app = open_page("auc", n_iter="40", at="20-playing")
+    app = open_page("auc", n_iter="40", at="8-playing")
     bench = bench_of(app, "auc")
-    assert 0 < bench.live.run.t < 20
-    assert "going to step 20" in status(app)
+    assert 0 < bench.live.run.t < 8
+    assert "going to step 8" in status(app)
     for _ in range(100):
         if bench.link.going_to:
             app.run()
-    assert bench.live.run.t >= 20
+    assert bench.live.run.t >= 8
     assert bench.is_playing
     assert said(app) == []
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
-import sys
+import runpy
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from naive_edits import edited as naive_edited
 
 from dsgcore import Spec, SpecError
+from dsgcore.__main__ import main
 from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
 from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
@@ -79,7 +79,7 @@ def test_an_edited_run_is_repeated_to_the_bit_by_its_text_and_differs_from_the_r
     assert repr(numbers(Run.replay(spec, 5), 0)) == repr(own)
 
 
-def test_the_exported_script_and_the_command_give_the_same_numbers(tmp_path):
+def test_the_exported_script_and_the_command_give_the_same_numbers(tmp_path, monkeypatch):
     plain = Spec.from_dict(SMALL)
     spec = Spec.from_dict(with_edits(plain.to_dict(), *some_edits(plain)))
     own = Run(spec)
@@ -87,9 +87,9 @@ def test_the_exported_script_and_the_command_give_the_same_numbers(tmp_path):
     own.history.write_csv(tmp_path / "own.csv")
     (tmp_path / "repeat.py").write_text(script(spec, 5), encoding="utf-8")
     (tmp_path / "spec.json").write_text(spec.to_json(), encoding="utf-8")
-    subprocess.run([sys.executable, "repeat.py"], cwd=tmp_path, check=True, capture_output=True)
-    command = [sys.executable, "-m", "dsgcore", "run", "spec.json", "--out", "out"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("repeat.py", run_name="__main__")
+    assert main(["run", "spec.json", "--out", "out"]) == 0
     own_text = (tmp_path / "own.csv").read_bytes()
     assert (tmp_path / "history.csv").read_bytes() == own_text
     assert (tmp_path / "out" / "history.csv").read_bytes() == own_text

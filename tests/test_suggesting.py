@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import types
 import warnings
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 import pytest
+from clocks import use_steady_clock
 from numpy.typing import NDArray
 from scipy import stats
 from sklearn.datasets import make_moons
@@ -28,14 +28,7 @@ QUICK = {"n_iter": 40, "n_features": 32, "batch_size": 16, "random_state": 0}
 
 @pytest.fixture
 def steady_clock(monkeypatch):
-    """A clock that each question moves by an eighth of a second: the search is the same every time."""
-    now = [0.0]
-
-    def monotonic():
-        now[0] += 0.125
-        return now[0]
-
-    monkeypatch.setattr(halving, "time", types.SimpleNamespace(monotonic=monotonic))
+    use_steady_clock(monkeypatch, 0.125)
 
 
 def of(kind):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import types
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from cases import each
+from clocks import use_steady_clock
 
 from dsgcore.core.parameters import ParameterError
 from dsgcore.experiments import SETTINGS, Run, Spec, begin_suggesting, load_split, suggest_values, with_values
 from dsgcore.experiments.engine import ENGINES
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import FoldError
-from dsgcore.tuning import halving
 
 pytestmark = pytest.mark.compiled
 
@@ -29,14 +28,7 @@ def spec_of(setting, **more):
 
 @pytest.fixture
 def steady_clock(monkeypatch):
-    """A clock that each question moves by a hundredth of a second: the search is the same every time."""
-    now = [0.0]
-
-    def monotonic():
-        now[0] += 0.01
-        return now[0]
-
-    monkeypatch.setattr(halving, "time", types.SimpleNamespace(monotonic=monotonic))
+    use_steady_clock(monkeypatch, 0.01)
 
 
 @each("average", [None, "tail"])
