@@ -52,7 +52,7 @@ def open_drawn(open_page, path, **options):
     return page
 
 
-def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(open_page):
+def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(open_page, wait_ready):
     page = open_drawn(open_page, "auc?at=30")
     chart = page.locator("#chart-error")
     tip = chart.get_by_role("tooltip")
@@ -73,10 +73,10 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     page.locator(".st-key-step button").first.click()
     expect(page.locator(".live-status")).to_contain_text("step 31 of")
     page.wait_for_function(f"{shown} === 'legendonly'")  # it stays hidden when the chart is updated
+    assert_what_the_numbers_mean_is_reached_by_keyboard(page, wait_ready)
 
 
-def test_what_the_numbers_mean_is_reached_by_keyboard(open_page, wait_ready):
-    page = open_drawn(open_page, "auc?at=30")
+def assert_what_the_numbers_mean_is_reached_by_keyboard(page, wait_ready):
     page.locator(FILLED).first.wait_for(state="attached", timeout=30_000)  # a part that is drawn again loses the focus
     wait_ready(page)
     tiles = page.locator(".live-tiles")

@@ -20,7 +20,7 @@ def count(page, text):
     expect(page.locator(".hand-count")).to_contain_text(text, timeout=30_000)
 
 
-def test_keys_alone_label_a_point_and_take_the_label_away(open_page):
+def test_keys_alone_label_points_take_a_label_away_and_open_the_classes_of_a_point(open_page):
     page = opened(open_page)
     page.locator(".hand-area").focus()
     for key in ("ArrowRight", "ArrowUp", "2"):
@@ -31,6 +31,11 @@ def test_keys_alone_label_a_point_and_take_the_label_away(open_page):
     count(page, "6 of 6 labels")
     page.keyboard.press("Control+z")
     count(page, "7 of 6 labels")
+    page.locator(".hand-area").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.locator(".hand-box").get_by_role("button", name="negative").click()
+    count(page, "8 of 6 labels")
 
 
 def test_a_painted_set_is_the_same_in_another_window_and_axe_has_no_objection(open_page):
@@ -50,12 +55,3 @@ def test_a_painted_set_is_the_same_in_another_window_and_axe_has_no_objection(op
     other = opened(open_page, "auc" + address.partition("/auc")[2], is_first_visit=True)
     expect(other.locator(".live-position")).to_contain_text("done", timeout=60_000)
     assert other.locator(".live-value").all_inner_texts() == said
-
-
-def test_a_click_opens_the_classes_of_a_point(open_page):
-    page = opened(open_page)
-    page.locator(".hand-area").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.locator(".hand-box").get_by_role("button", name="negative").click()
-    count(page, "7 of 6 labels")
