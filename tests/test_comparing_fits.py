@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.dummy import DummyClassifier
 from test_comparing import scores_only
 
+from dsgcore.__main__ import main
 from dsgcore.comparing import FitRequest, Sample, compare, fits
 from dsgcore.comparing.kept import KeptFits
 from dsgcore.comparing.methods import Method
@@ -60,13 +61,10 @@ def test_a_method_that_needs_too_much_memory_or_time_ends_and_is_tried_again(tmp
 
 @pytest.mark.compiled
 def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
-    command = [sys.executable, "-m", "dsgcore", "compare", "iris", "--n-labeled", "30", "--seeds", "4", "--jobs", "1"]
-    command += ["--methods", ",".join(TWO), "--no-curves", "--seconds", "600", "--csv", str(tmp_path / "table.csv")]
-
-    def made(store, **pipes):
-        return subprocess.Popen([*command, "--store", str(tmp_path / store)], stdout=subprocess.DEVNULL, **pipes)
-
-    killed = made("one.sqlite", stderr=subprocess.PIPE)
+    given = ["compare", "iris", "--n-labeled", "30", "--seeds", "4", "--jobs", "1", "--methods", ",".join(TWO)]
+    given += ["--no-curves", "--seconds", "600", "--csv", str(tmp_path / "table.csv"), "--store"]
+    command = [sys.executable, "-m", "dsgcore", *given, str(tmp_path / "one.sqlite")]
+    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     with killed.stderr:
         while not (killed.stderr.read(1) or b"0").isdigit():  # the first fits are done
             pass
@@ -74,6 +72,6 @@ def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
     assert killed.wait() < 0
     tables = []
     for store in ("one.sqlite", "two.sqlite"):
-        assert made(store, stderr=subprocess.DEVNULL).wait() == 0
+        assert main([*given, str(tmp_path / store)]) == 0
         tables.append(scores_only(pd.read_csv(tmp_path / "table.csv")))
     pd.testing.assert_frame_equal(*tables)
