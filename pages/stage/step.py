@@ -141,11 +141,11 @@ def escaped(words: str) -> str:
 
 
 def unbroken(words: str) -> str:
-    """Keep a formula such as |f − h|², and a number with its per cent sign, on one line."""
+    """Keep a formula such as |f − h|² or σ = 2, and a number with its per cent sign, on one line."""
     whole = _FORMULA.sub(
         lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}").replace("|²", "|\N{WORD JOINER}²"), words
     )
-    return whole.replace(" %", "\N{NO-BREAK SPACE}%")
+    return whole.replace(" %", "\N{NO-BREAK SPACE}%").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:
