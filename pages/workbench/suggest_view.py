@@ -210,7 +210,7 @@ def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: di
     if found.reason:
         return f"**The values stay**: {plain(found.sentence())}"
     if not changes:
-        best = f" The best one reaches {measured}." if measured else ""
+        best = f" The largest gain is {measured}." if measured else ""
         return f"**The values stay**: in {found.seconds:.0f} s, none of {n} candidates was clearly better on held-out folds.{best}"
     own = _values(asked.spec, changes)
     said = ", ".join(
@@ -233,7 +233,7 @@ def _row(number: int, found: Suggestion, own: dict[str, Any], offered: dict[str,
     is_own = not one.parameters
     return {
         "row": str(number + 1),
-        "": "current values" if is_own else "",
+        "": "current" if is_own else "",
         "score": f"{one.mean:.4f}" if np.isfinite(one.mean) else "diverged",
         "difference": f"{gain:+.4f}" if np.isfinite(gain) and not is_own else "",
         "95 % interval": f"{gain - reach:+.4f} to {gain + reach:+.4f}" if np.isfinite(reach) and not is_own else "",
