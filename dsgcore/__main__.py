@@ -112,7 +112,9 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
     sweep.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that carries out the runs")
     sweep.add_argument(
-        "--optuna", metavar="STORAGE_URL", help="also write each run as a trial, for instance to sqlite:///trials.db"
+        "--optuna",
+        metavar="STORAGE_URL",
+        help="also write each run as a trial of this Optuna storage, such as sqlite:///trials.db",
     )
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
 
@@ -259,7 +261,7 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
     "bench": (
         _add_bench,
         "measure how fast this machine computes random features",
-        "Measure how fast this machine computes random features, beside the least time that it needs (the floor). "
+        "Measure how fast this machine computes random features, and compare with the least possible time (the floor). "
         "A missed target says by how much.",
         "bench --json speed.json",
     ),
