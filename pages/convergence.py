@@ -16,7 +16,7 @@ from pages.studies.examples import (
 )
 from pages.studies.going import Exploring, exploring, refresh, store_of
 from pages.studies.looking import draw_and_look
-from pages.studies.progress import TICK_SECONDS, draw_button, say_status
+from pages.studies.progress import draw_download, draw_transport, tick_of
 from pages.studies.trajectory_asking import AskedTrajectories, draw_question
 
 PLACE = "ways"
@@ -34,24 +34,9 @@ def page() -> None:
     asked = draw_and_look(state, draw_question)
     if asked is None or not is_ready():
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
-        # There are always the same two places, because elements move when one before them disappears.
-        with st.container(width="content"):
-            draw_button(state, "ways")
-        with st.container(width="stretch"):
-            tick = TICK_SECONDS if state.is_going else None
-            st.fragment(_status, run_every=tick)()
+    draw_transport(state, "ways", "curve")
     if state.made is not None:
-        st.fragment(_answer, run_every=tick)(asked, state.is_going)
-
-
-def _status() -> None:
-    """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
-    state = exploring(PLACE)
-    if state.made is not None:
-        refresh(state)
-        with st.container(key="study-status"):
-            say_status(state, "curve")
+        st.fragment(_answer, run_every=tick_of(state))(asked, state.is_going)
 
 
 def _answer(asked: AskedTrajectories, was_going: bool) -> None:
@@ -70,15 +55,7 @@ def _answer(asked: AskedTrajectories, was_going: bool) -> None:
         showing.draw_charts(asked, shown, quantity, over)
         showing.draw_table(asked, shown, quantity)
         showing.draw_assumptions(shown)
-        st.download_button(
-            "All curves (CSV)",
-            lambda: showing.table_of_ways(shown),
-            "convergence.csv",
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-            key="get-convergence.csv",
-        )
+        draw_download("All curves (CSV)", "convergence.csv", lambda: showing.table_of_ways(shown))
     if example is not None:
         draw_values_of_ways(asked)
     if was_going and not state.is_going:

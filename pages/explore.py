@@ -9,10 +9,10 @@ from pages.shell.warm_up import is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
 from pages.studies.examples import draw_example_study, waits_for_study
-from pages.studies.going import Exploring, exploring, refresh
+from pages.studies.going import exploring, refresh
 from pages.studies.looking import draw_and_look
 from pages.studies.measures import read_curves, results_of
-from pages.studies.progress import TICK_SECONDS, draw_button, say_status
+from pages.studies.progress import draw_transport, tick_of
 
 
 def page() -> None:
@@ -26,7 +26,7 @@ def page() -> None:
     get_ready()
     if draw_and_look(state, draw_question) is None or not is_ready():
         return
-    _transport(state)
+    draw_transport(state, "study", "point")
     if state.made is None:
         return
     measure, view = showing.choose_view(state)
@@ -36,28 +36,9 @@ def page() -> None:
     has_brush = bool(state.made.study.axes) and showing.is_parallel(state.made.study, view)
     is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None
     look = showing.Look(measure, view, is_kept, state.chosen)
-    st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(look, state.is_going)
+    st.fragment(_answer, run_every=tick_of(state))(look, state.is_going)
     if state.made.n_there:
         showing.draw_way_out(state, look)
-
-
-def _transport(state: Exploring) -> None:
-    """Draw the button that starts and cancels the work, and its progress."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
-        # There are always the same two places, because elements move when one before them disappears.
-        with st.container(width="content"):
-            draw_button(state, "study")
-        with st.container(width="stretch"):
-            st.fragment(_status, run_every=TICK_SECONDS if state.is_going else None)()
-
-
-def _status() -> None:
-    """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
-    state = exploring("explore")
-    if state.made is not None:
-        refresh(state)
-        with st.container(key="study-status"):
-            say_status(state, "point")
 
 
 def _answer(look: showing.Look, was_going: bool) -> None:

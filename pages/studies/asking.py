@@ -11,10 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, grid
 from dsgcore.experiments import SETTINGS, Setting, Spec
-from dsgcore.experiments.settings import FILE
 from dsgcore.studies import Study
 from dsgcore.studies.study import MOST_AXES
-from pages.controls import controls
 from pages.controls.control import Control, automatic_of, key_of, number, shown
 from pages.studies.beginning import NUMBER, RANGE, VALUES, VARY, Beginning
 
@@ -47,22 +45,12 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
 
     Return None if the reader must still choose a file. Raise `SpecError` if a value does not fit.
     """
-    problem = BEGINNING.setting()
-    dataset = BEGINNING.dataset(problem)
-    own = BEGINNING.upload(problem, upload) if dataset == FILE else None
-    BEGINNING.read_link_once(problem, dataset, BEGINNING.offered(problem, dataset))
-    offered = BEGINNING.offered(problem, dataset)
-    axes = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
-    with main:
-        chosen, said, seeds = _variation(problem, axes)
-    values = BEGINNING.others(offered, {axes[name].parameter.name for name in chosen})
-    BEGINNING.end()
-    if dataset == FILE and own is None:
+    found = BEGINNING.question(main, upload, _variation)
+    if found is None:
         return None
-    spec = BEGINNING.checked(controls.to_spec(problem, values, dataset, 0, own))
+    spec, (said, seeds, labels) = found
     budget = {"best_first": bool(st.session_state[BEST_FIRST])}
-    plain = {"spec": spec.to_dict(), "axes": said, "seeds": list(range(seeds)), "budget": budget}
-    return Asked(spec, plain, {name: control.parameter for name, control in axes.items()})
+    return Asked(spec, {"spec": spec.to_dict(), "axes": said, "seeds": list(range(seeds)), "budget": budget}, labels)
 
 
 def can_be_axis(control: Control) -> bool:
@@ -73,9 +61,13 @@ def can_be_axis(control: Control) -> bool:
     )
 
 
-def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[list[str], list[dict[str, Any]], int]:
-    """Draw the varied sliders, their values, and the number of seeds; return the axes' names, their plain data, and that
-    number."""
+Variation = tuple[list[dict[str, Any]], int, dict[str, Parameter]]
+
+
+def _variation(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[Variation, set[str]]:
+    """Draw the varied sliders, their values, and the number of seeds; return the axes' plain data, that number, and all
+    controls that can be axes, and the names of the varied ones."""
+    axes = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
     usual, vary = _usual_axes(axes), PREFIX + key_of(problem, VARY)
     BEGINNING.usual(vary, usual)
     first, second, third = st.columns([4, 1, 1.5], gap="small", vertical_alignment="bottom")
@@ -126,7 +118,8 @@ def _variation(problem: type[Setting], axes: Mapping[str, Control]) -> tuple[lis
         for place, name in zip(st.columns(2, gap="medium"), row, strict=False):
             with place:
                 said.append(draw_axis(name, axes[name], BEGINNING, points))
-    return chosen, said, int(seeds)
+    varied = {axes[name].parameter.name for name in chosen}
+    return (said, int(seeds), {name: control.parameter for name, control in axes.items()}), varied
 
 
 def _usual_axes(axes: Mapping[str, Control]) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -21,9 +21,24 @@ from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of, offer_own, store
 from pages.upload.upload import draw_upload
 
+Answer = TypeVar("Answer")
 SETTING, VARY = "setting", "vary"
 # Endings of the keys of an axis' widgets.
 ENDS = VALUES, RANGE, NUMBER = "_values", "_range", "_n"
+
+
+def pick(label: str, options: Iterable[str], usual: str, key: str, say: Callable[[str], str] = str) -> str:
+    """Draw a choice of how the answer is shown, which the link keeps."""
+    return st.segmented_control(
+        label,
+        list(options),
+        default=usual,
+        required=True,
+        key=key,
+        bind="query-params",
+        format_func=say,
+        label_visibility="collapsed",
+    )
 
 
 @dataclass(frozen=True)
@@ -46,6 +61,33 @@ class Beginning:
     kept: tuple[str, ...]
     settings: tuple[str, ...]
     views: tuple[str, ...] = ()
+
+    def question(
+        self,
+        main: DeltaGenerator,
+        upload: DeltaGenerator,
+        draw_main: Callable[[type[Setting], Mapping[str, Control]], tuple[Answer, set[str]]],
+        usual_of: Callable[[type[Setting]], Mapping[str, Any] | None] = lambda problem: None,
+    ) -> tuple[Spec, Answer] | None:
+        """Draw the setting, the data and all other values in the sidebar, and the page's own part at `main`.
+
+        `draw_main` gets the setting and its controls. It returns the page's answer, and the names of the controls that
+        vary. `usual_of` returns the page's own defaults of a setting. Return the spec and the answer, or None if the
+        reader must still choose a file. Raise `SpecError` if a value does not fit.
+        """
+        problem = self.setting()
+        dataset = self.dataset(problem)
+        own = self.upload(problem, upload) if dataset == FILE else None
+        usual = usual_of(problem)
+        self.read_link_once(problem, dataset, self.offered(problem, dataset, usual))
+        offered = self.offered(problem, dataset, usual)
+        with main:
+            answer, varied = draw_main(problem, offered)
+        values = self.others(offered, varied)
+        self.end()
+        if dataset == FILE and own is None:
+            return None
+        return self.checked(controls.to_spec(problem, values, dataset, 0, own)), answer
 
     def setting(self) -> type[Setting]:
         """Draw the choice of a setting."""

@@ -15,7 +15,7 @@ from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.studies.axis_view import AxisView, short_number
 from pages.studies.going import Exploring
-from pages.studies.study_charts import DIVERGED_COLOR, MEAN_COLOR, MOST_TICKS, value_axis
+from pages.studies.study_charts import DIVERGED_COLOR, MEAN_COLOR, MOST_TICKS, dots, value_axis
 
 HOW = (
     "Permutation importance: a forest (scikit-learn's ExtraTreesRegressor) learns the points' means from 70 % of the points. "
@@ -165,7 +165,7 @@ def _axis(axis: AxisView) -> dict[str, Any]:
 def _points(results: Results, which: Any, places: tuple[int, int], name: str, marker: dict[str, Any]) -> dict[str, Any]:
     shown = [point for point, is_shown in zip(results.points, which, strict=True) if is_shown]
     x, y = ([point[place] for point in shown] for place in places)
-    return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, "marker": marker, "hoverinfo": "skip"}
+    return dots(name, x, y, marker)
 
 
 def _remembered(state: Exploring, kind: tuple[Any, ...], make: Callable[[], Any]) -> Any:

@@ -20,14 +20,20 @@ from pages.controls.own_file import entry_of, file_in_link
 def link_to_run(spec: Spec) -> dict[str, str]:
     """Return the query of a link to a run in the workbench."""
     problem = type(spec.problem)
-    said = {key_of(problem, "data"): entry_of(problem, spec.data.name).title}
+    said = data_in_link(spec, key_of(problem, "data"), key_of(problem, "file"))
     if spec.seed != SEED.default:
         said[key_of(problem, "seed")] = str(spec.seed)
     if spec.changes:
         said[key_of(problem, CHANGES)] = changes_to_text(spec)
-    if spec.data.name == FILE:
-        said[key_of(problem, "file")] = file_in_link(str(spec.data.path), str(spec.data.sha256), spec.data.recipe)
     return said | said_of(at_its_end(spec), lambda control: control.key)
+
+
+def data_in_link(spec: Spec, key: str, file_key: str) -> dict[str, str]:
+    """Return the entries of a link that name a spec's data, by the keys for the set and for an uploaded file."""
+    data = spec.data
+    said = {key: entry_of(type(spec.problem), data.name).title}
+    is_file = data.name == FILE
+    return said | ({file_key: file_in_link(str(data.path), str(data.sha256), data.recipe)} if is_file else {})
 
 
 def at_its_end(spec: Spec) -> Spec:

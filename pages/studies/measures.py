@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.studies import MEASURES, Results, time_to, usual_target
+from pages.studies.beginning import pick
 from pages.studies.going import Exploring, store_of
 
 MEASURE, TARGET = "x_measure", "x_target"
@@ -16,17 +17,8 @@ SECONDS_TO_READ = 0.2
 
 def choose_measure(state: Exploring) -> str:
     """Draw the choice of the measure."""
-    measure = st.segmented_control(
-        "Compare by",
-        [*MEASURES, TIME],
-        default=SCORE,
-        required=True,
-        key=MEASURE,
-        bind="query-params",
-        format_func=lambda name: name_in_link(name) if name != SCORE else score_name(state),
-        label_visibility="collapsed",
-    )
-    return str(measure)
+    say = {name: name_in_link(name) for name in (*MEASURES, TIME)} | {SCORE: score_name(state)}
+    return pick("Compare by", say, SCORE, MEASURE, say.__getitem__)
 
 
 def name_in_link(measure: str) -> str:

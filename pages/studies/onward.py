@@ -8,13 +8,12 @@ import streamlit as st
 
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Spec
-from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
+from dsgcore.experiments.settings import DATA_PARAMETERS
 from dsgcore.settings import profile_of
 from pages.controls.control import key_of
-from pages.controls.own_file import entry_of, file_in_link
 from pages.studies.asking import PREFIX as EXPLORE
 from pages.studies.beginning import SETTING
-from pages.studies.links import at_its_end, said_of
+from pages.studies.links import at_its_end, data_in_link, said_of
 from pages.studies.trajectory_asking import PREFIX as CONVERGENCE
 from pages.studies.trajectory_asking import WITH_A_WAY
 
@@ -33,8 +32,8 @@ def to_convergence(spec: Spec) -> Link:
 
 def _to_question(spec: Spec, prefix: str) -> Link:
     problem = type(spec.problem)
-    said = {prefix + SETTING: profile_of(problem).short, prefix + key_of(problem, "data"): _title(spec)}
-    said |= _file(spec, prefix + key_of(problem, "file"))
+    said = {prefix + SETTING: profile_of(problem).short}
+    said |= data_in_link(spec, prefix + key_of(problem, "data"), prefix + key_of(problem, "file"))
     return said | said_of(at_its_end(spec), lambda control: prefix + control.key)
 
 
@@ -44,18 +43,8 @@ def to_data(spec: Spec) -> Link:
     said = said_of(spec, lambda control: f"data_{control.parameter.name}")
     own = {key: text for key, text in said.items() if key.removeprefix("data_") in names}
     seed = {"look_seed": str(spec.seed)} if spec.seed != SEED.default else {}
-    start = {"set": _title(spec), "data_setting": profile_of(type(spec.problem)).short}
-    return start | _file(spec, "look_file") | own | seed
-
-
-def _title(spec: Spec) -> str:
-    return entry_of(type(spec.problem), spec.data.name).title
-
-
-def _file(spec: Spec, key: str) -> Link:
-    """Return the entry of an uploaded file."""
-    data = spec.data
-    return {key: file_in_link(str(data.path), str(data.sha256), data.recipe)} if data.name == FILE else {}
+    start = {"data_setting": profile_of(type(spec.problem)).short}
+    return start | data_in_link(spec, "set", "look_file") | own | seed
 
 
 def draw_links(spec: Spec) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -10,9 +11,37 @@ from dsgcore.core.durations import duration_text
 from dsgcore.jobs import JobState
 from dsgcore.studies import StoreError, StudyError, StudyRuns
 from pages.controls.own_file import plain
-from pages.studies.going import Exploring, begin, cancel
+from pages.studies.going import Exploring, begin, cancel, refresh
 
 TICK_SECONDS = 0.3
+
+
+def tick_of(state: Exploring) -> float | None:
+    """Return the seconds between two drawings of what follows the runs, or None if no run is in progress."""
+    return TICK_SECONDS if state.is_going else None
+
+
+def draw_transport(state: Exploring, key: str, of: str) -> None:
+    """Draw the button that starts and cancels the work, and beside it the number of points (named `of`) and the progress."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
+        # There are always the same two places, because elements move when one before them disappears.
+        with st.container(width="content"):
+            draw_button(state, key)
+        with st.container(width="stretch"):
+            st.fragment(_status, run_every=tick_of(state))(state, of)
+
+
+def _status(state: Exploring, of: str) -> None:
+    """Draw the progress. A fragment draws in its own place only."""
+    if state.made is not None:
+        refresh(state)
+        with st.container(key="study-status"):
+            say_status(state, of)
+
+
+def draw_download(label: str, file: str, make: Callable[[], str]) -> None:
+    """Draw the button that saves a table."""
+    st.download_button(label, make, file, "text/csv", on_click="ignore", icon=":material/download:", key=f"get-{file}")
 
 
 def draw_button(state: Exploring, key: str, label: str = "Start", *, is_primary: bool = True) -> None:

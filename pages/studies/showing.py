@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from pages.charts.live_chart import clicked, live_chart
 from pages.shell.router import page_of
 from pages.studies import study_charts as charts
 from pages.studies.axis_view import AxisView, axis_of, short_number
+from pages.studies.beginning import pick
 from pages.studies.differing import said_difference
 from pages.studies.going import Exploring
 from pages.studies.importance_view import draw_contour, draw_importance
@@ -28,6 +28,7 @@ from pages.studies.links import link_to_run
 from pages.studies.measures import TIME, choose_measure, choose_target, name_of, results_of, unit_of
 from pages.studies.parallel_chart import parallel
 from pages.studies.pins import draw_pin
+from pages.studies.progress import draw_download
 
 VIEW, BEST_SHARE = "x_view", "x_best"
 MAIN, PARALLEL, CONTOUR, SLICES, IMPORTANCE = VIEWS = "Together", "Parallel", "Contour", "One by one", "Importance"
@@ -57,18 +58,10 @@ def choose_view(state: Exploring) -> tuple[str, str]:
     """Draw the choices of the measure and of the chart."""
     with st.container(horizontal=True, vertical_alignment="center", key="part-study-view"):
         measure = choose_measure(state)
-        view = st.segmented_control(
-            "Axes",
-            VIEWS,
-            default=MAIN,
-            required=True,
-            key=VIEW,
-            bind="query-params",
-            label_visibility="collapsed",
-        )
+        view = pick("Axes", VIEWS, MAIN, VIEW)
     if measure == TIME:
         choose_target(state)
-    return measure, str(view)
+    return measure, view
 
 
 def axes_of(state: Exploring) -> list[AxisView]:
@@ -119,7 +112,7 @@ def draw_chart(state: Exploring, look: Look) -> None:
     if look.view in OTHER_VIEWS:
         OTHER_VIEWS[look.view](state, results, axes, name, HEIGHT)
         return
-    figure = figure_of(state, look)
+    figure = _figure(results, axes, name, look, state.chosen)
     live_chart(
         figure,
         key=CHART,
@@ -133,20 +126,13 @@ def draw_chart(state: Exploring, look: Look) -> None:
         st.caption(TO_SCORE)
 
 
-def figure_of(state: Exploring, look: Look) -> Figure:
-    """Return the study's figure."""
-    assert state.made is not None
-    results = results_of(state, look.measure)
-    return _figure(results, axes_of(state), name_of(state, look.measure), look, state.chosen)
-
-
 def _figure(results: Results, axes: list[AxisView], name: str, look: Look, chosen: int | None) -> Figure:
-    if not is_parallel(results.study, look.view):
-        if len(axes) == 1:
-            return charts.lines(results, axes[0], name=name, chosen=chosen)
-        return charts.heat_map(results, axes, name=name, chosen=chosen)
-    kept = np.ones(len(results.points), dtype=bool) if look.is_kept is None else look.is_kept
-    return parallel(results, axes, name=name, is_kept=kept, chosen=chosen)
+    if is_parallel(results.study, look.view):
+        kept = np.ones(len(results.points), dtype=bool) if look.is_kept is None else look.is_kept
+        return parallel(results, axes, name=name, is_kept=kept, chosen=chosen)
+    if len(axes) == 1:
+        return charts.lines(results, axes[0], name=name, chosen=chosen)
+    return charts.heat_map(results, axes, name=name, chosen=chosen)
 
 
 def is_parallel(study: AnyStudy, view: str) -> bool:
@@ -199,7 +185,7 @@ def draw_ranking(state: Exploring, look: Look) -> None:
 
 def _row(results: Results, axes: list[AxisView], names: tuple[str, str], place: int, best: int) -> dict[str, Any]:
     name, difference_of = names
-    point = dict(zip((axis.label for axis in axes), map(_text, axes, results.points[place]), strict=True))
+    point = {axis.label: axis.text(value) for axis, value in zip(axes, results.points[place], strict=True)}
     error = f" ± {results.error[place]:.2g}" if results.n[place] > 1 else ""
     mean = f"{results.mean[place]:.4g}{error}" if results.n[place] else "–"
     difference = "" if place == best else said_difference(results.compared(place, best))
@@ -215,21 +201,13 @@ def _missing(results: Results, place: int) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _text(axis: AxisView, value: Any) -> str:
-    return axis.text(value)
-
-
 def draw_way_out(state: Exploring, look: Look) -> None:
     """Draw the ways to use the results: a point as a run in the workbench, and the table."""
     assert state.made is not None
     study, outcomes = state.made.study, state.made.outcomes()
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-study-out"):
         _draw_point(state, look)
-        _download("Table (CSV)", "study.csv", "text/csv", lambda: table_of(study, outcomes))
-
-
-def _download(label: str, file: str, mime: str, make: Callable[[], str]) -> None:
-    st.download_button(label, make, file, mime, on_click="ignore", icon=":material/download:", key=f"get-{file}")
+        draw_download("Table (CSV)", "study.csv", lambda: table_of(study, outcomes))
 
 
 def _draw_point(state: Exploring, look: Look) -> None:

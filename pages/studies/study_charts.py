@@ -77,31 +77,33 @@ def _feet(x: NDArray, n_diverged: NDArray, n_seeds: int) -> list[dict[str, Any]]
     some = n_diverged > 0
     if not some.any():
         return []
-    return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "diverged",
-            "x": x[some].tolist(),
-            "y": [FOOT] * int(some.sum()),
-            "yaxis": "y2",
-            "marker": {"symbol": "x", "color": DIVERGED_COLOR, "size": 9},
-            "text": [f"{n} of {n_seeds} seeds diverged" for n in n_diverged[some]],
-            "hovertemplate": "%{text}<extra></extra>",
-        }
-    ]
+    text = [f"{n} of {n_seeds} seeds diverged" for n in n_diverged[some]]
+    marker = {"symbol": "x", "color": DIVERGED_COLOR, "size": 9}
+    feet = [FOOT] * int(some.sum())
+    return [dots("diverged", x[some].tolist(), feet, marker) | said_at(text) | {"yaxis": "y2"}]
 
 
-def _chosen_mark(x: Any, y: float) -> dict[str, Any]:
+def dots(name: str, x: Sequence[Any], y: Sequence[Any], marker: dict[str, Any]) -> dict[str, Any]:
+    """Return points as a trace that says nothing when pointed at."""
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "chosen",
-        "x": [x],
-        "y": charts.four_digits(np.array([y])),
-        "marker": {"symbol": "circle-open", "size": 16, "color": "#E69F00", "line": {"width": 2.5, "color": "#E69F00"}},
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "marker": marker,
         "hoverinfo": "skip",
     }
+
+
+def said_at(text: Sequence[str]) -> dict[str, Any]:
+    """Return the entries of a trace that says a text at each point."""
+    return {"text": list(text), "hovertemplate": "%{text}<extra></extra>", "hoverinfo": "all"}
+
+
+def _chosen_mark(x: Any, y: float) -> dict[str, Any]:
+    marker = {"symbol": "circle-open", "size": 16, "color": "#E69F00", "line": {"width": 2.5, "color": "#E69F00"}}
+    return dots("chosen", [x], charts.four_digits(np.array([y])), marker)
 
 
 def axis_texts(axes: Sequence[AxisView], point: Sequence[Any]) -> str:
@@ -173,34 +175,18 @@ def _crosses(cells: NDArray, diverged: NDArray, said: list[list[str]], n_seeds: 
     traces = []
     # A light rim, so that the dark mark is seen on dark and on light cells.
     rim = {"width": 1, "color": charts.INK["dark"]}
+    of_all = {"symbol": "x", "color": DIVERGED_COLOR, "line": {"width": 2, "color": DIVERGED_COLOR}}
+    of_some = {"symbol": "cross", "color": charts.INK["light"], "line": rim}
     for name, which, mark in (
-        (
-            "all seeds diverged",
-            diverged >= n_seeds,
-            {"symbol": "x", "color": DIVERGED_COLOR, "line": {"width": 2, "color": DIVERGED_COLOR}},
-        ),
-        (
-            "some seeds diverged",
-            (diverged > 0) & (diverged < n_seeds),
-            {"symbol": "cross", "color": charts.INK["light"], "line": rim},
-        ),
+        ("all seeds diverged", diverged >= n_seeds, of_all),
+        ("some seeds diverged", (diverged > 0) & (diverged < n_seeds), of_some),
     ):
         rows, columns = np.nonzero(which)
         if len(rows):
-            traces.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "name": name,
-                    "showlegend": False,
-                    "x": columns.tolist(),
-                    "y": rows.tolist(),
-                    "customdata": cells[rows, columns].tolist(),
-                    "text": [said[r][c] for r, c in zip(rows, columns, strict=True)],
-                    "hovertemplate": "%{text}<extra></extra>",
-                    "marker": {"size": 10, **mark},
-                }
-            )
+            text = [said[r][c] for r, c in zip(rows, columns, strict=True)]
+            own = {"customdata": cells[rows, columns].tolist(), "showlegend": False}
+            marks = dots(name, columns.tolist(), rows.tolist(), {"size": 10, **mark})
+            traces.append(marks | said_at(text) | own)
     return traces
 
 
@@ -232,16 +218,8 @@ def slice_of(results: Results, number: int, axis: AxisView, *, name: str) -> cha
     column = [point[number] for point in results.points]
     known = np.isfinite(results.mean)
     x = [value for value, is_known in zip(column, known, strict=True) if is_known]
-    points = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "each point",
-        "x": x,
-        "y": charts.four_digits(results.mean[known]),
-        "marker": {"color": DIVERGED_COLOR, "size": 5},
-        "opacity": 0.7,
-        "hoverinfo": "x+y",
-    }
+    points = dots("each point", x, charts.four_digits(results.mean[known]), {"color": DIVERGED_COLOR, "size": 5})
+    points |= {"opacity": 0.7, "hoverinfo": "x+y"}
     best = _best_at(results, column, axis)
     figure = charts.plain_figure([points, best], title=axis.label)
     figure["layout"] |= {

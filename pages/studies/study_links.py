@@ -9,13 +9,11 @@ from typing import Any
 
 from dsgcore.core.parameters import Choice
 from dsgcore.experiments import SETTINGS
-from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study, StudyError
 from dsgcore.studies.axes import N_VALUES
 from pages.controls import controls
 from pages.controls.control import Control, key_of, shown
-from pages.controls.own_file import entry_of, file_in_link
 from pages.studies.asking import (
     BEGINNING,
     BEST_FIRST,
@@ -29,7 +27,7 @@ from pages.studies.asking import (
     can_be_axis,
 )
 from pages.studies.beginning import NUMBER, RANGE, SETTING, VALUES, VARY
-from pages.studies.links import said_of
+from pages.studies.links import data_in_link, said_of
 from pages.studies.measures import MEASURE, SCORE, name_in_link
 
 Link = dict[str, str | list[str]]
@@ -56,13 +54,10 @@ def link_to_study(study: Study, measure: str = SCORE) -> Link:
     varied = [can_vary[axis.name] for axis in study.axes]
     link: Link = {
         PREFIX + SETTING: profile_of(problem).short,
-        BEGINNING.data_key(problem): entry_of(problem, study.spec.data.name).title,
+        **data_in_link(study.spec, BEGINNING.data_key(problem), PREFIX + key_of(problem, "file")),
         SEEDS: str(len(study.seeds)),
         PREFIX + key_of(problem, VARY): [str(control.parameter.label) for control in varied],
     }
-    if study.spec.data.name == FILE:
-        data = study.spec.data
-        link[PREFIX + key_of(problem, "file")] = file_in_link(str(data.path), str(data.sha256), data.recipe)
     if study.is_best_first:
         link[BEST_FIRST] = "true"
     if drawn := [axis for axis in study.axes if axis.is_random]:

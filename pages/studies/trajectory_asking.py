@@ -11,10 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import SETTINGS, Setting, Spec, breaches, broken_by, kept_to
-from dsgcore.experiments.settings import FILE
 from dsgcore.settings import Breach, profile_of
 from dsgcore.studies import Study, StudyError, Trajectories
-from pages.controls import controls
 from pages.controls.control import Control, key_of
 from pages.studies.asking import draw_axis
 from pages.studies.beginning import VARY, Beginning
@@ -71,29 +69,29 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajecto
 
     Return None if the reader must still choose a file. Raise `SpecError` if a value does not fit.
     """
-    problem = BEGINNING.setting()
-    dataset = BEGINNING.dataset(problem)
-    own = BEGINNING.upload(problem, upload) if dataset == FILE else None
-    shown_with = profile_of(problem).theorem.shown_with
-    offered = BEGINNING.offered(problem, dataset, shown_with)
-    BEGINNING.read_link_once(problem, dataset, offered)
-    offered = BEGINNING.offered(problem, dataset, shown_with)
-    varied = {name: offered[name.partition(".")[2]] for name in REACHES}
-    with main:
-        steps, axis, seeds = st.columns([4, 3, 1], gap="small", vertical_alignment="bottom")
-        with axis:
-            name = _axis_name(problem, varied)
-        said = [_axis(name, varied[name])] if name != NOTHING else []
-    values = BEGINNING.others(offered, {name.partition(".")[2]})
-    BEGINNING.end()
-    if dataset == FILE and own is None:
+    found = BEGINNING.question(main, upload, _question, lambda problem: profile_of(problem).theorem.shown_with)
+    if found is None:
         return None
-    spec = BEGINNING.checked(controls.to_spec(problem, values, dataset, 0, own))
+    spec, (steps, seeds, name, control, said) = found
     with steps:
         groups = _groups(spec)
     with seeds:
         n = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", help=SEEDS_HELP)
-    return AskedTrajectories(tuple(_cases(groups, said)), int(n), name, varied.get(name))
+    return AskedTrajectories(tuple(_cases(groups, said)), int(n), name, control)
+
+
+# The places of the widgets that need the spec, the varied parameter's name and control, and its axis.
+_Answer = tuple[DeltaGenerator, DeltaGenerator, str, Control | None, list[dict[str, Any]]]
+
+
+def _question(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[_Answer, set[str]]:
+    """Draw the varied parameter; return it, and the name of its control."""
+    varied = {name: offered[name.partition(".")[2]] for name in REACHES}
+    steps, axis, seeds = st.columns([4, 3, 1], gap="small", vertical_alignment="bottom")
+    with axis:
+        name = _axis_name(problem, varied)
+    said = [_axis(name, varied[name])] if name != NOTHING else []
+    return (steps, seeds, name, varied.get(name), said), {name.partition(".")[2]}
 
 
 SEEDS_HELP = (

@@ -14,6 +14,7 @@ from plotly.colors import sample_colorscale
 from pages.charts import figures as charts
 from pages.charts.figures import COLORS, DASHES
 from pages.studies.curve_charts import THIN
+from pages.studies.study_charts import dots
 
 PROMISED, MOST_THIN = "#8A949E", 60
 
@@ -119,13 +120,7 @@ def ends_figure(
 
 
 def _seeds(x: NDArray, values: NDArray, color: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "seeds",
-        "showlegend": False,
-        "hoverinfo": "skip",
-        "x": np.tile(x, len(values)).tolist(),
-        "y": charts.four_digits(values.ravel()),
-        "marker": {"color": color, "size": 5, "opacity": 0.5},
+    marker = {"color": color, "size": 5, "opacity": 0.5}
+    return dots("seeds", np.tile(x, len(values)).tolist(), charts.four_digits(values.ravel()), marker) | {
+        "showlegend": False
     }

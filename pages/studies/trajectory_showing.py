@@ -21,6 +21,7 @@ from pages.charts import words
 from pages.charts.live_chart import live_chart
 from pages.controls.own_file import plain
 from pages.studies.axis_view import short_number
+from pages.studies.beginning import pick
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
 from pages.studies.trajectory_charts import Promise, WayLine, ends_figure, looks, ways_figure
 
@@ -69,26 +70,8 @@ def choose_view(shown: list[Shown]) -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="center", key="part-way-view"):
         usual = "gradient_mean" if "gradient_mean" in quantities else quantities[0]
         # Each list of quantities has its own key, because settings measure different quantities.
-        quantity = st.segmented_control(
-            "Measure",
-            quantities,
-            default=usual,
-            required=True,
-            key=f"{QUANTITY}_{usual}",
-            bind="query-params",
-            format_func=WORDS.__getitem__,
-            label_visibility="collapsed",
-        )
-        over = st.segmented_control(
-            "Over",
-            OVERS,
-            default=ITERATIONS,
-            required=True,
-            key=OVER,
-            bind="query-params",
-            label_visibility="collapsed",
-        )
-    return str(quantity), str(over)
+        quantity = pick("Measure", quantities, usual, f"{QUANTITY}_{usual}", WORDS.__getitem__)
+        return quantity, pick("Over", OVERS, ITERATIONS, OVER)
 
 
 def draw_charts(asked: AskedTrajectories, shown: list[Shown], quantity: str, over: str) -> None:
