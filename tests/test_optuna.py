@@ -134,11 +134,12 @@ def test_a_list_of_specs_is_refused(storage):
 
 
 @pytest.mark.compiled
-def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, storage):
+def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, storage, capsys):
     table = tmp_path / "table.csv"
     given = ["sweep", "auc", *OPTIONS, "--store", str(tmp_path / "runs.sqlite"), "--csv", str(table)]
     assert main([*given, "--optuna", storage]) == 0
     assert main([*given, "--optuna", storage, "--seeds", "2"]) == 0
+    assert capsys.readouterr().err == ""
     with closing(sqlite3.connect(tmp_path / "trials.db")) as connection:
         assert connection.execute("SELECT count(*) FROM trials").fetchone() == (12,)
     with_trials = table.read_text()

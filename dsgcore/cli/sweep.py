@@ -40,6 +40,8 @@ def sweep(given: argparse.Namespace) -> int:
     if given.csv is not None:
         check_place(given.csv, "--csv")
     progress = _Progress(len(study), is_quiet=given.quiet)
+    if given.optuna is not None:
+        _silence_optuna()
     try:
         with _executor(given.dask, given.jobs) as (executor, at_once):
             outcomes = carry_out(study, store, executor, at_once, progress.tell, optuna_storage=given.optuna)
@@ -57,6 +59,14 @@ def sweep(given: argparse.Namespace) -> int:
     else:
         _write(given.csv, table)
     return 0
+
+
+def _silence_optuna() -> None:
+    """Keep Optuna's messages about new studies out of the progress line."""
+    with suppress(ImportError):  # refused in a sentence when the storage is opened
+        from optuna import logging
+
+        logging.set_verbosity(logging.WARNING)
 
 
 def asked_study(study: Path, axis: Sequence[str], seeds: int | None) -> Study:

@@ -198,7 +198,7 @@ def filled(store: Path, study: Study) -> None:
 
 VIEWS = {
     "heat map": {},
-    "slices and importance": {"x_view": "One by one"},
+    "slices": {"x_view": "One by one"},
     "heat map of the time to a score (read before)": {"x_measure": "time to score"},
 }
 POINTS_AT_RANDOM = {
