@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 
-def mean(values: NDArray) -> np.floating:
-    """Return `np.mean(values)`."""
-    return _over(np.add.reduce(values), np.intp(len(values)))
+def mean(values: NDArray, dtype: DTypeLike | None = None) -> np.floating:
+    """Return `np.mean(values, dtype=dtype)`."""
+    return _over(np.add.reduce(values, dtype=dtype), np.intp(len(values)))
 
 
 def mean_and_variance(values: NDArray, dtype: DTypeLike | None = None) -> tuple[np.floating, np.floating]:

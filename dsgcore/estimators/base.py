@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.cluster import made_on, where_made
 from dsgcore.cluster.checkpoint import Here
+from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, like, parameters_of
@@ -216,7 +217,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
         convergence = StoppingCheck(task, task.new_model() if model is None else model, **watched)
-        is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
+        with single_threaded_blas():  # entered once, because every first entry asks the libraries
+            is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
         check_finite(task, learned, type(self).__name__, is_done=is_done)
         convergence.rule.warn(self)
         return learned
@@ -226,7 +228,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         training = where.training(task, model)
         for iterate in solve(task, model, training=training, carried=convergence.carried):
             where.keep(model)
-            yield convergence.look(iterate.t, iterate.terms)
+            yield convergence.look(iterate.t, iterate)
 
     def _problem(self, labels: NDArray) -> Problem:
         """Return the problem. It may compute some of its own numbers from the labels."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +12,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked, Parameter, integer, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.solver.carried import Carried
+from dsgcore.solver.loop import Iterate
 from dsgcore.solver.model import FEW_POINTS, Expansion
 from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import objective
@@ -77,11 +77,10 @@ class StoppingCheck:
             is_settled = self.look(t, None)
         return is_settled
 
-    def look(self, t: int, terms: Mapping[str, float] | None) -> bool:
+    def look(self, t: int, iterate: Iterate | None) -> bool:
         """Process iteration `t`; return True if the model has converged.
 
-        `terms` are the parts of the iteration's objective, for printing. They are None for an iteration from a
-        checkpoint.
+        The iterate's objective is printed. It is None for an iteration from a checkpoint.
         """
         if not self.carried:
             return False
@@ -93,7 +92,7 @@ class StoppingCheck:
         if is_time:
             self._compare(made)
         if self.verbose > 1 or (self.verbose and is_time):
-            said = "from the checkpoint" if terms is None else f"batch objective {objective(terms):.5g}"
+            said = "from the checkpoint" if iterate is None else f"batch objective {objective(iterate.terms):.5g}"
             print(f"iteration {t}: {said}, change {self.rule.change:.2g}")
         return self.rule.is_settled
 

@@ -58,6 +58,7 @@ def _stamp() -> tuple[tuple[float, int], ...]:
     return tuple((state.st_mtime, state.st_size) for state in found)
 
 
+IS_COMPILED = not config.DISABLE_JIT
 CACHE = _is_cache_writable()  # without a cache everything works, but every process compiles again
 
 

@@ -99,14 +99,15 @@ class SemiSupervisedAUC(Problem):
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eqs. (13)-(15)."""
         c = {source: np.zeros_like(values) for source, values in f.items()}
+        centre = {source: mean(values) for source, values in f.items()}
         for upper, lower in PAIRS:
             weight = 2.0 * self._weight((upper, lower))
-            margin_upper, margin_lower = self._margins(f[upper], f[lower])
+            margin_upper, margin_lower = self._margins(f[upper], f[lower], centre[upper], centre[lower])
             c[upper] -= margin_upper * (weight / len(f[upper]))
             c[lower] += margin_lower * (weight / len(f[lower]))
         for source, weight in self._spread_weights().items():
             values = f[source]  # the sample's variance, which is unbiased like the pairs between classes
-            c[source] += (values - values.mean()) * (2.0 * weight / max(len(values) - 1, 1))
+            c[source] += (values - centre[source]) * (2.0 * weight / max(len(values) - 1, 1))
         return c
 
     def _spread_weights(self) -> dict[str, float]:
@@ -116,12 +117,12 @@ class SemiSupervisedAUC(Problem):
         more = 1.0 - 2.0 * bound(self.positive_share)
         return {"positive": -more, "negative": more}
 
-    def _margins(self, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    def _margins(self, u: NDArray, v: NDArray, mean_u: np.floating, mean_v: np.floating) -> tuple[NDArray, NDArray]:
         """Return 1 - u + v per point: paired one by one, or each point against the other source's mean."""
         if self.pairing == "triplets":
             margin = 1.0 - u + v
             return margin, margin
-        return 1.0 - u + v.mean(), 1.0 - u.mean() + v
+        return 1.0 - u + mean_v, 1.0 - mean_u + v
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the three pair terms, the constant and the pooling term, over the mini-batch."""

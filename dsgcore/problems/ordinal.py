@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.moments import mean_and_variance
+from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import Real, choice, field_of
 from dsgcore.problems.thresholds import check_classes, mean_auc
 from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, bound, rows_where, unlabeled_rows
@@ -150,17 +150,22 @@ class SemiSupervisedOrdinal(Problem):
             W += (1.0 - gamma) * (np.outer(above, unlabeled) + np.outer(unlabeled, below))
         return W / (k - 1)
 
+    @cached_property
+    def _linear_parts(self) -> tuple[NDArray, NDArray, NDArray]:
+        """W + W', the constant of each source's coefficients, and the factor of its own values."""
+        W = self.risk_weights
+        both = W + W.T
+        return both, W.sum(axis=0) - W.sum(axis=1), both.sum(axis=1)
+
     def _in_order(self, per_source: Values) -> list[NDArray]:
         """Return the sources' arrays in the order of the weights."""
         return [per_source[source] for source in self.sources]
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eq. (10)."""
-        values, W = self._in_order(f), self.risk_weights
-        both = W + W.T
-        constant, degree = W.sum(axis=0) - W.sum(axis=1), both.sum(axis=1)
+        values, (both, constant, degree) = self._in_order(f), self._linear_parts
         is_paired = self.pairing == "paired"
-        others = both @ (np.stack(values) if is_paired else np.array([[np.mean(own, dtype=float)] for own in values]))
+        others = both @ (np.stack(values) if is_paired else np.array([[mean(own, float)] for own in values]))
         return {
             source: ((2.0 / len(own)) * (constant[a] + degree[a] * own - others[a])).astype(own.dtype)
             for a, (source, own) in enumerate(zip(self.sources, values, strict=True))

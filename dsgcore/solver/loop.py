@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.solver.carried import Advanced, TrainingPoints, training_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Step
-from dsgcore.solver.problem import Values, stacked
+from dsgcore.solver.problem import Problem, Values, stacked
 from dsgcore.solver.task import Task
 
 
@@ -35,13 +36,19 @@ class Iterate:
     batch: Values  # rows of the mini-batches
     f: Values  # f_t at the batch points, before the step
     c: Values  # coefficients
-    terms: Mapping[str, float]  # signed parts of the batch objective at f_t
     # the iteration's block of the model: (2, m) amplitudes and phases, or another form of the kernel's feature map
     block: NDArray
     points: NDArray  # (sum of B, d), source after source, in the order of `Problem.sources`
     weights: NDArray  # (sum of B,), the coefficients in the same order
     # Values of the averaged iterate at the batch points, before the step; f if the plan asks for no average.
     average: Values
+    problem: Problem
+
+    @cached_property
+    def terms(self) -> Mapping[str, float]:
+        """Signed parts of the batch objective at f_t, computed when somebody asks for them."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.problem.terms(self.f)
 
 
 def solve(
@@ -96,4 +103,4 @@ def _iterate(
     model.append(block, step.decay)
     for advanced in (training, *carried):
         advanced.advance(W, block, step.decay)
-    return Iterate(t, step, batch, f, c, task.problem.terms(f), block, points, weights, average)
+    return Iterate(t, step, batch, f, c, block, points, weights, average, task.problem)

@@ -45,6 +45,9 @@ _HEADER = (
 _KERNEL = Choice("kernel", "gaussian", options=tuple(KERNELS))
 # Frequencies for a few points cost more to draw than to use, so they are cached, within this many bytes in all.
 FREQUENCY_CACHE_BYTES = 64 * 2**20
+POINTS_OF_CACHE = 2048
+# Blocks up to so many numbers are cached when a run draws them, because its model is soon evaluated at a few points.
+NUMBERS_KEPT = 2**15
 FEW_POINTS = 256
 # A multiple of every feature map's tile, so that values do not depend on how the points are split.
 TILE_ROWS = 384
@@ -133,7 +136,8 @@ class Expansion:
 
     def frequencies(self, t: int, m: int) -> NDArray:
         """Return the frequencies of iteration `t` (from 1), of shape (d, m), in turns per unit."""
-        return block_frequencies(self.kernel, self.seed, t, self.d, m, self.dtype)
+        draw = _frequency_cache.get if self.d * m <= NUMBERS_KEPT else block_frequencies
+        return draw(self.kernel, self.seed, t, self.d, m, self.dtype)
 
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
         """Update the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
@@ -147,7 +151,7 @@ class Expansion:
             self._add(range(first, min(first + size, stop + 1)), X, values, parts)
 
     def _add(self, iterations: range, X: NDArray, values: NDArray, parts: list[slice]) -> None:
-        draw = _frequency_cache.get if len(X) <= FEW_POINTS else block_frequencies
+        draw = _frequency_cache.get if len(X) <= POINTS_OF_CACHE else block_frequencies
         blocks = [(t, self.blocks[t - 1], self.decays[t - 1]) for t in iterations]
         drawn = [(draw(self.kernel, self.seed, t, self.d, b.shape[1], self.dtype), b, decay) for t, b, decay in blocks]
 

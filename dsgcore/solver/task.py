@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.sampling import batches
 from dsgcore.kernels import Kernel
+from dsgcore.kernels.draws import drawn_rows
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.problem import Problem
@@ -30,7 +30,7 @@ class Task:
 
     def batch(self, t: int) -> dict[str, NDArray]:
         """Return the rows of iteration `t`'s mini-batches."""
-        return batches(self.seed, t, self.rows, dict.fromkeys(self.rows, self.batch_size))
+        return {source: drawn_rows(self.seed, source, t, own, self.batch_size) for source, own in self.rows.items()}
 
     def new_model(self) -> Expansion:
         """Return the model before the first iteration, f = 0."""

@@ -1,0 +1,34 @@
+"""Mini-batches of many iterations, drawn together: NumPy needs longer for a generator than for the draws from it."""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.sampling import batch_rows
+from dsgcore.kernels import _loops_draws
+from dsgcore.kernels._compiling import IS_COMPILED
+
+# Iterations that are drawn together, and the largest mini-batch for which that is done.
+TOGETHER, MOST_TOGETHER = 64, 256
+MOST_ROWS = 2**32 - 1
+
+
+def drawn_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:
+    """Return what `dsgcore.core.sampling.batch_rows` returns, without a generator for each iteration."""
+    if not IS_COMPILED or size > MOST_TOGETHER or not 0 < len(rows) < MOST_ROWS:
+        return batch_rows(seed, source, t, rows, size)
+    number, own = divmod(t, TOGETHER)
+    places = _places(seed, source, number, len(rows), size)
+    return rows[places[own]]
+
+
+@lru_cache(maxsize=64)
+def _places(seed: int, source: str, number: int, n: int, size: int) -> NDArray[np.int64]:
+    out = np.empty((TOGETHER, size), dtype=np.int64)
+    words = (seed, zlib.crc32(source.encode()), number * TOGETHER, n)
+    _loops_draws.bounded(*map(np.uint64, words), out)
+    return out

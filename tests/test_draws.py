@@ -1,0 +1,50 @@
+"""Mini-batches that are drawn together equal NumPy's, one by one."""
+
+import numpy as np
+from cases import each
+
+from dsgcore.core.sampling import MAX_SEED, batch_rows
+from dsgcore.kernels import _compiling
+from dsgcore.kernels.draws import MOST_TOGETHER, TOGETHER, drawn_rows
+
+ITERATIONS = (1, 2, TOGETHER - 1, TOGETHER, TOGETHER + 1, 10 * TOGETHER)
+
+
+@each("n", [1, 2, 3, 64, 3000, 10**6])
+def test_draws_equal_numpys(n):
+    rows = np.arange(n, dtype=np.int32) + 5
+    for seed in (0, 1, MAX_SEED):
+        for size in (1, 5, 64, MOST_TOGETHER, MOST_TOGETHER + 1):
+            for t in ITERATIONS:
+                drawn = drawn_rows(seed, "class 3", t, rows, size)
+                np.testing.assert_array_equal(drawn, batch_rows(seed, "class 3", t, rows, size))
+                assert drawn.dtype == rows.dtype
+
+
+def test_rejected_draws_are_drawn_again_as_in_numpy():
+    class Rows:
+        """A third of all draws below this number is rejected."""
+
+        def __len__(self):
+            return 3 * 2**30 - 1
+
+        def __getitem__(self, places):
+            return places
+
+    for t in ITERATIONS:
+        drawn = drawn_rows(7, "unlabeled", t, Rows(), 64)
+        np.testing.assert_array_equal(drawn, batch_rows(7, "unlabeled", t, Rows(), 64))
+
+
+def test_a_batch_is_the_callers_own():
+    rows = np.arange(9)
+    before = drawn_rows(1, "positive", 1, rows, 4).copy()
+    drawn_rows(1, "positive", 1, rows, 4)[:] = -1
+    np.testing.assert_array_equal(drawn_rows(1, "positive", 1, rows, 4), before)
+
+
+def test_without_a_compiler_numpy_draws(monkeypatch):
+    monkeypatch.setattr("dsgcore.kernels.draws.IS_COMPILED", False)
+    monkeypatch.setattr("dsgcore.kernels._loops_draws.bounded", None)
+    np.testing.assert_array_equal(drawn_rows(1, "a", 3, np.arange(9), 4), batch_rows(1, "a", 3, np.arange(9), 4))
+    assert isinstance(_compiling.IS_COMPILED, bool)
