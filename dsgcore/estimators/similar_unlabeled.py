@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from dsgcore.cluster import made_on
 from dsgcore.core.documented import described, documented
 from dsgcore.core.parameters import Choice, ParameterError, like, parameter_like
-from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.inputs import known_classes
 from dsgcore.estimators.out_of_core import taken
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels

@@ -156,6 +156,13 @@ def coefficients(block: NDArray) -> NDArray:
     return np.concatenate([r * np.cos(theta), r * np.sin(theta)]) * np.sqrt(block.shape[1])
 
 
+def explicit(X: NDArray, W: NDArray) -> NDArray:
+    """Return phi(X) of shape (n, 2m), cosines first."""
+    turns = X @ W
+    angles = (turns - np.rint(turns)) * X.dtype.type(2 * np.pi)
+    return np.concatenate([np.cos(angles), np.sin(angles)], axis=1) * X.dtype.type(W.shape[1] ** -0.5)
+
+
 def warm_up_steps() -> dict[str, Callable[[], object]]:
     """Return functions that compile every loop or load it from the cache, by the loop's purpose; each can be called again."""
     X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)

@@ -174,6 +174,14 @@ class SemiSupervisedSVM(Problem):
         }
         return {source: weight[source] * float(mean(loss)) for source, loss in losses.items()}
 
+    def near_quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
+        """Return Q and l of (1 - y f)^2 / 2 in place of the labeled points' hinge losses."""
+        weight, Q, l = self._weights(), np.zeros(n), np.zeros(n)
+        for source, y in (("positive", 1.0), ("negative", -1.0)):
+            Q[rows[source]] = weight[source] / len(rows[source])
+            l[rows[source]] = -y * Q[rows[source]]
+        return np.diag(Q), l
+
     def baseline(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""
         return derived(self, C_star=0.0, is_balanced=False)

@@ -159,6 +159,10 @@ class Problem(Setting, Protocol):
         """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None if it is not quadratic."""
         return None
 
+    def near_quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
+        """Return Q and l of the risk, or of a quadratic risk near it, with which a run can begin."""
+        return self.quadratic(rows, n)
+
 
 def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:
     """Return the row numbers of the unlabeled points, or of all points if there are none."""

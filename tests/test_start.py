@@ -1,0 +1,105 @@
+"""Runs that start from the exact solution for some of their points."""
+
+import numpy as np
+import pytest
+from cases import each
+from four_estimators import make, moons_with_few_labels
+
+from dsgcore import QSGS2AUC, TSGS3VM, TSGSU, load_model
+from dsgcore.core.parameters import ParameterError
+from dsgcore.kernels import Gaussian, features
+from dsgcore.problems import PROBLEMS
+from dsgcore.solver.plan import Plan
+from dsgcore.solver.start import MORE_FEATURES, begin, plan_start
+from dsgcore.solver.task import Task
+
+STARTED = (QSGS2AUC, TSGSU, TSGS3VM)
+
+
+def task_of(name, n=40, **parameters):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), np.resize([0, 1, -1, -1], n)
+    if name == "similar_unlabeled":
+        y = np.concatenate([np.arange(n // 2) // 2, np.full(n // 2, -1)])
+    problem = PROBLEMS[name](**parameters).bind(y)
+    plan = Plan("constant", 0.5, 0.1, 8, 30)
+    return Task(problem, Gaussian(0.5), X, problem.rows(y), plan, 64, 0, np.dtype(float))
+
+
+def squared(task, f):
+    """Return the risk; the squares of the labeled points' margins in place of an SVM's losses."""
+    if task.problem.name != "s3vm":
+        return sum(task.problem.risk_terms(f).values())
+    weight, y = task.problem._weights(), {"positive": 1.0, "negative": -1.0}
+    return sum(weight[s] * np.mean(0.5 * (1.0 - y[s] * f[s]) ** 2) for s in y)
+
+
+@each("name", ["auc", "s3vm", "similar_unlabeled", "ordinal"])
+def test_the_first_iteration_minimises_the_objective_on_its_features(name):
+    task = task_of(name, **({"correction": "identity", "prior": 0.7} if name == "similar_unlabeled" else {}))
+    model = task.new_model()
+    assert plan_start(task, "exact")
+    begin(task, model)
+    assert [block.shape[1] for block in model.blocks] == [MORE_FEATURES * 8]
+    assert task.plan.at(2).n_features == 8
+    phi = features.explicit(task.X, model.frequencies(1, MORE_FEATURES * 8))
+    best = features.coefficients(model.blocks[0])
+    np.testing.assert_allclose(phi @ best, model.evaluate(task.X), atol=1e-9)
+
+    def objective(alpha):
+        f = {source: phi[rows] @ alpha for source, rows in task.rows.items()}
+        return squared(task, f) + 0.5 * task.plan.lam * alpha @ alpha
+
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-1):
+        others = [objective(best + size * rng.normal(size=best.shape)) for _ in range(20)]
+        assert min(others) > objective(best)
+
+
+@each("cls", STARTED)
+def test_a_started_fit_is_nearer_to_a_long_one_after_a_few_iterations(cls):
+    X, _, few = moons_with_few_labels(200)
+    sizes = {"sigma": 5.0, "n_features": 64, "batch_size": 64}
+    long = make(cls, n_iter=400, **sizes).fit(X, few).model_.evaluate(X)
+    short = [make(cls, start=start, n_iter=20, **sizes).fit(X, few).model_.evaluate(X) for start in (None, "exact")]
+    from_zero, started = (np.linalg.norm(f - long) for f in short)
+    assert started < 0.8 * from_zero
+
+
+@each("given", [{"cls": TSGSU, "loss": "logistic"}, {"kernel": "orthogonal_gaussian"}])
+def test_a_run_without_an_exact_solution_starts_at_0(given):
+    X, _, few = moons_with_few_labels(100)
+    values = [make(**given, start=start).fit(X, few).decision_function(X) for start in (None, "exact")]
+    np.testing.assert_array_equal(*values)
+
+
+def test_two_parts_equal_one_fit():
+    X, _, few = moons_with_few_labels(100)
+    whole = make(start="exact", n_iter=20, dtype="float64").fit(X, few)
+    parts = make(start="exact", n_iter=10, dtype="float64").partial_fit(X, few, classes=[0, 1]).partial_fit(X, few)
+    np.testing.assert_allclose(parts.model_.evaluate(X), whole.model_.evaluate(X), rtol=1e-9, atol=1e-11)
+
+
+def test_a_started_run_continues_from_its_checkpoint_and_its_model_from_a_file(tmp_path):
+    X, _, few = moons_with_few_labels(100)
+
+    def stop(t):
+        if t == 15:
+            raise KeyboardInterrupt
+
+    how = {"checkpoint": tmp_path / "run.npz", "every": 10}
+    whole = make(start="exact", n_iter=20).fit(X, few)
+    with pytest.raises(KeyboardInterrupt):
+        make(start="exact", n_iter=20).fit(X, few, tell=stop, **how)
+    again = make(start="exact", n_iter=20).fit(X, few, **how)
+    again.model_.save(tmp_path / "model.npz")
+    for model in (again.model_, load_model(tmp_path / "model.npz")):
+        np.testing.assert_array_equal(model.evaluate(X), whole.model_.evaluate(X))
+    with pytest.raises(ValueError, match="belongs to another run"):
+        make(n_iter=20).fit(X, few, **how)
+
+
+def test_another_start_is_refused():
+    X, _, few = moons_with_few_labels(100)
+    with pytest.raises(ParameterError, match="start must be one of exact or null, got 'warm'"):
+        make(start="warm").fit(X, few)
