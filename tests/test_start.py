@@ -13,7 +13,7 @@ from dsgcore.solver.plan import Plan
 from dsgcore.solver.start import MORE_FEATURES, begin, plan_start
 from dsgcore.solver.task import Task
 
-STARTED = (QSGS2AUC, TSGSU, TSGS3VM)
+STARTED = (QSGS2AUC, TSGS3VM)
 
 
 def task_of(name, n=40, **parameters):

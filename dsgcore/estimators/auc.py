@@ -12,7 +12,7 @@ from dsgcore.core.documented import described, documented
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import ParameterError, Real, like
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.classes import best_threshold, share_threshold
 from dsgcore.estimators.out_of_core import POINTS_CUT
 from dsgcore.estimators.safe import SafeEstimator

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dsgcore.core.documented import documented
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, derived, like
-from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.out_of_core import values_of
 from dsgcore.estimators.safe import SafeEstimator
 from dsgcore.problems import Problem

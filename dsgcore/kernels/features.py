@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dsgcore.core._threads import for_each_piece, pieces
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
-from dsgcore.kernels import _loops
+from dsgcore.kernels import _loops, _loops_draws
 
 
 class FeatureMap(Protocol):
@@ -173,6 +173,7 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
         "values": lambda: evaluate(X, W, block, 1.0, out),
         "error of the features": lambda: evaluate_with_squares(X, W, block),
         "exact kernel": lambda: _loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
+        "mini-batches": lambda: _loops_draws.bounded(*np.ones(4, dtype=np.uint64), np.empty((2, 2), dtype=np.int64)),
     }
 
 

@@ -31,7 +31,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 KINDS = {"QSGS2AUC": BINARY, "TSGS3VM": BINARY, "TSGSU": PAIRS, "QS3ORAO": ORDINAL, "PS3VT": MULTICLASS}
-BEFORE = {"start": None, "tol": 0.02}  # the defaults before
+FROM_ZERO, STARTED = {"start": None, "tol": 0.02}, {"start": "exact", "tol": 0.05}
 COUNTED = {
     "draws": (
         "dsgcore.solver.task.drawn_rows",
@@ -190,21 +190,30 @@ def times_table() -> str:
     for name, kind in KINDS.items():
         for n in (1000, 4000):
             found = np.array([_times(name, *given) for given in _splits(n, 0, {kind})])
-            ours, before, svc, logistic = np.median(found, axis=0)
+            zero, started, svc, logistic = np.median(found, axis=0)
             limits = np.maximum(3 * found[:, 2], 0.1)
-            is_met = f"{np.count_nonzero(found[:, 0] <= limits)} of {len(found)}"
+            is_met = f"{np.count_nonzero(found[:, 1] <= limits)} of {len(found)}"
             rows.append(
-                [name, f"{n:,}", *(f"{s:.3f}" for s in (ours, before, svc, logistic)), f"{ours / svc:.1f}", is_met]
+                [name, f"{n:,}", *(f"{s:.3f}" for s in (zero, started, svc, logistic)), f"{started / svc:.1f}", is_met]
             )
-    head = ["estimator", "n", "fit", "fit from 0", "SVC", "logistic regression", "fit / SVC", "sets within the aim"]
+    head = [
+        "estimator",
+        "n",
+        "fit from 0",
+        "fit started",
+        "SVC",
+        "logistic regression",
+        "started / SVC",
+        "sets within the aim",
+    ]
     return table(head, rows)
 
 
 def _times(name: str, kind: str, _: str, split: Split) -> list[float]:
     labeled = split.y >= 0
     y = split.y[labeled] if kind != PAIRS else np.arange(labeled.sum()) % 2
-    begun = {} if name == "PS3VT" else BEFORE
-    ours = [lambda g=given: make(name, 0, split.prior).set_params(**g).fit(split.X, split.y) for given in ({}, begun)]
+    both = ({}, {}) if name == "PS3VT" else (FROM_ZERO, STARTED)
+    ours = [lambda g=given: make(name, 0, split.prior).set_params(**g).fit(split.X, split.y) for given in both]
     peers = [lambda m=m: m.fit(split.X[labeled], y).predict(split.X_test) for m in (SVC(), LogisticRegression())]
     return [min(_timed(work)[0] for _ in range(2)) for work in (*ours, *peers)]
 
@@ -223,7 +232,7 @@ def scores_table(seeds: int, file: Path | None) -> str:
 
 def _compared(estimator: str, kind: str, name: str, seed: int, split: Split) -> dict[str, Any]:
     row: dict[str, Any] = {"name": estimator, "set": name, "seed": seed}
-    for key, given in (("before", BEFORE), ("now", {})):
+    for key, given in (("from 0", FROM_ZERO), ("started", STARTED)):
         model = make(estimator, seed, split.prior).set_params(**given)
         seconds, _ = _timed(lambda m=model: m.fit(split.X, split.y))
         row[key] = {"seconds": seconds, "n_iter": model.n_iter_, **evaluated(model, split, kind)}
@@ -234,15 +243,15 @@ def _summary(held: list[dict[str, Any]]) -> str:
     rows = []
     for estimator, name in dict.fromkeys((row["name"], row["set"]) for row in held):
         own = [row for row in held if (row["name"], row["set"]) == (estimator, name)]
-        score = "AUC" if estimator == "QSGS2AUC" else list(own[0]["now"])[-1 if estimator != "TSGS3VM" else 2]
-        gain = np.array([row["now"][score] - row["before"][score] for row in own])
+        score = "AUC" if estimator == "QSGS2AUC" else list(own[0]["started"])[-1 if estimator != "TSGS3VM" else 2]
+        gain = np.array([row["started"][score] - row["from 0"][score] for row in own])
         half = 1.96 * gain.std(ddof=1) / len(gain) ** 0.5 if len(gain) > 1 else np.nan
         means = [
-            np.mean([row[key][what] for row in own]) for what in ("n_iter", "seconds") for key in ("before", "now")
+            np.mean([row[key][what] for row in own]) for what in ("n_iter", "seconds") for key in ("from 0", "started")
         ]
         cells = f"{means[0]:.0f} → {means[1]:.0f}", f"{means[2]:.2f} → {means[3]:.2f}"
         rows.append([estimator, name, len(own), score, f"{gain.mean():+.2f} ± {half:.2f}", *cells])
-    return table(["estimator", "set", "seeds", "score", "now less before", "iterations", "CPU s"], rows)
+    return table(["estimator", "set", "seeds", "score", "started less from 0", "iterations", "CPU s"], rows)
 
 
 def main() -> None:
