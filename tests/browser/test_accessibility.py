@@ -72,7 +72,7 @@ def _open(page, tab):
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_axe_finds_nothing_serious_on_any_tab(open_page, wait_ready, setting):
+def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, wait_ready, setting):
     page = open_page(f"{setting}?{SETTINGS[setting]}at={STEPS}")
     page.add_style_tag(content=AT_ONCE)
     expect(page.locator(".live-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
@@ -80,6 +80,7 @@ def test_axe_finds_nothing_serious_on_any_tab(open_page, wait_ready, setting):
     for number, tab in enumerate(TABS if setting == WHOLE else OWN_TABS):
         _open(page, tab)
         wait_ready(page)
+        expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty(timeout=15_000)
         part = None if tab == TABS[0] and setting == WHOLE else PANEL  # what is around it stays
         # Another theme draws the whole page anew: a tab begins with the one in which the last was left. Only the tabs that
         # settings draw themselves are looked at in the dark for each of them.

@@ -61,9 +61,6 @@ def test_nothing_sticks_out(open_page):
     page = open_page("data")
     expect(page.locator(".st-key-card-iris")).to_be_attached(timeout=30_000)
     assert_within(page)
-    page.emulate_media(color_scheme="dark")
-    expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
-    assert_within(page)
     page.locator(".st-key-look-diabetes button").click()
     for chart in ("chart-plane", "chart-data-balance", "chart-data-coverage", "chart-feature"):
         wait_for_chart(page, chart)

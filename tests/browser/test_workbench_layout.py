@@ -73,7 +73,11 @@ SQUARE = """() => {
     return isDrawnAnew && Math.abs(drawn.width - drawn.height) <= 2 && drawn.width > 0.55 * Math.min(390, room);
 }"""
 WINDOWS = ((1280, 900), (1920, 1080), (390, 844))
-MORE = {"auc": "&step_size=0.2&changes=0:step_size=0.5,40:step_size=0.2", "s3vm": "&svm_data=Circles"}
+MORE = {
+    "auc": "&step_size=0.2&changes=0:step_size=0.5,40:step_size=0.2",
+    "s3vm": "&svm_data=Circles",
+    "multiclass": "&mc_graph=true",
+}
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -87,6 +91,7 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
         page.get_by_role("tab", name="Live").click()
         page.wait_for_function(f"{width} === window.innerWidth && ({SQUARE})()")
         assert_no_faults(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         for chart in ("objective", "score", "error"):
             expect(page.locator(f"#chart-{chart} .xtitle")).to_have_text("iteration t")
         if width == 1280:
@@ -116,6 +121,8 @@ def assert_all_in_the_window(page):
     ]
     tops = [box(page, part)["y"] for part in [*parts, "#chart-error"]]
     assert tops == sorted(tops)
+    assert box(page, ".live-status")["height"] < 24  # one line
+    assert ends(page, ".live-status")[3] <= box(page, ".live-tiles")["y"]
     assert ends(page, "#chart-error")[3] <= 900
     assert ends(page, "#chart-map")[1] <= box(page, "#chart-objective")["x"]
     assert ends(page, "#chart-objective")[3] <= box(page, "#chart-score")["y"]
@@ -156,8 +163,10 @@ def assert_no_hole(page, hidden):
 
 
 def test_a_page_within_another_has_no_menu(open_page):
-    page = open_drawn(open_page, "auc?embed=true&at=60&hide=sidebar,tabs")
+    page = open_drawn(open_page, "auc?embed=true&at=60&hide=sidebar,tabs,transport")
     expect(page.get_by_role("link", name="Many classes")).to_have_count(0)
+    for hidden in ("sidebar", "tabs", "transport"):
+        expect(page.locator(PARTS[hidden]).first).to_be_hidden()
     assert box(page, ".st-key-part-sentence")["y"] < 40
 
 
@@ -226,11 +235,3 @@ def assert_diverges_and_covers_nothing(page, width):
     assert right <= width
     if width >= 1200:
         assert heights(page, parts) == before
-
-
-def test_where_the_run_is_stands_in_one_line_above_its_numbers(open_page):
-    page = open_drawn(open_page, "auc?at=260")
-    expect(page.locator(".live-status")).to_contain_text("paused", timeout=30_000)
-    status = box(page, ".live-status")
-    assert status["height"] < 24
-    assert status["y"] + status["height"] <= box(page, ".live-tiles")["y"]
