@@ -8,7 +8,9 @@ from live_page import has_run
 from opened_pages import errors, open_page, run_of, said
 from own_tables import iris_csv, with_pairs
 from streamlit.runtime.scriptrunner import StopException
+from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
 
+from dsgcore import PS3VT
 from dsgcore.data import load
 from dsgcore.data.reading import File
 from dsgcore.kernels.widths import scale_sigma
@@ -16,6 +18,7 @@ from pages.upload import upload
 
 pytestmark = pytest.mark.compiled
 
+ESTIMATORS = WITHOUT_MULTICLASS | {"multiclass": PS3VT}
 PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_", "multiclass": "mc_"}
 
 
@@ -72,8 +75,11 @@ def test_a_file_is_learned_from_in_every_setting(setting):
     assert run.spec.data.path == "iris.csv"
     assert run.split.X_train.shape[1] == 4
     assert run.t > 0
-    solver = run.spec.solver  # it begins as the estimator does
-    assert (solver.step_size, solver.average, solver.n_iter) == (None, "tail", 800)
+    solver, problem, usual = run.spec.solver, run.spec.problem, ESTIMATORS[setting]()  # it begins as the estimator does
+    assert (solver.step_size, solver.average, solver.n_iter) == (None, usual.average, 800)
+    for name in ("gamma", "pairing", "is_pooled", "correction", "loss", "is_balanced"):
+        if setting != "multiclass" and hasattr(problem, name):
+            assert getattr(problem, name) == getattr(usual, name)
     assert run.spec.kernel.sigma == scale_sigma(load("iris").X)
     assert any("cells separated by comma" in text.value.replace("\\", "") for text in app.markdown)
     assert "iris" in app.query_params.get(f"{PREFIXES[setting]}file", ["iris"])[0]

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import streamlit as st
 
+from dsgcore.core.parameters import Flag
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting
@@ -188,7 +189,9 @@ def usual_of_own(problem: type[Setting]) -> dict[str, Any]:
     if own is None:
         return {}
     rarest = min(own.share, 1.0 - own.share) if len(own.class_names) == 2 else 1.0 / max(len(own.class_names), 2)
-    return dict(profile_of(problem).usual(round(own.n * _TRAINING), _few(problem, own), max(rarest, 0.01)))
+    # A profile's flags suit the set on which its page begins, the problem's own are those of the estimator.
+    flags = {p.name: p.default for p in problem.parameters if isinstance(p, Flag)}
+    return flags | dict(profile_of(problem).usual(round(own.n * _TRAINING), _few(problem, own), max(rarest, 0.01)))
 
 
 def _few(problem: type[Setting], own: OwnFile) -> int:
