@@ -57,6 +57,8 @@ ORDERED = ("kin40k", "sgemm")
 MADE = ("like SUSY (made)", "like HIGGS (made)")
 MOST_TEST, N_TRAIN, N_LABELED = 2000, 2000, (50, 200)
 FIRST_SEED = 500
+# With fewer seeds there is no interval.
+FEWEST_SEEDS = 3
 ALONE = "safe=False"
 Scores = Mapping[str, float]
 
@@ -109,7 +111,7 @@ HEAD = """# Do the defaults lose to a linear model, or to SVC?
 A gain is the mean score of our method less that of the other one, in points, and for the mean absolute error the difference
 in hundredths of a class. Of two others the better one counts, in hindsight, by its mean over the seeds on that set.
 "Below -1" counts sets with a mean gain below -1, and those of them whose 95 % interval ends below -1.
-The interval is Student's, on the paired gains over the seeds.
+The interval is Student's, on the paired gains over the seeds. Sets with fewer than three seeds have none.
 
 {rows}
 
@@ -217,6 +219,8 @@ def report(rows: list[dict[str, Any]], seeds: int) -> str:
             for n_labeled in N_LABELED:
                 own_groups = {s: g for (k, s, n), g in groups.items() if (k, n) == (kind, n_labeled)}
                 gains = {name: gains_of(group, own, theirs, score) for name, group in own_groups.items()}
+                if not gains:
+                    continue
                 lines.append(_line(n_labeled, own, theirs, score, gains))
                 every.append([*lines[-1][:4], *(_each(gains),)])
     head = ["labels", "ours", "theirs", "score", "mean gain", "sets", "below -1 (surely)", "worst set"]
@@ -235,16 +239,22 @@ def report(rows: list[dict[str, Any]], seeds: int) -> str:
 def _line(n_labeled: int, own: str, theirs: Sequence[str], score: str, gains: Mapping[str, NDArray]) -> list[Any]:
     means = {name: float(np.mean(own_gains)) for name, own_gains in gains.items()}
     worst = min(means, key=lambda name: means[name])
-    surely = sum(means[name] + mean_half_width(gains[name]) < -1 for name in means)
+    surely = sum(len(g) >= FEWEST_SEEDS and means[name] + mean_half_width(g) < -1 for name, g in gains.items())
     below = sum(mean < -1 for mean in means.values())
-    said = f"{worst} {means[worst]:+.1f} ± {mean_half_width(gains[worst]):.1f}"
+    said = _gain(worst, gains[worst])
     shown = {"error": "mean absolute error"}.get(score, score)
     average = f"{np.mean([*means.values()]):+.2f}"
     return [n_labeled, own, " or ".join(theirs), shown, average, len(means), f"{below} ({surely})", said]
 
 
 def _each(gains: Mapping[str, NDArray]) -> str:
-    return ", ".join(f"{name} {np.mean(g):+.1f} ± {mean_half_width(g):.1f}" for name, g in gains.items())
+    return ", ".join(_gain(name, own_gains) for name, own_gains in gains.items())
+
+
+def _gain(name: str, gains: NDArray) -> str:
+    """Return a set's mean gain, with half of its interval if there are enough seeds."""
+    reach = f" ± {mean_half_width(gains):.1f}" if len(gains) >= FEWEST_SEEDS else ""
+    return f"{name} {np.mean(gains):+.1f}{reach}"
 
 
 def _seconds(rows: Sequence[dict[str, Any]]) -> str:
@@ -256,7 +266,8 @@ def _seconds(rows: Sequence[dict[str, Any]]) -> str:
                 np.array([row[name]["seconds"] for row in first if row["kind"] == kind])
                 for name in (title, f"{title} {ALONE}")
             )
-            lines.append([title, *(f"{np.median(v):.2f}" for v in (safe, alone)), f"{np.median(safe / alone):.2f}"])
+            if len(safe):
+                lines.append([title, *(f"{np.median(v):.2f}" for v in (safe, alone)), f"{np.median(safe / alone):.2f}"])
     return table(["method", "safe", ALONE, "ratio (median)"], lines)
 
 
