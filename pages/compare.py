@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec
-from dsgcore.studies import Results, SpecList, StoreError, curves_of
+from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from dsgcore.studies.curves import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_chart import live_chart
 from pages.controls.names import unknown_names
@@ -58,9 +59,8 @@ def page() -> None:
             "shown side by side."
         )
     state = exploring("compare")
-    if not _transport(state, known) or state.made is None:
-        return
-    st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(state.is_going)
+    if _transport(state, known) and state.made is not None:
+        st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(state.is_going)
     _draw_runs(known)
 
 
@@ -92,17 +92,20 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-compare"):
         seeds = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", width=120)
+        bound = tuple({spec.seed: None for spec in known.values() if not fit_any_seed(spec.data.edits)})
         st.segmented_control("Over", BY, default=BY[0], required=True, key=BY_KEY, bind="query-params")
         try:
-            look_at(state, SpecList(tuple(known.values()), tuple(range(int(seeds)))))
+            look_at(state, SpecList(tuple(known.values()), bound or tuple(range(int(seeds)))))
             refresh(state)
-        except StoreError as error:
-            st.error(plain(str(error)))
+        except (StoreError, StudyError) as error:
+            st.error(plain(f"{str(error)[:1].upper()}{str(error)[1:]}."))
             return False
         with st.container(width="content"):
             draw_button(state, "compare", "Make the missing runs")
         with st.container(width="stretch"):
             st.fragment(_status, run_every=TICK_SECONDS if state.is_going else None)()
+    if bound:
+        st.caption(f"The runs use seed {bound[0]} alone, because edits by hand name the points of its data.")
     if state.refused:
         st.error(plain(f"{state.refused[:1].upper()}{state.refused[1:]}."))
     return True

@@ -56,6 +56,11 @@ class Edit:
         return said | ({"is_labeled": True} if self.is_labeled else {})
 
 
+def fit_any_seed(edits: Sequence[Edit]) -> bool:
+    """Return True if edits name only points that they paint: there are none, or they begin with an empty sheet."""
+    return not edits or edits[0] == Edit(ERASE, ALL)
+
+
 def read_edits(given: object) -> tuple[Edit, ...]:
     """Return edits from plain data; raise `DataError` if one is not valid, or if there are too many.
 

@@ -20,7 +20,7 @@ from dsgcore.solver.diagnostics import DiagnosticsError
 from dsgcore.studies.axes import Axis
 from dsgcore.studies.process_pool import GivenUpError, is_given_up
 from dsgcore.studies.store import Store
-from dsgcore.studies.study import Study, StudyRun
+from dsgcore.studies.study import Study, StudyRun, check_edits
 from dsgcore.studies.work import Made, Maker, make_run, split_of
 
 
@@ -35,6 +35,15 @@ class SpecList:
     is_best_first: ClassVar[bool] = False
     make: ClassVar[Maker] = staticmethod(make_run)
     cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
+
+    def __post_init__(self) -> None:
+        """Check that each spec's edits by hand fit the data of all seeds."""
+        for spec in self.specs:
+            check_edits(spec, self._data_seeds)
+
+    @property
+    def _data_seeds(self) -> tuple[int, ...]:
+        return self.seeds
 
     @property
     def spec(self) -> Spec:
@@ -134,6 +143,10 @@ class Trajectories(SpecList):
     data_seed: int = 0
     make: ClassVar[Maker] = staticmethod(make_trajectory)
     cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of_trajectory)
+
+    @property
+    def _data_seeds(self) -> tuple[int, ...]:
+        return (self.data_seed,)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object as plain data."""

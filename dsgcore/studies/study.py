@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from dsgcore.core.parameters import (
     real,
 )
 from dsgcore.core.plain import ANYTHING, REQUIRED, Anything, Items, items, read, record
+from dsgcore.data.edits import fit_any_seed
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of
@@ -104,6 +105,7 @@ class Study:
             StudyBudget(self.seconds, self.is_best_first)
         except ParameterError as error:
             raise StudyError(str(error)) from None
+        check_edits(self.spec, self.seeds, self.axes)
 
     make: ClassVar[Maker] = staticmethod(make_run)
     cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
@@ -188,6 +190,18 @@ def _seeds(given: object) -> tuple[int, ...]:
     if len(set(seeds)) < len(seeds):
         raise StudyError(f"seeds must differ from each other, got {quoted(given)}")
     return seeds
+
+
+def check_edits(spec: Spec, seeds: Sequence[int], axes: Sequence[Axis] = ()) -> None:
+    """Raise `StudyError` if edits by hand would be replayed on other points than those on which they were made."""
+    if not spec.data.edits:
+        return
+    for axis in axes:
+        if axis.name.startswith("data."):
+            raise StudyError(f"{axis.name} cannot vary, because the edits by hand belong to these data")
+    if not fit_any_seed(spec.data.edits) and set(seeds) != {spec.seed}:
+        said = f"edits by hand name points of the data of seed {spec.seed}, so seeds must be [{spec.seed}]"
+        raise StudyError(f"{said}, got {quoted(list(seeds))}")
 
 
 def _varied(spec: Spec, values: Mapping[str, Any]) -> Spec:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Edit, Split, read_edits
-from dsgcore.data.edits import ALL, ERASE, LABEL
+from dsgcore.data.edits import LABEL, fit_any_seed
 from dsgcore.experiments import Spec
 from dsgcore.experiments.loading import edited_split
 from dsgcore.experiments.settings import DataSpec
@@ -57,7 +57,7 @@ class Hand:
 
     def _follow(self, asked: tuple[DataSpec, int]) -> None:
         """Set the edits of other data aside, and take those of these data."""
-        is_sheet = bool(self.made) and self.made[0] == Edit(ERASE, ALL)
+        is_sheet = bool(self.made) and fit_any_seed(self.made)
         if self.owner is not None and not (is_sheet and self.owner[0] == asked[0]):
             self.aside[self.owner] = self.made
             self.is_new = asked not in self.aside

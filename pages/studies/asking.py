@@ -10,11 +10,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, grid
+from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS, Setting, Spec
 from dsgcore.studies import Study
 from dsgcore.studies.study import MOST_AXES
 from pages.controls.control import Control, automatic_of, key_of, number, shown
 from pages.studies.beginning import NUMBER, RANGE, VALUES, VARY, Beginning
+from pages.studies.edited import with_linked_edits
 
 PREFIX = "x_"
 _KEPT = ("seeds", "random", "points", "best_first")
@@ -49,8 +51,11 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
     if found is None:
         return None
     spec, (said, seeds, labels) = found
+    with main:
+        spec = with_linked_edits(spec, "explore", PREFIX)
+    of_data = list(range(seeds)) if fit_any_seed(spec.data.edits) else [spec.seed]
     budget = {"best_first": bool(st.session_state[BEST_FIRST])}
-    return Asked(spec, {"spec": spec.to_dict(), "axes": said, "seeds": list(range(seeds)), "budget": budget}, labels)
+    return Asked(spec, {"spec": spec.to_dict(), "axes": said, "seeds": of_data, "budget": budget}, labels)
 
 
 def can_be_axis(control: Control) -> bool:

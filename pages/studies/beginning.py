@@ -15,6 +15,7 @@ from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.also import ALSO, refused_also
 from pages.controls.control import Control, draw, key_of
+from pages.controls.edits_text import EDITS
 from pages.controls.from_link import read_controls
 from pages.controls.kernel_parameters import PICKER
 from pages.controls.names import names_of, unknown_names
@@ -193,7 +194,7 @@ class Beginning:
         settings = [SETTINGS[name] for name in self.settings]
         known = {word: name for problem in settings for word, name in names_of(problem, self.prefix).items()}
         of_axes = {self.prefix + key_of(problem, VARY) for problem in settings}
-        own = {self.prefix + name for name in (SETTING, *self.kept, *self.views)}
+        own = {self.prefix + name for name in (SETTING, EDITS, *self.kept, *self.views)}
         own |= {name for name in given if name.startswith(f"{self.prefix}quantity_")}  # one for each list of measures
         ended = {name + end for name in known.values() for end in ENDS}
         return known | {name: name for name in of_axes | own | ended}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,13 @@ from pages.controls.own_file import entry_of
 # In place of a parameter that a spec lacks: another kernel has other parameters.
 NOT_THERE = "–"
 # Names of the entries of a spec that are no parameters.
-_ENTRIES = {"setting": "Setting", "seed": "Seed", "changes": "Changes during the run", "version": "Version"}
+_ENTRIES = {
+    "setting": "Setting",
+    "seed": "Seed",
+    "changes": "Changes during the run",
+    "data.edits": "Edits by hand",
+    "version": "Version",
+}
 _KERNEL = "kernel.name"
 
 
@@ -79,6 +86,8 @@ def _sayings(spec: Spec) -> dict[str, str]:
     said = {key: control.say(flat[key]) for key, control in _controls(spec).items() if key in flat}
     said |= {"setting": profile_of(problem).short, "data.name": entry_of(problem, spec.data.name).title}
     said["changes"] = ", ".join(changes) or "none"
+    if spec.data.edits:
+        said["data.edits"] = f"{len(spec.data.edits)} ({sha256(repr(spec.data.edits).encode()).hexdigest()[:6]})"
     if spec.data.n is None and spec.data.name in DATASETS:
         said["data.n"] = shown(DATASETS[spec.data.name].n)  # all points
     if isinstance(spec.data.positive, int) and spec.data.name in DATASETS:

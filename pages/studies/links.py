@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from dsgcore.data.options import SEED
@@ -12,6 +13,7 @@ from pages.controls import controls
 from pages.controls.also import ALSO, what_differs
 from pages.controls.changes import CHANGES, changes_to_text
 from pages.controls.control import Control, also_offer, key_of
+from pages.controls.edits_text import EDITS, edits_to_text
 from pages.controls.from_link import in_link
 from pages.controls.kernel_parameters import PICKER
 from pages.controls.own_file import entry_of, file_in_link
@@ -25,6 +27,8 @@ def link_to_run(spec: Spec) -> dict[str, str]:
         said[key_of(problem, "seed")] = str(spec.seed)
     if spec.changes:
         said[key_of(problem, CHANGES)] = changes_to_text(spec)
+    if spec.data.edits:
+        said[key_of(problem, EDITS)] = edits_to_text(spec.data.edits)
     return said | said_of(at_its_end(spec), lambda control: control.key)
 
 
@@ -51,7 +55,8 @@ def said_of(spec: Spec, key: Callable[[Control], str]) -> dict[str, str]:
     values = {name: _value(spec, problem, name, control) for name, control in offered.items() if name != ALSO}
     data = spec.to_dict()["data"]
     own = {name: data[name] for name in ("name", "path", "sha256", "recipe")} if spec.data.name == FILE else None
-    values[ALSO] = what_differs(spec, controls.to_spec(problem, values, spec.data.name, spec.seed, own))
+    plain = replace(spec, data=replace(spec.data, edits=()))
+    values[ALSO] = what_differs(plain, controls.to_spec(problem, values, spec.data.name, spec.seed, own))
     said = {}
     for name, value in values.items():
         control = offered[name]

@@ -13,6 +13,7 @@ from dsgcore.settings import profile_of
 from pages.controls.control import key_of
 from pages.studies.asking import PREFIX as EXPLORE
 from pages.studies.beginning import SETTING
+from pages.studies.edited import edits_entry
 from pages.studies.links import at_its_end, data_in_link, said_of
 from pages.studies.trajectory_asking import PREFIX as CONVERGENCE
 from pages.studies.trajectory_asking import WITH_A_WAY
@@ -34,6 +35,7 @@ def _to_question(spec: Spec, prefix: str) -> Link:
     problem = type(spec.problem)
     said = {prefix + SETTING: profile_of(problem).short}
     said |= data_in_link(spec, prefix + key_of(problem, "data"), prefix + key_of(problem, "file"))
+    said |= edits_entry(spec, prefix)
     return said | said_of(at_its_end(spec), lambda control: prefix + control.key)
 
 
@@ -59,14 +61,16 @@ def draw_onward(spec: Spec) -> None:
     _button("Vary this run's parameters", "grid_on", "explore", to_explore, spec)
     if _has_a_way(spec):
         _button("Check its convergence", "trending_down", "convergence", to_convergence, spec)
-    _button("Which method suits these data?", "trophy", "data", to_data, spec)
+    why = "This comparison hides labels at random, so it cannot use data that were edited by hand."
+    _button("Which method suits these data?", "trophy", "data", to_data, spec, why=why if spec.data.edits else "")
 
 
 def _has_a_way(spec: Spec) -> bool:
     return type(spec.problem).name in WITH_A_WAY
 
 
-def _button(label: str, icon: str, page: str, link: Callable[[Spec], Link], spec: Spec) -> None:
+def _button(label: str, icon: str, page: str, link: Callable[[Spec], Link], spec: Spec, why: str = "") -> None:
     # The link is made at the click, because it takes too long for each drawing of the page.
-    if st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"to-{page}"):
+    icon = f":material/{icon}:"
+    if st.button(label, icon=icon, type="tertiary", key=f"to-{page}", disabled=bool(why), help=why or None):
         st.switch_page(f"pages/{page}.py", query_params=link(spec))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import streamlit as st
 
 from dsgcore.experiments import Run, Spec
-from dsgcore.studies import Effect, Results, SpecList, StoreError, curves_of
+from dsgcore.studies import Effect, Results, SpecList, StoreError, StudyError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.charts.theme import theme_now
@@ -33,6 +31,9 @@ def draw_repeats(run: Run) -> None:
     except StoreError as error:
         st.error(plain(str(error)))
         return
+    except StudyError as error:  # edits by hand that fit one seed
+        st.caption(plain(f"Over {N_SEEDS} seeds: {error}."))
+        return
     if state.refused:
         st.caption(plain(f"Over {N_SEEDS} seeds: {state.refused}."))
         return
@@ -48,8 +49,8 @@ def draw_repeats(run: Run) -> None:
 
 def _with_twin(spec: Spec) -> tuple[Spec, ...]:
     """Return the run, and its twin if it has one."""
-    own, twin = replace(spec, seed=0), replace(spec.baseline(), seed=0)
-    return (own,) if twin.problem == own.problem else (own, twin)
+    twin = spec.baseline()
+    return (spec,) if twin.problem == spec.problem else (spec, twin)
 
 
 def _status(setting: str) -> None:

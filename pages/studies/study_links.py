@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from dsgcore.core.parameters import Choice
+from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study, StudyError
@@ -27,6 +28,7 @@ from pages.studies.asking import (
     can_be_axis,
 )
 from pages.studies.beginning import NUMBER, RANGE, SETTING, VALUES, VARY
+from pages.studies.edited import edits_entry
 from pages.studies.links import data_in_link, said_of
 from pages.studies.measures import MEASURE, SCORE, name_in_link
 
@@ -58,6 +60,7 @@ def link_to_study(study: Study, measure: str = SCORE) -> Link:
         SEEDS: str(len(study.seeds)),
         PREFIX + key_of(problem, VARY): [str(control.parameter.label) for control in varied],
     }
+    link |= edits_entry(study.spec, PREFIX)
     if study.is_best_first:
         link[BEST_FIRST] = "true"
     if drawn := [axis for axis in study.axes if axis.is_random]:
@@ -73,7 +76,8 @@ def _check(study: Study, can_vary: Mapping[str, Control]) -> None:
     numbers = [axis for axis in study.axes if axis.name in can_vary and not _is_choice(can_vary[axis.name])]
     n_random = sum(axis.is_random for axis in study.axes)
     reasons = {
-        f"its seeds must be 0, 1, .. and at most {MOST_SEEDS}": study.seeds != tuple(range(len(study.seeds)))
+        f"its seeds must be 0, 1, .. and at most {MOST_SEEDS}": study.seeds
+        != (tuple(range(len(study.seeds))) if fit_any_seed(study.spec.data.edits) else (study.spec.seed,))
         or len(study.seeds) > MOST_SEEDS,
         "it must have an axis and no time limit": not study.axes or study.seconds is not None,
         "its axes must be sliders of the page": any(axis.name not in can_vary for axis in study.axes),

@@ -16,6 +16,7 @@ from dsgcore.studies import Study, StudyError, Trajectories
 from pages.controls.control import Control, key_of
 from pages.studies.asking import draw_axis
 from pages.studies.beginning import VARY, Beginning
+from pages.studies.edited import with_linked_edits
 
 PREFIX = "v_"
 _KEPT = ("seeds", "steps", "by", "quantity", "over")
@@ -61,7 +62,8 @@ class AskedTrajectories:
         """Return the question as a study."""
         if len(self.cases) > MOST_CASES:
             raise StudyError(f"a chart can show at most {MOST_CASES} curves, got {len(self.cases)}")
-        return Trajectories(tuple(case.spec for case in self.cases), tuple(range(self.seeds)))
+        specs = tuple(case.spec for case in self.cases)
+        return Trajectories(specs, tuple(range(self.seeds)), specs[0].seed)
 
 
 def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajectories | None:
@@ -73,6 +75,8 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajecto
     if found is None:
         return None
     spec, (steps, seeds, name, control, said) = found
+    with main:
+        spec = with_linked_edits(spec, "convergence", PREFIX)
     with steps:
         groups = _groups(spec)
     with seeds:
@@ -140,7 +144,7 @@ def _cases(groups: Sequence[Case], said: list[dict[str, Any]]) -> list[Case]:
     """Return the groups at each value of the axis."""
     found = []
     for group in groups:
-        for run in Study.from_dict({"spec": group.spec.to_dict(), "axes": said, "seeds": [0]}).runs():
+        for run in Study.from_dict({"spec": group.spec.to_dict(), "axes": said}).runs():
             if run.spec is None:
                 raise StudyError(run.refused)
             found.append(Case(group.group, run.values[0] if run.values else None, run.spec, group.breach))

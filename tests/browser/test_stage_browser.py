@@ -9,7 +9,6 @@ pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is no
 from playwright.sync_api import expect
 from test_accessibility import THEMES, found_on
 
-from dsgcore.data.chosen_labels import EDITS
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import Curve, Estimate, Pick, profile_of
 from pages.controls.control import key_of
@@ -99,8 +98,6 @@ def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(ope
 
 def wrong_with(page, lesson, wait_ready):
     """Take every step of a lesson; return what does not fit or moves. A step begins on a phone and is answered on a desk."""
-    # The tools of a lesson by hand leave too little room for its words on a phone.
-    sizes = SIZES[:2] if any(EDITS in step.controls for step in lesson.steps) else SIZES
     found = []
     for number, step in enumerate(lesson.steps, start=1):
         name = f"{lesson.name}, step {number}"
@@ -108,11 +105,11 @@ def wrong_with(page, lesson, wait_ready):
         expect(steps).to_be_visible(timeout=LONG)
         page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
         wait_ready(page)
-        asked, before = looked_at(page, f"{name}, asked", sizes[::-1])
+        asked, before = looked_at(page, f"{name}, asked", SIZES[::-1])
         answer(page, step.asks, wait_ready)
         page.wait_for_selector(LED_ON, timeout=LONG)
         wait_ready(page)
-        told, after = looked_at(page, f"{name}, told", sizes)
+        told, after = looked_at(page, f"{name}, told", SIZES)
         found += [*asked, *told, *([] if before == after else [f"{name} moves: {before} {after}"])]
         page.locator(LED_ON).first.click()
     return found
