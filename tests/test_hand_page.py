@@ -132,10 +132,10 @@ def test_edits_are_done_undone_and_done_again_and_those_that_came_before_are_ign
     label = {"do": "label", "rows": [row], "to": 1}
     app = send(app, label)
     assert run_of(app).spec.data.edits == (Edit("label", (row,), 1),)
-    assert points_of(app)["count"] == "11 of 10 labels"
+    assert points_of(app)["count"] == "11 labels"
     assert points_of(app)["taken"] == ["m", 1]
     app = send(app, label)  # sent again, because the browser did not see that it was taken
-    assert points_of(app)["count"] == "11 of 10 labels"
+    assert points_of(app)["count"] == "11 labels"
     app = send(app, {"do": "undo"}, first=2)
     assert run_of(app).spec == generated
     app = send(app, {"do": "redo"}, {"do": "label", "rows": [row], "to": 0}, first=3)
@@ -164,14 +164,17 @@ def test_data_without_labels_wait_for_one_and_go_on_with_it():
     app = send(app, {"do": "label", "rows": "all"})
     shown = points_of(checked(app))
     assert shown["count"] == "0 of 10 labels"
-    assert "Each class must have at least one labeled point" in shown["said"]
+    assert (shown["said"], shown["next"]) == (
+        "",
+        "The run starts when each class has a labeled point. Still missing: negative, positive.",
+    )
     assert not errors(app)
     assert "paused" in status(app)
     assert app.button(key="play").disabled
     rows = run_of(app).split.train_rows[:2].tolist()
     app = send(app, *({"do": "label", "rows": [row], "to": to} for to, row in enumerate(rows)), first=2)
     assert points_of(app)["count"] == "2 of 10 labels"
-    assert points_of(app)["said"] == ""
+    assert points_of(app)["next"] == ""
     assert len(run_of(app).split.labeled) == 2
 
 

@@ -54,6 +54,7 @@ UNMARKED = "no labels"  # the choice with which a reader places all labels
 DRAWN = ("misleading rows",)  # the choices that draw other points
 CHOICES: dict[str, Callable[[Split, int], tuple[Edit, ...]]] = {
     AS_GENERATED: lambda _split, _n_labeled: (),
+    "empty sheet": lambda _split, _n_labeled: (Edit(ERASE, ALL),),
     UNMARKED: lambda _split, _n_labeled: NO_LABELS,
     "centres": at_centres,
     "one wrong": one_wrong,

@@ -19,7 +19,11 @@ REACH = 1.5  # a point stays within so many widths of the map from its middle
 
 
 class IncompleteDataError(DataError):
-    """Edited data from which nothing can be learned yet. The message says what is missing."""
+    """Edited data from which nothing can be learned yet. The message says what is missing, and `next_step` what to do first."""
+
+    def __init__(self, message: str, next_step: str = "") -> None:
+        super().__init__(message)
+        self.next_step = next_step or message
 
 
 def edited(split: Split, edits: Sequence[Edit], *, labels: str, test_share: float) -> Split:
@@ -57,18 +61,25 @@ def check_complete(split: Split, *, labels: str) -> None:
     names = split.class_names
     if labels == PAIRS:
         if not len(split.labeled):
-            raise IncompleteDataError("at least one similar pair must be there: choose two points for a pair")
+            raise IncompleteDataError(
+                "at least one similar pair must be there: choose two points for a pair",
+                "The run starts when there is a pair. Click two points to make them one.",
+            )
         if len(split.labeled) == len(split.y_train):
             raise IncompleteDataError("some points must be in no pair: paint some, or take a pair apart")
     else:
-        _check_classes(split.y_train, names, "at least one labeled point", "label one")
-    _check_classes(split.y_test, names, "at least one test point", "paint more points of that class without a label")
+        _check_classes(split.y_train, names, "labeled", "label one")
+    _check_classes(split.y_test, names, "test", "paint more points of that class without a label")
 
 
-def _check_classes(y: NDArray[np.int64], names: Sequence[str], what: str, remedy: str) -> None:
-    missing = [quoted(name) for code, name in enumerate(names) if not np.any(y == code)]
+def _check_classes(y: NDArray[np.int64], names: Sequence[str], kind: str, remedy: str) -> None:
+    missing = [name for code, name in enumerate(names) if not np.any(y == code)]
     if missing:
-        raise IncompleteDataError(f"each class must have {what}, got none of {', '.join(missing)}: {remedy}")
+        message = (
+            f"each class must have at least one {kind} point, got none of {', '.join(map(quoted, missing))}: {remedy}"
+        )
+        next_step = f"The run starts when each class has a {kind} point. Still missing: {', '.join(missing)}."
+        raise IncompleteDataError(message, next_step)
 
 
 class _Table:

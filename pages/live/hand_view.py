@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.data import Split
-from dsgcore.data.edits import MOST_PAINTED, PAINT
+from dsgcore.data.edits import MOST_PAINTED, PAINT, fit_any_seed
 from dsgcore.experiments import Plane, Run
 from pages.charts.figures import PREDICTED
 from pages.charts.live_chart import Chart
 from pages.charts.run_map import colors_of
+from pages.session.hand import Edits
 
 KEY = "hand"
 # At most so many points are drawn of each kind while the reader edits them, so that each can be hit.
@@ -50,14 +51,23 @@ def _said(bench: Any, run: Run, split: Split, plane: Plane) -> dict[str, Any]:
         "isPairs": is_pairs,
         "canPaint": split.X_train.shape[1] == 2 and can_change,
         "canErase": can_change,
-        "count": f"{n_labels} of {run.spec.data.n_labeled} {'pairs' if is_pairs else 'labels'}",
+        "count": _count(n_labels, run.spec.data.n_labeled, "pairs" if is_pairs else "labels", hand.made),
         "left": MOST_PAINTED - n_painted,
-        "canUndo": bool(hand.made or hand.past),
+        "canUndo": hand.can_undo,
         "canRedo": bool(hand.future),
         "isEdited": bool(hand.made),
-        "said": _sentence(hand.refused or hand.lacks),
+        "isLesson": bench.view.scene is not None,
+        "canReset": can_change and bench.view.scene is None,
+        "said": _sentence(hand.refused),
+        "next": "" if bench.view.scene is not None else hand.lacks,  # the stage says it beside the goal
         "taken": list(hand.taken),
     }
+
+
+def _count(n: int, n_generated: int, what: str, made: Edits) -> str:
+    """Return the number of labels, of those that the data began with. A drawn data set begins with none."""
+    began = "" if n > n_generated or (made and fit_any_seed(made)) else f" of {n_generated}"
+    return f"{n}{began} {what}"
 
 
 def _sentence(said: str) -> str:

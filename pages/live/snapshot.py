@@ -49,7 +49,9 @@ def snapshot(bench: Any) -> Snapshot:
     head = {
         "status": None
         if "transport" in hidden
-        else asdict(status_of(live, is_playing=is_playing, going_to=bench.link.going_to)),
+        else asdict(
+            status_of(live, is_playing=is_playing, going_to=bench.link.going_to, is_short=bench.view.scene is not None)
+        ),
         "tiles": None if "tiles" in hidden else [asdict(tile) for tile in tiles_of(seen(bench))],
         "gauges": None if "limits" in hidden else _gauges(bench, is_playing=is_playing),
         "trouble": None if trouble is None or bench.view.scene is not None else asdict(trouble),

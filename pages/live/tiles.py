@@ -56,10 +56,11 @@ class Tile:
     more: str = ""  # a sentence below the number
 
 
-def status_of(live: LiveRun, *, is_playing: bool, going_to: int = 0) -> Status:
-    """Return the run's position and state."""
+def status_of(live: LiveRun, *, is_playing: bool, going_to: int = 0, is_short: bool = False) -> Status:
+    """Return the run's position and state; the short ones fit beside the buttons of a phone."""
     health = live.run.health
-    return Status(_position(live, is_playing=is_playing, going_to=going_to), _LIGHTS[health], health.value)
+    said = _position(live, is_playing=is_playing, going_to=going_to)
+    return Status(said.partition(",")[0] if is_short else said, _LIGHTS[health], health.value)
 
 
 def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:

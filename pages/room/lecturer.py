@@ -141,7 +141,9 @@ def _bar(bench: Bench, room: Key, state: State) -> None:
         _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
         _button(bench, "Vote again", "again", lambda: rooms().again(room), off=state.round >= MOST_ROUNDS)
         _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
-        with st.popover("Timer", icon=":material/timer:", disabled=not state.is_open):
+        # The browser closes a list of choices after one (shell/browser.py).
+        timer = st.popover("Timer", icon=":material/timer:", disabled=not state.is_open)
+        with timer, st.container(key="choices"):
             for seconds in TIMES:
                 _button(bench, f"{seconds} seconds", f"timer-{seconds}", partial(rooms().end, room, float(seconds)))
         with st.popover("More", icon=":material/more_horiz:"):

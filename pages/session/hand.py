@@ -29,13 +29,14 @@ class Hand:
     """
 
     made: Edits = ()
+    base: Edits = ()  # those of a lesson's step, which undo keeps
     is_new: bool = True  # no edits of these data were made or set aside; a lesson may begin with some
     past: list[Edits] = field(default_factory=list)
     future: list[Edits] = field(default_factory=list)
     owner: tuple[DataSpec, int] | None = None  # the data and the seed; None before the first drawing
     aside: dict[tuple[DataSpec, int], Edits] = field(default_factory=dict)
     split: Split | None = None  # the edited data if they lack what a run needs
-    lacks: str = ""  # the sentence about that
+    lacks: str = ""  # what to do first then
     refused: str = ""  # the sentence about the last edit, if it was not valid
     taken: tuple[str, int] = ("", 0)  # the browser's mount, and its last edit that was taken
     written: tuple[Edits, str] = ((), "")  # the edits' text for the link
@@ -47,6 +48,11 @@ class Hand:
         if self.written[0] is not self.made:
             self.written = self.made, edits_to_text(self.made)
         return self.written[1]
+
+    @property
+    def can_undo(self) -> bool:
+        """True if there is an edit of the reader, or of the link."""
+        return bool(self.past) or self.made != self.base
 
     def edit(self, spec: Spec) -> Spec:
         """Return a spec of controls with the edits of its data."""
@@ -66,7 +72,7 @@ class Hand:
 
     def begin(self, made: Edits) -> None:
         """Begin with the edits of a lesson's step."""
-        self.made, self.past, self.future, self.is_new = made, [], [], False
+        self.made, self.base, self.past, self.future, self.is_new = made, made, [], [], False
 
     def change(self, made: Edits) -> None:
         """Replace the edits; undo brings the present ones back."""
@@ -109,7 +115,7 @@ class Hand:
                 self.change(made)
 
     def _undo(self) -> None:
-        if self.past or self.made:
+        if self.can_undo:
             self.future.append(self.made)
             self.made = self.past.pop() if self.past else self.made[:-1]
 

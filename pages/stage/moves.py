@@ -107,10 +107,10 @@ def steps_of_run(problem: type[Setting], bench: Bench, place: Place) -> None:
     """Draw the buttons of the run. There is nothing to play before the guess."""
     if place.waits:
         return
-    is_over = bench.live is not None and bench.live.is_finished
+    is_over = bench.live is not None and bench.live.is_finished and not bench.is_held
     is_going = bench.is_playing and not is_over
     label, icon = ("Again", "replay") if is_over else ("Pause", "pause") if is_going else ("Play", "play_arrow")
-    lesson_button(bench, label, "play", toggle, bench, icon=f":material/{icon}:", shortcut="P")
+    lesson_button(bench, label, "play", toggle, bench, icon=f":material/{icon}:", shortcut="P", disabled=bench.is_held)
     lesson_button(bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:")
 
 

@@ -57,7 +57,7 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     with areas["top"]:
         top(bench, place)
     with areas["tools"]:
-        asked, status = _tools(problem, bench, place)
+        asked, run = _tools(problem, bench, place)
     with areas["answer"]:
         if not is_ready():
             return
@@ -66,7 +66,9 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         make_ready(asked.kernel.name)
         follow(problem, bench, asked)
     with areas["pictures"]:
-        _pictures(problem, bench, place, status, may_begin=asked is not None)
+        _pictures(problem, bench, place, run, may_begin=asked is not None)
+    with run:  # after the pictures, which may end an instant run
+        steps_of_run(problem, bench, place)
     with areas["room"]:  # it may add a notice, which the text shows
         room(problem, bench, place)
         draw_notes(place)
@@ -80,22 +82,19 @@ def stage(problem: type[Setting], bench: Bench) -> None:
 
 
 def _tools(problem: type[Setting], bench: Bench, place: Place) -> tuple[Spec | None, DeltaGenerator]:
-    """Draw the step's controls and the buttons of the run.
+    """Draw the step's controls.
 
-    Return the spec, or None with an error if it is not valid, and the place for the run's status.
+    Return the spec, or None with an error if it is not valid, and the place for the run's status and buttons.
     """
     controls = st.container(key="stage-controls", horizontal=True, vertical_alignment="center", gap="medium")
     for choice in (SPEED, SEED):
         keep_choice(problem, choice, bench.link.undrawn)
     with controls:
         asked = spec_without_sidebar(problem, bench, place.step.controls, is_locked=place.waits)
-    with st.container(key="stage-run", horizontal=True, vertical_alignment="center", gap="small"):
-        status = st.container(key="stage-status")
-        steps_of_run(problem, bench, place)
-    return asked, status
+    return asked, st.container(key="stage-run", horizontal=True, vertical_alignment="center", gap="small")
 
 
-def _pictures(problem: type[Setting], bench: Bench, place: Place, status: DeltaGenerator, *, may_begin: bool) -> None:
+def _pictures(problem: type[Setting], bench: Bench, place: Place, run: DeltaGenerator, *, may_begin: bool) -> None:
     """Draw the live view: the run's step, the map, and the step's chart."""
     if bench.preparation is not None:
         prepare(bench, problem.name, may_begin=may_begin)
@@ -111,7 +110,7 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, status: DeltaG
     keep_place(problem, bench)
     with drawing.turn(is_urgent=True):
         data = head_data(bench)
-    with status:
+    with run.container(key="stage-status"):
         draw_head(data)
     is_on_map = place.waits or not place.step.chart or (EDITS in place.step.controls and place.stage is Stage.RUN)
     first = "map" if is_on_map else "curves"

@@ -73,7 +73,9 @@ def _guess(problem: type[Setting], place: Place) -> Any:
 def _say_while_running(bench: Bench, place: Place) -> None:
     goal, live = place.step.goal, bench.live
     is_over = live is not None and live.is_finished and live.run.t > 0
-    if goal is None:
+    if bench.hand.lacks:
+        st.markdown(bench.hand.lacks)
+    elif goal is None:
         st.caption("The run is going." if is_exercise(bench) else "Watch the run. The explanation appears here.")
     elif is_over and not is_exercise(bench):
         st.markdown(_not_yet(place))

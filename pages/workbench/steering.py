@@ -40,7 +40,7 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
             bench.live.steer(asked.values_at(0))
         bench.asked = asked
     except IncompleteDataError as error:
-        _wait_for_labels(bench, asked, str(error))
+        _wait_for_labels(bench, asked, error.next_step)
     except BAD_INPUT as error:
         st.error(plain(str(error)))
 
@@ -62,11 +62,11 @@ def with_edits(bench: Bench, asked: Spec) -> Spec:
     return spec
 
 
-def _wait_for_labels(bench: Bench, asked: Spec, why: str) -> None:
+def _wait_for_labels(bench: Bench, asked: Spec, next_step: str) -> None:
     """Show edited data that lack what a run needs, until another edit completes them."""
     if bench.live is None:
         begin(bench, replace(asked, data=replace(asked.data, edits=())))
-    bench.hand.lacks, bench.hand.split = why, load_split(asked, files=bench.files, may_lack=True)
+    bench.hand.lacks, bench.hand.split = next_step, load_split(asked, files=bench.files, may_lack=True)
     bench.surface, bench.asked, bench.is_playing = None, asked, False
 
 

@@ -6,13 +6,66 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 from playwright.sync_api import expect
 from test_accessibility import found_on
+from test_stage_browser import PHONE, tab_to
 
 OPEN = "auc?by_hand=true&n_labeled=6&speed=fast&n_iter=20"
 
 
+LONG = 60_000
+# Where the first points of a kind are in the window, as far as they are apart.
+PLACES = """name => {
+    const plot = document.querySelector("#chart-map .js-plotly-plot"), {xaxis, yaxis} = plot._fullLayout;
+    const {left, top} = plot.getBoundingClientRect(), found = [], {x, y} = plot._fullData.find(trace => trace.name === name);
+    for (let i = 0; i < x.length; i++) {
+        const at = [left + xaxis._offset + xaxis.l2p(x[i]), top + yaxis._offset + yaxis.l2p(y[i])];
+        if (found.every(other => Math.hypot(at[0] - other[0], at[1] - other[1]) > 40)) found.push(at);
+    }
+    return found;
+}"""
+COUNT = "() => document.querySelector('#chart-map .js-plotly-plot')._fullData.find(({name}) => name === 'unlabeled')?.x.length ?? 0"
+
+
+@pytest.fixture
+def touch(browser, app_url, page_health):
+    """Give a function that opens a page on a phone with a touch screen."""
+    viewport = dict(zip(("width", "height"), PHONE, strict=True))
+    context = browser.new_context(viewport=viewport, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page_health.watch(page)
+
+    def open_one(path):
+        page.goto(f"{app_url}/{path}")
+        expect(page.locator(".hand-area")).to_be_visible(timeout=LONG)
+        return page
+
+    yield open_one
+    page_health.assert_clean()
+    page_health.end()
+    context.close()
+
+
+def tap_points(page, name, n=1):
+    """Tap the first points of a kind that are apart."""
+    page.locator(".hand-area").scroll_into_view_if_needed()
+    for place in page.evaluate(PLACES, name)[:n]:
+        page.touchscreen.tap(*place)
+
+
+def swipe(page, start, end):
+    """Drag a finger over the map, from and to shares of its width and height."""
+    page.locator(".hand-area").scroll_into_view_if_needed()
+    box, session = page.locator(".hand-area").bounding_box(), page.context.new_cdp_session(page)
+    for step in range(9):
+        x, y = (a + (b - a) * step / 8 for a, b in zip(start, end, strict=True))
+        at = {"x": box["x"] + box["width"] * x, "y": box["y"] + box["height"] * y}
+        kind = "touchMove" if step else "touchStart"
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [at]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
 def opened(open_page, path=OPEN, **more):
     page = open_page(path, **more)
-    expect(page.locator(".hand-area")).to_be_visible(timeout=60_000)
+    expect(page.locator(".hand-area")).to_be_visible(timeout=LONG)
     return page
 
 
@@ -26,16 +79,16 @@ def test_keys_alone_label_points_take_a_label_away_and_open_the_classes_of_a_poi
     for key in ("ArrowRight", "ArrowUp", "2"):
         page.keyboard.press(key)
     expect(page.locator(".hand-live")).to_contain_text("labeled positive")
-    count(page, "7 of 6 labels")
+    count(page, "7 labels")
     page.keyboard.press("Backspace")
     count(page, "6 of 6 labels")
     page.keyboard.press("Control+z")
-    count(page, "7 of 6 labels")
+    count(page, "7 labels")
     page.locator(".hand-area").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.locator(".hand-box").get_by_role("button", name="negative").click()
-    count(page, "8 of 6 labels")
+    count(page, "8 labels")
 
 
 def test_a_painted_set_is_the_same_in_another_window_and_axe_has_no_objection(open_page):
@@ -47,11 +100,98 @@ def test_a_painted_set_is_the_same_in_another_window_and_axe_has_no_objection(op
     page.mouse.move(box["x"] + 200, box["y"] + 90, steps=8)
     page.mouse.up()
     expect(page.locator(".hand-count")).not_to_contain_text("5000", timeout=30_000)
-    expect(page.locator(".live-position")).to_contain_text("done", timeout=60_000)
+    expect(page.locator(".live-position")).to_contain_text("done", timeout=LONG)
     said, address = page.locator(".live-value").all_inner_texts(), page.url
     assert "edits=" in address
     for theme in ("light", "dark"):
         assert not found_on(page, theme)
     other = opened(open_page, "auc" + address.partition("/auc")[2], is_first_visit=True)
-    expect(other.locator(".live-position")).to_contain_text("done", timeout=60_000)
+    expect(other.locator(".live-position")).to_contain_text("done", timeout=LONG)
     assert other.locator(".live-value").all_inner_texts() == said
+
+
+def test_a_right_click_gives_one_class_after_the_other(open_page):
+    page = opened(open_page)
+    (place, *_) = page.evaluate(PLACES, "unlabeled")
+    for said in ("7 labels", "7 labels", "6 of 6 labels"):
+        page.mouse.click(*place, button="right")
+        count(page, said)
+
+
+def test_a_finger_labels_paints_and_erases_in_the_workbench(touch):
+    page = touch(OPEN)
+    tap_points(page, "unlabeled")
+    page.locator(".hand-box").get_by_role("button", name="positive").tap()
+    count(page, "7 labels")
+    page.get_by_role("button", name="Paint", exact=True).tap()
+    n = page.evaluate(COUNT)
+    swipe(page, (0.1, 0.5), (0.9, 0.5))
+    expect(page.locator(".hand-live")).to_contain_text("points painted")
+    page.wait_for_function(f"({COUNT})() > {n}", timeout=LONG)
+    n = page.evaluate(COUNT)
+    page.get_by_role("button", name="Erase", exact=True).tap()
+    swipe(page, (0.1, 0.5), (0.9, 0.5))
+    expect(page.locator(".hand-live")).to_contain_text("points erased")
+    page.wait_for_function(f"({COUNT})() < {n}", timeout=LONG)
+
+
+def test_two_taps_make_a_pair_and_two_keys_another(touch):
+    page = touch("similar?su_by_hand=true&su_n_labeled=5&su_speed=fast&su_n_iter=20")
+    tap_points(page, "unlabeled", 2)
+    count(page, "6 pairs")
+    page.locator(".hand-area").focus()
+    for key in ("ArrowRight", "Enter", "ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator(".hand-live")).to_contain_text("paired with")
+    count(page, "7 pairs")
+
+
+def test_a_finger_places_labels_on_the_stage_and_the_run_begins(touch):
+    page = touch("auc?lesson=five-labels:2&speed=instant")
+    expect(page.locator(".st-key-stage-answer")).to_contain_text("Still missing: negative, positive")
+    for name in ("positive", "negative"):
+        tap_points(page, "unlabeled")
+        page.locator(".hand-box").get_by_role("button", name=name).tap()
+    count(page, "2 of 5 labels")
+    expect(page.locator(".st-key-stage-answer")).not_to_contain_text("Still missing", timeout=LONG)
+
+
+def test_a_finger_draws_a_data_set_on_the_stage_and_the_run_begins(touch):
+    page = touch("s3vm?svm_lesson=draw:3&svm_speed=instant")
+    expect(page.get_by_role("button", name="Paint", exact=True)).to_have_attribute("aria-pressed", "true")
+    for is_labeled in (False, True):
+        page.get_by_label("with label").set_checked(is_labeled)
+        for name, x in (("1 negative", 0.25), ("2 positive", 0.75)):
+            page.get_by_role("button", name=name).tap()
+            swipe(page, (x, 0.2 + 0.1 * is_labeled), (x, 0.8 - 0.4 * is_labeled))
+    expect(page.locator(".st-key-stage-answer")).to_contain_text("Not yet", timeout=LONG)
+    expect(page.locator(".hand-count")).not_to_contain_text(" of ")
+
+
+def test_keys_alone_paint_move_and_erase(open_page):
+    page = opened(open_page)
+    n = page.evaluate(COUNT)
+    for tool, keys, said in (
+        ("Paint", ("2", "ArrowUp", "Space"), "3 points painted"),
+        ("Move", ("ArrowRight", "Shift+ArrowUp"), ""),
+        ("Erase", ("ArrowUp", "Space"), "erased"),
+    ):
+        page.get_by_role("button", name=tool, exact=True).focus()
+        page.keyboard.press("Enter")
+        tab_to(page, ".hand-area")
+        for key in keys:
+            page.keyboard.press(key)
+        expect(page.locator(".hand-live")).to_contain_text(said)
+    page.wait_for_function(f"({COUNT})() !== {n}", timeout=LONG)
+
+
+def test_keys_alone_find_the_wrong_label_of_a_lesson(open_page, wait_ready):
+    page = opened(open_page, "auc?lesson=one-wrong-label:4&speed=instant")
+    wait_ready(page)
+    tab_to(page, ".hand-area")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("1")
+    expect(page.locator(".hand-tools").get_by_role("button", name="Undo")).to_be_enabled(timeout=LONG)
+    page.keyboard.press("Control+z")
+    expect(page.locator(".hand-tools").get_by_role("button", name="Undo")).to_be_disabled(timeout=LONG)
+    count(page, "5 of 5 labels")

@@ -11,7 +11,7 @@ const KEY_STEP = 1 / 40;  // of the map's width, for keys
 
 /** Create the editor of a chart's points; `send` gets the edits that the server has not taken yet. */
 export function createHand({root, node}, send) {
-  const state = {tool: "label", brush: 0, isLabeled: false, size: 5};
+  const state = {tool: "", brush: 0, isLabeled: false, size: 5};
   const outbox = new Outbox(send), area = document.createElement("div"), canvas = document.createElement("canvas");
   const box = document.createElement("div"), live = document.createElement("div");
   area.className = "hand-area";

@@ -52,7 +52,6 @@ export function createTools(state, act, changed) {
   const undo = button("undo", "Undo", act.undo), redo = button("redo", "Redo", act.redo);
   const reset = button("reset", "As generated", act.reset);
   const help = make("p", "help"), said = make("p", "said");
-  said.setAttribute("role", "alert");
   const whole = group("Brush", brushes, labeled, sized, all);
   const root = make("div", "tools", tools, whole, group("Edits", undo, redo, reset), count, help, said);
   let now = null, made = "";
@@ -63,11 +62,12 @@ export function createTools(state, act, changed) {
     if (key === made) return;
     made = key;
     const kinds = [now.isPairs ? "pair" : "label", ...(now.canPaint ? ["paint"] : []), ...(now.canErase ? ["erase"] : []), ...(now.canPaint ? ["move"] : [])];
-    if (!kinds.includes(state.tool)) state.tool = kinds[0];
+    if (!kinds.includes(state.tool)) state.tool = now.canPaint && !now.rows.length ? "paint" : kinds[0];
     tools.replaceChildren(...kinds.map(kind => Object.assign(button("tool", NAMES[kind], () => choose("tool", kind)), {kind})));
     const chips = now.classes.map((name, number) =>
       Object.assign(chip(`${digitOf(number, now.classes)} ${name}`, now.isPairs ? "" : now.colors[number], () => choose("brush", number)), {kind: number}));
-    brushes.replaceChildren(...chips, Object.assign(chip("no class", "", () => choose("brush", null)), {kind: null}));
+    const none = Object.assign(chip("no class", "", () => choose("brush", null)), {kind: null});
+    brushes.replaceChildren(...chips, ...(now.isLesson ? [] : [none]));
   }
 
   function draw() {
@@ -78,8 +78,8 @@ export function createTools(state, act, changed) {
     brushes.hidden = !isPaint;
     labeled.hidden = !isPaint || now.isPairs || brush === null;
     sized.hidden = !isPaint && tool !== "erase";
-    all.hidden = reset.hidden = !now.canErase;
-    all.hidden ||= isPaint || tool === "move";
+    reset.hidden = !now.canReset;
+    all.hidden = !now.canErase || isPaint || tool === "move";
     all.textContent = {label: "Take all labels away", pair: "Take all pairs apart", erase: "Erase all points"}[tool] ?? "";
     whole.hidden = all.hidden && sized.hidden && !isPaint;
     undo.disabled = !now.canUndo;
@@ -87,8 +87,9 @@ export function createTools(state, act, changed) {
     reset.disabled = !now.isEdited;
     count.textContent = isPaint ? `${now.count}, ${now.left} more points to paint` : now.count;
     help.textContent = HELP[tool];
-    said.textContent = now.said;
-    said.hidden = !now.said;
+    said.textContent = now.said || now.next;
+    said.hidden = !said.textContent;
+    said.setAttribute("role", now.said ? "alert" : "status");
   }
 
   return {root, show(points) { now = points; build(); draw(); }};
