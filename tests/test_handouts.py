@@ -178,7 +178,7 @@ def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
 def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
     app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0) | AT_ONCE)
     finished(app)
-    assert "**Answer:** *above the dotted curve: unlabeled points help*" in words(app)
+    assert "**Answer:** *higher: unlabeled points help*" in words(app)
     app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-step-size")], 2) | AT_ONCE)
     finished(app)
     assert "Goal reached" in words(app)

@@ -26,7 +26,7 @@ def test_a_phone_is_asked_what_the_room_is_asked_and_nothing_of_others(phones, r
     asked = phones.asked(room.code).json()
     assert asked["isOpen"]
     assert asked["name"] == PICK.name
-    assert asked["question"]["options"][0] == "above the dotted curve: unlabeled points help"
+    assert asked["question"]["options"][0] == "higher: unlabeled points help"
     assert set(asked) == {"version", "entry", "isOpen", "name", "round", "question", "picture", "isRevealed"}
     assert "no such room" in phones.asked("222222").json()["why"]
     assert phones.asked("222222").status_code == 404

@@ -312,7 +312,7 @@ def test_the_result_of_a_run_tells_phones_the_answer_and_one_sentence_why(rooms)
     rooms.tell(key, result_of(PICK, {"verdict": 1.0}))
     result = rooms.state(key.code).result
     assert result["right"] == 0
-    assert result["answer"] == "above the dotted curve: unlabeled points help"
+    assert result["answer"] == "higher: unlabeled points help"
     assert result["why"].endswith(".")
     assert result_of(CURVE, {})["value"] is None
     assert result_of(MAP, {}) == {}

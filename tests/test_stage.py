@@ -51,11 +51,11 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     assert bench(app).live.run.t == 0
     assert app.button(key="lesson-run").disabled
     assert "play" not in [button.key for button in app.button]
-    app.radio[0].set_value("below the dotted curve: they hurt").run()
+    app.radio[0].set_value("lower: they hurt").run()
     app.button(key="lesson-run").click().run()
     finished(app)
     assert (
-        "You guessed *below the dotted curve: they hurt*. The run gave: *above the dotted curve: unlabeled points help*"
+        "You guessed *lower: they hurt*. The run gave: *higher: unlabeled points help*"
         in words(app)
     )
     app.button(key="lesson-next").click().run()
@@ -251,7 +251,7 @@ def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
     assert "**Notes.** Point at the filled points" in words(app)
     app.button(key="lesson-run").click().run()
     finished(app)
-    assert "**Answer:** *above the dotted curve: unlabeled points help*" in words(app)
+    assert "**Answer:** *higher: unlabeled points help*" in words(app)
 
 
 def test_without_a_lesson_in_the_link_a_class_sees_the_first_one_with_notes_where_asked_for():

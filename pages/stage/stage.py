@@ -6,6 +6,7 @@ moves when the explanation takes the place of the question.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -104,9 +105,8 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, run: DeltaGene
         return
     bench.view = view_of(bench.live, bench.hidden, _scene(bench, place))
     go_further(bench)
-    place.note(
-        None if bench.hand.lacks else bench.live
-    )  # before the chart, which shows what the outcome is compared with
+    place.note(None if bench.hand.lacks else bench.live)
+    bench.view = replace(bench.view, scene=_scene(bench, place))  # a run that has just ended shows more
     keep_place(problem, bench)
     with drawing.turn(is_urgent=True):
         data = head_data(bench)
@@ -132,5 +132,8 @@ def _scene(bench: Bench, place: Place) -> Scene:
         can_paint=step.goal is not None and step.goal.solution.get(EDITS) in DRAWN,
         guess=place.guess if is_drawn and place.guess is not None else (),
         ends=(asks.low, asks.high) if isinstance(asks, Curve) else (),
-        has_ghost=place.has_earlier_run(bench.number) and (outcome or step.goal is not None) and not is_exercise(bench),
+        has_ghost=not bench.hand.lacks
+        and place.has_earlier_run(bench.number)
+        and (outcome or step.goal is not None)
+        and not is_exercise(bench),
     )

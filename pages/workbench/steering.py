@@ -64,7 +64,7 @@ def with_edits(bench: Bench, asked: Spec) -> Spec:
 
 def _wait_for_labels(bench: Bench, asked: Spec, next_step: str) -> None:
     """Show edited data that lack what a run needs, until another edit completes them."""
-    if bench.live is None:
+    if bench.live is None or bench.live.run.t:  # the map then shows no run of earlier data
         begin(bench, replace(asked, data=replace(asked.data, edits=())))
     bench.hand.lacks, bench.hand.split = next_step, load_split(asked, files=bench.files, may_lack=True)
     bench.surface, bench.asked, bench.is_playing = None, asked, False

@@ -22,7 +22,8 @@ ON_SCREEN = """() => {
     while (walker.nextNode()) {
         const {parentElement: element, data} = walker.currentNode, box = element.getBoundingClientRect();
         const isThere = box.width > 1 && box.height > 1 && box.top >= 0 && box.bottom <= innerHeight && box.left >= 0;
-        if (isThere && element.checkVisibility({visibilityProperty: true}) && !element.closest("style, script, kbd")) found.push(data);
+        const isText = element.checkVisibility({visibilityProperty: true}) && !element.closest("style, script, kbd");
+        if (isThere && isText) found.push(data);
     }
     return found;
 }"""

@@ -55,7 +55,7 @@ def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(ope
     phone.reload()
     expect(phone.get_by_role("button", name="about the same")).to_have_attribute("aria-pressed", "true")
     phone.context.set_offline(True)
-    above = phone.get_by_role("button", name="above the dotted curve: unlabeled points help")
+    above = phone.get_by_role("button", name="higher: unlabeled points help")
     above.tap()
     expect(phone.locator("#said")).to_contain_text("Trying again")
     phone.context.set_offline(False)
@@ -65,7 +65,7 @@ def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(ope
     expect(phone.locator(".bars")).to_be_visible()
     lecturer.get_by_role("button", name="Vote again").click()
     expect(phone.locator("#code")).to_contain_text("round 2")
-    phone.get_by_role("button", name="below the dotted curve").press("Enter")  # a keyboard does the same
+    phone.get_by_role("button", name="lower: they hurt").press("Enter")  # a keyboard does the same
     expect(lecturer.locator(COUNT)).to_contain_text("Round 2: 1 answered", timeout=LONG)
     lecturer.get_by_role("button", name="Run").click()
     expect(lecturer.get_by_role("button", name="Next")).to_be_enabled(timeout=LONG)
@@ -74,7 +74,7 @@ def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(ope
     said = "first vote: A ✓: 1, B: 0, C: 0; second vote: A ✓: 0, B: 0, C: 1"
     expect(lecturer.locator(".room-bars")).to_have_attribute("aria-label", f"Guesses: {said}", timeout=LONG)
     expect(phone.locator("#verdict")).to_contain_text(
-        "Not this time. The answer: A. above the dotted curve", use_inner_text=True
+        "Not this time. The answer: A. higher", use_inner_text=True
     )
     expect(phone.locator("#verdict")).to_contain_text("With ten labels")
     clean(phone)
