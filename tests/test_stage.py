@@ -54,10 +54,7 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     app.radio[0].set_value("lower: they hurt").run()
     app.button(key="lesson-run").click().run()
     finished(app)
-    assert (
-        "You guessed *lower: they hurt*. The run gave: *higher: unlabeled points help*"
-        in words(app)
-    )
+    assert "You guessed *lower: they hurt*. The run gave: *higher: unlabeled points help*" in words(app)
     app.button(key="lesson-next").click().run()
     app.run()
     assert bench(app).lesson.place.number == 1
@@ -297,3 +294,31 @@ def test_the_map_of_a_diverged_run_is_its_last_finite_one():
     assert run.model_t < run.t
     assert shown["layout"]["meta"]["note"].endswith(str(run.t))
     assert max(max(row) for row in shown["data"][0]["z"]) > 1e12
+
+
+def test_the_random_choices_that_a_step_asks_about_are_drawn_when_its_run_has_ended():
+    app = open_lesson("five-labels:1:answer")
+    finished(app)
+    assert "above 0.1: the choice matters" in words(app)
+    names = [trace.get("name") for trace in figures(app)["chart-score"]["data"]]
+    assert {"random choices", "80 % of them", "the best one"} <= set(names)
+
+
+def test_a_step_without_labels_says_what_to_do_and_shows_no_earlier_run():
+    app = open_lesson("five-labels:1:answer")
+    finished(app)
+    app.button(key="lesson-next").click().run()
+    app.run()
+    assert "The run starts when each class has a labeled point. Still missing: negative, positive." in words(app)
+    assert bench(app).live.run.t == 0
+    assert app.button(key="play").disabled
+    hand = figures(app)["hand"]
+    assert (hand["count"], hand["said"], hand["next"], hand["canUndo"]) == ("0 of 5 labels", "", "", False)
+    rows = bench(app).hand.split.train_rows[:6].tolist()
+    labels = [[k, {"do": "label", "rows": [row], "to": k % 2}] for k, row in enumerate(rows)]
+    bench(app).hand.take({"mount": "m", "edits": labels}, bench(app).live.run.spec, bench(app).live.run.split)
+    app.run()
+    finished(app)
+    assert "**Not yet.** This run " in words(app)
+    assert "previous run" not in [trace.get("name") for trace in figures(app)["chart-score"]["data"]]
+    assert figures(app)["hand"]["count"] == "6 labels"

@@ -19,6 +19,11 @@ from pages.workbench.room_view import LETTERS
 _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
 # Measures that are no number to read, or that the reader sets.
 NOT_SAID = {"verdict", "gain", "growth", "n_features", "batch"}
+REACHED = {
+    "choice_rank": "beat {:.0%} of them",
+    "labels": "had {:.0f} labels",
+    "step_size": "had a step size of {:g}",
+}
 
 
 def is_exercise(bench: Bench) -> bool:
@@ -88,7 +93,8 @@ def _not_yet(place: Place) -> str:
     goal, tried = place.step.goal, place.tried
     assert goal is not None
     missed = [c.measure for c in goal.claims if c.measure not in NOT_SAID and not c.holds(tried) and c.measure in tried]
-    said = f" This run reached {tried[missed[0]]:.3g}." if missed else ""
+    said = "".join(f" This run {REACHED.get(name, 'reached {:.3g}').format(tried[name])}." for name in missed[:1])
+    said = said.replace("%", "\N{NO-BREAK SPACE}%")
     how = "Change the data in the map" if EDITS in place.step.controls else "Change a control below"
     return f"**Not yet.**{said} {how} and watch the next run."
 

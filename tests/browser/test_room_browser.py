@@ -73,9 +73,7 @@ def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(ope
     lecturer.get_by_role("button", name="Reveal").click(timeout=LONG)
     said = "first vote: A ✓: 1, B: 0, C: 0; second vote: A ✓: 0, B: 0, C: 1"
     expect(lecturer.locator(".room-bars")).to_have_attribute("aria-label", f"Guesses: {said}", timeout=LONG)
-    expect(phone.locator("#verdict")).to_contain_text(
-        "Not this time. The answer: A. higher", use_inner_text=True
-    )
+    expect(phone.locator("#verdict")).to_contain_text("Not this time. The answer: A. higher", use_inner_text=True)
     expect(phone.locator("#verdict")).to_contain_text("With ten labels")
     clean(phone)
     found = [line for theme in THEMES for line in found_on(lecturer, theme)]

@@ -20,6 +20,7 @@ LONG = 120_000
 LOOK = """() => {
     const stage = document.querySelector(".st-key-stage"), found = [];
     const {scrollHeight, scrollWidth} = document.documentElement;
+    const spare = innerWidth < 961 ? 4 : 0;  // a phone's font may be a little wider
     if (scrollHeight > innerHeight || scrollWidth > innerWidth) found.push("the document scrolls");
     const box = element => element.getBoundingClientRect();
     const area = name => box(stage.querySelector(".st-key-stage-" + name));
@@ -35,7 +36,7 @@ LOOK = """() => {
     const words = stage.querySelectorAll(".st-key-stage-answer :is(p, label, h2, .lesson-ends, svg)");
     const inArea = [...words].filter(word => innerWidth < 961 || !word.closest(".st-key-stage-pad"));
     const over = Math.max(...inArea.map(word => box(word).bottom)) - area("moves").top;
-    if (over > 1) found.push(`the words are ${Math.round(over)} px too long`);
+    if (over > 1 - spare) found.push(`the words are ${Math.round(over)} px too long`);
     const question = stage.querySelector(".st-key-stage-answer h2"), text = stage.querySelector(".st-key-stage-text");
     const fixed = [text, question, ...["moves", "pictures"].map(name => stage.querySelector(".st-key-stage-" + name))];
     const places = fixed.map(element => [box(element).left, box(element).top].map(Math.round).join());
