@@ -26,7 +26,7 @@ COUNT = "() => document.querySelector('#chart-map .js-plotly-plot')._fullData.fi
 
 
 @pytest.fixture
-def touch(browser, app_url, page_health):
+def touch(browser, app_url, page_health, wait_ready):
     """Give a function that opens a page on a phone with a touch screen."""
     viewport = dict(zip(("width", "height"), PHONE, strict=True))
     context = browser.new_context(viewport=viewport, has_touch=True, is_mobile=True)
@@ -36,6 +36,7 @@ def touch(browser, app_url, page_health):
     def open_one(path):
         page.goto(f"{app_url}/{path}")
         expect(page.locator(".hand-area")).to_be_visible(timeout=LONG)
+        wait_ready(page)
         return page
 
     yield open_one
@@ -49,6 +50,22 @@ def tap_points(page, name, n=1):
     page.locator(".hand-area").scroll_into_view_if_needed()
     for place in page.evaluate(PLACES, name)[:n]:
         page.touchscreen.tap(*place)
+
+
+def choose(page, name):
+    """Tap a tool or a brush."""
+    button = page.locator(".hand-tools").get_by_role("button", name=name, exact=True)
+    button.tap()
+    expect(button).to_have_attribute("aria-pressed", "true")
+
+
+def walk_to_free_point(page, way):
+    """Walk by an arrow key until a point without a label is named."""
+    for _ in range(30):
+        page.keyboard.press(way)
+        if "in no pair" in page.locator(".hand-live").inner_text():
+            return
+    pytest.fail(f"no point without a label by {way}")
 
 
 def swipe(page, start, end):
@@ -123,26 +140,26 @@ def test_a_finger_labels_paints_and_erases_in_the_workbench(touch):
     tap_points(page, "unlabeled")
     page.locator(".hand-box").get_by_role("button", name="positive").tap()
     count(page, "7 labels")
-    page.get_by_role("button", name="Paint", exact=True).tap()
+    choose(page, "Paint")
     n = page.evaluate(COUNT)
     swipe(page, (0.1, 0.5), (0.9, 0.5))
     expect(page.locator(".hand-live")).to_contain_text("points painted")
     page.wait_for_function(f"({COUNT})() > {n}", timeout=LONG)
     n = page.evaluate(COUNT)
-    page.get_by_role("button", name="Erase", exact=True).tap()
+    choose(page, "Erase")
     swipe(page, (0.1, 0.5), (0.9, 0.5))
     expect(page.locator(".hand-live")).to_contain_text("points erased")
     page.wait_for_function(f"({COUNT})() < {n}", timeout=LONG)
 
 
 def test_two_taps_make_a_pair_and_two_keys_another(touch):
-    page = touch("similar?su_by_hand=true&su_n_labeled=5&su_speed=fast&su_n_iter=20")
+    page = touch("similar_unlabeled?su_by_hand=true&su_n_labeled=5&su_speed=fast&su_n_iter=20")
     tap_points(page, "unlabeled", 2)
     count(page, "6 pairs")
     page.locator(".hand-area").focus()
-    for key in ("ArrowRight", "Enter", "ArrowRight", "ArrowRight", "Enter"):
-        page.keyboard.press(key)
-    expect(page.locator(".hand-live")).to_contain_text("paired with")
+    for way in ("ArrowLeft", "ArrowDown"):
+        walk_to_free_point(page, way)
+        page.keyboard.press("Enter")
     count(page, "7 pairs")
 
 
@@ -162,7 +179,7 @@ def test_a_finger_draws_a_data_set_on_the_stage_and_the_run_begins(touch):
     for is_labeled in (False, True):
         page.get_by_label("with label").set_checked(is_labeled)
         for name, x in (("1 negative", 0.25), ("2 positive", 0.75)):
-            page.get_by_role("button", name=name).tap()
+            choose(page, name)
             swipe(page, (x, 0.2 + 0.1 * is_labeled), (x, 0.8 - 0.4 * is_labeled))
     expect(page.locator(".st-key-stage-answer")).to_contain_text("Not yet", timeout=LONG)
     expect(page.locator(".hand-count")).not_to_contain_text(" of ")

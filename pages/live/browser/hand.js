@@ -256,8 +256,8 @@ export function createHand({root, node}, send) {
       if (late) return;
       points = JSON.parse(text);
       outbox.taken(...points.taken);
-      area.dataset.tool = state.tool;
       tools.show(points);
+      area.dataset.tool = state.tool;
       this.fit();
     },
     /** Follow the plot's area, after each of its drawings. */
