@@ -77,6 +77,7 @@ def swipe(page, start, end):
         at = {"x": box["x"] + box["width"] * x, "y": box["y"] + box["height"] * y}
         kind = "touchMove" if step else "touchStart"
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [at]})
+    page.wait_for_timeout(200)  # a finger that leaves at speed is a fling, and Chromium swallows the tap that ends it
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
