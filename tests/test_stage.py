@@ -296,14 +296,6 @@ def test_the_map_of_a_diverged_run_is_its_last_finite_one():
     assert max(max(row) for row in shown["data"][0]["z"]) > 1e12
 
 
-def test_the_random_choices_that_a_step_asks_about_are_drawn_when_its_run_has_ended():
-    app = open_lesson("five-labels:1:answer")
-    finished(app)
-    assert "above 0.1: the choice matters" in words(app)
-    names = [trace.get("name") for trace in figures(app)["chart-score"]["data"]]
-    assert {"random choices", "80 % of them", "the best one"} <= set(names)
-
-
 def test_a_step_without_labels_says_what_to_do_and_shows_no_earlier_run():
     app = open_lesson("five-labels:1:answer")
     finished(app)
