@@ -6,7 +6,7 @@ import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
-from live_page import figures
+from live_page import figures, status
 from opened_pages import open_auc, open_page
 from test_theory_page import finished
 
@@ -314,3 +314,10 @@ def test_a_step_without_labels_says_what_to_do_and_shows_no_earlier_run():
     assert "**Not yet.** This run " in words(app)
     assert "previous run" not in [trace.get("name") for trace in figures(app)["chart-score"]["data"]]
     assert figures(app)["hand"]["count"] == "6 labels"
+
+
+def test_the_status_of_a_run_that_diverges_fits_beside_the_buttons_of_a_phone():
+    app = open_lesson("too-big-a-step:2:answer")
+    finished(app)
+    live = bench(app).live.run
+    assert status(app) == f"step {live.t} · diverged"

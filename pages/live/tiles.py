@@ -60,7 +60,8 @@ def status_of(live: LiveRun, *, is_playing: bool, going_to: int = 0, is_short: b
     """Return the run's position and state; the short ones fit beside the buttons of a phone."""
     health = live.run.health
     said = _position(live, is_playing=is_playing, going_to=going_to)
-    return Status(said.partition(",")[0] if is_short else said, _LIGHTS[health], health.value)
+    short = f"step {live.run.t} · diverged" if "diverged" in said else said
+    return Status(short if is_short else said, _LIGHTS[health], health.value)
 
 
 def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
