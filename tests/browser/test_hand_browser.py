@@ -167,10 +167,10 @@ def test_two_taps_make_a_pair_and_two_keys_another(touch):
 def test_a_finger_places_labels_on_the_stage_and_the_run_begins(touch):
     page = touch("auc?lesson=five-labels:2&speed=instant")
     expect(page.locator(".st-key-stage-answer")).to_contain_text("Still missing: negative, positive")
-    for name in ("positive", "negative"):
-        tap_points(page, "unlabeled")
+    for n, name in enumerate(("positive", "negative"), start=1):
+        page.touchscreen.tap(*page.evaluate(PLACES, "unlabeled")[5 * n])
         page.locator(".hand-box").get_by_role("button", name=name).tap()
-    count(page, "2 of 5 labels")
+        count(page, f"{n} of 5 labels")
     expect(page.locator(".st-key-stage-answer")).not_to_contain_text("Still missing", timeout=LONG)
 
 
