@@ -53,6 +53,7 @@ def serve(given: argparse.Namespace) -> int:
     sys.argv = ["streamlit", "run", str(app_file()), *(f"--server.{name}={value}" for name, value in options.items())]
     if host == EVERYWHERE:  # otherwise Streamlit asks a server on the internet for this machine's address
         sys.argv.append("--browser.serverAddress=localhost")
+    # As `python -m streamlit` does it, by its name: dsgcore does not import streamlit, and works without it.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
 

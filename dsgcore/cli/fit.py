@@ -17,7 +17,7 @@ import numpy as np
 
 from dsgcore.baselines.registry import METHODS as COMPETITORS
 from dsgcore.cli.progress import Line, bar
-from dsgcore.cli.sweep import INTERRUPTED, client_of
+from dsgcore.cli.sweep import INTERRUPTED, client_of, typed_value
 from dsgcore.cluster import ClusterError
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.old_names import new_names
@@ -142,7 +142,7 @@ def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
 
 
 def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of NAME=VALUE. A value is JSON, or text otherwise."""
+    """Return the parameters of NAME=VALUE."""
     known = kind().get_params()
     old: Mapping[str, str] = getattr(kind, "old_names", {})
     usual = {"random_state": SEED, **ALONE}
@@ -152,10 +152,7 @@ def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
         name = old.get(name, name)
         if not is_given or name not in known:
             raise ParameterError(f"--set must be NAME=VALUE, of {', '.join(known)}, got {one!r}")
-        try:
-            found[name] = json.loads(value)
-        except ValueError:
-            found[name] = value
+        found[name] = typed_value(value)
     return found
 
 

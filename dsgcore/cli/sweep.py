@@ -6,10 +6,9 @@ import argparse
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from dsgcore.cli.progress import Line, bar
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import check_place, read_text
+from dsgcore.core.whole_files import whole_files
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import named_in_errors
@@ -57,7 +57,8 @@ def sweep(given: argparse.Namespace) -> int:
     if given.csv is None:
         print(table, end="")
     else:
-        _write(given.csv, table)
+        with whole_files(given.csv.parent, [given.csv.name]) as part:
+            (part / given.csv.name).write_text(table, encoding="utf-8", newline="")
     return 0
 
 
@@ -95,10 +96,10 @@ def axis_of(text: str) -> dict[str, Any]:
         raise StudyError(
             f"--axis must be NAME=FROM:TO:N, NAME=FROM:TO:N:log or NAME=VALUE,VALUE,..., got {quoted(text)}"
         )
-    return {"name": name, "values": [_value(word) for word in said.split(",")]}
+    return {"name": name, "values": [typed_value(word) for word in said.split(",")]}
 
 
-def _value(word: str) -> Any:
+def typed_value(word: str) -> Any:
     """Return a value of the command line: JSON, or text otherwise."""
     try:
         return json.loads(word)
@@ -156,18 +157,6 @@ def client_of(address: str) -> Any:
     except ImportError:
         raise StudyError("--dask needs the package distributed: install dsg-lab[dask]") from None
     return Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
-
-
-def _write(file: Path, text: str) -> None:
-    """Write a file completely or not at all."""
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8", newline="") as part:
-        part.write(text)
-    try:
-        os.replace(part.name, file)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(part.name)
-        raise
 
 
 class _Progress:
