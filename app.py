@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes
@@ -14,7 +15,7 @@ from pages.shell.front_page import routes
 from pages.shell.life import life
 from pages.shell.room_key import key_route
 from pages.shell.router import route
-from pages.shell.ticks import tick_route
+from pages.shell.ticks import TickDoor
 from pages.shell.warm_up import warm_up
 
 # A file of the app, because named icons would be fetched from another server.
@@ -26,5 +27,5 @@ if __name__ == "__main__":  # the script of a visit
     route()
 else:  # the server's module
     ignore_pages_folder()
-    addresses = [*routes(), *asset_routes(), tick_route(), *lecturer_routes(), *entrance_routes(), key_route()]
-    app = st.App(__file__, routes=addresses, lifespan=life)
+    addresses = [*routes(), *asset_routes(), *lecturer_routes(), *entrance_routes(), key_route()]
+    app = st.App(__file__, routes=addresses, middleware=[Middleware(TickDoor)], lifespan=life)

@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from cases import each
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
 from dsgcore.experiments import SETTINGS
 from pages.charts.live_chart import LIBRARY_ADDRESS
@@ -17,7 +18,7 @@ from pages.shell import addresses
 from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 from pages.shell.room_key import key_route
-from pages.shell.ticks import tick_route
+from pages.shell.ticks import TickDoor
 from pages.stage.links import address_of
 
 OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
@@ -46,7 +47,9 @@ def seen_at(monkeypatch):
 
 def asked(path, query="", method="GET"):
     """Return the status, the headers and the body that the server answers with."""
-    app = Starlette(routes=[*routes(), *asset_routes(), tick_route(), *entrance_routes(), key_route()])
+    app = Starlette(
+        routes=[*routes(), *asset_routes(), *entrance_routes(), key_route()], middleware=[Middleware(TickDoor)]
+    )
     sent = []
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": []}
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import gzip
 import json
 import math
 import threading
@@ -21,7 +22,7 @@ from pages.server import sessions
 from pages.session.bench import Bench
 from pages.session.view import View
 from pages.shell import ticks
-from pages.shell.ticks import GONE, LOST, Hold, Ticker, tick_route
+from pages.shell.ticks import GONE, LOST, Hold, TickDoor, Ticker
 
 LONG = 20.0  # seconds after which a test gives up
 
@@ -40,8 +41,8 @@ def news_of(content):
     return news, {chart["key"]: json.loads(text) for chart, text in zip(news["figures"], figures, strict=True)}
 
 
-def answered(token, length=None):
-    """Ask the address of ticks, as the server does; return the answer's code and content."""
+def answered(token, length=None, **given):
+    """Ask the door for a tick; return the answer's code and content, or None if the request was sent on to the app."""
     sent = []
 
     async def receive():
@@ -50,10 +51,17 @@ def answered(token, length=None):
     async def send(message):
         sent.append(message)
 
+    async def app(*_request):
+        """Answer nothing."""
+
     headers = [(b"content-length", str(len(token) if length is None else length).encode())]
     scope = {"type": "http", "method": "POST", "path": "/tick", "headers": headers, "query_string": b""}
-    asyncio.run(tick_route().app(scope, receive, send))
-    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+    asyncio.run(TickDoor(app)(scope | given, receive, send))
+    if not sent:
+        return None
+    content = b"".join(message.get("body", b"") for message in sent)
+    is_packed = (b"content-encoding", b"gzip") in sent[0]["headers"]
+    return sent[0]["status"], gzip.decompress(content) if is_packed else content
 
 
 def test_a_hold_is_had_by_one_and_waited_for_by_the_script():
@@ -234,12 +242,28 @@ def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there()
     assert answered(ticker.token) == (200, b"news ")
     assert answered(f"{ticker.token} look 12") == (200, b"news look 12")
     assert answered("0" * 32) == (200, LOST)
+    assert answered(ticker.token, path="/proxy/tick", root_path="/proxy") == (200, b"news ")
+    assert answered(ticker.token, path="/proxy/tick") is answered(ticker.token, method="GET") is None
     token = ticker.token
     del ticker
     gc.collect()
     assert answered(token) == (200, LOST)
     assert answered("x", length=10**9)[0] == 400
     assert answered("x", length="no")[0] == 400
+
+
+def test_a_long_answer_is_packed_for_who_can_unpack_it(monkeypatch):
+    packed = []
+    monkeypatch.setattr(
+        ticks, "gzip", SimpleNamespace(compress=lambda *given: packed.append(gzip.compress(*given)) or packed[0])
+    )
+    content, ways = b"a long answer " * 99, [(b"accept-encoding", b"gzip, br")]
+    ticker = Ticker(lambda _: content)
+    length = (b"content-length", str(len(ticker.token)).encode())
+    assert answered(ticker.token) == (200, content)
+    assert not packed
+    assert answered(ticker.token, headers=[length, *ways]) == (200, content)
+    assert len(packed[0]) < len(content) / 9
 
 
 def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):

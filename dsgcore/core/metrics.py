@@ -105,10 +105,9 @@ def contributions(y: NDArray, f: NDArray) -> NDArray:
     until = np.concatenate([[0.0], 1.0 / (n_below * (len(y) - n_below) * len(n_below))]).cumsum()
     wins = np.zeros(len(y))
     for c in np.flatnonzero(counts):
-        ordered = np.sort(f[y == c])
-        lower = (ordered.searchsorted(f, "left") + ordered.searchsorted(f, "right")) / 2.0
-        is_above = y > c
-        wins += np.where(is_above, lower, counts[c] - lower) * np.abs(until[y] - until[c])
+        others, ordered = np.flatnonzero(y != c), np.sort(f[y == c])
+        lower = (ordered.searchsorted(f[others], "left") + ordered.searchsorted(f[others], "right")) / 2.0
+        wins[others] += np.where(y[others] > c, lower, counts[c] - lower) * np.abs(until[y[others]] - until[c])
     return wins
 
 

@@ -5,6 +5,8 @@ Charts, tiles and axes show the text that `meaning` returns. The Glossary page l
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dsgcore.glossary.learning import DATA, FUNCTION, OBJECTIVE
 from dsgcore.glossary.running import ERRORS, LIMITS, SCORES, STEPS
 from dsgcore.glossary.term import Term, Topic
@@ -18,6 +20,7 @@ _BY_NAME = {
 _BEFORE = ("test ", "train ")
 
 
+@lru_cache(maxsize=1024)  # a name can come from a file
 def term(name: str) -> Term | None:
     """Return the entry for a word in a tile, a legend, an axis or a chart title, or None if it has no entry."""
     said = name.casefold().partition(", average")[0]

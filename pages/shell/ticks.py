@@ -7,6 +7,7 @@ therefore follows the load.
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,15 +19,18 @@ import anyio.to_thread
 from anyio import CapacityLimiter
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages.server.sessions import arrive
-from pages.shell.addresses import own_route
+from pages.shell.addresses import base_path
 
 ADDRESS = "tick"
 # Number of ticks that may wait for their turn.
 AT_ONCE = 256
 LONGEST_TOKEN = 64
+LEAST_PACKED = 1000  # bytes
+_TEXT = "text/plain; charset=utf-8"
+_HEADERS = {"Cache-Control": "no-store", "Vary": "Accept-Encoding"}
 GONE = b'{"isOver": true}'
 # The server does not know the page's token, because it was restarted.
 LOST = b'{"isOver": true, "isLost": true}'
@@ -101,10 +105,27 @@ def are_served() -> bool:
     return _is_served.is_set()
 
 
-def tick_route() -> Route:
-    """Return the route of ticks, which name the token of a page, and after a space what the browser asks for."""
-    _is_served.set()
-    return own_route(ADDRESS, _answer, methods=["POST"])
+class TickDoor:
+    """The door in front of Streamlit's server, at which ticks are answered.
+
+    Behind it each request passes layers for sessions, paths and routes, which take as long as sending the answer. A request
+    names the token of a page, and after a space what the browser asks for.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app, self._path = app, f"{base_path()}/{ADDRESS}"
+        _is_served.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "POST" and self._path == _path_of(scope):
+            answer = await _answer(Request(scope, receive))
+            await answer(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _path_of(scope: Scope) -> str:
+    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
 
 
 async def token_in(request: Request) -> str | None:
@@ -122,10 +143,18 @@ async def _answer(request: Request) -> Response:
     token, _, asked = body.partition(" ")
     ticker = _tickers.get(token)
     if ticker is None or ticker.is_lost:
-        content = LOST
-    else:
-        content = await anyio.to_thread.run_sync(ticker.answer, asked, limiter=_limiter())
-    return Response(content, headers={"Cache-Control": "no-store"}, media_type="text/plain; charset=utf-8")
+        return Response(LOST, headers=_HEADERS, media_type=_TEXT)
+    can_unpack = "gzip" in request.headers.get("accept-encoding", "")
+    content, headers = await anyio.to_thread.run_sync(_sent, ticker, asked, can_unpack, limiter=_limiter())
+    return Response(content, headers=headers, media_type=_TEXT)
+
+
+def _sent(ticker: Ticker, asked: str, can_unpack: bool) -> tuple[bytes, dict[str, str]]:
+    """Return the answer as it is sent: compressed quickly, unless it is short or the caller cannot unpack it."""
+    content = ticker.answer(asked)
+    if len(content) < LEAST_PACKED or not can_unpack:
+        return content, _HEADERS
+    return gzip.compress(content, 1), _HEADERS | {"Content-Encoding": "gzip"}
 
 
 @cache
