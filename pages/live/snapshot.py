@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from pages.charts.live_chart import Chart, encoded
@@ -49,13 +49,13 @@ def snapshot(bench: Any) -> Snapshot:
     head = {
         "status": None
         if "transport" in hidden
-        else asdict(
+        else vars(
             status_of(live, is_playing=is_playing, going_to=bench.link.going_to, is_short=bench.view.scene is not None)
         ),
-        "tiles": None if "tiles" in hidden else [asdict(tile) for tile in tiles_of(seen(bench))],
+        "tiles": None if "tiles" in hidden else [vars(tile) for tile in tiles_of(seen(bench))],
         "gauges": None if "limits" in hidden else _gauges(bench, is_playing=is_playing),
-        "trouble": None if trouble is None or bench.view.scene is not None else asdict(trouble),
-        "scrubber": None if scrubber is None or "tabs" in hidden else asdict(scrubber),
+        "trouble": None if trouble is None or bench.view.scene is not None else vars(trouble),
+        "scrubber": None if scrubber is None or "tabs" in hidden else vars(scrubber),
     }
     return Snapshot(head, tuple(_charts(bench)), time.time())
 
