@@ -11,7 +11,6 @@ from pkgutil import resolve_name
 from dsgcore import __version__
 from dsgcore.cli import app, export_lesson
 from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, folder_path, help_page
-from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import new_options
 
@@ -20,6 +19,7 @@ BAD_INPUT = 2
 _PLACES = {
     "app": "dsgcore.cli.app:serve",
     "export-lesson": "dsgcore.cli.export_lesson:export_lesson",
+    "run": "dsgcore.cli.run:run",
     "check": "dsgcore.cli.check:check",
     "sweep": "dsgcore.cli.sweep:sweep",
     "fit": "dsgcore.cli.fit:fit",
@@ -28,14 +28,12 @@ _PLACES = {
     "bench": "dsgcore.cli.bench:bench",
 }
 _WITHOUT_COMMAND = ("-h", "--help", "--version")
-_RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code (2: bad input, reported in one sentence)."""
     said = _with_command(new_options(sys.argv[1:] if arguments is None else arguments))
     given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
-    here = {"run": _run, "data": _data}
     try:
         if hasattr(given, "out"):
             given.out = folder_path(given.out)
@@ -43,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             number = getattr(given, name, None)
             if number is not None and number < 1:
                 raise DSGError(f"--{name} must be at least 1, got {number}")
-        carry_out = here.get(given.command) or resolve_name(_PLACES[given.command])
+        carry_out = _data if given.command == "data" else resolve_name(_PLACES[given.command])
         return carry_out(given)
     except (DSGError, OSError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
@@ -79,7 +77,9 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
 
 def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("spec", type=Path, metavar="SPEC.json", help="a spec, for instance from the tab Code of the app")
-    run.add_argument("--out", required=True, metavar="DIR", help=f"folder for {', '.join(_RESULTS)}")
+    run.add_argument(
+        "--out", required=True, metavar="DIR", help="folder for history.csv, model.npz, spec.json and result.json"
+    )
     run.add_argument("--memory-limit", type=float, metavar="GB", help="memory limit (default: this machine's memory)")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
@@ -112,7 +112,7 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
     sweep.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that carries out the runs")
     sweep.add_argument(
-        "--optuna",
+        "--optuna-storage",
         metavar="STORAGE_URL",
         help="also write each run as a trial of this Optuna storage, such as sqlite:///trials.db",
     )
@@ -268,31 +268,6 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
 }
 
 
-def _run(given: argparse.Namespace) -> int:
-    from dsgcore.core.whole_files import whole_files
-    from dsgcore.experiments import Run, load_split, read_spec, summary_json
-    from dsgcore.experiments.cost import check_cost, machine_budget
-
-    spec, budget = read_spec(given.spec), machine_budget(given.memory_limit)
-    check_cost(spec, budget)
-    with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
-        split = load_split(spec, folder=given.spec.parent)
-        check_cost(spec, budget, (len(split.X_train) + len(split.X_test), split.X_train.shape[1]))
-        run, left = Run(spec, split), TimeLeft()
-        while not run.is_finished:
-            run.advance(seconds=1.0)
-            if not given.quiet:
-                print(_progress(run.history.last(), run.n_iter, left), file=sys.stderr)
-        history, model, own_spec, result = (part / name for name in _RESULTS)
-        run.history.write_csv(history)
-        run.result.save(model)
-        own_spec.write_text(run.spec.to_json(indent=2) + "\n", encoding="utf-8")
-        result.write_text(summary_json(run) + "\n", encoding="utf-8")
-    if not given.quiet:
-        print(run.stop_reason.value if run.stop_reason else "")
-    return 0
-
-
 def _data(given: argparse.Namespace) -> int:
     from dsgcore.cli.data import run
 
@@ -301,13 +276,6 @@ def _data(given: argparse.Namespace) -> int:
     from dsgcore.experiments import SETTINGS
 
     return run(given, {problem.citation.split(",")[0]: problem.labels for problem in SETTINGS.values()})
-
-
-def _progress(row: dict[str, float], n_iter: int, left: TimeLeft) -> str:
-    if not row:
-        return "the run could not make an iteration"
-    said = f"{row['t']:.0f} of {n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
-    return said + left.text(int(row["t"]), n_iter)
 
 
 if __name__ == "__main__":

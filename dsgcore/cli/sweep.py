@@ -40,11 +40,11 @@ def sweep(given: argparse.Namespace) -> int:
     if given.csv is not None:
         check_place(given.csv, "--csv")
     progress = _Progress(len(study), is_quiet=given.quiet)
-    if given.optuna is not None:
+    if given.optuna_storage is not None:
         _silence_optuna()
     try:
         with _executor(given.dask, given.jobs) as (executor, at_once):
-            outcomes = carry_out(study, store, executor, at_once, progress.tell, optuna_storage=given.optuna)
+            outcomes = carry_out(study, store, executor, at_once, progress.tell, optuna_storage=given.optuna_storage)
     except KeyboardInterrupt:
         progress.line.end()
         print(
