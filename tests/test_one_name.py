@@ -27,7 +27,7 @@ from dsgcore.experiments.cost import machine_budget
 from dsgcore.experiments.settings import DataSpec, DiagnosticsSpec, StopSpec, solver_parameters
 from dsgcore.kernels import KERNELS
 from dsgcore.scoring import score_parquet
-from dsgcore.studies import begin_study, local_processes
+from dsgcore.studies import begin_study, carry_out, local_processes
 
 DOCS = Path(__file__).parent.parent / ".github/docs"
 ESTIMATORS = {"similar_unlabeled": TSGSU, "auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "multiclass": PS3VT}
@@ -88,7 +88,7 @@ def test_seed_and_random_state_are_the_only_two_names_and_the_docs_say_why():
 TAKEN_BY = {
     "run": (machine_budget,),
     "check": (limits,),
-    "sweep": (local_processes, begin_study, asked_study),
+    "sweep": (local_processes, begin_study, asked_study, carry_out),
     "compare": (compare, sniff_file),
     "fit": (rows_of, QSGS2AUC.fit),
     "predict": (score_parquet,),
