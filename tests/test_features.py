@@ -182,6 +182,21 @@ def test_blas_has_one_thread_inside_and_what_it_had_before_afterwards(workers):
         assert blas_threads() == before
 
 
+def test_blas_has_one_thread_inside_whichever_thread_has_set_a_limit_before():
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(1) as other:
+        before = blas_threads()
+        other.submit(
+            threadpool_limits, 2, user_api="blas"
+        ).result()  # the thread goes on, and could keep all others out
+        with single_threaded_blas():
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+        other.submit(single_threaded_blas().__enter__).result()
+        assert set(blas_threads()) == {1}
+        single_threaded_blas().__exit__()
+        assert blas_threads() == before
+
+
 def test_a_failure_in_a_worker_is_raised_here_and_blas_gets_its_threads_back(workers):
     workers(4)
 

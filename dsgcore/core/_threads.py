@@ -135,6 +135,18 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
+def _may_limit() -> ThreadpoolController:
+    """Let this thread set the limit, and return what sets it.
+
+    From threadpoolctl 3.8 on, the first thread that sets a limit is the only one that can. Others are ignored in silence.
+    """
+    blas = _blas()
+    for library in blas.lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+    return blas
+
+
 class _SingleThreadedBlas:
     """A limit of one BLAS thread that lasts from the first caller's entry to the last one's exit."""
 
@@ -146,13 +158,14 @@ class _SingleThreadedBlas:
     def __enter__(self) -> None:
         with self.lock:
             if self.users == 0:
-                self.limiter = _blas().limit(limits=1)
+                self.limiter = _may_limit().limit(limits=1)
             self.users += 1
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
             self.users -= 1
             if self.users == 0:
+                _may_limit()  # the last one may be another thread than the first
                 self.limiter.restore_original_limits()
                 self.limiter = None
 
