@@ -16,8 +16,8 @@ from dsgcore.data import Edit
 from dsgcore.experiments import SETTINGS, Run, default_spec, load_split
 from pages.controls.control import key_of
 from pages.controls.edits_text import LONGEST_TEXT, MOST_BYTES, edits_in, edits_to_text
+from pages.controls.hand import Hand
 from pages.live.tick import tick
-from pages.session.hand import Hand
 
 pytestmark = pytest.mark.compiled
 SHEET = Edit("erase", "all")

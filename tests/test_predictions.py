@@ -25,7 +25,8 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts():
         given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
         given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": None, "tol": None}
         given |= {"C_per": "mean"} if setting == "s3vm" else {}
-        given |= {"safe": False} if setting in ("auc", "s3vm") else {}
+        given |= {} if setting == "similar_unlabeled" else {"safe": False}
+        given |= {"thresholds": "hinge"} if setting == "ordinal" else {}
         given |= {name: getattr(spec.problem, name) for name in own}
         model = kind(**given).fit(run.split.X_train, run.split.y_train)
         values = run.model.evaluate(run.split.X_test)

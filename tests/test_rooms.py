@@ -1,7 +1,6 @@
 """Rooms: every answer counted once, none lost, no stranger in another's room, and nothing hostile kept."""
 
-from __future__ import annotations
-
+import csv
 import math
 import secrets
 from concurrent.futures import ThreadPoolExecutor
@@ -372,7 +371,7 @@ def test_the_results_are_a_table_of_answers_without_anything_of_a_phone(rooms):
     rooms.ask(key, MAP)
     say(rooms, key, GUESSES[MAP], asked=MAP)
     text = results_csv(all_answered(rooms, key))
-    rows = [line.split(",") for line in text.splitlines()]
+    rows = list(csv.reader(text.splitlines()))
     assert tuple(rows[0]) == COLUMNS
     assert [(row[0], row[5], row[-1]) for row in rows[1:]] == [
         ("1", "1", "yes"),

@@ -14,7 +14,7 @@ from dsgcore.experiments import Plane, Run
 from pages.charts.figures import PREDICTED
 from pages.charts.live_chart import Chart
 from pages.charts.run_map import colors_of
-from pages.session.hand import Edits
+from pages.controls.hand import Edits
 
 KEY = "hand"
 # At most so many points are drawn of each kind while the reader edits them, so that each can be hit.

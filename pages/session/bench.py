@@ -12,7 +12,7 @@ from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from dsgcore.studies.rooms import Key
-from pages.session.hand import Hand
+from pages.controls.hand import Hand
 from pages.session.lesson_place import Place
 from pages.session.preparing import Preparation, prepare
 from pages.session.view import View

@@ -10,8 +10,8 @@ import streamlit as st
 from dsgcore.data.chosen_labels import EDITS, UNMARKED
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson, profile_of
+from pages.controls.hand import Hand
 from pages.session.bench import Bench, once
-from pages.session.hand import Hand
 from pages.session.lesson_place import Place, Stage
 from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise

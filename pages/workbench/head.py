@@ -14,9 +14,9 @@ from dsgcore.settings import GuidedLesson, Lesson, profile_of
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.data_picker import seen_key
+from pages.controls.hand import Hand
 from pages.controls.own_file import plain, read_file
 from pages.session.bench import Bench
-from pages.session.hand import Hand
 from pages.session.lesson_place import Place
 
 

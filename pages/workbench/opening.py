@@ -12,13 +12,13 @@ from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import key_of
 from pages.controls.edits_text import EDITS, edits_in
 from pages.controls.from_link import refused, without_bad_seed
+from pages.controls.hand import Hand
 from pages.controls.names import OF_THE_FRAME
 from pages.controls.own_file import store
 from pages.controls.undrawn import forget
 from pages.race.state import bring_back as bring_back_race
 from pages.session import link
 from pages.session.bench import Bench
-from pages.session.hand import Hand
 from pages.session.lesson_place import place_in
 from pages.shell.room_key import kept_key
 from pages.shell.ticks import Hold

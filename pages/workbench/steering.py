@@ -18,10 +18,10 @@ from pages.controls.bad_input import BAD_INPUT
 from pages.controls.changes import CHANGES, changes_to_text, with_changes
 from pages.controls.control import key_of
 from pages.controls.controls import controls_for
+from pages.controls.hand import Hand
 from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
 from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
-from pages.session.hand import Hand
 
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
