@@ -1,7 +1,7 @@
-"""Strangers who attack a class's room: guessed codes, megabytes, markup, replayed answers, and the lecturer's pages.
+"""Strangers who attack a class's room: guessed codes, megabytes, markup, replayed answers, new phones, the lecturer's pages.
 
 Run by `classroom.py`. An order is the real code, the number of requests, and the body of a phone's answer that they have
-overheard. The answer counts what they got: the kind of request, and the status.
+overheard. With it they know the room's code and entry. The answer counts what they got: the kind of request, and the status.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def attacks(code: str, overheard: str) -> list[Request]:
     """Return one request of each kind."""
     guess = "".join(random.choice(SIGNS) for _ in range(6))
     body = json.loads(overheard) | {"code": guess, "entry": MARKUP, "client": "a" * 32}
+    another = json.loads(overheard) | {"client": f"{random.getrandbits(128):032x}"}
     forged = {"Cookie": f"dsglab_room_{code}={random.getrandbits(192):048x}"}
     proxied = {"X-Forwarded-For": f"10.1.{random.randrange(256)}.{random.randrange(256)}"}
     post = "/r/room/answer"
@@ -37,6 +38,7 @@ def attacks(code: str, overheard: str) -> list[Request]:
         ("megabyte", "POST", post, b"x" * 1_000_000, {}),
         ("nonsense", "POST", post, b"[" * 390, {}),
         ("replay", "POST", post, overheard.encode(), {}),
+        ("new phone", "POST", post, json.dumps(another).encode(), {}),
         ("results", "GET", f"/r/{guess}/results.csv", b"", forged),
         ("notes", "GET", f"/r/{code}/notes/now", b"", forged),
         ("results", "GET", f"/r/{code}/results.html", b"", {"Cookie": f"dsglab_room_{code}="}),

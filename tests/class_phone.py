@@ -1,4 +1,4 @@
-"""Phones of a class in a process of their own, each with an address of its own: they join, vote, and wait for the reveal.
+"""Phones of a class in a process of their own, each with an address of its own: they join, answer, and wait for the reveal.
 
 Standard input gives one order a line, and standard output one answer a line, as JSON. Run by `classroom.py`.
 """
@@ -15,6 +15,7 @@ from functools import partial
 from threading import Barrier
 from urllib.parse import urlencode, urljoin, urlsplit
 
+Reply = tuple[int, dict[str, str], bytes]  # status, headers and text
 AGAIN = 0.3  # seconds until a phone asks again after a lost connection
 
 
@@ -24,27 +25,27 @@ class Phone:
     def __init__(self, own: str, entrance: str) -> None:
         self.own, self.entrance = own, entrance
         self.client, self.state, self.at = f"{random.getrandbits(128):032x}", {}, 0.0
-        self.folder = ""
+        self.folder, self.sent, self.guess = "", "", ""  # the last answer's body, and what the server has read in it
 
-    def ask(self, method: str, address: str, body: str | None = None) -> tuple[int, dict[str, str], bytes]:
+    def ask(self, method: str, address: str, body: str | None = None, headers: dict | None = None) -> Reply:
         """Return what the server answers."""
         there = urlsplit(address)
         connection = http.client.HTTPConnection(there.hostname, there.port, timeout=40, source_address=(self.own, 0))
         try:
             path = there.path + (f"?{there.query}" if there.query else "")
-            connection.request(method, path, body)
+            connection.request(method, path, body, headers or {})
             reply = connection.getresponse()
             return reply.status, dict(reply.getheaders()), reply.read()
         finally:
             connection.close()
 
-    def until(self, method: str, address: str, body: str | None = None) -> tuple[int, dict[str, str], bytes]:
+    def until(self, method: str, address: str, body: str | None = None, headers: dict | None = None) -> Reply:
         """Ask until the server answers, as a phone does that has lost its network."""
         while True:
             try:
-                status, headers, text = self.ask(method, address, body)
-                if status != 429 and status < 500:
-                    return status, headers, text
+                reply = self.ask(method, address, body, headers)
+                if reply[0] != 429 and reply[0] < 500:
+                    return reply
             except (OSError, http.client.HTTPException):
                 pass
             time.sleep(AGAIN * (0.5 + random.random()))
@@ -71,14 +72,36 @@ class Phone:
             raise AssertionError((status, text))
 
     def vote(self, code: str, within: float) -> float:
-        """Vote at some time within these seconds; return the seconds that the answer took."""
+        """Answer the question at some time within these seconds; return the seconds that it took."""
+        guess = self.guessed(self.state["question"])
         time.sleep(random.random() * within)
         begun = time.monotonic()
         body = {"code": code, "entry": self.state["entry"], "client": self.client, "name": self.state["name"]}
-        body |= {"round": self.state["round"], "guess": str(random.randrange(3)), "age": 0}
-        status, _headers, text = self.until("POST", f"{self.folder}room/answer", json.dumps(body))
+        self.sent = json.dumps(body | {"round": self.state["round"], "guess": guess, "age": 0})
+        status, _headers, text = self.until("POST", f"{self.folder}room/answer", self.sent)
         assert status == 200, text
+        self.guess = json.loads(text)["guess"]
         return time.monotonic() - begun
+
+    def guessed(self, question: dict) -> str:
+        """Return an answer of this phone's own: a choice, or a curve that no other phone draws."""
+        if question["kind"] == "pick":
+            return str(random.randrange(len(question["options"])))
+        return "~".join(f"{random.uniform(question['low'], question['high']):.3g}" for _ in question["shares"])
+
+    def answered(self) -> tuple[str, str]:
+        """Return the body of the last answer, and what the server has read in it."""
+        return self.sent, self.guess
+
+    def shown(self) -> tuple[list, dict]:
+        """Return the answers of all and the run's result, as the reveal has brought them."""
+        return self.state["tallies"], self.state["result"]
+
+    def notes(self, code: str, cookie: str) -> dict:
+        """Return what the lecturer's second screen shows."""
+        status, _headers, text = self.until("GET", f"{self.folder}{code}/notes/now", headers={"Cookie": cookie})
+        assert status == 200, text
+        return json.loads(text)
 
     def wait(self, code: str, field: str, value: object) -> float:
         """Look until the room's state has this value; return the time at which it came."""
@@ -100,7 +123,7 @@ def main() -> None:
             )
 
 
-def _together(barrier: Barrier, name: str, given: list, phone: Phone) -> float:
+def _together(barrier: Barrier, name: str, given: list, phone: Phone) -> object:
     """Carry out an order when all phones are ready."""
     barrier.wait()
     return getattr(phone, name)(*given)

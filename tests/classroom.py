@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,14 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 from dsgcore.studies import Store
+from dsgcore.studies.room_questions import result_of
 from dsgcore.studies.rooms import Asked, Key, Rooms
 
 ROOT = Path(__file__).parents[1]
 SERVER, NETWORK = "10.213.0.1", "10.213.0"
 PORT = 8501
-PICK = Asked("auc", "unlabeled", 0)
+PICK, CURVE = Asked("auc", "unlabeled", 0), Asked("s3vm", "batches", 1)
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
@@ -128,12 +131,12 @@ class Class:
         self.process.stdin.write(json.dumps([name, *given]) + "\n")
         self.process.stdin.flush()
 
-    def done(self) -> list[float]:
-        """Wait until all phones have carried it out; return a number of each."""
+    def done(self) -> list[Any]:
+        """Wait until all phones have carried it out; return what each has answered."""
         assert self.process.stdout is not None
         return json.loads(self.process.stdout.readline() or "[]")
 
-    def do(self, name: str, *given: object) -> list[float]:
+    def do(self, name: str, *given: object) -> list[Any]:
         """Do both."""
         self.begin(name, *given)
         return self.done()
@@ -155,19 +158,40 @@ def classroom(store: Path, n_phones: int) -> Iterator[Classroom]:
         made.end()
 
 
-def asking(store: Path) -> tuple[Rooms, Key]:
-    """Return the rooms of a store, and the key of one that is asked `PICK`."""
+def asking(store: Path, asked: Asked = PICK) -> tuple[Rooms, Key]:
+    """Return the rooms of a store, and the key of one that is asked a question."""
     rooms = Rooms(Store(store))
     key = rooms.open()
-    rooms.ask(key, PICK)
+    rooms.ask(key, asked)
     return rooms, key
 
 
-def overheard(rooms: Rooms, key: Key) -> str:
-    """Return the body of an answer that the server has taken already."""
-    said = {"code": key.code, "entry": rooms.state(key.code).entry, "client": "b" * 32, "name": PICK.name, "round": 1}
-    rooms.answer(key.code, "b" * 32, PICK.name, 1, "1")
-    return json.dumps(said | {"guess": "1", "age": 0})
+def run_of_curve() -> dict[str, Any]:
+    """Return the result of a run for the question `CURVE`."""
+    return result_of(CURVE, dict(zip(CURVE.question.measures, (0.71, 0.93, 0.97, 0.98, 0.985, 0.99), strict=True)))
+
+
+def quantile(values: list[float], share: float) -> float:
+    """Return a quantile, on the straight line between the two values beside it."""
+    ordered = sorted(values)
+    below = int(share * (len(ordered) - 1))
+    rest = share * (len(ordered) - 1) - below
+    return ordered[below] + rest * (ordered[min(below + 1, len(ordered) - 1)] - ordered[below])
+
+
+def band(guesses: list[str]) -> dict[str, list[float]]:
+    """Return the band and the median of drawn curves, in which eight of ten curves lie at each place."""
+    places = list(zip(*(map(float, guess.split("~")) for guess in guesses), strict=True))
+    shares = {"low": 0.1, "middle": 0.5, "high": 0.9}
+    return {name: [quantile(list(place), share) for place in places] for name, share in shares.items()}
+
+
+def drawn_values(drawing: str, kind: str) -> list[float]:
+    """Return the values of a line or a band in the lecturer's drawing of `CURVE`."""
+    top, bottom = map(float, re.search(r'class="frame" d="M\S+ (\S+)V(\S+)H', drawing).groups())
+    points = re.search(f'class="{kind}" points="([^"]+)"', drawing).group(1).split()
+    low, high = CURVE.question.low, CURVE.question.high
+    return [high - (float(point.split(",")[1]) - top) / (bottom - top) * (high - low) for point in points]
 
 
 def p95(values: list[float]) -> float:

@@ -1,48 +1,98 @@
-"""Sixty phones with addresses of their own join, vote and see the reveal, after the server was killed and under attack."""
+"""Sixty phones with addresses of their own vote, draw curves and see the reveal, after the server was killed and under attack."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import pytest
-from classroom import PICK, PORT, SERVER, asking, classroom, overheard, p95, why_not
+from classroom import (
+    CURVE,
+    PICK,
+    PORT,
+    SERVER,
+    asking,
+    band,
+    classroom,
+    drawn_values,
+    p95,
+    quantile,
+    run_of_curve,
+    why_not,
+)
 
-from dsgcore.studies.room_questions import result_of
+from pages.shell.room_key import cookie_name
 
 N_PHONES = 60
 N_HOSTILE = 2_200  # the benchmark sends 10,000
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(why_not()), reason=why_not() or "there can be a classroom")]
 
 
-def test_sixty_phones_vote_and_see_the_reveal_and_a_killed_server_loses_nothing(tmp_path):
+def test_sixty_phones_vote_draw_and_see_the_reveal_and_a_killed_server_loses_nothing(tmp_path):
     store = tmp_path / "runs.sqlite"
-    with classroom(store, N_PHONES) as room:
+    with classroom(store, N_PHONES + 1) as room:
         _printed, address = room.start()
         assert address == f"http://{SERVER}:{PORT}/r"
         rooms, key = asking(store)
-        phones = room.phones_at(address)
+        phones = room.phones_at(address, room.phones[:N_PHONES])
+        lecturer = room.phones_at(address, room.phones[N_PHONES:])
         try:
             assert len(phones.do("join", key.code)) == N_PHONES
             begun = time.monotonic()
             phones.do("vote", key.code, 3.0)
             assert time.monotonic() - begun < 10  # 5 on a machine without other tests
-            room.kill()
-            phones.begin("wait", key.code, "isRevealed", True)
-            room.start()
-            rooms.tell(key, result_of(PICK, {"verdict": 1.0}))
-            rooms.reveal(key)
-            assert len(phones.done()) == N_PHONES
-            assert [len(guesses) for guesses in rooms.rounds(key, PICK)] == [N_PHONES]
+            assert see_reveal(rooms, key, phones) < 5  # 1 on a machine without other tests
             rooms.again(key)
             phones.do("wait", key.code, "round", 2)
             phones.do("vote", key.code, 1.0)
+            rooms.ask(key, CURVE)
+            phones.do("wait", key.code, "name", CURVE.name)
+            begun = time.monotonic()
+            phones.do("vote", key.code, 1.0)
+            assert time.monotonic() - begun < 10
+            room.kill()
             phones.begin("wait", key.code, "isRevealed", True)
-            at = time.time()
+            room.start()
+            rooms.tell(key, run_of_curve())
             rooms.reveal(key)
-            assert p95([seen - at for seen in phones.done()]) < 5  # 1 on a machine without other tests
+            assert len(phones.done()) == N_PHONES
             assert [len(guesses) for guesses in rooms.rounds(key, PICK)] == [N_PHONES, N_PHONES]
+            curves = [guess for _body, guess in phones.do("answered")]
+            assert len(set(curves)) == N_PHONES  # each phone has drawn its own
+            assert sorted(map(CURVE.question.say, rooms.rounds(key, CURVE)[0])) == sorted(curves)
+            lecturer.do("join", key.code)
+            cookie = f"{cookie_name(key.code)}={key.secret}"
+            are_shown(phones.do("shown"), lecturer.do("notes", key.code, cookie)[0]["drawing"], curves)
         finally:
             phones.end()
+            lecturer.end()
+
+
+def see_reveal(rooms, key, phones):
+    """Reveal the answers; return the seconds until nineteen of twenty phones show them."""
+    phones.begin("wait", key.code, "isRevealed", True)
+    at = time.time()
+    rooms.reveal(key)
+    return p95([seen - at for seen in phones.done()])
+
+
+def are_shown(on_phones, drawing, curves):
+    """Assert that phones and the lecturer's drawing have the band and the median of these curves, and the run's curve."""
+    expected = band(curves)
+    for (tally,), result in on_phones:
+        assert tally["n"] == N_PHONES
+        for name, values in expected.items():
+            assert tally[name] == pytest.approx(values, abs=1e-4)
+        assert result["value"] == run_of_curve()["value"]
+    assert f"{N_PHONES} curves" in drawing
+    pixel = 0.0005
+    assert drawn_values(drawing, "middle") == pytest.approx(expected["middle"], abs=pixel)
+    assert drawn_values(drawing, "band") == pytest.approx([*expected["high"], *expected["low"][::-1]], abs=pixel)
+    assert drawn_values(drawing, "outcome") == pytest.approx(run_of_curve()["value"], abs=pixel)
+
+
+def test_a_quantile_lies_on_the_line_between_two_values():
+    assert [quantile([3.0, 1.0, 2.0], share) for share in (0.0, 0.25, 0.5, 1.0)] == [1.0, 1.5, 2.0, 3.0]
 
 
 def test_hostile_requests_enter_no_room_learn_no_key_and_keep_nobody_from_voting(tmp_path):
@@ -53,13 +103,22 @@ def test_hostile_requests_enter_no_room_learn_no_key_and_keep_nobody_from_voting
         attackers = room.phones_at(address, room.phones[N_PHONES:], "class_attacker.py")
         try:
             phones.do("join", key.code)
-            attackers.begin(key.code, N_HOSTILE, overheard(rooms, key))
+            phones.do("vote", key.code, 1.0)
+            rooms.shut(key)
+            overheard, earlier = phones.do("answered")[0]
+            attackers.begin(key.code, N_HOSTILE, overheard)
             assert len(phones.do("vote", key.code, 2.0)) == N_PHONES
             got = attackers.done()
             assert sum(got.values()) >= N_HOSTILE
-            # Only the copy of an answer that the server has taken is taken again, and counted once.
+            # Who has overheard an answer can send it again for the same phone, and nothing else.
             assert {kind for kind in got if "LET IN" in kind or " 2" in kind} == {"replay 200"}
-            assert len(rooms.rounds(key, PICK)[0]) == N_PHONES + 1
+            assert {kind for kind in got if kind.startswith("new phone")} <= {"new phone 409", "new phone 429"}
+            assert got["new phone 409"] > 0
+            (_body, latest), *others = phones.do("answered")
+            counted = Counter(map(str, rooms.rounds(key, PICK)[0]))
+            counted.subtract(guess for _body, guess in others)
+            assert +counted in (Counter([earlier]), Counter([latest]))
+            assert sum(counted.values()) == 1
             assert key.secret not in room.output()
         finally:
             phones.end()

@@ -194,6 +194,23 @@ def test_many_addresses_together_cannot_guess_codes_either(rooms, room, monkeypa
     assert found == [404] * 10 + [429] * 5
 
 
+def test_one_address_brings_a_whole_class_at_once_and_then_new_phones_only_slowly(rooms, room, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(entrance, "_newcomers", Pace(200, 0.5, lambda: now[0]))
+    crowd, first = Phones(), secrets.token_hex(16)
+    assert crowd.send(room.code, client=first).status_code == 200
+    assert [crowd.send(room.code).status_code for _ in range(202)] == [200] * 199 + [429] * 3
+    assert crowd.send(room.code, client=first).status_code == 200  # a phone of the class goes on
+    assert Phones("10.0.0.2").send(room.code).status_code == 200
+    assert crowd.send(rooms.open().code).status_code == 409  # no question there: nothing is counted
+    now[0] += 60
+    assert [crowd.send(room.code).status_code for _ in range(31)] == [200] * 30 + [429]
+
+
+def test_the_pace_of_new_phones_holds_two_hundred_phones_behind_one_address():
+    assert entrance._newcomers.left("a network") == 200
+
+
 def test_a_phone_whose_state_is_the_present_one_waits_for_the_next(phones, rooms, room, monkeypatch):
     monkeypatch.setattr(waiting, "LONGEST_WAIT", 0.05)
     version = phones.asked(room.code).json()["version"]

@@ -116,6 +116,21 @@ def test_a_timer_and_the_close_button_end_the_vote(phones, rooms):
 
 
 @pytest.mark.compiled
+def test_a_lecturer_lets_in_no_new_phones_and_then_new_ones_again(phones, rooms):
+    app = opened()
+    code = bench_of(app).lesson.room.code
+    phones.send(code, client="a" * 32)
+    click(app, "shut")
+    assert "1 answered</b>, no new phones" in drawn(app, "room-count")[0]
+    refused = phones.send(code)
+    assert (refused.status_code, refused.json()) == (409, {"why": "The lecturer lets in no new phones now."})
+    assert phones.send(code, "0", client="a" * 32).status_code == 200
+    assert app.button(key="room-shut").label == "Let in new phones again"
+    click(app, "shut")
+    assert phones.send(code).status_code == 200
+
+
+@pytest.mark.compiled
 def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_again(phones, rooms):
     app = opened()
     code = bench_of(app).lesson.room.code

@@ -264,29 +264,60 @@ def test_a_room_has_a_limited_number_of_clients(rooms, monkeypatch):
     assert MOST_CLIENTS >= 200
 
 
+def test_a_shut_room_takes_answers_of_those_who_have_answered_before_and_of_nobody_else(rooms):
+    key, other, first = asking(rooms), asking(rooms), client()
+    say(rooms, key, "0", first)
+    rooms.shut(key)
+    with pytest.raises(RoomError, match="no new phones"):
+        say(rooms, key)
+    say(rooms, key, "2", first)
+    rooms.ask(key, NUMBER)
+    rooms.answer(key.code, first, NUMBER.name, 1, "0.25")
+    say(rooms, other)  # another room is open
+    assert rooms.state(key.code).is_shut
+    assert not rooms.state(other.code).is_shut
+    with pytest.raises(RoomError, match="another lecturer's"):
+        rooms.shut(Key(key.code, "guessed"), False)
+    rooms.shut(key, False)
+    rooms.answer(key.code, client(), NUMBER.name, 1, "0.5")
+    assert rooms.rounds(key, PICK) == [[2]]
+    assert rooms.rounds(key, NUMBER) == [[0.25, 0.5]]
+
+
+def test_who_lets_phones_in_is_asked_once_for_each_phone_and_not_for_what_is_no_answer(rooms):
+    key, first, asked = asking(rooms), client(), []
+    for guess in ("0", "1"):
+        rooms.answer(key.code, first, PICK.name, 1, guess, 0.0, lambda: asked.append(1))
+    with pytest.raises(RoomError):
+        rooms.answer(key.code, client(), PICK.name, 1, "nonsense", 0.0, lambda: asked.append(1))
+    assert asked == [1]
+
+
 def counts(tmp_path):
     with Store(tmp_path / "runs.sqlite").opened() as connection:
-        tables = ("class_rooms", "class_rounds", "class_votes")
+        tables = ("class_rooms", "class_rounds", "class_votes", "class_doors_shut")
         return [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
 
 
 def test_a_room_is_forgotten_after_a_day_with_its_answers(rooms, clock, tmp_path):
     key = asking(rooms)
     say(rooms, key)
+    rooms.shut(key)
     clock.now += SECONDS_OF_LIFE
     for use in (lambda: rooms.state(key.code), lambda: rooms.rounds(key, PICK), lambda: rooms.ask(key, PICK)):
         with pytest.raises(RoomError):
             use()
     rooms.open()
-    assert counts(tmp_path) == [1, 0, 0]
+    assert counts(tmp_path) == [1, 0, 0, 0]
 
 
 def test_a_closed_room_leaves_nothing(rooms, tmp_path):
     key, other = asking(rooms), asking(rooms)
     say(rooms, key)
     say(rooms, other)
+    rooms.shut(key)
     rooms.close(key)
-    assert counts(tmp_path) == [1, 1, 1]
+    assert counts(tmp_path) == [1, 1, 1, 0]
     with pytest.raises(NoRoomError):
         rooms.state(key.code)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,8 +32,10 @@ CREATE TABLE IF NOT EXISTS class_votes (
     PRIMARY KEY (code, question, round, client)
 ) WITHOUT ROWID
 """,
+    # The rooms that let in no new phones.
+    "CREATE TABLE IF NOT EXISTS class_doors_shut (code TEXT PRIMARY KEY) WITHOUT ROWID",
 )
-OF_A_ROOM = ("class_rooms", "class_rounds", "class_votes")
+OF_A_ROOM = ("class_rooms", "class_rounds", "class_votes", "class_doors_shut")
 
 
 class RoomError(DSGError):
@@ -75,6 +77,8 @@ class State:
         From `result_of`, as soon as the run has ended.
     picture : mapping
         Points of the map, for a question on labels.
+    is_shut : bool
+        True if only phones that have answered in this room before may answer.
     """
 
     version: int
@@ -86,6 +90,7 @@ class State:
     is_revealed: bool = False
     result: Mapping[str, Any] = field(default_factory=dict)
     picture: Mapping[str, Any] = field(default_factory=dict)
+    is_shut: bool = False
 
 
 def round_row(connection: sqlite3.Connection, columns: str, code: str, name: str, number: int | None = None) -> Any:
@@ -94,3 +99,18 @@ def round_row(connection: sqlite3.Connection, columns: str, code: str, name: str
     question = f"SELECT {columns} FROM class_rounds WHERE code = ? AND question = ? AND round = "
     given = (code, name, code, name) if number is None else (code, name, number)
     return connection.execute(question + (f"({at})" if number is None else "?"), given).fetchone()
+
+
+def is_shut(connection: sqlite3.Connection, code: str) -> bool:
+    """Return True if a room lets in no new phones."""
+    return connection.execute("SELECT 1 FROM class_doors_shut WHERE code = ?", (code,)).fetchone() is not None
+
+
+def check_door(connection: sqlite3.Connection, code: str, digest: str, let_in: Callable[[], None]) -> None:
+    """Call `let_in` for a client that has answered no question of a room yet; raise `RoomError` if the room is shut."""
+    found = "SELECT 1 FROM class_votes WHERE code = ? AND client = ? LIMIT 1"
+    if connection.execute(found, (code, digest)).fetchone() is not None:
+        return
+    if is_shut(connection, code):
+        raise RoomError("The lecturer lets in no new phones now.")
+    let_in()

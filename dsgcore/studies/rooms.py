@@ -16,7 +16,18 @@ from hashlib import sha256
 from typing import Any
 
 from dsgcore.studies.room_questions import Asked, asked_by
-from dsgcore.studies.room_records import FORMER, OF_A_ROOM, TABLES, Key, NoRoomError, RoomError, State, round_row
+from dsgcore.studies.room_records import (
+    FORMER,
+    OF_A_ROOM,
+    TABLES,
+    Key,
+    NoRoomError,
+    RoomError,
+    State,
+    check_door,
+    is_shut,
+    round_row,
+)
 from dsgcore.studies.store import Store
 
 __all__ = ["Asked", "Key", "NoRoomError", "RoomError", "Rooms", "State"]
@@ -113,6 +124,12 @@ class Rooms:
             told = "UPDATE class_rounds SET result = ? WHERE code = ? AND question = ?"
             connection.execute(told, (json.dumps(result), key.code, asked))
 
+    def shut(self, key: Key, is_to_be: bool = True) -> None:
+        """Take answers only from phones that have answered in this room before, or from new ones again."""
+        change = "INSERT OR IGNORE INTO class_doors_shut VALUES (?)"
+        with self._changing(key) as (connection, _asked, _round):
+            connection.execute(change if is_to_be else "DELETE FROM class_doors_shut WHERE code = ?", (key.code,))
+
     @contextmanager
     def _changing(self, key: Key) -> Iterator[tuple[sqlite3.Connection, str, int]]:
         """Open a change by the lecturer; it gives the connection, the present question and its round."""
@@ -157,15 +174,25 @@ class Rooms:
             version, entry, name = row
             columns = "round, closes, is_revealed, result, picture"
             found = round_row(connection, columns, code, name) if name else None
+            shut = is_shut(connection, code)
         if found is None:
             return State(2 * version, entry)
         number, closes, is_revealed, result, picture = found
         left = None if closes is None else max(0.0, closes - self._now())
         is_open = left is None or left > 0
-        more = (bool(is_revealed), json.loads(result), json.loads(picture))
+        more = (bool(is_revealed), json.loads(result), json.loads(picture), shut)
         return State(2 * version + (not is_open), entry, asked_by(name), number, is_open, left, *more)
 
-    def answer(self, code: str, client: str, name: str, number: int, guess: str, age: float = 0.0) -> str:
+    def answer(
+        self,
+        code: str,
+        client: str,
+        name: str,
+        number: int,
+        guess: str,
+        age: float = 0.0,
+        let_in: Callable[[], None] = lambda: None,
+    ) -> str:
         """Store a client's guess in place of an earlier one; return it as the question reads it.
 
         Parameters
@@ -177,18 +204,16 @@ class Rooms:
         guess : str
         age : float
             Seconds since the client answered. An answer counts if the round was open then.
+        let_in : callable
+            Called before the first answer of a client in this room. It raises `RoomError` to refuse the client.
 
         Raises
         ------
         RoomError
-            If the round was over or the room is full, or if the answer is not a guess.
+            If the round was over or the room is full, if the answer is not a guess, or if no new phone may come in.
         """
-        if not (
-            isinstance(client, str)
-            and isinstance(guess, str)
-            and 16 <= len(client) <= LONGEST_TOKEN
-            and 1 <= number <= MOST_ROUNDS
-        ):
+        are_texts = isinstance(client, str) and isinstance(guess, str)
+        if not (are_texts and 16 <= len(client) <= LONGEST_TOKEN and 1 <= number <= MOST_ROUNDS):
             raise RoomError("This is no answer.")
         with self._store.opened() as connection:
             connection.execute("BEGIN IMMEDIATE")  # counted and stored in one transaction
@@ -200,6 +225,7 @@ class Rooms:
                 raise RoomError("This does not answer the current question.")
             if found[0] is not None and self._now() - (age if 0 < age < LATE else 0.0) >= found[0]:
                 raise RoomError("The time for answers is over.")
+            check_door(connection, code, _digest(client), let_in)
             self._keep(connection, (code, name, number), _digest(client), said)
         return said
 

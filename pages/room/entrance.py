@@ -40,12 +40,15 @@ HEADERS = {
 }
 TOO_FAST = "Too many requests from your network. This page tries again."
 TOO_MANY_CODES = "Too many wrong codes from your network. Wait a minute."
+TOO_MANY_PHONES = "Too many new phones in your network. This page tries again."
 NO_ANSWER = "This is not an answer to the question."
 
 # A whole class may share one address. All of it answers at once, and asks again after each change.
 _pace = Pace(600, 60)
 # A class mistypes some codes. An attacker who tries ten codes a second for a day finds one of ten rooms with a chance below 1 %.
 _codes = CodeGuard(Pace(40, 0.2), Pace(1000, 10))
+# A whole class may share one address here too. Beyond that, one computer that answers as many phones is slow enough to be seen.
+_newcomers = Pace(200, 0.5)
 # Callers who are refused and say that they have entered before: each of them costs a look into the store.
 _returns = Pace(100, 30)
 
@@ -129,23 +132,20 @@ async def _enter(caller: str, code: str, entry: str) -> None:
     """
     may_try = _codes.may_try(caller)
     if not may_try and not (entry and (watches().knows(code, entry) or _returns.allows(""))):
-        raise TooManyCodesError
+        raise TooOftenError(TOO_MANY_CODES)
     try:
         state = await watches().present(code)
     except NoRoomError:
         if not may_try:
-            raise TooManyCodesError from None
+            raise TooOftenError(TOO_MANY_CODES) from None
         _codes.note_wrong(caller)
         raise
     if not may_try and entry != state.entry:
-        raise TooManyCodesError
+        raise TooOftenError(TOO_MANY_CODES)
 
 
-class TooManyCodesError(RoomError):
-    """A network that has tried too many wrong codes."""
-
-    def __init__(self) -> None:
-        super().__init__(TOO_MANY_CODES)
+class TooOftenError(RoomError):
+    """A network that has tried too many wrong codes, or has brought too many new phones."""
 
 
 _drawings: dict[str, tuple[int, dict[str, Any]]] = {}
@@ -171,8 +171,9 @@ async def _answer(request: Request) -> Response:
         return refused(NO_ANSWER, 413)
     try:
         said = _read(await request.body())
-        await _enter(caller_of(request), said["code"], said["entry"])
-        return JSONResponse(await anyio.to_thread.run_sync(_take, said, limiter=limiter()), headers=HEADERS)
+        caller = caller_of(request)
+        await _enter(caller, said["code"], said["entry"])
+        return JSONResponse(await anyio.to_thread.run_sync(_take, said, caller, limiter=limiter()), headers=HEADERS)
     except (RoomError, StoreError, sqlite3.Error) as error:
         return _refusal(error)
 
@@ -192,14 +193,19 @@ def _read(body: bytes) -> dict[str, Any]:
         raise RoomError(NO_ANSWER) from None
 
 
-def _take(said: dict[str, Any]) -> dict[str, str]:
+def _take(said: dict[str, Any], caller: str) -> dict[str, str]:
     """Store an answer."""
-    number, age = said["round"], said["age"]
-    return {"guess": rooms().answer(said["code"], said["client"], said["name"], number, said["guess"], age)}
+
+    def let_in() -> None:
+        if not _newcomers.allows(f"{said['code']} {caller}"):
+            raise TooOftenError(TOO_MANY_PHONES)
+
+    answer = (said["code"], said["client"], said["name"], said["round"], said["guess"], said["age"])
+    return {"guess": rooms().answer(*answer, let_in)}
 
 
 def _refusal(error: Exception) -> Response:
-    if isinstance(error, TooManyCodesError):
+    if isinstance(error, TooOftenError):
         return refused(str(error), 429)
     if isinstance(error, NoRoomError):
         return refused(str(error), 404)

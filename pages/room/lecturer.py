@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import streamlit as st
@@ -130,9 +130,12 @@ def _board(room: Key, state: State, number: int) -> None:
     turn = f"Round {state.round}: " * (state.round > 1)
     left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
     closed = "" if state.is_open else ", closed"
+    shut = ", no new phones" * state.is_shut
     inside = f"<span>Room {room.code}</span>" * state.is_revealed
     other = f"<b>{asks.text}</b><br>" if isinstance(asks, Places) else ""  # in place of the question on the stage
-    st.html(f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed} {inside}</p>')
+    st.html(
+        f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed}{shut} {inside}</p>'
+    )
 
 
 def _bar(bench: Bench, room: Key, state: State) -> None:
@@ -151,9 +154,19 @@ def _bar(bench: Bench, room: Key, state: State) -> None:
 
 
 def _button(
-    bench: Bench, label: str, key: str, action: Callable[[], None], *, off: bool = False, shortcut: str | None = None
+    bench: Bench,
+    label: str,
+    key: str,
+    action: Callable[[], None],
+    *,
+    off: bool = False,
+    shortcut: str | None = None,
+    is_wide: bool = False,
 ) -> None:
-    st.button(label, key=f"room-{key}", on_click=_do, args=(bench, action), disabled=off, shortcut=shortcut)
+    width: Literal["stretch", "content"] = "stretch" if is_wide else "content"
+    st.button(
+        label, key=f"room-{key}", on_click=_do, args=(bench, action), disabled=off, shortcut=shortcut, width=width
+    )
 
 
 def _do(bench: Bench, action: Callable[[], None]) -> None:
@@ -175,6 +188,8 @@ def _more(bench: Bench, room: Key, state: State) -> None:
     if _has_map(bench) or state.asked.kind:
         label = "Back to the step" if state.asked.kind else "Ask: which points to label?"
         st.button(label, key="room-labels", on_click=_turn_labels, args=(bench, state.asked), width="stretch")
+    label = "Let in new phones again" if state.is_shut else "Let in no new phones"
+    _button(bench, label, "shut", partial(rooms().shut, room, not state.is_shut), is_wide=True)
     st.button(
         "Close the room and delete its answers", key="room-end", on_click=_end, args=(bench, room), width="stretch"
     )

@@ -6,12 +6,14 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
-from classroom import PICK, asking, classroom, overheard, p95, why_not  # noqa: E402
+from classroom import CURVE, PICK, asking, classroom, p95, run_of_curve, why_not  # noqa: E402
 
 from dsgcore.studies.room_questions import result_of  # noqa: E402
 from dsgcore.studies.rooms import Asked, Key, Rooms  # noqa: E402
@@ -20,35 +22,38 @@ N_HOSTILE = 10_000
 
 
 def main() -> None:
-    """Measure a class of sixty, one of two hundred at once, and an attack."""
+    """Measure a class of sixty and one of two hundred at once, which choose or draw curves, and an attack."""
     if why_not():
         sys.exit(f"There can be no classroom: {why_not()}.")
     with tempfile.TemporaryDirectory() as folder:
         for n_phones, within in ((60, 4.0), (200, 1.5)):
-            _class(Path(folder) / f"{n_phones}.sqlite", n_phones, within)
+            for asked, result in ((PICK, result_of(PICK, {"verdict": 1.0})), (CURVE, run_of_curve())):
+                store = Path(folder) / f"{n_phones}-{asked.setting}.sqlite"
+                _class(store, n_phones, within, asked, result)
         _attack(Path(folder) / "attack.sqlite")
 
 
-def _class(store: Path, n_phones: int, within: float) -> None:
+def _class(store: Path, n_phones: int, within: float, asked: Asked, result: Mapping[str, Any]) -> None:
+    name = f"{n_phones} phones, {'curves' if asked is CURVE else 'choices'}"
     with classroom(store, n_phones) as room:
         _printed, address = room.start()
-        rooms, key = asking(store)
+        rooms, key = asking(store, asked)
         phones = room.phones_at(address)
-        _say(f"{n_phones} phones, join", phones.do("join", key.code))
+        _say(f"{name}, join", phones.do("join", key.code))
         begun = time.monotonic()
         answers = phones.do("vote", key.code, within)
-        _say(f"{n_phones} phones, an answer is confirmed", answers)
-        print(f"{n_phones} phones, all have voted after {time.monotonic() - begun:.2f} s")
-        _reveal(rooms, key, phones, f"{n_phones} phones, the reveal")
+        _say(f"{name}, an answer is confirmed", answers)
+        print(f"{name}, all have voted after {time.monotonic() - begun:.2f} s")
+        _reveal(rooms, key, phones, f"{name}, the reveal")
         room.kill()
         rooms.again(key)
         phones.begin("wait", key.code, "round", 2)
         room.start()
         phones.done()
         phones.do("vote", key.code, within)
-        rooms.tell(key, result_of(PICK, {"verdict": 1.0}))
-        _reveal(rooms, key, phones, f"{n_phones} phones, the reveal after a killed server")
-        print("answers kept, by round:", [len(guesses) for guesses in rooms.rounds(key, PICK)])
+        rooms.tell(key, result)
+        _reveal(rooms, key, phones, f"{name}, the reveal after a killed server")
+        print("answers kept, by round:", [len(guesses) for guesses in rooms.rounds(key, asked)])
         phones.end()
 
 
@@ -60,7 +65,9 @@ def _attack(store: Path) -> None:
         phones = room.phones_at(address, room.phones[:60])
         phones.do("join", key.code)
         attackers = room.phones_at(address, room.phones[60:], "class_attacker.py")
-        attackers.begin(key.code, N_HOSTILE, overheard(rooms, key))
+        phones.do("vote", key.code, 1.0)
+        rooms.shut(key)
+        attackers.begin(key.code, N_HOSTILE, phones.do("answered")[0][0])
         waits, news = [], []
         for turn in range(1, 7):
             waits += phones.do("vote", key.code, 1.0)
