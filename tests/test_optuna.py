@@ -2,7 +2,8 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from cases import each
 
 pytest.importorskip("optuna", reason="optuna is not installed: install dsg-lab[optuna]")
 import optuna
+from sqlalchemy.exc import OperationalError
 
 from dsgcore.__main__ import main
 from dsgcore.studies import SpecList, Store, Study, StudyError, carry_out, table_of
@@ -53,8 +55,19 @@ def carried_out(study, tmp_path, storage):
         return carry_out(study, Store(tmp_path / "runs.sqlite"), executor, 1, optuna_storage=storage)
 
 
+@contextmanager
+def opened(storage):
+    """Open a database for reading, and close its connections at the end."""
+    database = optuna.storages.RDBStorage(storage)
+    try:
+        yield database
+    finally:
+        database.engine.dispose()
+
+
 def trials_of(study, storage):
-    return optuna.load_study(study_name=optuna_name(study), storage=storage).get_trials()
+    with opened(storage) as database:
+        return optuna.load_study(study_name=optuna_name(study), storage=database).get_trials()
 
 
 def test_each_run_is_a_trial_with_its_values_its_score_and_its_seed(tmp_path, storage):
@@ -90,28 +103,75 @@ def test_other_axes_are_another_study_of_the_storage(tmp_path, storage):
     for study in (study_of([0]), narrow):
         filled(study, Store(tmp_path / "runs.sqlite"))
         carried_out(study, tmp_path, storage)
-    assert len(optuna.get_all_study_names(storage=storage)) == 2
+    with opened(storage) as database:
+        assert len(optuna.get_all_study_names(storage=database)) == 2
     assert len(trials_of(narrow, storage)) == 3
 
 
 def test_a_run_without_a_result_is_written_once_it_has_one(tmp_path, storage):
     study, store = study_of([0]), Store(tmp_path / "runs.sqlite")
     first = next(iter(study.runs()))
-    writer = OptunaTrials(study, storage)
-    writer.add(first, None)
-    assert trials_of(study, storage) == []
-    writer.add(first, kept(store, first, 0.5))
+    with closing(OptunaTrials(study, storage)) as writer:
+        writer.add(first, None)
+        assert trials_of(study, storage) == []
+        writer.add(first, kept(store, first, 0.5))
     assert [trial.value for trial in trials_of(study, storage)] == [0.5]
+
+
+def test_two_writers_at_once_write_each_run_once(tmp_path, storage):
+    study, store = study_of(range(4)), Store(tmp_path / "runs.sqlite")
+    done = [(run, kept(store, run, 0.5)) for run in study.runs()]
+    together = Barrier(2, timeout=60)
+    OptunaTrials(study, storage).close()
+
+    def write():
+        with closing(OptunaTrials(study, storage)) as writer:
+            for run, stored in done:
+                together.wait()
+                writer.add(run, stored)
+
+    with ThreadPoolExecutor(2) as executor:
+        for future in [executor.submit(write) for _ in range(2)]:
+            future.result()
+    digests = [trial.user_attrs["sha256"] for trial in trials_of(study, storage)]
+    assert sorted(digests) == sorted(stored.sha256 for _, stored in done)
+
+
+def test_a_database_whose_tables_another_writer_creates_at_this_moment_is_opened(monkeypatch, storage):
+    tries = []
+
+    class Busy(optuna.storages.RDBStorage):
+        def __init__(self, *given, **named):
+            tries.append(given)
+            if len(tries) == 1:
+                raise OperationalError("CREATE TABLE studies", {}, Exception("table studies already exists"))
+            super().__init__(*given, **named)
+
+    monkeypatch.setattr(optuna.storages, "RDBStorage", Busy)
+    OptunaTrials(study_of(), storage).close()
+    assert trials_of(study_of(), storage) == []
+
+
+def test_a_writer_sees_what_another_one_has_committed_since_it_was_opened(tmp_path, storage):
+    study, store = study_of([0]), Store(tmp_path / "runs.sqlite")
+    first = next(iter(study.runs()))
+    stored = kept(store, first, 0.5)
+    with closing(OptunaTrials(study, storage)) as writer, opened(storage) as database:
+        with closing(OptunaTrials(study, database)) as other:
+            other.add(first, stored)
+        writer.add(first, stored)
+    assert len(trials_of(study, storage)) == 1
 
 
 def test_optuna_finds_the_best_run_and_goes_on_from_it(tmp_path, storage):
     study = study_of()
     filled(study, Store(tmp_path / "runs.sqlite"))
     carried_out(study, tmp_path, storage)
-    found = optuna.load_study(study_name=optuna_name(study), storage=storage)
-    assert found.best_value == 10.0
-    asked = found.ask(found.trials[0].distributions)
-    assert 0.1 <= asked.params["kernel.sigma"] <= 10.0
+    with opened(storage) as database:
+        found = optuna.load_study(study_name=optuna_name(study), storage=database)
+        assert found.best_value == 10.0
+        asked = found.ask(found.trials[0].distributions)
+        assert 0.1 <= asked.params["kernel.sigma"] <= 10.0
 
 
 @each(

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -69,14 +70,30 @@ def carry_out(
     -------
     list of Outcome
     """
+    if optuna_storage is None:
+        return _carry_out(study, store, executor, at_once, tell, folder)
+    with closing(OptunaTrials(study, optuna_storage)) as trials:
+
+        def write_and_tell(outcome: Outcome) -> None:
+            trials.add(outcome.run, outcome.stored)
+            tell(outcome)
+
+        return _carry_out(study, store, executor, at_once, write_and_tell, folder)
+
+
+def _carry_out(
+    study: AnyStudy,
+    store: Store,
+    executor: Executor,
+    at_once: int,
+    tell: Callable[[Outcome], object],
+    folder: str | None,
+) -> list[Outcome]:
     runs = list(study.runs())
     outcomes: dict[int, Outcome] = {}
-    trials = None if optuna_storage is None else OptunaTrials(study, optuna_storage)
 
     def settle(outcome: Outcome) -> None:
         outcomes[outcome.run.place] = outcome
-        if trials is not None:
-            trials.add(outcome.run, outcome.stored)
         tell(outcome)
 
     known = store.get(run.key for run in runs if run.key is not None)

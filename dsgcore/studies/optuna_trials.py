@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from dsgcore.core.parameters import quoted
@@ -14,7 +16,8 @@ from dsgcore.studies.study import Study, StudyRun
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
-    from optuna.storages import BaseStorage
+    from optuna.storages import BaseStorage, RDBStorage
+    from optuna.trial import FrozenTrial
 
 # The attribute of a trial by which a run is found again.
 KEY = "sha256"
@@ -36,6 +39,8 @@ class OptunaTrials:
     attributes are the seed, the objective, the seconds, the state and the digest of the spec. A run that has diverged is
     a trial that failed.
 
+    Several writers can share a database. A storage that is not a database is for one writer at a time.
+
     Parameters
     ----------
     study : Study
@@ -52,9 +57,18 @@ class OptunaTrials:
         if not isinstance(study, Study):
             raise StudyError("an Optuna storage is for a study along axes, got a list of specs")
         self._axes = study.axes
-        self._trials = _opened(optuna_name(study), storage)
-        self._distributions = {axis.name: _distribution(axis) for axis in study.axes}
-        self._known = {trial.user_attrs.get(KEY) for trial in self._trials.get_trials(deepcopy=False)}
+        name = optuna_name(study)
+        with _refused(storage), ExitStack() as opened:
+            self._database = _database(storage, opened)
+            self._trials = _study_of(name, self._database or storage)
+            self._others = self._trials if self._database is None else _study_of(name, _reader(self._database, opened))
+            self._known = _digests(self._trials)
+            self._distributions = {axis.name: _distribution(axis) for axis in study.axes}
+            self._opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self._opened.close()
 
     def add(self, run: StudyRun, stored: StoredRun | None) -> None:
         """Write a finished run, unless it is there already. An unfinished one (None) is not written."""
@@ -71,23 +85,89 @@ class OptunaTrials:
             distributions=self._distributions,
             user_attrs={**attributes, KEY: stored.sha256},
         )
-        self._trials.add_trial(trial)
+        with suppress(_WrittenError):
+            self._add(trial)
         self._known.add(stored.sha256)
 
+    def _add(self, trial: FrozenTrial) -> None:
+        """Add a trial, unless another writer has added it.
 
-def _opened(name: str, storage: str | BaseStorage) -> Any:
-    """Return the study of that name in a storage, which is created if it is not there."""
+        Optuna locks the study in the transaction of a new trial. A look just before the commit therefore misses nothing.
+        """
+
+        def check(session: object = None) -> None:
+            if trial.user_attrs[KEY] in _digests(self._others):
+                raise _WrittenError
+
+        if self._database is None:
+            check()
+            self._trials.add_trial(trial)
+            return
+        from sqlalchemy import event
+
+        session = self._database.scoped_session()
+        event.listen(session, "before_commit", check)
+        try:
+            self._trials.add_trial(trial)
+        finally:
+            event.remove(session, "before_commit", check)
+
+
+class _WrittenError(Exception):
+    """Another writer has added this trial."""
+
+
+def _digests(trials: Any) -> set[str | None]:
+    return {trial.user_attrs.get(KEY) for trial in trials.get_trials(deepcopy=False)}
+
+
+@contextmanager
+def _refused(storage: str | BaseStorage) -> Iterator[None]:
+    """Raise `StudyError` if Optuna is missing, or if the storage cannot be used."""
     try:
-        from optuna import create_study
-        from optuna.exceptions import OptunaError
+        from optuna import exceptions
         from sqlalchemy.exc import SQLAlchemyError
     except ImportError:
         raise StudyError(MISSING) from None
     try:
-        return create_study(study_name=name, storage=storage, direction="maximize", load_if_exists=True)
-    except (SQLAlchemyError, OptunaError, ImportError) as error:
+        yield
+    except (SQLAlchemyError, exceptions.OptunaError, ImportError) as error:
         reason = str(error).splitlines()[0]
         raise StudyError(f"the Optuna storage {quoted(storage)} cannot be used: {reason}") from None
+
+
+def _database(storage: str | BaseStorage, opened: ExitStack) -> RDBStorage | None:
+    """Return the storage if it is a database, or open it if it is a URL."""
+    from optuna.storages import RDBStorage
+    from sqlalchemy.exc import SQLAlchemyError
+
+    if not isinstance(storage, str):
+        return storage if isinstance(storage, RDBStorage) else None
+    try:
+        database = RDBStorage(storage)
+    except SQLAlchemyError:  # Another writer may have created the same tables at this moment.
+        database = RDBStorage(storage)
+    return _closed_later(database, opened)
+
+
+def _reader(database: RDBStorage, opened: ExitStack) -> RDBStorage:
+    """Open a second connection: it shows what others have committed while the first one is in a transaction."""
+    from optuna.storages import RDBStorage
+
+    return _closed_later(RDBStorage(database.url, engine_kwargs=database.engine_kwargs), opened)
+
+
+def _closed_later(database: RDBStorage, opened: ExitStack) -> RDBStorage:
+    opened.callback(database.engine.dispose)
+    opened.callback(database.remove_session)
+    return database
+
+
+def _study_of(name: str, storage: BaseStorage) -> Any:
+    """Return the study of that name in a storage, which is created if it is not there."""
+    from optuna import create_study
+
+    return create_study(study_name=name, storage=storage, direction="maximize", load_if_exists=True)
 
 
 def _distribution(axis: Axis) -> BaseDistribution:
