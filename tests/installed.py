@@ -52,20 +52,27 @@ def environment(site: Path, own: Path) -> dict[str, str]:
 @contextmanager
 def serving(site: Path, own: Path, *options: str) -> Iterator[str]:
     """Serve the app of the package in a folder, from an empty folder, while the block lasts; give its address."""
-    (own / "empty").mkdir()
-    port = free_port()
-    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser", *options]
-    with (own / "log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=own / "empty", env=environment(site, own), stdout=log, stderr=log)
+    server, address = started(site, own, *options)
     try:
-        _wait(f"http://127.0.0.1:{port}/_stcore/health", server)
-        yield f"http://127.0.0.1:{port}"
+        wait_for(f"{address}/_stcore/health", server)
+        yield address
     finally:
         server.terminate()
         server.wait(30)
 
 
-def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
+def started(site: Path, own: Path, *options: str) -> tuple[subprocess.Popen[bytes], str]:
+    """Start the app of the package in a folder, from an empty folder; return its process and its address."""
+    (own / "empty").mkdir()
+    port = free_port()
+    command = [sys.executable, "-m", "dsgcore", "--port", str(port), "--no-browser", *options]
+    with (own / "log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=own / "empty", env=environment(site, own), stdout=log, stderr=log)
+    return server, f"http://127.0.0.1:{port}"
+
+
+def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
+    """Wait until a server answers."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         assert server.poll() is None, "the server has ended"

@@ -1,6 +1,7 @@
 """The built package: what is in it, that it builds the same everywhere, and that it leaves nothing beside itself."""
 
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from installed import ROOT, built, environment, serving, unpacked
+from installed import ROOT, built, environment, serving, started, unpacked, wait_for
 from proxies import needs_nginx
 
 from dsgcore.__main__ import _with_command, main
@@ -50,6 +51,16 @@ def test_an_installed_app_runs_from_any_folder_and_writes_nothing_beside_itself(
     assert sorted(site.rglob("*")) == before
     assert list((tmp_path / "dsglab_cache" / "compiled").rglob("*.nbi"))
     assert not list((tmp_path / "empty").iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can send another one Ctrl+C there")
+def test_control_c_ends_the_app_without_a_word(tmp_path):
+    server, address = started(ROOT, tmp_path)
+    wait_for(f"{address}/_stcore/health", server)
+    server.send_signal(signal.SIGINT)
+    assert server.wait(60) == 0
+    assert (tmp_path / "log").read_text().split("\n")[-3:] == [f"  URL: {address}", "", ""]
 
 
 def test_without_a_command_the_arguments_are_those_of_app():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import runpy
+import signal
 import socket
 import sys
 import threading
@@ -53,6 +54,8 @@ def serve(given: argparse.Namespace) -> int:
     sys.argv = ["streamlit", "run", str(app_file()), *(f"--server.{name}={value}" for name, value in options.items())]
     if host == EVERYWHERE:  # otherwise Streamlit asks a server on the internet for this machine's address
         sys.argv.append("--browser.serverAddress=localhost")
+    # Streamlit's command prints "Aborted!" if it is interrupted, and nothing if it exits.
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
     # As `python -m streamlit` does it, by its name: dsgcore does not import streamlit, and works without it.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
