@@ -82,6 +82,7 @@ def test_each_run_is_a_trial_with_its_values_its_score_and_its_seed(tmp_path, st
         assert (trial.user_attrs["seed"], trial.user_attrs["sha256"]) == (run.seed, run.spec.sha256)
     assert [trial.value for trial in trials[:-1]] == [float(place) for place in range(11)]
     assert [trial.state.name for trial in trials] == ["COMPLETE"] * 11 + ["FAIL"]
+    assert {trial.duration.total_seconds() for trial in trials} == {0.1}
     width = trials[0].distributions["kernel.sigma"]
     assert (width.low, width.high, width.log) == (0.1, 10.0, True)
     assert trials[0].distributions["problem.pairing"].choices == ("all", "triplets")

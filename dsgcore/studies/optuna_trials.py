@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from dsgcore.core.parameters import quoted
@@ -85,6 +86,7 @@ class OptunaTrials:
             distributions=self._distributions,
             user_attrs={**attributes, KEY: stored.sha256},
         )
+        trial.datetime_start = trial.datetime_complete - timedelta(seconds=stored.seconds)
         with suppress(_WrittenError):
             self._add(trial)
         self._known.add(stored.sha256)
