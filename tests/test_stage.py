@@ -173,6 +173,16 @@ def test_a_step_has_its_own_controls_and_they_are_locked_until_the_guess():
     assert app.query_params.get("n_labeled", ["200"]) == ["200"]
 
 
+def test_a_goal_that_is_missed_says_what_the_run_had_or_that_it_diverged():
+    app = open_lesson("waves-into-a-bump:4")
+    app.select_slider(key="n_features").set_value(256).run()
+    finished(app)
+    assert "**Not yet.** This run had 256 random features." in words(app)
+    app = open_lesson("too-big-a-step:3")
+    finished(app)
+    assert "**Not yet.** This run diverged. Change a control below and watch the next run." in words(app)
+
+
 def test_a_goal_is_judged_by_the_runs_numbers_so_trust_in_labels_alone_reaches_it():
     app = open_lesson("unlabeled:4")
     finished(app)

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.data.chosen_labels import EDITS, UNMARKED
+from dsgcore.data.chosen_labels import DRAWN, EDITS, UNMARKED
 from dsgcore.experiments import Setting
-from dsgcore.settings import GuidedLesson, profile_of
+from dsgcore.settings import GuidedLesson, LessonStep, profile_of
 from pages.controls.hand import Hand
 from pages.session.bench import Bench, once
 from pages.session.lesson_place import Place, Stage
@@ -111,7 +111,13 @@ def steps_of_run(problem: type[Setting], bench: Bench, place: Place) -> None:
     is_going = bench.is_playing and not is_over
     label, icon = ("Again", "replay") if is_over else ("Pause", "pause") if is_going else ("Play", "play_arrow")
     lesson_button(bench, label, "play", toggle, bench, icon=f":material/{icon}:", shortcut="P", disabled=bench.is_held)
-    lesson_button(bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:")
+    if not is_painted(place.step):  # its controls are many, and its data are the reader's own
+        lesson_button(bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:")
+
+
+def is_painted(step: LessonStep) -> bool:
+    """Return True if the reader paints the data of a step."""
+    return step.goal is not None and step.goal.solution.get(EDITS) in DRAWN
 
 
 def show_solution(problem: type[Setting], bench: Bench) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.data.chosen_labels import DRAWN, EDITS
+from dsgcore.data.chosen_labels import EDITS
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import Curve
@@ -30,7 +30,7 @@ from pages.session.view import Scene, view_of
 from pages.shell.turns import drawing
 from pages.shell.warm_up import is_ready
 from pages.stage.marks import keep_mark
-from pages.stage.moves import moves, steps_of_run
+from pages.stage.moves import is_painted, moves, steps_of_run
 from pages.stage.room import room
 from pages.stage.step import answer, draw_notes, is_exercise, text
 from pages.stage.top import top
@@ -129,7 +129,7 @@ def _scene(bench: Bench, place: Place) -> Scene:
         chart="" if is_hidden else step.chart,
         measures=step.measures,
         can_edit=EDITS in step.controls,
-        can_paint=step.goal is not None and step.goal.solution.get(EDITS) in DRAWN,
+        can_paint=is_painted(step),
         guess=place.guess if is_drawn and place.guess is not None else (),
         ends=(asks.low, asks.high) if isinstance(asks, Curve) else (),
         has_ghost=not bench.hand.lacks

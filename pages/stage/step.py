@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -17,12 +18,14 @@ from pages.workbench.layout import ANSWER, is_presented
 from pages.workbench.room_view import LETTERS
 
 _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
-# Measures that are no number to read, or that the reader sets.
-NOT_SAID = {"verdict", "gain", "growth", "n_features", "batch"}
+# Measures that are no number to read.
+NOT_SAID = {"verdict", "gain", "growth"}
 REACHED = {
     "choice_rank": "beat {:.0%} of them",
     "labels": "had {:.0f} labels",
     "step_size": "had a step size of {:g}",
+    "n_features": "had {:.0f} random features",
+    "batch": "had mini-batches of {:.0f}",
 }
 
 
@@ -93,10 +96,16 @@ def _not_yet(place: Place) -> str:
     goal, tried = place.step.goal, place.tried
     assert goal is not None
     missed = [c.measure for c in goal.claims if c.measure not in NOT_SAID and not c.holds(tried) and c.measure in tried]
+    if tried.get("growth") == math.inf:
+        return f"**Not yet.** This run diverged. {_what_to_do(place)}"
     said = "".join(f" This run {REACHED.get(name, 'reached {:.3g}').format(tried[name])}." for name in missed[:1])
     said = said.replace("%", "\N{NO-BREAK SPACE}%")
+    return f"**Not yet.**{said} {_what_to_do(place)}"
+
+
+def _what_to_do(place: Place) -> str:
     how = "Change the data in the map" if EDITS in place.step.controls else "Change a control below"
-    return f"**Not yet.**{said} {how} and watch the next run."
+    return f"{how} and watch the next run."
 
 
 def _explain(place: Place) -> None:

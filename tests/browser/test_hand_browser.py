@@ -176,14 +176,23 @@ def test_a_finger_places_labels_on_the_stage_and_the_run_begins(touch):
 
 def test_a_finger_draws_a_data_set_on_the_stage_and_the_run_begins(touch):
     page = touch("s3vm?svm_lesson=draw:3&svm_speed=instant")
-    expect(page.get_by_role("button", name="Paint", exact=True)).to_have_attribute("aria-pressed", "true")
-    for is_labeled in (False, True):
-        page.get_by_label("with label").set_checked(is_labeled)
-        for name, x in (("1 negative", 0.25), ("2 positive", 0.75)):
-            choose(page, name)
-            swipe(page, (x, 0.2 + 0.1 * is_labeled), (x, 0.8 - 0.4 * is_labeled))
+    brush = page.locator(".hand-list")
+    expect(brush).to_have_value("negative")
+    for more, end in (("", 0.8), (" with label", 0.5)):
+        for name, x in (("negative", 0.25), ("positive", 0.75)):
+            brush.select_option(name + more)
+            swipe(page, (x, 0.2), (x, end))
     expect(page.locator(".st-key-stage-answer")).to_contain_text("Not yet", timeout=LONG)
     expect(page.locator(".hand-count")).not_to_contain_text(" of ")
+    brush.select_option("eraser")
+    labels = page.locator(".hand-count").inner_text()
+    swipe(page, (0.25, 0.2), (0.25, 0.5))
+    expect(page.locator(".hand-count")).not_to_have_text(labels, timeout=LONG)
+    page.locator(".hand-tools").get_by_role("button", name="Undo").tap()
+    expect(page.locator(".hand-count")).to_have_text(labels, timeout=LONG)
+    brush.select_option("negative")
+    page.locator(".hand-area").press("2")
+    expect(brush).to_have_value("positive")
 
 
 def test_keys_alone_paint_move_and_erase(open_page):

@@ -38,6 +38,13 @@ const group = (label, ...inside) => {
   return one;
 };
 
+/** Return the brushes of a lesson, which has one list in place of tools: each class without and with a label, and an eraser. */
+export const brushesOf = classes => [
+  ...[false, true].flatMap(isLabeled => classes.map((name, brush) =>
+    ({words: `${name}${isLabeled ? " with label" : ""}`, choice: {tool: "paint", brush, isLabeled}}))),
+  {words: "eraser", choice: {tool: "erase"}},
+];
+
 /** Create the toolbar. `state` has tool, brush and size; `act` has a function for each command; `changed` follows a choice. */
 export function createTools(state, act, changed) {
   const choose = (name, value) => { state[name] = value; draw(); changed(); };
@@ -48,12 +55,14 @@ export function createTools(state, act, changed) {
   Object.assign(size, {type: "range", min: 1, max: 15, step: 1, value: state.size});
   isLabeled.addEventListener("change", () => choose("isLabeled", isLabeled.checked));
   size.addEventListener("input", () => choose("size", Number(size.value)));
+  const list = make("select", "list"), listed = make("label", "check", "Brush", list);
+  list.addEventListener("change", () => { Object.assign(state, brushesOf(now.classes)[list.selectedIndex].choice); draw(); changed(); });
   const all = button("all", "", () => act.all());
   const undo = button("undo", "Undo", act.undo), redo = button("redo", "Redo", act.redo);
   const reset = button("reset", "As generated", act.reset);
   const help = make("p", "help"), said = make("p", "said");
   const whole = group("Brush", brushes, labeled, sized, all);
-  const root = make("div", "tools", tools, whole, group("Edits", undo, redo, reset), count, help, said);
+  const root = make("div", "tools", tools, listed, whole, group("Edits", undo, redo, reset), count, help, said);
   let now = null, made = "";
 
   /** Make the buttons that depend on the data, if these are others. */
@@ -67,21 +76,25 @@ export function createTools(state, act, changed) {
     const chips = now.classes.map((name, number) =>
       Object.assign(chip(`${digitOf(number, now.classes)} ${name}`, now.isPairs ? "" : now.colors[number], () => choose("brush", number)), {kind: number}));
     const none = Object.assign(chip("no class", "", () => choose("brush", null)), {kind: null});
-    brushes.replaceChildren(...chips, ...(now.isLesson ? [] : [none]));
+    brushes.replaceChildren(...chips, none);
+    list.replaceChildren(...brushesOf(now.classes).map(({words}) => make("option", "option", words)));
   }
 
   function draw() {
     const {tool, brush} = state, isPaint = tool === "paint";
     for (const one of tools.children) one.setAttribute("aria-pressed", one.kind === tool);
     for (const one of brushes.children) one.setAttribute("aria-pressed", one.kind === brush);
-    tools.hidden = tools.children.length < 2;
+    tools.hidden = now.isLesson || tools.children.length < 2;
+    listed.hidden = !now.isLesson || !now.canPaint;
+    list.selectedIndex = brushesOf(now.classes).findIndex(({choice}) => Object.keys(choice).every(name => choice[name] === state[name]));
     brushes.hidden = !isPaint;
     labeled.hidden = !isPaint || now.isPairs || brush === null;
     sized.hidden = !isPaint && tool !== "erase";
     reset.hidden = !now.canReset;
     all.hidden = !now.canErase || isPaint || tool === "move";
     all.textContent = {label: "Take all labels away", pair: "Take all pairs apart", erase: "Erase all points"}[tool] ?? "";
-    whole.hidden = all.hidden && sized.hidden && !isPaint;
+    whole.hidden = now.isLesson || all.hidden && sized.hidden && !isPaint;
+    redo.hidden = now.isLesson;
     undo.disabled = !now.canUndo;
     redo.disabled = !now.canRedo;
     reset.disabled = !now.isEdited;

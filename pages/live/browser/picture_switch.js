@@ -1,27 +1,19 @@
-// In a lesson on a phone: two buttons that show the map or the chart, where there is no room for both.
-const NAMES = {map: "Map", curves: "Chart"};
+// In a lesson on a phone: a button that turns between the map and the chart, where there is no room for both.
+const WORDS = {map: "Show the map", curves: "Show the chart"};
 
-/** Create the buttons inside the root of the charts. `first` is the picture to begin with; a new `step` begins again. */
+/** Create the button inside the root of the charts. `first` is the picture to begin with; a new `step` begins again. */
 export function createSwitch(root, {first, step}) {
-  const bar = document.createElement("div"), buttons = new Map();
+  const button = document.createElement("button"), other = () => root.dataset.picture === "map" ? "curves" : "map";
   let shownStep = step;
-  bar.className = "live-switch";
-  bar.setAttribute("role", "group");
-  bar.setAttribute("aria-label", "Picture");
+  button.className = "live-switch";
+  button.type = "button";
   root.classList.add("live-lesson");
-  root.append(bar);
+  root.append(button);
   const show = picture => {
     root.dataset.picture = picture;
-    for (const [name, button] of buttons) button.setAttribute("aria-pressed", name === picture);
+    button.textContent = WORDS[other()];
   };
-  for (const [name, words] of Object.entries(NAMES)) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = words;
-    button.addEventListener("click", () => show(name));
-    buttons.set(name, button);
-    bar.append(button);
-  }
+  button.addEventListener("click", () => show(other()));
   show(first);
   return {
     /** Take what the script says of the step. */
@@ -30,9 +22,9 @@ export function createSwitch(root, {first, step}) {
       shownStep = lesson.step;
       show(lesson.first);
     },
-    /** Offer the pictures that are there; one alone needs no buttons. */
+    /** Offer the pictures that are there; one alone needs no button. */
     offer(places) {
-      bar.hidden = places.size < 2;
+      button.hidden = places.size < 2;
       if (places.size && !places.has(root.dataset.picture)) show([...places][0]);
     },
   };
