@@ -10,6 +10,7 @@ from opened_pages import open_auc
 
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.settings import profile_of
+from dsgcore.tuning.suggestion import Suggestion
 from pages.workbench import suggest_view
 
 pytestmark = pytest.mark.compiled
@@ -68,6 +69,30 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_
     app = app.button(key="suggest-close").click().run()
     assert bench_of(app).suggested is None
     assert "suggest-set" not in [button.key for button in app.button]
+
+
+@each(
+    "gain, said",
+    [
+        (0.0123, "The largest gain is +0.012"),
+        (0.0004, "The best one gains nothing"),
+        (-0.0004, "The best one gains nothing"),
+        (-0.0123, "The best one loses 0.012"),
+    ],
+)
+def test_a_gain_that_rounds_to_zero_is_said_to_be_none(gain, said):
+    found = Suggestion({}, gain, 0.02, 20, "folds", 0.9, (), 1.0)
+    words = suggest_view.said_of(default_spec("auc"), found, {}, {})
+    assert f"clearly better on held-out folds. {said} (" in words
+
+
+def test_a_difference_that_rounds_to_zero_has_no_sign():
+    assert [suggest_view.signed(value, 3) for value in (0.0004, -0.0004, -0.0006, 0.0)] == [
+        "0.000",
+        "0.000",
+        "-0.001",
+        "0.000",
+    ]
 
 
 def test_it_can_be_cancelled_and_goes_with_its_data():

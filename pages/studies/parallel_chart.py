@@ -106,8 +106,6 @@ def _scale_texts(axes: Sequence[AxisView], ends: tuple[float, float]) -> list[di
         some = axis.values[::step]
         scales.append([(float(at), axis.text(v)) for at, v in zip(axis.places(some), some, strict=True)])
     scales.append([(share, short_number(ends[0] + share * (ends[1] - ends[0]))) for share in (0, 0.25, 0.5, 0.75, 1)])
-    return [
-        {"x": i, "y": at, "text": text, "showarrow": False, "xanchor": "right", "xshift": -4, "font": {"size": 11}}
-        for i, scale in enumerate(scales)
-        for at, text in scale
-    ]
+    look = {"showarrow": False, "xanchor": "right", "xshift": -4, "font": {"size": 11}}
+    look |= {"templateitemname": "on ground", "visible": True}  # lines pass behind the text (charts/browser/chart.js)
+    return [{"x": i, "y": at, "text": text, **look} for i, scale in enumerate(scales) for at, text in scale]

@@ -144,7 +144,7 @@ def _found(bench: Bench, asked: Asked, found: SpecSuggestion) -> None:
     offered = controls_for(type(asked.spec.problem), asked.spec.data.name, asked.spec.kernel.name)
     changes = _changes(asked.spec, found)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(_words(asked, found, changes, offered), width="stretch")
+        st.markdown(said_of(asked.spec, found, changes, offered), width="stretch")
         if asked.is_set or changes:
             _set_button(bench, asked, found)
         if found.search is not None:
@@ -202,17 +202,18 @@ def _tuned(found: Suggestion) -> set[str]:
     return {name for one in found.tried for name in one.parameters}
 
 
-def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: dict[str, Control]) -> str:
-    n, name = len(found.tried), asked.spec.problem.score_name
+def said_of(spec: Spec, found: Suggestion, changes: dict[str, Any], offered: dict[str, Control]) -> str:
+    """Say what to set, or why the values stay, with the gain and its interval."""
+    n, name = len(found.tried), spec.problem.score_name
     low, high = found.interval
-    spread = f"{low:+.3f} to {high:+.3f}, 95 % over {found.n:,} {found.unit}"
-    measured = f"{found.gain:+.3f} ({spread})" if np.isfinite(low) else ""
+    spread = f"{signed(low, 3)} to {signed(high, 3)}, 95 % over {found.n:,} {found.unit}"
+    measured = f"{signed(found.gain, 3)} ({spread})" if np.isfinite(low) else ""
     if found.reason:
         return f"**The values stay**: {plain(found.sentence())}"
     if not changes:
-        best = f" The largest gain is {measured}." if measured else ""
+        best = f" {_best(found.gain)} ({spread})." if measured else ""
         return f"**The values stay**: in {found.seconds:.0f} s, none of {n} candidates was clearly better on held-out folds.{best}"
-    own = _values(asked.spec, changes)
+    own = _values(spec, changes)
     said = ", ".join(
         f"{offered[k].parameter.label} {offered[k].say(own[k])} → {offered[k].say(v)}" for k, v in changes.items()
     )
@@ -220,6 +221,18 @@ def _words(asked: Asked, found: Suggestion, changes: dict[str, Any], offered: di
         f"**{plain(said)}**: {name} {measured} on held-out folds, compared with the current values. It is the best of {n} "
         f"candidates, tried in {found.seconds:.0f} s, so the real gain is probably smaller."
     )
+
+
+def _best(gain: float) -> str:
+    """Say what the best candidate gains; a gain that rounds to zero is none."""
+    if round(gain, 3) == 0:
+        return "The best one gains nothing"
+    return f"The largest gain is {signed(gain, 3)}" if gain > 0 else f"The best one loses {-gain:.3f}"
+
+
+def signed(value: float, digits: int) -> str:
+    """Return a difference with its sign, or without one if it rounds to zero."""
+    return f"{value:+.{digits}f}" if round(value, digits) else f"{0:.{digits}f}"
 
 
 def _table(spec: Spec, found: Suggestion, offered: dict[str, Control]) -> pd.DataFrame:
@@ -235,8 +248,10 @@ def _row(number: int, found: Suggestion, own: dict[str, Any], offered: dict[str,
         "row": str(number + 1),
         "": "current" if is_own else "",
         "score": f"{one.mean:.4f}" if np.isfinite(one.mean) else "diverged",
-        "difference": f"{gain:+.4f}" if np.isfinite(gain) and not is_own else "",
-        "95 % interval": f"{gain - reach:+.4f} to {gain + reach:+.4f}" if np.isfinite(reach) and not is_own else "",
+        "difference": signed(gain, 4) if np.isfinite(gain) and not is_own else "",
+        "95 % interval": f"{signed(gain - reach, 4)} to {signed(gain + reach, 4)}"
+        if np.isfinite(reach) and not is_own
+        else "",
         "folds": str(len(one.scores)),
         "iterations": str(one.n_iter),
         **{

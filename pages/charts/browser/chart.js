@@ -39,6 +39,8 @@ function themed(element) {
     hoverlabel: {bgcolor: get("secondary-background-color"), bordercolor: line,
                  font: {color: ink, family: get("font")}},
     margin: {l: 48, r: 12, t: 24, b: 36},
+    // A text over lines names this item, and has the page's ground behind it.
+    annotations: [{name: "on ground", visible: false, bgcolor: get("background-color")}],
   }};
 }
 
