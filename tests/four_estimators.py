@@ -16,6 +16,12 @@ def make(cls=QSGS2AUC, **parameters):
     return cls(**{**SMALL, **of_classes, **plain, **parameters})
 
 
+def same(one, other):
+    """Fail unless two models are bit-for-bit identical."""
+    assert one.decays == other.decays
+    assert all(np.array_equal(a, b) for a, b in zip(one.blocks, other.blocks, strict=True))
+
+
 def moons_with_few_labels(n=300, noise=0.15, n_labeled=40):
     """Return points, their classes, and the classes of the first ones with -1 for the others."""
     X, y = make_moons(n, noise=noise, random_state=0)

@@ -22,10 +22,6 @@ def count_to(n, *, report):
     return n
 
 
-def process_id(*, report):
-    return os.getpid()
-
-
 def parent_id(*, report):
     return os.getppid()
 

@@ -38,5 +38,9 @@ def errors(app):
     return [error.value.replace("\\", "") for error in app.error]
 
 
+def bench_of(app, setting="auc"):
+    return app.session_state[f"_bench_{setting}"]
+
+
 def run_of(app, setting="auc"):
-    return app.session_state[f"_bench_{setting}"].live.run
+    return bench_of(app, setting).live.run

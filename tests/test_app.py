@@ -6,7 +6,7 @@ import threading
 import pytest
 from cases import each
 from live_page import figure, figures, has_run, head, status, tiles
-from opened_pages import APP, open_auc, open_page, said
+from opened_pages import APP, open_auc, open_page, run_of, said
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Choice
@@ -40,12 +40,6 @@ def saved_as(app):
     alone = [c.proto for c in app.get("bidi_component") if c.proto.bytes and "live-head" not in c.proto.id]
     names = [json.loads(proto.bytes.split(b"\n", 1)[0])["save"] for proto in alone]
     return [*names, *(key.removeprefix("chart-") for key in figures(app))]
-
-
-def test_home_says_what_is_there():
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    assert not app.exception
-    assert app.title[0].value == "DSG Lab"
 
 
 def test_the_page_runs_at_once_and_draws():
@@ -103,12 +97,6 @@ def test_a_record_of_changes_in_the_link_that_does_not_fit_gets_one_sentence(val
     assert notices[0]
 
 
-def test_a_link_sets_the_seed_of_the_first_run():
-    app = open_auc(seed="7", at="5")
-    assert said(app) == []
-    assert '"seed": 7' in "".join(code.value for code in app.code)
-
-
 def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
     begun, go_on = threading.Event(), threading.Event()
 
@@ -131,12 +119,6 @@ def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
     finally:
         go_on.set()
         warm_up.warm_up.clear()
-
-
-def test_a_link_sets_a_value_between_the_sliders_stops():
-    app = open_auc(sigma="0.37", at="5")
-    assert said(app) == []
-    assert '"sigma": 0.37' in "".join(code.value for code in app.code)
 
 
 def test_a_link_with_changes_and_an_iteration_shows_the_run_as_it_was():
@@ -220,7 +202,7 @@ def test_a_link_of_every_control_gives_its_spec(name):
     # Of the link; values so far from the defaults may make an objective grow.
     assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
     assert len(link) > len(values) / 2
-    assert app.session_state[f"_bench_{name}"].live.run.spec == spec
+    assert run_of(app, name).spec == spec
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -5,7 +5,7 @@ import json
 import pytest
 from hostile_files import GOOD, REFUSED
 from live_page import has_run
-from opened_pages import errors, open_page, run_of, said
+from opened_pages import bench_of, errors, open_page, run_of, said
 from own_tables import iris_csv, with_pairs
 from streamlit.runtime.scriptrunner import StopException
 from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
@@ -146,7 +146,7 @@ def test_a_link_asks_for_its_file_and_takes_up_its_recipe():
     link = json.dumps({"name": "iris.csv", "sha256": spec.data.sha256, "recipe": recipe})
     second = open_own(file=link)
     assert "This link needs the file" in said(second)[0]
-    assert second.session_state["_bench_auc"].live is None
+    assert bench_of(second).live is None
     give(second, "renamed.csv", iris_csv())
     assert not any("This link" in sentence for sentence in said(second))
     assert run_of(second).spec.data.recipe == spec.data.recipe
@@ -199,7 +199,7 @@ def test_a_drawing_that_a_click_ends_has_not_read_the_file_in_vain(monkeypatch):
     monkeypatch.setattr(File, "points", counted)
     monkeypatch.setattr(upload, "_use_suited", ended_once(upload._use_suited, lambda *_: True))
     app = give(open_own(), "iris.csv", iris_csv())
-    assert app.session_state["_bench_auc"].live is None
+    assert bench_of(app).live is None
     app.run()
     assert run_of(app).spec.data.path == "iris.csv"
     assert len(read) == 1

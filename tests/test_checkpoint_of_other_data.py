@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
-from four_estimators import FOUR
+from four_estimators import FOUR, same
 from four_estimators import make as small
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGSU, load_model
@@ -26,11 +26,6 @@ def points():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(N, D))
     return X, np.where(np.arange(N) % 3 == 0, (X[:, 0] > 0).astype(int), -1)
-
-
-def same(one, other):
-    assert one.decays == other.decays
-    assert all(np.array_equal(a, b) for a, b in zip(one.blocks, other.blocks, strict=True))
 
 
 def refused(model, X, y, file, said):

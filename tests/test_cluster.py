@@ -6,6 +6,7 @@ import signal
 import numpy as np
 import pytest
 from clusters import cluster_of, distributed  # skips where distributed is not installed
+from four_estimators import same
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.cluster import ClusterError, SharedPoints
@@ -47,12 +48,6 @@ def points():
 def make(cls, **parameters):
     of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
     return cls(**{**SMALL, **of_classes, **parameters})
-
-
-def same(one, other):
-    assert len(one) == len(other)
-    assert one.decays == other.decays
-    assert all(np.array_equal(a, b) for a, b in zip(one.blocks, other.blocks, strict=True))
 
 
 @pytest.mark.parametrize("kernel", ["orthogonal_gaussian", "dot_product"])

@@ -11,8 +11,8 @@ from test_explore import figure, store  # noqa: F401
 from dsgcore.experiments import SETTINGS, theory_of
 from dsgcore.settings import profile_of
 from dsgcore.studies import Trajectories, carry_out
-from pages.studies import trajectory_showing
-from pages.studies.trajectory_asking import ASKED, EACH, WITH_A_WAY
+from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedTrajectories, Case
+from pages.studies.trajectory_showing import shown_of, table_of_ways
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
 
@@ -72,7 +72,7 @@ def test_curves_on_a_part_of_the_points_say_so(store, monkeypatch):  # noqa: F81
     assert "Each seed (0, 1) draws its own points." in said
 
 
-def test_curves_have_seeds_median_band_bound_and_the_promised_slope(store):  # noqa: F811
+def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(store):  # noqa: F811
     app = answered(store, **SMALL)
     chart = figure(app, "chart-ways")
     names = [trace.get("name") for trace in chart["data"]]
@@ -84,6 +84,12 @@ def test_curves_have_seeds_median_band_bound_and_the_promised_slope(store):  # n
     said = "".join(m.value for m in app.markdown)
     assert said.count(":green[● holds:]") == 5
     assert "with κ = 1, φ = 1, M = " in said
+    question = AskedTrajectories((Case(ALL, None, asked(app).made.study.spec),), 2, "nothing", None)
+    found = app.session_state["_ways_found"][1]
+    rows = list(csv.DictReader(io.StringIO(table_of_ways(shown_of(question, found)))))
+    assert {row["seed"] for row in rows} == {"0", "1"}
+    assert rows[-1]["t"] == "32"
+    assert float(rows[-1]["distance"]) == found[0].columns["distance"][1, -1]
 
 
 def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(store):  # noqa: F811
@@ -125,19 +131,3 @@ def test_values_at_the_side_can_be_taken_as_they_are_and_the_marks_say_what_does
     app = answered(store, **SMALL, v_steps=ASKED)
     assert ":grey[○ does not hold:]" in "".join(m.value for m in app.markdown)
     assert "the theorem's" in "".join(str(t.get("name")) for t in figure(app, "chart-ways")["data"])
-
-
-def test_all_curves_are_a_table(store):  # noqa: F811
-
-    app = answered(store, **SMALL)
-    state = asked(app)
-    from pages.studies.trajectory_asking import ALL, AskedTrajectories, Case
-
-    question = AskedTrajectories((Case(ALL, None, state.made.study.spec),), 2, "nothing", None)
-    found = app.session_state["_ways_found"][1]
-    rows = list(
-        csv.DictReader(io.StringIO(trajectory_showing.table_of_ways(trajectory_showing.shown_of(question, found))))
-    )
-    assert {row["seed"] for row in rows} == {"0", "1"}
-    assert rows[-1]["t"] == "32"
-    assert float(rows[-1]["distance"]) == found[0].columns["distance"][1, -1]

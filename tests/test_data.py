@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from dsgcore import Run, Spec
 from dsgcore import data as sets
-from dsgcore.data import DATASETS, OPTION_NAMES, DataError, hide_labels, load
+from dsgcore.data import DATASETS, OPTION_NAMES, DataError, load
 from dsgcore.data.conversions import KINDS, LABELS
 
 FLAT = ["two_moons", "circles", "xor", "gaussian_mixture"]
@@ -264,7 +264,3 @@ def test_bundled_noise_is_in_units_of_each_feature_and_of_the_row():
     for name in ("breast_cancer", "wine"):  # a row's noise does not depend on which others are chosen
         few, whole = load(name, n=50, noise=0.5, seed=4), load(name, noise=0.5, seed=4)
         assert set(map(bytes, few.X)) <= set(map(bytes, whole.X))
-
-
-def test_a_split_keeps_the_classes_names():
-    assert hide_labels(load("iris"), 9, 0.3, 0).class_names == load("iris").class_names

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from live_page import figure, status, tiles
-from opened_pages import checked, open_page
+from opened_pages import checked, open_page, run_of
 
 from dsgcore.experiments import Run, StopReason
 from pages.live import map_view
@@ -17,7 +17,7 @@ SETTINGS = [("auc", ""), ("s3vm", "svm_"), ("similar_unlabeled", "su_"), ("ordin
 @pytest.mark.parametrize(("setting", "prefix"), SETTINGS)
 def test_a_run_that_diverges_draws_a_page_without_an_error(setting, prefix):
     app = diverged(setting, prefix)
-    assert app.session_state[f"_bench_{setting}"].live.run.stop_reason is StopReason.DIVERGED
+    assert run_of(app, setting).stop_reason is StopReason.DIVERGED
     assert not app.exception
     # On a linear axis the last step before the end would be all there is.
     assert figure(app, "chart-objective")["layout"]["yaxis"]["type"] == "log"
@@ -35,7 +35,7 @@ def diverged(setting, prefix, **link):
 )
 def test_map_and_tiles_are_of_the_last_finite_step_and_it_is_said(setting, prefix, shown):
     app = diverged(setting, prefix, **{f"{prefix}map": shown})
-    live = app.session_state[f"_bench_{setting}"].live.run
+    live = run_of(app, setting)
     assert live.model_t < live.t
     assert status(app) == f"step {live.t} of {live.n_iter} · diverged, last finite step shown"
     drawn = figure(app, "chart-map")
@@ -61,7 +61,7 @@ def test_the_tabs_of_a_run_that_diverged_can_be_opened(tab):
 def test_of_a_large_set_whose_run_diverged_tiles_and_map_are_of_the_step_it_went_back_to(monkeypatch):
     monkeypatch.setattr("dsgcore.experiments.stochastic_engine.StochasticEngine.can_look_back", False)
     app = diverged("auc", "")
-    live = app.session_state["_bench_auc"].live.run
+    live = run_of(app)
     assert live.model_t < live.t
     assert figure(app, "chart-map")["layout"]["meta"]["note"] == map_view.step_note(live.model_t, live.n_iter)
     tile = tiles(app)[0]["value"]

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
+from commands import refusal
+from four_estimators import same
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
@@ -40,11 +42,6 @@ def data(points, tmp_path_factory):
     for number, own in enumerate(np.split(np.arange(N), [1300, 1301])):
         table.iloc[own].to_parquet(folder / f"{number}.parquet", row_group_size=700)
     return folder
-
-
-def same(one, other):
-    assert one.decays == other.decays
-    assert all(np.array_equal(a, b) for a, b in zip(one.blocks, other.blocks, strict=True))
 
 
 def command(data, out, *options, method="QSGS2AUC"):
@@ -164,10 +161,7 @@ def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_o
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(data, tmp_path, capsys, method, options, said):
-    assert main(command(data, tmp_path, "--quiet", *options, method=method)) == 2
-    errors = capsys.readouterr().err
-    assert said in errors
-    assert errors.count("\n") == 1
+    assert said in refusal(capsys, command(data, tmp_path, "--quiet", *options, method=method))
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +225,4 @@ def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, o
 def test_a_folder_that_no_fit_has_written_is_refused_in_one_sentence(data, tmp_path, content, said, capsys):
     if content is not None:
         (tmp_path / "fit.json").write_text(content, encoding="utf-8")
-    assert main(["predict", *map(str, (tmp_path, data)), "--out", str(tmp_path / "scores"), "--quiet"]) == 2
-    printed = capsys.readouterr().err
-    assert said in printed
-    assert printed.count("\n") == 1
+    assert said in refusal(capsys, ["predict", tmp_path, data, "--out", tmp_path / "scores", "--quiet"])

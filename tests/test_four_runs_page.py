@@ -3,7 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
-from opened_pages import open_auc, open_page
+from opened_pages import bench_of, open_auc, open_page
+from test_looking_back_page import RUN
 
 from dsgcore.diagnostics import limits
 from pages.workbench.four_runs_view import _begin
@@ -11,15 +12,7 @@ from pages.workbench.steering import take
 
 pytestmark = pytest.mark.compiled
 
-SMALL = {
-    "data": "Two moons",
-    "n": "200",
-    "n_labeled": "40",
-    "sigma": "10",
-    "batch_size": "2",
-    "n_iter": "64",
-    "at": "64",
-}
+SMALL = RUN | {"batch_size": "2", "at": "64"}
 SECONDS = 120
 
 
@@ -30,7 +23,7 @@ def said(app):
 
 def when_done(app):
     """Draw the page again once its job is over."""
-    job = app.session_state["_bench_auc"].diagnosis.job
+    job = bench_of(app).diagnosis.job
     assert job.wait(SECONDS)
     return app.run()
 
@@ -38,7 +31,7 @@ def when_done(app):
 def test_four_runs_say_what_limits_the_run_and_one_click_what_the_remedy_brings():
     app = open_auc(**SMALL)
     app = when_done(app.button(key="find-limits").click().run())
-    bench = app.session_state["_bench_auc"]
+    bench = bench_of(app)
     found = bench.diagnosis.job.result
     assert found.to_dict() == limits(bench.live.run.spec).to_dict()
     assert found.leading == "batches"
@@ -47,7 +40,7 @@ def test_four_runs_say_what_limits_the_run_and_one_click_what_the_remedy_brings(
     app = app.button(key="do-it").click().run()
     assert app.session_state["batch_size"] == 8
     app = when_done(app.run())
-    after = app.session_state["_bench_auc"].diagnosis.job.result
+    after = bench_of(app).diagnosis.job.result
     assert "Effect of the change" in said(app)
     assert f"expected {found.expected:.3g}, it is now {after.parts['together']:.3g}" in said(app)
     assert after.parts["together"] < found.parts["together"]

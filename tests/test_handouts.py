@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from cases import each
-from opened_pages import checked, open_auc, open_page
-from test_stage import bench, words
+from opened_pages import bench_of, checked, open_auc, open_page, run_of
+from test_stage import words
 from test_theory_page import finished
 
 from dsgcore.experiments import SETTINGS
@@ -171,7 +171,7 @@ def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
     assert "leans to the side" not in said
     assert "The run gave" not in said
     assert "lesson-next" not in [button.key for button in app.button]
-    assert bench(app).lesson.place.text == "unlabeled:1:1"
+    assert bench_of(app).lesson.place.text == "unlabeled:1:1"
 
 
 @compiled
@@ -182,7 +182,7 @@ def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
     app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-step-size")], 2) | AT_ONCE)
     finished(app)
     assert "Goal reached" in words(app)
-    assert bench(app).live.run.spec.solver.step_size is None
+    assert run_of(app).spec.solver.step_size is None
 
 
 @compiled

@@ -1,7 +1,7 @@
 """Hidden parts of a setting's page: they are not drawn, and their controls keep the values of the link."""
 
 import pytest
-from opened_pages import OF_EACH_ENGINE, open_page, said
+from opened_pages import OF_EACH_ENGINE, bench_of, open_page, run_of, said
 from test_app import PAGES, away_from_defaults
 
 from dsgcore.experiments import SETTINGS, Health
@@ -10,23 +10,19 @@ pytestmark = pytest.mark.compiled
 DRAWN = ("slider", "select_slider", "selectbox", "toggle", "number_input", "text_input", "button_group", "tabs")
 
 
-def bench_of(app, name):
-    return app.session_state[f"_bench_{name}"]
-
-
 @pytest.mark.parametrize("name", OF_EACH_ENGINE)
 def test_a_link_with_hidden_controls_gives_its_spec(name):
     _, link, spec = away_from_defaults(SETTINGS[name])
     app = open_page(name, seed="3", hide="sidebar,transport,view,tabs", **link)
     assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
-    assert bench_of(app, name).live.run.spec == spec
+    assert run_of(app, name).spec == spec
     assert {kind: [element.key for element in app.get(kind)] for kind in DRAWN if app.get(kind)} == {}
     kept = bench_of(app, name).link.texts
     prefix = PAGES[name]
     assert {key: kept.get(key) for key in link} == link
     assert kept[f"{prefix}seed"] == "3"
     app.run()
-    assert bench_of(app, name).live.run.spec == spec
+    assert run_of(app, name).spec == spec
 
 
 def test_hidden_choices_of_the_view_are_those_of_the_link():

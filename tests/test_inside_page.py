@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from live_page import figure
-from opened_pages import open_page, said
+from opened_pages import bench_of, open_page, run_of, said
 
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, point_pull, point_trajectory
 from pages.charts.risk_chart import risk_chart
@@ -15,16 +15,12 @@ def keys(app):
     return [c.proto.id for c in app.get("bidi_component")]
 
 
-def run_of(app, name):
-    return app.session_state[f"_bench_{name}"].live.run
-
-
 def heat_of(app):
     return np.array(figure(app, "chart-inside-map")["data"][0]["z"], dtype=float)
 
 
 def grid_of(app, name):
-    return app.session_state[f"_bench_{name}"].surface.plane.grid(60)
+    return bench_of(app, name).surface.plane.grid(60)
 
 
 def close(values):

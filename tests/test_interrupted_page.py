@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from opened_pages import APP, open_page
+from opened_pages import APP, bench_of, open_page
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from pages.race import views as race_views
@@ -62,11 +62,11 @@ def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypat
 
     monkeypatch.setattr(place, name, answer_while_a_slider_moves)
     app = open_page("auc", at="7")
-    number, link = app.session_state["_bench_auc"].number, dict(app.query_params)
+    number, link = bench_of(app).number, dict(app.query_params)
     app.button(key=button).click().run()
     assert not app.exception
-    assert app.session_state["_bench_auc"].number > number
-    assert app.session_state["_bench_auc"].given == {}
+    assert bench_of(app).number > number
+    assert bench_of(app).given == {}
     assert dict(app.query_params) != link
 
 
@@ -80,5 +80,5 @@ def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(mon
 
     monkeypatch.setattr(steering, "begin", begin_while_a_slider_moves)
     app = open_page("auc", at="7")
-    live = app.session_state["_bench_auc"]
+    live = bench_of(app)
     assert (live.live.run.t, live.is_playing) == (7, False)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from opened_pages import open_page
+from opened_pages import bench_of, open_page
 from small_specs import small
 from test_explore import store  # noqa: F401
 
@@ -80,7 +80,7 @@ def test_a_link_brings_a_finished_race_back_in_another_session(store):  # noqa: 
     assert started.job.state is JobState.DONE, started.job.error
     name = name_of(started.race)[:12]
     app.run()
-    assert app.session_state["_bench_s3vm"].link.texts["svm_race"] == name
+    assert bench_of(app, "s3vm").link.texts["svm_race"] == name
 
     other = open_page("s3vm", **SMALL, svm_race=name)
     assert not other.exception
@@ -88,7 +88,7 @@ def test_a_link_brings_a_finished_race_back_in_another_session(store):  # noqa: 
     assert back.title == started.title
     assert_same(back.job.result, started.job.result)
     assert "Test accuracy of SVC" in [metric.label for metric in other.metric]
-    assert other.session_state["_bench_s3vm"].link.texts["svm_race"] == name
+    assert bench_of(other, "s3vm").link.texts["svm_race"] == name
 
 
 @pytest.mark.compiled

@@ -2,7 +2,7 @@
 
 import pytest
 from live_page import figure
-from opened_pages import open_page, said
+from opened_pages import open_page, run_of, said
 
 from dsgcore import Spec
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, theory_of
@@ -182,7 +182,7 @@ def test_no_parameter_takes_a_name_that_the_view_has_in_the_link(setting):
 def test_every_kernel_runs_on_its_page(kernel):
     app = open_page("auc", kernel=words_of(kernel).title, at="3")
     assert said(app) == []
-    assert app.session_state["_bench_auc"].live.run.spec.kernel.name == kernel
+    assert run_of(app).spec.kernel.name == kernel
 
 
 @on_pages

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from cases import each
-from opened_pages import OF_EACH_ENGINE, open_page, said
+from opened_pages import OF_EACH_ENGINE, bench_of, open_page, run_of, said
 from small_specs import small
 from test_app import PAGES
 from test_explore import looked_at, opened
@@ -84,7 +84,7 @@ def unusual(setting):
 
 def spec_of(app, setting):
     assert not [notice for notice in said(app) if notice.startswith("In the link")]
-    return app.session_state[f"_bench_{setting}"].live.run.spec
+    return run_of(app, setting).spec
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -193,7 +193,7 @@ def test_a_line_of_fields_that_is_not_valid_is_left_out_with_a_sentence(text):
     (notice,) = said(app)
     assert notice.startswith("In the link, ")
     assert notice.endswith("; it is left out.")
-    assert app.session_state["_bench_auc"].live is not None
+    assert bench_of(app).live is not None
     app = opened(x_also=text)
     assert not app.error
     assert [warning.value.startswith("In the link, ") for warning in app.warning] == [True]
@@ -209,7 +209,7 @@ def kept_in_link(app):
 def test_the_drawing_that_steers_a_run_keeps_the_change_in_the_link(at):
     app = open_page("auc", at=at, speed="slow")
     app.select_slider(key="lam").set_value(0.1).run()
-    (change,) = app.session_state["_bench_auc"].live.run.spec.changes
+    (change,) = run_of(app).spec.changes
     assert kept_in_link(app)["changes"] == f"0:lam=0.001,{change.t}:lam=0.1"
 
 

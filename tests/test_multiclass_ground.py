@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from live_page import has_run
-from opened_pages import open_page
+from opened_pages import bench_of, open_page, run_of
 from test_multiclass_run import finished, small
 
 from dsgcore import Run, Spec
@@ -145,14 +145,10 @@ def test_a_run_whose_graph_was_made_elsewhere_is_the_same_run(waits_for_all):
     assert run.model.W.tobytes() == finished(small()).model.W.tobytes()
 
 
-def bench_of(app):
-    return app.session_state["_bench_multiclass"]
-
-
 @pytest.mark.compiled
 def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
     app = open_page("multiclass", mc_n="200", mc_n_iter="20")
-    bench = bench_of(app)
+    bench = bench_of(app, "multiclass")
     assert not app.exception
     assert bench.live is None
     assert len(app.get("progress")) == 1
@@ -169,15 +165,15 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
 @pytest.mark.compiled
 def test_other_data_give_up_what_is_being_prepared(waits_for_all):
     app = open_page("multiclass", mc_n_iter="20")
-    first = bench_of(app).preparation
+    first = bench_of(app, "multiclass").preparation
     app.selectbox(key="mc_data").select("Blobs").run()
     assert first.job.wait(60)
     assert first.job.state is JobState.CANCELLED
-    second = bench_of(app).preparation
+    second = bench_of(app, "multiclass").preparation
     assert second.spec.data.name == "blobs"
     assert second.job.wait(300)
     app.run()
-    assert bench_of(app).live.run.spec.data.name == "blobs"
+    assert run_of(app, "multiclass").spec.data.name == "blobs"
     assert not app.exception
 
 
@@ -186,24 +182,24 @@ def test_other_data_give_up_what_is_being_prepared(waits_for_all):
 def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(waits_for_all):
     app = open_page("multiclass", mc_n_iter="20", mc_at="7")
     app.button(key="preparing-cancel").click().run()
-    assert bench_of(app).preparation.job.wait(60)
+    assert bench_of(app, "multiclass").preparation.job.wait(60)
     app.run()
     assert any("cancelled" in warning.value for warning in app.warning)
     app.button(key="try-again").click().run()
-    assert bench_of(app).preparation.job.wait(300)
+    assert bench_of(app, "multiclass").preparation.job.wait(300)
     app.run()
-    assert bench_of(app).live.run.t == 7
+    assert run_of(app, "multiclass").t == 7
     assert not app.exception
 
 
 @pytest.mark.compiled
 def test_the_weight_is_steered_from_auto_and_the_link_says_so():
     app = open_page("multiclass", mc_n_iter="20", mc_tau_I="0.01", mc_changes="0:tau_I=auto,4:tau_I=0.01", mc_at="7")
-    spec = bench_of(app).live.run.spec
+    spec = run_of(app, "multiclass").spec
     assert spec.problem.tau_I is None
     assert [(change.t, change.value) for change in spec.changes] == [(4, 0.01)]
     assert app.warning == []
     app.session_state["mc_tau_I"] = None
     app.run()  # nothing can be found in the middle of a run: it begins again
-    assert bench_of(app).live.run.spec.changes == ()
+    assert run_of(app, "multiclass").spec.changes == ()
     assert not app.exception

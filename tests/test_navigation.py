@@ -25,24 +25,11 @@ def test_every_page_is_in_the_navigation_once_and_home_is_first(monkeypatch):
     assert len(given) == len(set(given)) == 14
 
 
-NAMES = {
-    "similar_unlabeled": "Pairs (TSGSU)",
-    "auc": "Ranking (QSG-S2AUC)",
-    "s3vm": "Gaps (TSGS3VM)",
-    "ordinal": "Ordered classes (QS3ORAO)",
-    "multiclass": "Many classes (PS3VT)",
-}
-
-
-@each("setting, name", NAMES.items())
-def test_a_setting_is_named_by_what_it_does_and_its_paper_second(setting, name):
-    assert profile_of(SETTINGS[setting]).full_name == name
-    assert profile_of(SETTINGS[setting]).short == name.partition(" (")[0]
-
-
-def test_the_pages_of_lessons_and_of_papers_have_these_names_as_headings():
+def test_a_setting_is_named_by_what_it_does_and_on_the_pages_of_lessons_and_papers_its_paper_is_second():
+    profiles = [profile_of(setting) for setting in SETTINGS.values()]
+    assert all(profile.full_name.startswith(f"{profile.short} (") for profile in profiles)
     for page in ("lessons", "papers"):
-        assert {heading.value for heading in checked(open_page(page)).header} == set(NAMES.values())
+        assert {heading.value for heading in checked(open_page(page)).header} == {one.full_name for one in profiles}
 
 
 @each("former, name", FORMER_NAMES.items())

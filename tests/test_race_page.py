@@ -3,22 +3,16 @@
 import pytest
 from opened_pages import open_page
 
+from dsgcore.baselines import COMPETITORS
+
 pytestmark = pytest.mark.compiled
 
 
 def test_the_list_has_the_papers_methods_first_and_calls_the_others_everyday():
     app = open_page("s3vm", svm_n="100")
     (asked,) = [box for box in app.selectbox if box.label == "Race against"]
-    names = asked.options
-    assert names[:2] == ["S3VM-light", "BLS3VM"]
-    assert names[5:] == [
-        "SVC (everyday)",
-        "Logistic regression (everyday)",
-        "Nyström + logistic regression (everyday)",
-        "Self-training SVC (everyday)",
-        "Label spreading, kNN (everyday)",
-        "Label spreading, RBF (everyday)",
-    ]
+    methods = COMPETITORS["s3vm"]  # test_baselines_everyday.py has their order
+    assert asked.options == [f"{method.title} (everyday)" if method.is_everyday else method.title for method in methods]
 
 
 def test_where_nothing_everyday_can_learn_the_page_says_so():

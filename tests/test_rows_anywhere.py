@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from cases import each
 from four_estimators import FOUR, SMALL, make
+from four_estimators import same as same_model
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.data import DataError, rows_of
@@ -59,8 +60,7 @@ def as_dask_table(folder, X, y, edges):
 
 
 def same(one, other):
-    assert one.model_.decays == other.model_.decays
-    assert all(np.array_equal(a, b) for a, b in zip(one.model_.blocks, other.model_.blocks, strict=True))
+    same_model(one.model_, other.model_)
     for name in ("threshold_", "thresholds_", "shift_", "step_size_", "lam_", "prior_"):
         assert np.array_equal(getattr(one, name, 0.0), getattr(other, name, 0.0))
 

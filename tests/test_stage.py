@@ -7,7 +7,7 @@ from cases import each
 
 pytest.importorskip("streamlit")
 from live_page import figures, status
-from opened_pages import open_auc, open_page
+from opened_pages import bench_of, open_auc, open_page, run_of
 from test_theory_page import finished
 
 from dsgcore.data.chosen_labels import EDITS
@@ -30,10 +30,6 @@ def words(app):
     return " ".join(markdown.value for markdown in app.markdown)
 
 
-def bench(app):
-    return app.session_state["_bench_auc"]
-
-
 def open_lesson(text, **link):
     return open_auc(lesson=text, speed="instant", **link)
 
@@ -48,7 +44,7 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     app.session_state["speed"] = "instant"
     for _ in range(3):
         app.run()
-    assert bench(app).live.run.t == 0
+    assert run_of(app).t == 0
     assert app.button(key="lesson-run").disabled
     assert "play" not in [button.key for button in app.button]
     app.radio[0].set_value("lower: they hurt").run()
@@ -57,51 +53,60 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     assert "You guessed *lower: they hurt*. The run gave: *higher: unlabeled points help*" in words(app)
     app.button(key="lesson-next").click().run()
     app.run()
-    assert bench(app).lesson.place.number == 1
-    assert bench(app).live.run.t == 0
-    assert bench(app).live.run.spec.data.n_labeled == 200
+    assert bench_of(app).lesson.place.number == 1
+    assert run_of(app).t == 0
+    assert run_of(app).spec.data.n_labeled == 200
 
 
 def test_a_goal_is_reached_by_its_solution_and_not_before():
     app = open_lesson("step-size:3")
-    assert bench(app).live.run.spec.solver.step_size == 0.001
+    assert run_of(app).spec.solver.step_size == 0.001
     finished(app)
     assert "**Not yet.** This run reached 1.1" in words(app)
     assert "lesson-next" not in [button.key for button in app.button]
     app.button(key="lesson-show").click().run()
     app.run()
-    assert bench(app).live.run.spec.solver.step_size is None
+    assert run_of(app).spec.solver.step_size is None
     finished(app)
     assert "Goal reached" in words(app)
     assert "What you learned" in words(app)
 
 
-def test_a_number_is_guessed_and_drawn_beside_the_outcome():
-    app = open_lesson("random-features:1:0.4")
+@each(
+    "lesson, sentence",
+    [
+        ("random-features:1:0.4", "you said 0.40, and the share is"),
+        ("rare-class:3:answer", "correct answers fall below 90\N{NO-BREAK SPACE}%*."),  # a sentence's one full stop
+        ("decaying-step:3:1", "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|\u2060²*."),  # f* ends no emphasis
+    ],
+)
+def test_the_outcome_is_said_beside_the_guess(lesson, sentence):
+    app = open_lesson(lesson)
     finished(app)
-    assert "you said 0.40, and the share is" in words(app)
+    assert sentence in words(app)
+    assert ".*." not in words(app)
 
 
 def test_a_link_holds_the_step_and_the_guess():
     app = open_lesson("unlabeled:2:1")
-    assert bench(app).lesson.place.text == "unlabeled:2:1"
-    assert not bench(app).is_held
-    assert bench(app).live.run.spec.data.n_labeled == 200
+    assert bench_of(app).lesson.place.text == "unlabeled:2:1"
+    assert not bench_of(app).is_held
+    assert run_of(app).spec.data.n_labeled == 200
 
 
 @pytest.mark.parametrize("text", ["unlabeled:1:7", "a:" * 400])
 def test_a_link_to_no_lesson_says_so_and_the_page_is_there(text):
     app = open_lesson(text)
     assert any("lesson must be one of unlabeled" in warning.value for warning in app.warning)
-    assert bench(app).lesson.place is None
-    assert bench(app).live is not None
+    assert bench_of(app).lesson.place is None
+    assert bench_of(app).live is not None
 
 
 def test_who_leaves_a_lesson_keeps_the_page_as_it_is():
     app = open_lesson("unlabeled:2:1")
     app.button(key="lesson-leave").click().run()
-    assert bench(app).lesson.place is None
-    assert bench(app).live.run.spec.data.n_labeled == 200
+    assert bench_of(app).lesson.place is None
+    assert run_of(app).spec.data.n_labeled == 200
 
 
 def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
@@ -109,9 +114,9 @@ def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
     waiting = open_page("s3vm", svm_lesson="batches:2", speed="instant")
     assert waiting.button(key="lesson-run").disabled
     app = open_page("s3vm", svm_lesson=f"batches:2:{drawn}", speed="instant")
-    assert app.session_state["_bench_s3vm"].lesson.place.text == f"batches:2:{drawn}"
+    assert bench_of(app, "s3vm").lesson.place.text == f"batches:2:{drawn}"
     for _ in range(100):
-        if app.session_state["_bench_s3vm"].lesson.place.outcome is not None:
+        if bench_of(app, "s3vm").lesson.place.outcome is not None:
             break
         app.run()
     assert "your mean error is" in words(app)
@@ -133,19 +138,12 @@ def test_a_browser_can_send_what_it_likes_for_a_curve(sent):
 def test_a_click_that_comes_in_when_the_lesson_has_just_been_left_does_nothing():
     app = open_lesson("unlabeled")
     app.button(key="lesson-leave").click().run()
-    left = bench(app)
+    left = bench_of(app)
     was_playing = left.is_playing
     for action, arguments in ((answered, (left, 0)), (go_to_step, (type(left.live.run.problem), left, 1))):
         _while_there(left, action, *arguments)
     assert left.lesson.place is None
     assert left.is_playing == was_playing
-
-
-def test_an_option_that_is_a_sentence_keeps_one_full_stop():
-    app = open_lesson("rare-class:3:answer")
-    finished(app)
-    assert "correct answers fall below 90\N{NO-BREAK SPACE}%*." in words(app)
-    assert ".*." not in words(app)
 
 
 def test_a_formula_and_a_per_cent_sign_stay_on_one_line():
@@ -156,12 +154,6 @@ def test_a_formula_and_a_per_cent_sign_stay_on_one_line():
         "of",
         "|h|\u2060².",
     ]
-
-
-def test_an_asterisk_in_an_answer_ends_no_emphasis():
-    app = open_lesson("decaying-step:3:1")
-    finished(app)
-    assert "The run gave: *below 1\N{NO-BREAK SPACE}% of |f\\*|\u2060²*." in words(app)
 
 
 def test_a_step_has_its_own_controls_and_they_are_locked_until_the_guess():
@@ -189,7 +181,7 @@ def test_a_goal_is_judged_by_the_runs_numbers_so_trust_in_labels_alone_reaches_i
     assert "Not yet" in words(app)
     app.select_slider(key="gamma").set_value(1.0).run()
     finished(app)
-    assert bench(app).live.supervised is None
+    assert bench_of(app).live.supervised is None
     assert "Goal reached" in words(app)
     assert "What you learned" in words(app)
     assert app.button(key="lesson-following").label == "Next lesson"
@@ -199,10 +191,10 @@ def test_the_workbench_keeps_the_run_and_the_values_of_the_stage():
     app = open_lesson("unlabeled:4")
     app.select_slider(key="gamma").set_value(0.9).run()
     finished(app)
-    run = bench(app).live.run
+    run = run_of(app)
     app.button(key="lesson-leave").click().run()
     app.run()
-    assert bench(app).live.run is run
+    assert run_of(app) is run
     assert app.sidebar.select_slider(key="gamma").value == 0.9
 
 
@@ -212,12 +204,12 @@ def test_the_previous_run_is_drawn_only_beside_a_later_run_of_the_same_step():
     finished(app)
     app.button(key="lesson-next").click().run()
     app.run()
-    assert bench(app).live.ghost is not None
-    assert not bench(app).view.scene.has_ghost
+    assert bench_of(app).live.ghost is not None
+    assert not bench_of(app).view.scene.has_ghost
     app = open_lesson("step-size:3")
     finished(app)
     app.select_slider(key="step_size").set_value(0.1).run()
-    assert bench(app).view.scene.has_ghost
+    assert bench_of(app).view.scene.has_ghost
 
 
 def drawn_on(app, key):
@@ -237,7 +229,7 @@ def test_random_choices_are_drawn_with_the_outcome_that_is_compared_with_them():
     assert drawn_on(app, "chart-score")[0][2:] == ["random choices: median", "10 % to 90 %", "10 % to 90 %", "best"]
     app.radio[0].set_value(app.radio[0].options[0]).run()
     app.button(key="lesson-run").click().run()
-    while bench(app).lesson.place.outcome is None:
+    while bench_of(app).lesson.place.outcome is None:
         app.run()
     median, low, high, best = (trace["y"][0] for trace in figures(app)["chart-score"]["data"][2:])
     assert low < median < high < best
@@ -263,7 +255,7 @@ def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
 
 def test_without_a_lesson_in_the_link_a_class_sees_the_first_one_with_notes_where_asked_for():
     app = open_lesson("", present="1", notes="1")
-    assert bench(app).lesson.place.lesson.name == "unlabeled"
+    assert bench_of(app).lesson.place.lesson.name == "unlabeled"
     assert "**Notes.** Point at the filled points" in words(app)
 
 
@@ -300,7 +292,7 @@ def test_the_map_of_a_diverged_run_is_its_last_finite_one():
     app.radio[0].set_value("turn over at each step, with values that grow without bound").run()
     app.button(key="lesson-run").click().run()
     finished(app)
-    run, shown = bench(app).live.run, figures(app)["chart-map"]
+    run, shown = run_of(app), figures(app)["chart-map"]
     assert run.model_t < run.t
     assert shown["layout"]["meta"]["note"].endswith(str(run.t))
     assert max(max(row) for row in shown["data"][0]["z"]) > 1e12
@@ -312,13 +304,13 @@ def test_a_step_without_labels_says_what_to_do_and_shows_no_earlier_run():
     app.button(key="lesson-next").click().run()
     app.run()
     assert "The run starts when each class has a labeled point. Still missing: negative, positive." in words(app)
-    assert bench(app).live.run.t == 0
+    assert run_of(app).t == 0
     assert app.button(key="play").disabled
     hand = figures(app)["hand"]
     assert (hand["count"], hand["said"], hand["next"], hand["canUndo"]) == ("0 of 5 labels", "", "", False)
-    rows = bench(app).hand.split.train_rows[:6].tolist()
+    rows = bench_of(app).hand.split.train_rows[:6].tolist()
     labels = [[k, {"do": "label", "rows": [row], "to": k % 2}] for k, row in enumerate(rows)]
-    bench(app).hand.take({"mount": "m", "edits": labels}, bench(app).live.run.spec, bench(app).live.run.split)
+    bench_of(app).hand.take({"mount": "m", "edits": labels}, run_of(app).spec, run_of(app).split)
     app.run()
     finished(app)
     assert "**Not yet.** This run " in words(app)
@@ -329,5 +321,5 @@ def test_a_step_without_labels_says_what_to_do_and_shows_no_earlier_run():
 def test_the_status_of_a_run_that_diverges_fits_beside_the_buttons_of_a_phone():
     app = open_lesson("too-big-a-step:2:answer")
     finished(app)
-    live = bench(app).live.run
+    live = run_of(app)
     assert status(app) == f"step {live.t} · diverged"

@@ -2,7 +2,7 @@
 
 import pytest
 from live_page import head, tiles
-from opened_pages import open_auc, open_page
+from opened_pages import bench_of, open_auc, open_page, run_of
 from test_live_gauges import WORSE
 
 from dsgcore.experiments import Spec
@@ -11,40 +11,32 @@ from pages.workbench import page
 
 pytestmark = pytest.mark.compiled
 
-FEW = {
-    "data": "Digits",
-    "n_labeled": "200",
-    "sigma": "0.5",
-    "lam": "0.01",
-    "n_features": "4",
-    "n_iter": "128",
-    "at": "100",
-}
+FEW = {"data": "Digits", "n_labeled": "200", "sigma": "0.5", "lam": "0.01", "n_features": "4"}
 
 
 def pressed(app, name):
     """Press a remedy, as the browser's trigger does."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "remedy_asked", lambda: name)
-        page._apply(app.session_state["_bench_auc"])
+        page._apply(bench_of(app))
     return app.run()
 
 
 def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
-    app = open_auc(**FEW)
+    app = open_auc(**FEW, n_iter="128", at="100")
     assert not app.exception
     gauges = head(app)["gauges"]
     (leading,) = [gauge for gauge in gauges["gauges"] if gauge["name"] == gauges["leading"]]
     assert leading["remedy"] == "More features: 4 → 16"
     app = pressed(app, gauges["leading"])
     assert not app.exception
-    bench = app.session_state["_bench_auc"]
+    bench = bench_of(app)
     assert app.session_state["n_features"] == 16
     assert bench.live.run.spec.solver.n_features == 16
     assert bench.live.ghost is not None
     while not bench.live.run.is_finished:
         app.run()
-        bench = app.session_state["_bench_auc"]
+        bench = bench_of(app)
     said = head(app)["gauges"]["said"]
     assert f"Features {bench.tried.before} → " in said
     assert f"(expected {bench.tried.expected})" in said
@@ -52,7 +44,7 @@ def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_be
 
 def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
     app = open_auc(at="3")
-    run = app.session_state["_bench_auc"].live.run
+    run = run_of(app)
     said = next(caption.value for caption in app.caption if "diverges above" in caption.value)
     assert f"{run.engine.largest_step:.2g}" in said
     assert f"{run.engine.automatic_step:.2g}" in said
@@ -60,7 +52,7 @@ def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
 
 def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():
     app = open_page("s3vm", **link_to_run(Spec.from_dict(WORSE)), svm_at="400")
-    while not app.session_state["_bench_s3vm"].live.is_finished:
+    while not bench_of(app, "s3vm").live.is_finished:
         app.run()
     app.run()
     assert not app.exception

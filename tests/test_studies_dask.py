@@ -9,6 +9,7 @@ import time
 
 import pytest
 from clusters import cluster_of  # skips where distributed is not installed
+from test_studies import SPEC
 
 from dsgcore.__main__ import main
 from dsgcore.cli import sweep as command
@@ -20,12 +21,6 @@ pytestmark = [
     # The cluster's own, as its processes go.
     pytest.mark.filterwarnings("ignore"),
 ]
-
-SPEC = {
-    "setting": "auc",
-    "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
-    "solver": {"n_iter": 6, "n_features": 8},
-}
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cases import each
 from scipy import stats
+from test_studies import SPEC
 
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
@@ -32,11 +33,6 @@ from dsgcore.studies import (
 )
 from dsgcore.studies.successive_halving import LEFT_OUT
 
-SPEC = {
-    "setting": "auc",
-    "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
-    "solver": {"n_iter": 6, "n_features": 8},
-}
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
 STUDY = {
     "spec": SPEC,

@@ -6,7 +6,7 @@ import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
-from opened_pages import open_auc
+from opened_pages import bench_of, open_auc
 
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.settings import profile_of
@@ -23,10 +23,6 @@ SECONDS = 120
 def panel(app):
     assert not app.exception
     return " ".join(words.value for words in (*app.markdown, *app.caption))
-
-
-def bench_of(app, name="auc"):
-    return app.session_state[f"_bench_{name}"]
 
 
 def when_done(app, name="auc"):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import each
+from commands import refusal
 
 from dsgcore.__main__ import main
 from dsgcore.cli.sweep import asked_study, axis_of
@@ -79,7 +80,4 @@ def test_the_command_makes_the_runs(tmp_path):
     ),
 )
 def test_bad_options_end_with_one_sentence(options, message, capsys):
-    assert main(["sweep", "auc", *options]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
+    assert message in refusal(capsys, ["sweep", "auc", *options])

@@ -1,7 +1,7 @@
 """The Theory tab's one click: the controls follow, and the run that begins keeps to the theorem."""
 
 import pytest
-from opened_pages import OF_EACH_ENGINE, open_auc, open_page
+from opened_pages import OF_EACH_ENGINE, bench_of, open_auc, open_page, run_of
 
 from dsgcore.experiments import kept_to, theory_of
 
@@ -11,11 +11,11 @@ pytestmark = pytest.mark.compiled
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_one_click_makes_the_assumptions_hold(setting):
     app = open_page(setting)
-    before = app.session_state[f"_bench_{setting}"].live.run.spec
+    before = run_of(app, setting).spec
     assert not theory_of(before).holds
     app = app.button(key="keep-to").click().run()
     assert not app.exception
-    after = app.session_state[f"_bench_{setting}"].live.run.spec
+    after = run_of(app, setting).spec
     assert after == kept_to(before)
     assert theory_of(after).holds
     assert "keep-to" not in [button.key for button in app.button]
@@ -29,7 +29,7 @@ def captions(app):
 def finished(app):
     """Draw the page until its run is at its end, as its ticks do; return the run."""
     for _ in range(100):
-        live = app.session_state["_bench_auc"].live
+        live = bench_of(app).live
         if live.is_finished:
             app.run()
             return live

@@ -13,8 +13,6 @@ from proxies import NGINX, NO_NGINX, nginx
 
 PREFIX = "lab"
 LONG = 60_000
-# Behind nginx that keeps the prefix, the server is asked as at its base path: a run shows that enough comes through.
-two_ways = pytest.mark.parametrize("app_url", ["base path", "nginx takes it off"], indirect=True, scope="module")
 POINTS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(
     plot => Math.max(...plot.data.map(trace => (trace.y ?? trace.z ?? []).length)))"""
 
@@ -65,7 +63,7 @@ def asked(app_url, open_page):
     assert astray == []
 
 
-def test_a_run_goes_to_its_end_below_a_prefix(open_page, asked, app_url):
+def test_runs_ways_to_other_pages_and_what_is_handed_on_stay_below_a_prefix(open_page, wait_ready, asked, app_url):
     page = asked(open_page("auc?n_iter=20"))
     status = page.locator(".live-status")
     expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
@@ -75,27 +73,25 @@ def test_a_run_goes_to_its_end_below_a_prefix(open_page, asked, app_url):
     page.wait_for_url(re.compile(rf"/{PREFIX}/auc\?.*at=20"))
     page.reload()
     expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
+    assert_ways_lead_to_other_pages(page, app_url)
+    assert_what_is_handed_on_leads_below_the_prefix(page, wait_ready, app_url)
+    page.goto(app_url)
+    assert urlsplit(page.url).path == f"/{PREFIX}/"
 
 
-@two_ways
-def test_ways_to_other_pages_stay_below_the_prefix(open_page, wait_ready, asked, app_url):
-    page = asked(open_page(""))
+def assert_ways_lead_to_other_pages(page, app_url):
     page.get_by_role("link", name="Lessons").first.click()
     page.wait_for_url(f"{app_url}/lessons")
     page.get_by_role("link", name="Data", exact=True).first.click()
     page.wait_for_url(f"{app_url}/data")
     page.go_back()
     page.wait_for_url(f"{app_url}/lessons")
-    for astray in ("auc/",):
-        page.goto(f"{app_url}/{astray}?code=ABCD2345")
-        assert urlsplit(page.url).path == f"/{PREFIX}/{astray[:-1]}"
-    page.goto(app_url)
-    assert urlsplit(page.url).path == f"/{PREFIX}/"
+    page.goto(f"{app_url}/auc/?code=ABCD2345")
+    assert urlsplit(page.url).path == f"/{PREFIX}/auc"
 
 
-@two_ways
-def test_what_is_handed_on_leads_below_the_prefix(open_page, wait_ready, asked, app_url):
-    page = asked(open_page("take_away"))
+def assert_what_is_handed_on_leads_below_the_prefix(page, wait_ready, app_url):
+    page.goto(f"{app_url}/take_away")
     codes = page.locator(".st-key-take-away [data-testid=stCode]")
     expect(codes.filter(has_text="<iframe")).to_contain_text("embed=true", timeout=LONG)  # the last of them
     handed_on = [unescape(text) for text in codes.all_inner_texts()]
@@ -107,7 +103,8 @@ def test_what_is_handed_on_leads_below_the_prefix(open_page, wait_ready, asked, 
     assert urlsplit(page.url).path.startswith(f"/{PREFIX}/")
 
 
-@two_ways
+# Where the prefix is taken off, only the browser knows it; test_base_path.py has the room's addresses at a base path.
+@pytest.mark.parametrize("app_url", ["nginx takes it off"], indirect=True, scope="module")
 def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(open_page, wait_ready, asked, app_url):
     lecturer = asked(open_page("auc?present=1&lesson=unlabeled&speed=instant"))
     expect(lecturer.get_by_role("button", name="Ask the class")).to_be_visible(timeout=LONG)
