@@ -179,7 +179,7 @@ def test_partial_fit_wants_the_classes_and_stays_with_them(moons, cls):
     assert model.n_iter_ == 12
 
 
-@each("cls", [*FOUR, PS3VT, LinearMC, LRCMC, SSMC])
+@each("cls", [*FOUR, PS3VT, QS3ORAO, LinearMC, LRCMC, SSMC])
 def test_a_bad_value_of_any_parameter_is_refused_by_its_name(moons, cls):
     X, _, few = moons
     for name in set(cls().get_params()) - {"random_state"}:

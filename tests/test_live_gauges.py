@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import each
 from small_specs import finished
+from test_limits import GOOD
 
 from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
@@ -14,25 +15,8 @@ from dsgcore.solver.gauges import BatchSpread, Gauges
 # Runs to their ends: without the compiler they take long, and nothing here depends on it.
 pytestmark = pytest.mark.compiled
 
-DATA = {
-    "auc": {
-        "data": {"name": "two_moons", "n": 400, "n_labeled": 60},
-        "kernel": {"name": "gaussian", "sigma": 10.0},
-        "solver": {"step_size": 0.5, "lam": 0.01, "n_iter": 300},
-    },
-    "ordinal": {
-        "data": {"name": "ordinal_rings", "n": 400, "n_labeled": 60},
-        "kernel": {"name": "gaussian", "sigma": 10.0},
-        "solver": {"step_size": 0.5, "lam": 0.01, "n_iter": 300},
-    },
-    "similar_unlabeled": {
-        "problem": {"correction": "identity", "prior": 0.7},
-        "data": {"name": "two_moons", "n": 400, "n_labeled": 60, "imbalance": 0.7},
-        "kernel": {"name": "gaussian", "sigma": 10.0},
-        "solver": {"step_size": 2.0, "schedule": "constant", "lam": 0.1, "n_iter": 300},
-    },
-    "s3vm": {"solver": {"step_size": 0.1}},
-}
+DATA = {name: given | {"data": given["data"] | {"n": 400}} for name, given in GOOD.items()}
+DATA["s3vm"] = {"solver": {"step_size": 0.1}}
 # The change of a run, and the gauge that must lead then.
 FAULTS = {
     "too small a step": (lambda step: {"step_size": step / 50, "n_iter": 150}, "Iterations"),

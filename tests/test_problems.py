@@ -131,15 +131,6 @@ def make(name, given):
     return problem.bind(np.array(case_of(name).labels))
 
 
-def quadratic_form(problem, rows, n):
-    """Q and l, or None where the risk is not quadratic."""
-    return problem.quadratic(rows, n)
-
-
-def labels_only(problem):
-    return problem.baseline()
-
-
 INSTANCES = [make(name, given) for name in PROBLEMS for given in case_of(name).settings]
 every_problem = pytest.mark.parametrize("problem", INSTANCES, ids=repr)
 
@@ -215,7 +206,7 @@ def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):
             n_batches += 1
         mean /= n_batches
         np.testing.assert_allclose(mean, gradient(lambda v, r=rows: risk(problem, r, v), f), rtol=1e-6, atol=1e-9)
-        if form := quadratic_form(problem, rows, n):
+        if form := problem.quadratic(rows, n):
             Q, linear = form
             np.testing.assert_allclose(mean, Q @ f + linear, rtol=1e-10, atol=1e-12)
         expected = problem.risk_terms({source: f[index] for source, index in rows.items()})
@@ -225,7 +216,7 @@ def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):
 @every_problem
 def test_the_quadratic_form_is_the_risk_but_for_a_constant(problem):
     for rows, n in samples(problem):
-        form = quadratic_form(problem, rows, n)
+        form = problem.quadratic(rows, n)
         if form is None:
             pytest.skip("the risk is not quadratic")
         Q, linear = form
@@ -334,7 +325,7 @@ def test_a_missing_class_is_refused(labels, missing):
 
 @each("pairing", ["triplets", "all"])
 def test_the_supervised_problem_has_no_part_of_the_unlabeled(pairing):
-    problem = labels_only(SemiSupervisedAUC(0.3, pairing))
+    problem = SemiSupervisedAUC(0.3, pairing).baseline()
     assert problem == SemiSupervisedAUC(1.0, pairing)
     f = values(problem, 4)
     assert (problem.coefficients(f)["unlabeled"] == 0).all()

@@ -15,17 +15,8 @@ from dsgcore import Spec
 from dsgcore.baselines import COMPETITORS
 from dsgcore.experiments import load_split
 from dsgcore.experiments.plane import Plane
-from dsgcore.experiments.race import (
-    GRID,
-    MAX_STEPS,
-    Race,
-    RaceError,
-    RaceProgress,
-    begin_race,
-    competitor,
-    competitors,
-    run_race,
-)
+from dsgcore.experiments.race import GRID, MAX_STEPS, Race, RaceError, RaceProgress, begin_race, competitors, run_race
+from dsgcore.experiments.race import competitor as named
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
@@ -50,10 +41,6 @@ def raced(spec, kind, report=lambda progress: None, axes=(None, None), **changes
     given = parameters(spec, kind) | changes
     plain = {"competitor": kind.__name__, "parameters": given, "memory_limit": 4.0, "axes": axes}
     return run_race(spec.to_json(), plain, None, report=report)
-
-
-def named(setting, name):
-    return competitor(setting, name)
 
 
 # --- every competitor
@@ -192,7 +179,7 @@ def test_a_competitor_of_another_setting_is_refused_in_one_sentence():
     with pytest.raises(
         RaceError, match=r"^the competitors in the setting similar_unlabeled are SUSL, SUDH, CUU, got 'SVOREX'$"
     ):
-        competitor("similar_unlabeled", "SVOREX")
+        named("similar_unlabeled", "SVOREX")
 
 
 def test_memory_that_runs_out_is_one_sentence(monkeypatch):

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from small_specs import small
 
-from dsgcore.experiments.race import (
-    Race,
-)
+from dsgcore.experiments.race import Race
 from pages.charts.figures import Curve, Surface
 from pages.charts.run_map import region_heat
 from pages.race.race_charts import Finish, finish_line, score_by_iteration, score_by_time

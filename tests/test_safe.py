@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.core.metrics import accuracy_error, accuracy_half_width, auc_error, auc_half_width
-from dsgcore.core.parameters import ParameterError
 from dsgcore.estimators.safe import LINEAR, MEAN, OWN, HeldOut, held_out
 from dsgcore.multiclass.exact import exact_values
 from dsgcore.multiclass.problem import MultiClass
@@ -145,14 +144,6 @@ def test_one_label_of_a_class_is_enough(cls):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-@each("value", ("yes", 1, None))
-@each("cls", BOTH)
-def test_safe_is_true_or_false(cls, value):
-    X, _, few = linear()
-    with pytest.raises(ParameterError, match="safe must be true or false"):
-        cls(**SMALL, safe=value).fit(X, few)
-
-
 def test_the_share_of_positives_holds_for_the_safe_score():
     X, _, few = linear()
     model = QSGS2AUC(**SMALL, positive_share=0.3).fit(X, few)
@@ -237,13 +228,6 @@ def test_a_class_with_one_label_is_learned_beside_a_linear_model(cls):
     model = cls(random_state=0, n_iter=40, tol=None).fit(X, few)
     assert np.isfinite(model.decision_function(X)).all()
     assert model.decision_function(X).shape == (400, 3)
-
-
-@each("cls", (PS3VT, QS3ORAO))
-def test_the_other_two_want_true_or_false(cls):
-    X, _, few = three_classes()
-    with pytest.raises(ParameterError, match="safe must be true or false"):
-        cls(safe=1).fit(X, few)
 
 
 def test_what_stands_for_ps3vt_minimises_its_objective_without_the_pull():

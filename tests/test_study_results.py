@@ -11,26 +11,11 @@ from cases import each
 from scipy import stats
 from test_studies import SPEC
 
+from dsgcore import studies
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.jobs.starting import fork_server
-from dsgcore.studies import (
-    Effect,
-    ScoreCurves,
-    Store,
-    Study,
-    StudyBudget,
-    StudyError,
-    StudyRuns,
-    begin_study,
-    carry_out,
-    check_price,
-    paired_difference,
-    price_of,
-    table_of,
-    time_to,
-    usual_target,
-)
+from dsgcore.studies import Store, Study, StudyError, StudyRuns
 from dsgcore.studies.successive_halving import LEFT_OUT
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
@@ -86,18 +71,18 @@ def test_a_paired_difference_is_students(filled):
     assert difference.is_clear
     assert results.compared(5, 4).n == 1
     assert np.isnan(results.compared(5, 4).low)
-    assert paired_difference(np.array([np.nan]), np.array([1.0])).n == 0
+    assert studies.paired_difference(np.array([np.nan]), np.array([1.0])).n == 0
 
 
 def test_a_change_helps_or_hurts_where_the_interval_leaves_zero_out():
     zero = np.zeros(3)
     for change, effect in (
-        ([0.2, 0.3, 0.4], Effect.HELPS),
-        ([-0.2, -0.3, -0.4], Effect.HURTS),
-        ([-0.1, 0.3, 0.0], Effect.TIE),
+        ([0.2, 0.3, 0.4], studies.Effect.HELPS),
+        ([-0.2, -0.3, -0.4], studies.Effect.HURTS),
+        ([-0.1, 0.3, 0.0], studies.Effect.TIE),
     ):
-        assert paired_difference(np.array(change), zero).effect is effect
-    assert paired_difference(np.ones(2), zero[:2]).effect is None
+        assert studies.paired_difference(np.array(change), zero).effect is effect
+    assert studies.paired_difference(np.ones(2), zero[:2]).effect is None
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -119,7 +104,7 @@ def test_what_is_there_is_not_asked_for_again(tmp_path):
     assert [outcome.failed for outcome in made.outcomes()][5] == "no room"
 
 
-BUDGET = StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=100, seconds=600.0)
+BUDGET = studies.StudyBudget(Budget(memory=GIGABYTE, seconds=1.0), runs=100, seconds=600.0)
 REFUSED = [
     ({**STUDY, "seeds": list(range(40))}, "at most 100 are allowed; with 16 seeds it would fit"),
     (
@@ -146,13 +131,13 @@ REFUSED = [
 @each("plain, words", REFUSED)
 def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plain, words):
     with pytest.raises(StudyError) as caught:
-        check_price(Study.from_dict(plain), BUDGET)
+        studies.check_price(Study.from_dict(plain), BUDGET)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_the_price_follows_the_number_of_runs():
-    one, three = (price_of(Study.from_dict({**STUDY, "seeds": seeds})) for seeds in ([0], [0, 1, 2]))
+    one, three = (studies.price_of(Study.from_dict({**STUDY, "seeds": seeds})) for seeds in ([0], [0, 1, 2]))
     assert three.runs == 3 * one.runs == 18
     assert three.seconds == pytest.approx(3 * one.seconds)
     assert three.memory == one.memory
@@ -170,8 +155,8 @@ def descendants(process):
 @pytest.mark.compiled
 def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled(tmp_path):
     store = Store(tmp_path / "runs.sqlite")
-    small = begin_study(Study.from_dict({"spec": SPEC, "seeds": [0, 1]}), store, memory=GIGABYTE)
-    large = begin_study(Study.from_dict({"spec": SPEC, "seeds": list(range(5000))}), store, memory=GIGABYTE)
+    small = studies.begin_study(Study.from_dict({"spec": SPEC, "seeds": [0, 1]}), store, memory=GIGABYTE)
+    large = studies.begin_study(Study.from_dict({"spec": SPEC, "seeds": list(range(5000))}), store, memory=GIGABYTE)
     assert small.wait(120)
     assert small.error == ""
     assert (small.result.done, small.result.new) == (2, 2)
@@ -211,11 +196,11 @@ def test_the_time_to_a_score_is_read_off_the_histories(tmp_path):
     for run, scores in zip(made.runs, curves, strict=True):
         with_curve(store, run, scores)
     made.refresh(store)
-    assert usual_target(made.results("score")) == pytest.approx(0.84)
-    known = ScoreCurves()
+    assert studies.usual_target(made.results("score")) == pytest.approx(0.84)
+    known = studies.ScoreCurves()
     assert not known.read(store, made.stored, seconds=0)
     assert known.read(store, made.stored)
-    results = made.results(time_to(0.8, known))
+    results = made.results(studies.time_to(0.8, known))
     # 2 s are spread evenly over four iterations; where one of two seeds never gets there it has no part in the mean.
     assert results.values.tolist()[0] == [1.0, 2.0]
     assert results.mean[1] == 0.5
@@ -246,14 +231,14 @@ def test_best_first_gives_further_seeds_to_the_best_third_alone_and_goes_on_wher
     study = Study.from_dict({**plain, "budget": {"best_first": True}})
     assert Study.from_dict(study.to_dict()) == study
     store, making = Store(tmp_path / "runs.sqlite"), Making(lambda spec: spec.solver.step_size)
-    outcomes = carry_out(study, store, making, 1)
+    outcomes = studies.carry_out(study, store, making, 1)
     seeds = [sum(step == s for s, _ in making.made) for step in steps]
     assert seeds == [1] * 6 + [3, 5, 5]
     assert making.made[:9] == [(step, 0) for step in steps]
     assert {outcome.failed for outcome in outcomes if outcome.stored is None} == {LEFT_OUT}
     again = Making(making.worth)
-    assert table_of(study, carry_out(study, store, again, 1)) == table_of(study, outcomes)
+    assert studies.table_of(study, studies.carry_out(study, store, again, 1)) == studies.table_of(study, outcomes)
     assert again.made == []
     rest = Making(making.worth)
-    carry_out(Study.from_dict(plain), store, rest, 1)
+    studies.carry_out(Study.from_dict(plain), store, rest, 1)
     assert len(rest.made) == 45 - sum(seeds)

@@ -23,6 +23,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -182,11 +183,16 @@ class PageHealth:
             page.on(event, listener)
         self.pages.append(page)
 
-    def end(self) -> None:
-        """Record nothing more of any page."""
-        for page in self.pages:
-            for event, listener in self._listeners():
-                page.remove_listener(event, listener)
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Fail at the end with what went wrong; record nothing more of any page then."""
+        try:
+            yield
+            self.assert_clean()
+        finally:
+            for page in self.pages:
+                for event, listener in self._listeners():
+                    page.remove_listener(event, listener)
 
     def assert_clean(self) -> None:
         """Fail with everything that went wrong so far on the test's pages."""
@@ -235,17 +241,24 @@ def page_health(app_url: str) -> PageHealth:
 
 
 class Window:
-    """A page that is lent to one test after the other, each of which finds it as if it were new."""
+    """A page that is lent to one test after the other, each of which finds it as if it were new.
 
-    def __init__(self, browser: Browser) -> None:
-        self._browser = browser
+    Parameters
+    ----------
+    browser : Browser
+    **options
+        Those of the page's context: a touch screen, for instance.
+    """
+
+    def __init__(self, browser: Browser, **options: Any) -> None:
+        self._browser, self._options = browser, options
         self._page: Page | None = None
         self.is_lent = False
 
     def lend(self) -> Page:
         """Return the page; make one if there is none."""
         if self._page is None:
-            self._page = self._browser.new_context().new_page()
+            self._page = self._browser.new_context(**self._options).new_page()
         self.is_lent = True
         return self._page
 
@@ -310,10 +323,9 @@ def open_page(browser: Browser, window: Window, app_url: str, page_health: PageH
         return page
 
     try:
-        yield open_one
-        page_health.assert_clean()
+        with page_health.kept():
+            yield open_one
     finally:
-        page_health.end()
         window.take_back()
         for context in contexts:
             context.close()

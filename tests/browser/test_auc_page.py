@@ -79,6 +79,7 @@ def test_a_run_moves_is_steered_paused_stepped_reset_and_reloaded(open_page, pag
     page.locator(".st-key-play button").click()
     wait_for_points(page, stopped + 1)
     assert curve(page)[: stopped + 1] == before
+    assert_a_step_that_is_too_big_is_told_and_halved(page)
     page_health.assert_clean()
 
 
@@ -191,26 +192,22 @@ def test_a_page_while_its_run_plays(open_page):
     assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(page)  # the last: answers stay kept back
 
 
-def test_instant_runs_follow_the_slider(open_page):
-    page = open_page("auc?speed=instant&n_iter=100")
-    wait_for_points(page, 100)
-    before = curve(page)
-    move_slider(page, "lam", 1)
-    page.wait_for_function(
-        f"([args, old]) => ({CURVE})(args)[99] !== old", arg=[["chart-objective", "training data"], before[99]]
-    )
-    wait_for_points(page, 100)
-    assert curve(page, name="previous run") == before  # the ghost
-
-
 def assert_details_are_drawn_at_the_end(page):
     expect(page.locator(".live-status")).to_contain_text("done", timeout=60_000)
     page.get_by_role("tab", name="Details").click()
     expect(page.locator(".st-key-chart-details .js-plotly-plot")).to_be_visible(timeout=10_000)
 
 
-def test_what_is_exported_repeats_the_run(open_page, wait_ready, tmp_path):
+def test_instant_runs_follow_the_slider_and_what_is_exported_repeats_them(open_page, wait_ready, tmp_path):
     page = open_page("auc?speed=instant&n_iter=50&n_labeled=50&data=Two+moons")
+    wait_for_points(page, 50)
+    before = curve(page)
+    move_slider(page, "lam", 1)
+    page.wait_for_function(
+        f"([args, old]) => ({CURVE})(args)[49] !== old", arg=[["chart-objective", "training data"], before[49]]
+    )
+    wait_for_points(page, 50)
+    assert curve(page, name="previous run") == before  # the ghost
     expect(page.locator(".live-status")).to_contain_text("step 50 of 50 · done", timeout=30_000)
     expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=30_000)  # the twin has ended as well
     wait_ready(page)
@@ -230,9 +227,8 @@ def test_what_is_exported_repeats_the_run(open_page, wait_ready, tmp_path):
     np.testing.assert_allclose(from_script, from_app, rtol=1e-12, atol=0)
 
 
-def test_a_step_that_is_too_big_is_told_and_halved(open_page):
-    page = open_page("auc?speed=fast")
-    wait_for_points(page, 2)
+def assert_a_step_that_is_too_big_is_told_and_halved(page):
+    page.locator(".st-key-speed").get_by_text("fast").click()
     page.get_by_role("button", name="Lessons").click()
     page.get_by_role("button", name="too big a step", exact=True).click()
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0, timeout=2_000)  # else it lies over what is shown

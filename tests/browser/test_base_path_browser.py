@@ -75,11 +75,11 @@ def test_runs_ways_to_other_pages_and_what_is_handed_on_stay_below_a_prefix(open
     expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
     assert_ways_lead_to_other_pages(page, app_url)
     assert_what_is_handed_on_leads_below_the_prefix(page, wait_ready, app_url)
-    page.goto(app_url)
-    assert urlsplit(page.url).path == f"/{PREFIX}/"
 
 
 def assert_ways_lead_to_other_pages(page, app_url):
+    page.goto(app_url)
+    assert urlsplit(page.url).path == f"/{PREFIX}/"
     page.get_by_role("link", name="Lessons").first.click()
     page.wait_for_url(f"{app_url}/lessons")
     page.get_by_role("link", name="Data", exact=True).first.click()

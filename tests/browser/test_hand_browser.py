@@ -4,6 +4,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+from conftest import Window
 from playwright.sync_api import expect
 from test_accessibility import found_on
 from test_stage_browser import PHONE, tab_to
@@ -25,12 +26,19 @@ PLACES = """name => {
 COUNT = "() => document.querySelector('#chart-map .js-plotly-plot')._fullData.find(({name}) => name === 'unlabeled')?.x.length ?? 0"
 
 
-@pytest.fixture
-def touch(browser, app_url, page_health, wait_ready):
-    """Give a function that opens a page on a phone with a touch screen."""
+@pytest.fixture(scope="module")
+def phone(browser):
+    """Give the window of a phone with a touch screen, which tests share."""
     viewport = dict(zip(("width", "height"), PHONE, strict=True))
-    context = browser.new_context(viewport=viewport, has_touch=True, is_mobile=True)
-    page = context.new_page()
+    shared = Window(browser, viewport=viewport, has_touch=True, is_mobile=True)
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def touch(phone, app_url, page_health, wait_ready):
+    """Give a function that opens a page on that phone."""
+    page = phone.lend()
     page_health.watch(page)
 
     def open_one(path):
@@ -39,10 +47,11 @@ def touch(browser, app_url, page_health, wait_ready):
         wait_ready(page)
         return page
 
-    yield open_one
-    page_health.assert_clean()
-    page_health.end()
-    context.close()
+    try:
+        with page_health.kept():
+            yield open_one
+    finally:
+        phone.take_back()
 
 
 def tap_points(page, name, n=1):

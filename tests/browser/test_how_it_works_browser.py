@@ -56,6 +56,7 @@ def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page
             page.get_by_role("button", name="Next").click()
     record_property("medians", medians)
     assert max(medians) < MOST_MS, medians
+    assert_switches_turn_each_noise_off_and_are_in_the_link(page)
 
 
 def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_place(open_page):
@@ -81,9 +82,7 @@ def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_
     screen(page, 3)
 
 
-def test_switches_turn_each_noise_off_and_are_in_the_link(open_page):
-    page = open_page("how_it_works?screen=5&at=20")
-    screen(page, 5)
+def assert_switches_turn_each_noise_off_and_are_in_the_link(page):
     curve = page.locator(".how-plot .how-strong")
     both = curve.get_attribute("d")
     page.get_by_label("few points").uncheck()

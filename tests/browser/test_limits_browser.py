@@ -15,7 +15,9 @@ FEW = f"auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter={LA
 LONG = 60_000
 
 
-def test_a_run_is_looked_back_at_and_into(open_page, wait_ready):
+def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_what_a_change_brings(
+    open_page, wait_ready
+):
     page = open_page(NOISY)
     expect(page.locator(".live-status")).to_contain_text(f"step {LAST} of", timeout=LONG)
     tiles = page.locator(".live-tiles")
@@ -38,19 +40,6 @@ def test_a_run_is_looked_back_at_and_into(open_page, wait_ready):
     inside.get_by_role("radio", name="all coefficients").click()
     expect(page.locator(".st-key-chart-inside-all .js-plotly-plot")).to_be_visible(timeout=LONG)
 
-
-def test_a_remedy_is_one_click_and_its_run_begins(open_page):
-    page = open_page(FEW)
-    remedy = page.get_by_role("button", name="More features: 4 → 16")
-    expect(remedy).to_be_visible(timeout=LONG)
-    remedy.press("Enter")
-    page.wait_for_url(re.compile(r"n_features=16"))
-    expect(page.locator(".st-key-n_features input[type=range]")).to_have_value("4")  # 2⁴ of them
-    expect(page.locator(".live-gauges")).to_contain_text(re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG)
-
-
-def test_four_runs_say_what_limits_a_run_and_what_the_change_has_brought(open_page, wait_ready):
-    page = open_page(NOISY)
     page.get_by_role("tab", name="Limits", exact=True).click()
     page.get_by_role("button", name="Find out").press("Enter")
     expect(page.get_by_text("The noise of the mini-batches limits it.")).to_be_visible(timeout=2 * LONG)
@@ -61,3 +50,13 @@ def test_four_runs_say_what_limits_a_run_and_what_the_change_has_brought(open_pa
     page.get_by_role("button", name="Apply").press("Enter")
     page.wait_for_url(re.compile(r"batch_size=8"), timeout=LONG)
     expect(page.get_by_text("Effect of the change")).to_be_visible(timeout=2 * LONG)
+
+
+def test_a_remedy_is_one_click_and_its_run_begins(open_page):
+    page = open_page(FEW)
+    remedy = page.get_by_role("button", name="More features: 4 → 16")
+    expect(remedy).to_be_visible(timeout=LONG)
+    remedy.press("Enter")
+    page.wait_for_url(re.compile(r"n_features=16"))
+    expect(page.locator(".st-key-n_features input[type=range]")).to_have_value("4")  # 2⁴ of them
+    expect(page.locator(".live-gauges")).to_contain_text(re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG)

@@ -73,8 +73,10 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open
         assert not found, "\n".join(found)
 
 
-def test_play_is_a_few_keys_away_and_the_menu_switches_between_light_and_dark(open_page):
-    page = open_page("auc?at=3")
+def test_play_is_a_few_keys_away_the_menu_switches_to_dark_and_a_link_that_moves_a_control_of_a_closed_box_is_kept(
+    open_page,
+):
+    page = open_page("auc?at=3&n=500")
     expect(page.locator(".live-status")).to_contain_text("step 3 of", timeout=30_000)
     page.keyboard.press("Tab")
     expect(page.get_by_test_id("stSkipToContent")).to_be_focused()
@@ -94,6 +96,9 @@ def test_play_is_a_few_keys_away_and_the_menu_switches_between_light_and_dark(op
     page.get_by_role("menuitemradio", name="Dark").click()
     expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
     expect(page.locator(".live-status")).to_contain_text("step 3 of")  # the run goes on as it was
+    page.get_by_text("Data options").click()
+    expect(page.get_by_test_id("stSlider").filter(has_text="500").first).to_be_visible()
+    assert "n=500" in page.url
 
 
 READ = "() => performance.getEntriesByType('resource').map(entry => [entry.name, entry.startTime])"
@@ -124,11 +129,3 @@ def test_the_objective_comes_first_and_a_run_waits_for_nothing_that_is_not_seen_
         page.get_by_role("tab", name=tab).click()
         expect(page.get_by_test_id(content).first).to_be_visible(timeout=15_000)
     page.close()
-
-
-def test_a_link_that_moves_a_control_of_a_closed_box_is_kept(open_page):
-    page = open_page("auc?at=3&n=500")
-    expect(page.locator(".live-status")).to_contain_text("step 3 of", timeout=30_000)
-    page.get_by_text("Data options").click()
-    expect(page.get_by_test_id("stSlider").filter(has_text="500").first).to_be_visible()
-    assert "n=500" in page.url
