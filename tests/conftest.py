@@ -61,13 +61,15 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(autouse=True, scope="session")
 def pages_without_a_browser():
-    """Draw pages as no browser does: at once, with all tabs, and with background jobs in this process."""
+    """Draw pages as no browser does: at once, with all tabs, without frozen objects, and with background jobs in this process."""
     with pytest.MonkeyPatch.context() as patch:
         # The app draws those tabs that have been looked at.
         opened = partial(Bench, opened={"Details", "Limits", "Compare", "Theory", "Data", "Code"})
         patch.setattr("pages.workbench.opening.Bench", opened)
         # One's own file is read here: that takes no time, and test_sandboxed_reading.py tries the page's way.
         patch.setattr("pages.controls.own_file.take_steps_apart", take_steps)
+        # Nobody finds what refers to a frozen object: leaks would be missed, and hypothesis warns on Python 3.14.
+        patch.setattr("gc.freeze", lambda: None)
         yield
 
 
