@@ -6,11 +6,13 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_accessibility import found_on
+from test_accessibility import THEMES, found_on
+from test_stage_browser import tab_to
 from test_upload import as_csv, give
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
+from pages.studies.showing import VIEWS
 
 SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
 AT_5_AND_5 = re.compile("Step size 5, Inverse bandwidth 5: ")
@@ -146,3 +148,18 @@ def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page
     page.get_by_role("option", name=profile_of(SETTINGS["s3vm"]).short, exact=True).click()
     expect(page.locator(".st-key-x_svm_data")).to_be_visible(timeout=30_000)
     expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)
+
+
+def test_keys_alone_open_each_view_and_axe_finds_nothing_serious_on_it(open_page, wait_ready):
+    page, found = open_page("explore", (1280, 900)), []
+    expect(page.get_by_text("Example:").first).to_be_visible(timeout=60_000)
+    wait_ready(page)
+    tab_to(page, ".st-key-x_view [role=radio]", most=100)
+    for view in VIEWS:
+        expect(page.get_by_role("radio", name=view, exact=True)).to_be_checked(timeout=30_000)
+        wait_ready(page)
+        expect(page.locator(".stMain .js-plotly-plot").first).to_be_visible(timeout=60_000)
+        found += [f"{view}, {line}" for theme in THEMES for line in found_on(page, theme)]
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+    assert not found, "\n".join(found)

@@ -131,7 +131,7 @@ ALL = {
     name: [f"{lesson.name}:{n}" for lesson in profile_of(setting).guided for n in range(1, len(lesson.steps) + 1)]
     for name, setting in SETTINGS.items()
 }
-# Every step takes half an hour: DSGLAB_AXE=all python -m pytest tests/browser/test_stage_browser.py -k axe
+# Every step takes a quarter of an hour: DSGLAB_AXE=all python -m pytest tests/browser/test_stage_browser.py -k axe
 CHOSEN = ALL if os.environ.get("DSGLAB_AXE") == "all" else SOME
 
 
@@ -182,9 +182,9 @@ def test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome(open_page, wa
     assert not found, "\n".join(found)
 
 
-def tab_to(page, selector):
+def tab_to(page, selector, most=40):
     """Go on by Tab until an element of that kind has the focus."""
-    for _ in range(40):
+    for _ in range(most):
         if page.evaluate("selector => document.activeElement?.matches(selector) ?? false", selector):
             return
         page.keyboard.press("Tab")
