@@ -31,8 +31,9 @@ from dsgcore.settings import Curve, Estimate, GuidedLesson, Pick, profile_of
 from pages.controls.control import key_of
 
 sys.path.append(str(Path(__file__).parents[1] / "browser"))
-from conftest import SERVER_SOUGHT, _wait_ready
+from conftest import _wait_ready
 from test_accessibility import found_on
+from watched_pages import SERVER_SOUGHT
 
 DESK, PHONE = (1280, 900), (390, 844)
 WAYS = {

@@ -14,7 +14,6 @@ Without a browser or Playwright the tests are skipped, except where CI is set: t
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -23,18 +22,16 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
+from watched_pages import PageHealth
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket
-    from playwright.sync_api import Error as PlaywrightError
+    from playwright.sync_api import Browser, Page
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -51,9 +48,6 @@ BROWSER_ARGUMENTS = (
 )
 # A test's page lives for seconds: to optimise its programs takes more time than it saves.
 UNOPTIMISED = ("--js-flags=--no-opt",)
-# Opened at /compare, streamlit's page looks for its server below /compare first, and the browser
-# logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
-SERVER_SOUGHT = re.compile(r"://[^/]+(/[^/]+)+/_stcore/(health|host-config)$")
 START_SECONDS = 120  # a cold start compiles kernels; two busy cores
 READY_MS = 60_000
 LOOK_MS = 100  # between two looks at a page that is waited for: by itself Playwright looks with each frame
@@ -167,71 +161,6 @@ def _go_without(reason: str) -> None:
 
 
 # --- the page
-
-
-@dataclass
-class PageHealth:
-    """Record of forbidden events on a page: logged errors, exceptions, tracebacks, requests to other hosts."""
-
-    app_host: str
-    pages: list[Page] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-    def watch(self, page: Page) -> None:
-        """Record what `page` does from now on."""
-        for event, listener in self._listeners():
-            page.on(event, listener)
-        self.pages.append(page)
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Fail at the end with what went wrong; record nothing more of any page then."""
-        try:
-            yield
-            self.assert_clean()
-        finally:
-            for page in self.pages:
-                for event, listener in self._listeners():
-                    page.remove_listener(event, listener)
-
-    def assert_clean(self) -> None:
-        """Fail with everything that went wrong so far on the test's pages."""
-        shown = [
-            f"exception on {page.url}: {box.inner_text()}"
-            for page in self.pages
-            if not page.is_closed()
-            for box in page.get_by_test_id("stException").all()
-        ]
-        shown += [
-            f"no such page: {page.url}"
-            for page in self.pages
-            if not page.is_closed() and page.get_by_text("Page not found", exact=True).count()
-        ]
-        assert not self.errors + shown, "\n".join(self.errors + shown)
-
-    def _listeners(self) -> tuple[tuple[Any, Any], ...]:
-        return (
-            ("console", self._on_console),
-            ("pageerror", self._on_error),
-            ("request", self._on_address),
-            ("websocket", self._on_address),
-        )
-
-    def _on_error(self, error: PlaywrightError) -> None:
-        self.errors.append(f"page error: {error}")
-
-    def _on_address(self, asked: Request | WebSocket) -> None:
-        self._on_url(asked.url)
-
-    def _on_console(self, message: ConsoleMessage) -> None:
-        url = message.location.get("url", "")
-        if message.type == "error" and not SERVER_SOUGHT.search(url):
-            self.errors.append(f"console: {message.text} ({url})")
-
-    def _on_url(self, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != self.app_host:
-            self.errors.append(f"outside request: {url}")
 
 
 @pytest.fixture
