@@ -240,7 +240,7 @@ def test_what_stands_for_ps3vt_minimises_its_objective_without_the_pull():
 
     W = minimize(objective, np.zeros(15)).x.reshape(5, 3)
     rows = np.arange(60)
-    found, exact = exact_values(task, rows, few[:60])(rows, rows), task.X @ W
+    (found,), exact = exact_values(task, rows, few[:60])([(rows, rows)]), task.X @ W
     centred = exact - exact.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(found - found.mean(axis=1, keepdims=True), centred, atol=0.05 * np.abs(centred).max())
 
@@ -249,13 +249,14 @@ def test_each_label_is_held_out_once_from_fits_that_have_all_classes():
     y = np.array([0] * 20 + [1] * 9 + [2] * 2)
     seen = []
 
-    def own(train, held):
-        assert set(y[train]) == {0, 1, 2}
-        assert not set(train) & set(held)
-        seen.extend(held)
-        return held.astype(float)
+    def own(folds):
+        for train, held in folds:
+            assert set(y[train]) == {0, 1, 2}
+            assert not set(train) & set(held)
+            seen.extend(held)
+        return [held.astype(float) for _, held in folds]
 
-    found = held_out(y, own, lambda train, held: -held.astype(float), is_ranking=True)
+    found = held_out(y, own, lambda folds: [-held.astype(float) for _, held in folds], is_ranking=True)
     assert sorted(seen) == list(range(31))
     assert found.own.tolist() == list(range(31))
     assert not len(held_out(np.array([0, 0, 1]), own, own, is_ranking=True).y)

@@ -14,13 +14,14 @@ from dsgcore.core.parameters import ParameterError, Real, like
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.classes import best_threshold, share_threshold
-from dsgcore.estimators.out_of_core import POINTS_CUT
-from dsgcore.estimators.safe import SafeEstimator
+from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues
+from dsgcore.estimators.safe import HeldOut, SafeEstimator
 from dsgcore.estimators.scores import auc_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.start import AUTOMATIC_START
 from dsgcore.solver.task import Task
 
 SHARES = ("labels", "estimate")
@@ -78,6 +79,7 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
     is_ranking: ClassVar[bool] = True
 
+    start: str | None = like(AUTOMATIC_START)
     gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)
     pairing: str = like(SemiSupervisedAUC, "pairing", default="all")
     is_pooled: bool = like(SemiSupervisedAUC, "is_pooled", default=True)
@@ -92,13 +94,13 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
             )
         return super()._learn(X, classes, codes, model)
 
-    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        super()._place(task, codes, model)
-        labels, f = codes[codes != UNLABELED], self._scores(task, model, np.flatnonzero(codes != UNLABELED))
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
+        super()._place(task, codes, values, choice)
+        labels, f = codes[codes != UNLABELED], self._scores(task, values, np.flatnonzero(codes != UNLABELED))
         if self.positive_share is None:
             self.threshold_ = best_threshold(labels, f)
         else:
-            some = self._scores(task, model, evenly_spread(len(codes), POINTS_CUT))
+            some = self._scores(task, values, evenly_spread(len(codes), POINTS_CUT))
             self.threshold_ = share_threshold(some, self._share(labels, f, some))
 
     def _share(self, labels: NDArray, labeled: NDArray, some: NDArray) -> float:

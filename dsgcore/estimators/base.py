@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -25,6 +25,7 @@ from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, check_near, own_kernel
 from dsgcore.estimators.out_of_core import (
+    TrainingValues,
     in_precision,
     read_ahead,
     some_of,
@@ -32,7 +33,7 @@ from dsgcore.estimators.out_of_core import (
     validated_points,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.stopping import Stopping, StoppingCheck, check_finite
+from dsgcore.estimators.stopping import TOL, TOL_FROM_0, TOL_STARTED, TOL_UNUSED, Stopping, StoppingCheck, check_finite
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.problems import Problem
@@ -41,7 +42,7 @@ from dsgcore.solver.loop import solve
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
-from dsgcore.solver.start import ITERATIONS, START, begin, plan_start
+from dsgcore.solver.start import EXACT, ITERATIONS, OF_AUTOMATIC_START, START, begin, plan_start
 from dsgcore.solver.task import Task
 
 
@@ -59,9 +60,15 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     average
         Iterate averaging. 'tail' gives the mean of the second half of the iterates, None the last iterate.
     start
-        Start of the run. None is 0, as in the papers. 'exact' gives the first iteration eight times as many features, and
-        the exact solution on them for some hundred points. A fit then needs fewer iterations, and a `tol` of 0.05 is
-        enough. The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
+        Start of the run. None is 0, as in the papers. 'exact' gives the first iteration up to eight times as many features,
+        and the exact solution on them for some hundred points. All later iterations are the papers', but a fit needs fewer.
+        'auto' (QSGS2AUC and TSGS3VM only) is 'exact' if `kernel`, `sigma`, `lam` and `C` have their default values. The run
+        still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
+    tol
+        Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
+        iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
+        'auto' is 0.05 after an exact start, and 0.02 after a start at 0. If predictions use a linear model alone (see
+        `safe`), it ends the fit at the first check. None makes all iterations, as `partial_fit` does.
     step_size
         Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
         dot product kernel is not bounded, and may need a smaller step.
@@ -96,7 +103,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     schedule: str = like(SolverParameters, "schedule")
     average: str | None = like(SolverParameters, "average", default="tail")
     start: str | None = like(START)
-    tol: float | None = like(Stopping, "tol")
+    tol: float | str | None = like(TOL)
     n_iter_no_change: int = like(Stopping, "n_iter_no_change")
     verbose: int = like(Stopping, "verbose")
     dtype: str = like(SolverParameters, "dtype")
@@ -190,10 +197,11 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     def _train(self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None) -> Self:
         """Run the solver, with `labels` as the problem expects them; an error leaves the estimator unchanged."""
         task = self._task(X, labels, seed, model)
-        iterate = self._run(task, None if model is None else model.prefix(len(model)))
+        choice = self._choose(task, labels)
+        iterate = self._run(task, None if model is None else model.prefix(len(model)), is_used=self._is_used(choice))
         averaged = len(iterate) - tail_start(len(iterate))
         learned = iterate if self.average is None else iterate.tail_average(averaged)
-        self._place(task, labels, learned)
+        self._place(task, labels, TrainingValues(learned, task.X), choice)
         self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
         self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
         return self
@@ -204,7 +212,15 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             if not (codes == code).any():
                 raise DSGError(f"y must hold labeled points of every class, got none of class {label!s}")
 
-    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
+    def _choose(self, task: Task, codes: NDArray) -> Any:
+        """Return what held-out labels say about the method before it is trained; by default nothing."""
+        return None
+
+    def _is_used(self, choice: Any) -> bool:
+        """Return False if predictions do not use the method's own values."""
+        return True
+
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: Any) -> None:
         """Choose the decision thresholds from the model's values; by default there are none."""
 
     def _checked(self) -> dict[str, Any]:
@@ -214,9 +230,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         own = [p for p in parameters_of(kind) if p.name in names]
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
-    def _run(self, task: Task, model: Expansion | None) -> Expansion:
+    def _run(self, task: Task, model: Expansion | None, *, is_used: bool) -> Expansion:
         """Train a new model until it has converged, or continue `model` to the last iteration of the plan; return it."""
-        has_start = model is None and plan_start(task, START.check(self.start))
+        has_start = model is None and plan_start(task, self._checked_start())
         where, s = where_made().of(task), self._checked()
         learned = where.begun(task) if model is None else model
         if has_start and not len(learned):
@@ -224,12 +240,26 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         watched = {p.name: s[p.name] for p in Stopping.parameters}
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
+        elif watched["tol"] == AUTOMATIC:
+            watched["tol"] = TOL_UNUSED if not is_used else TOL_STARTED if has_start else TOL_FROM_0
         convergence = StoppingCheck(task, task.new_model() if model is None else model, **watched)
+        if has_start:
+            convergence.begin_at(learned.prefix(1))
         with single_threaded_blas():  # entered once, because every first entry asks the libraries
             is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
-        check_finite(task, learned, type(self).__name__, is_done=is_done)
+        check_finite(task, learned, convergence.carried, type(self).__name__, is_done=is_done)
         convergence.rule.warn(self)
         return learned
+
+    def _checked_start(self) -> str | None:
+        """Return the start of the run, with 'auto' resolved."""
+        kind: type = type(self)
+        parameter = next(p for p in parameters_of(kind) if p.name == "start")
+        start: str | None = parameter.check(self.start)
+        if start != AUTOMATIC:
+            return start
+        defaults = {f.name: f.default for f in fields(self) if f.name in OF_AUTOMATIC_START}
+        return EXACT if all(getattr(self, name) == value for name, value in defaults.items()) else None
 
     def _looks(self, task: Task, model: Expansion, where: Here, convergence: StoppingCheck) -> Iterator[bool]:
         """Make the iterations; yield after each True if the model has converged."""
@@ -255,7 +285,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         rows = problem.rows(labels)
         made, sizes = 0 if model is None else len(model), dict.fromkeys(rows, s["batch_size"])
         n_iter = made + s["n_iter"]
-        last = n_iter if self.start is None else max(n_iter, ITERATIONS)
+        last = n_iter if self._checked_start() is None else max(n_iter, ITERATIONS)
         read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), range(made + 1, last + 1))
         kernel = own_kernel(self, some_of(X)) if model is None else model.kernel
         points = in_precision(X, dtype)

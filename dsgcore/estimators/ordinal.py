@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import documented
+from dsgcore.core.logistic import logistic_scores
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.classes import OrderedClassifier
-from dsgcore.estimators.out_of_core import POINTS_CUT, over_partitions
+from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, over_partitions
 from dsgcore.estimators.safe import OWN, HeldOut, Parts, SafeEstimator, spread
 from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.kernels import Kernel
@@ -132,18 +132,21 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
         factor = _held_out_factor(problem, kernel, X[is_labeled], labels[is_labeled])
         return factor * super()._ridge(problem, kernel, X, labels, rows)
 
-    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
+    def _choose(self, task: Task, codes: NDArray) -> HeldOut | None:
+        is_wanted = self.thresholds == "error" or (self.safe and not self._is_part)
+        return self._held_out(task, codes) if is_wanted else None
+
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
         is_safe, is_held_out = self.safe and not self._is_part, cut["thresholds"] == "error"
-        held = self._held_out(task, codes) if is_safe or is_held_out else None
-        parts = held.preferred if is_safe and held is not None else OWN
-        self.companion_ = self._companion(task, codes, model, parts) if is_safe else None
+        parts = choice.preferred if is_safe and choice is not None else OWN
+        self.companion_ = self._companion(task, codes, values, parts) if is_safe else None
         loss = "squared" if cut["thresholds"] == "squared" else "hinge"
-        f = self._scores(task, model, labeled)
+        f = self._scores(task, values, labeled)
         self.thresholds_ = thresholds(codes[labeled], f, loss=loss, margin=cut["margin"])
-        if is_held_out and held is not None and len(held.y):
-            some = self._scores(task, model, evenly_spread(len(codes), POINTS_CUT))
-            self.thresholds_ = (self.thresholds_ + _held_out_thresholds(held, parts, some)) / 2.0
+        if is_held_out and choice is not None and len(choice.y):
+            some = self._scores(task, values, evenly_spread(len(codes), POINTS_CUT))
+            self.thresholds_ = (self.thresholds_ + _held_out_thresholds(choice, parts, some)) / 2.0
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean AUC on the labeled points, which the method maximises; see `mean_auc`.
@@ -197,13 +200,16 @@ def _held_out_thresholds(held: HeldOut, parts: Parts, scores: NDArray) -> NDArra
     """
     f = held.score(parts)
     units, k = (f - f.mean()) / spread(f), int(held.y.max()) + 1
-    b = np.sort([_even_chance(units, held.y >= j) for j in range(1, k)])
+    b = np.sort(_even_chances(units, held.y[:, None] >= np.arange(1, k)))
     return np.mean(scores, dtype=float) + spread(scores) * b
 
 
-def _even_chance(values: NDArray, is_above: NDArray) -> float:
-    """Return the value at which both sides are equally likely, within `FARTHEST`."""
-    curve = LogisticRegression(C=CURVE).fit(values[:, None], is_above)
-    slope, start = float(curve.coef_[0, 0]), float(curve.intercept_[0])
-    at = -start / slope if slope > 0.0 else -np.sign(start) * FARTHEST
-    return float(np.clip(at, -FARTHEST, FARTHEST))
+def _even_chances(values: NDArray, is_above: NDArray) -> NDArray:
+    """Return for each column of `is_above` (n, G) the value at which both sides are equally likely, within `FARTHEST`."""
+    curves = logistic_scores(values[:, None], is_above[..., None].astype(float), np.ones(is_above.shape), 1.0 / CURVE)
+    low, high = np.argmin(values), np.argmax(values)
+    start, end = curves[low, :, 0], curves[high, :, 0]
+    slopes = (end - start) / (values[high] - values[low])
+    rises = slopes > 0.0
+    at = values[low] - start / np.where(rises, slopes, 1.0)
+    return np.clip(np.where(rises, at, -np.sign(start) * FARTHEST), -FARTHEST, FARTHEST)

@@ -106,6 +106,23 @@ def values_of(model: Expansion, X: Any, rows: NDArray) -> NDArray:
     return np.concatenate([np.empty(0, dtype=model.dtype), *values])
 
 
+class TrainingValues:
+    """A model's values at training points, each computed once."""
+
+    def __init__(self, model: Expansion, X: Any) -> None:
+        self._model, self._X = model, X
+        self._rows, self._values = np.empty(0, dtype=np.intp), np.empty(0, dtype=model.dtype)
+
+    def at(self, rows: NDArray) -> NDArray:
+        """Return the values at ascending, different `rows`, of shape (len(rows),)."""
+        new = np.setdiff1d(rows, self._rows, assume_unique=True)
+        if len(new):
+            known, values = np.concatenate([self._rows, new]), values_of(self._model, self._X, new)
+            order = np.argsort(known, kind="stable")
+            self._rows, self._values = known[order], np.concatenate([self._values, values])[order]
+        return self._values[np.searchsorted(self._rows, rows)]
+
+
 def over_partitions(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Make a method of (self, X), which returns values for each row, lazy if X is a Dask collection.
 

@@ -14,7 +14,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import accepts_old_names
-from dsgcore.core.parameters import check_all, like, parameter_like
+from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.estimators.out_of_core import POINTS_CUT, in_memory, validated_points
@@ -32,9 +32,9 @@ from dsgcore.estimators.safe import (
     linear_values,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.stopping import Stopping
+from dsgcore.estimators.stopping import TOL, TOL_STARTED, TOL_UNUSED, Stopping
 from dsgcore.kernels.far_points import check_sizes, check_values
-from dsgcore.multiclass.exact import exact_values
+from dsgcore.multiclass.exact import exact_values, has_minimiser, smooth_minimiser
 from dsgcore.multiclass.held_out import most_labels
 from dsgcore.multiclass.loop import TailMean, train
 from dsgcore.multiclass.problem import LOSSES, MultiClass
@@ -42,10 +42,13 @@ from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.start import START
 
 _SIGMA = parameter_like(MultiClass, "sigma")
 with_old_names = accepts_old_names(tau_A="lam", orthogonal="is_orthogonal")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
+# The automatic tolerance of a fit from 0.
+TOL_FROM_0 = 0.01
 _RUN = (*Stopping.parameters, parameter_like(SolverParameters, "average"))
 
 
@@ -135,7 +138,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
     batch_size: int | None = like(MultiClass, "batch_size")
     n_iter: int = like(MultiClass, "n_iter", default=4000)
     average: str | None = described("tail", "'tail' or None")
-    tol: float | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
+    tol: float | str | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
     n_iter_no_change: int = like(Stopping, "n_iter_no_change", default=200)
     verbose: int = described(0, "int")
     variant: str = like(MultiClass, "variant")
@@ -172,16 +175,29 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         check_sizes(points)
         self.classes_ = classes
         task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
-        W = task.plain(self._train(task))
+        choice = self._choose(task, points[codes != UNLABELED])
+        W = task.plain(self._train(task, is_used=choice is None or choice.own > 0.0))
         n = task.features.width(self.n_features_in_) - task.features.has_ones
         self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
         self.feature_map_ = replace(task.features, has_ones=False)
         self.problem_, self.step_size_ = task.problem, task.problem.step_size
-        self._place(task, points, codes)
+        self._place(task, points, codes, choice)
         return self
 
-    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> None:
+    def _choose(self, task: MultiClassTask, X: NDArray) -> Parts | None:
+        """Return what held-out labels say before training, from the labeled points (n_l, d); by default nothing."""
+        return None
+
+    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: Parts | None) -> None:
         """Choose how the scores are used, after training; by default as they are."""
+
+    def _begin(self, task: MultiClassTask) -> NDArray | None:
+        """Return the weights before the first iteration, in the task's frame; None for 0."""
+        return None
+
+    def _tolerance(self, *, is_started: bool, is_used: bool) -> float | str | None:
+        """Return the tolerance for early stopping."""
+        return self.tol
 
     def _problem(self, X: NDArray) -> MultiClass:
         own = self.get_params()
@@ -194,13 +210,16 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
             given["loss"] = "hinge" if given["features"] == "fourier" else "logistic"
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
-    def _train(self, task: MultiClassTask) -> NDArray:
+    def _train(self, task: MultiClassTask, *, is_used: bool) -> NDArray:
         """Return the averaged or the last weights, as `average` requests, in the task's frame."""
-        said = check_all(_RUN, {p.name: getattr(self, p.name) for p in _RUN}, type(self).__name__)
+        start = self._begin(task)
+        given = {p.name: getattr(self, p.name) for p in _RUN}
+        given["tol"] = self._tolerance(is_started=start is not None, is_used=is_used)
+        said = check_all(_RUN, given, type(self).__name__)
         average = said.pop("average")
-        tail = TailMean(task, **said)
+        tail = TailMean(task, start, **said)
         is_needed = average is not None or said["tol"] is not None or said["verbose"] > 0
-        W, self.n_iter_ = train(task, is_enough=tail.take if is_needed else None)
+        W, self.n_iter_ = train(task, start, is_enough=tail.take if is_needed else None)
         if self.n_iter_ < task.problem.n_iter and not tail.rule.is_settled:
             raise DSGError(
                 f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
@@ -242,15 +261,28 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     - a graph that makes close points, labeled or not, score alike;
     - a penalty on the smaller singular values of the coefficients.
 
+    Parameters
+    ----------
+    start
+        Start of the run. 'exact' is the minimiser of the objective without the pull to low rank, on at most 4096 labeled
+        points. The iterations after it are the paper's. None is 0, as in the paper. The run also starts at 0 for Fourier
+        features, for the hinge loss, without an intercept, and for the released variant.
+    tol
+        Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
+        change by no more within `n_iter_no_change` iterations, checked every 200. 'auto' is 0.05 after an exact start, and
+        0.01 after a start at 0. If predictions use a linear model alone (see `safe`), it ends the fit at the first check.
+        None makes all iterations.
+
     Notes
     -----
     Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
     IJCAI 2019, Algorithm 1 and Table 2. See `dsgcore.multiclass.problem.MultiClass` for the objective and for
     deviations from the paper.
 
-    The defaults differ from the paper: 'auto' values, the intercept and the average. To get the paper's Algorithm 1 as
-    printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `average=None`, `tol=None`,
-    `fit_intercept=False` and `safe=False`. To get the authors' program, also set `variant="released"` and a step of about 1000.
+    The defaults differ from the paper: 'auto' values, the intercept, the start and the average. To get the paper's
+    Algorithm 1 as printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `start=None`,
+    `average=None`, `tol=None`, `fit_intercept=False` and `safe=False`. To get the authors' program, also set
+    `variant="released"` and a step of about 1000.
 
     Examples
     --------
@@ -266,21 +298,38 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     (178, 3)
     """
 
+    start: str | None = like(START, "exact")
+    tol: float | str | None = like(TOL)
+
     def _problem(self, X: NDArray) -> MultiClass:
         SAFE.check(self.safe)  # check before training
         return super()._problem(X)
 
-    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> None:
+    def _begin(self, task: MultiClassTask) -> NDArray | None:
+        if START.check(self.start) is None or not has_minimiser(task):
+            return None
+        with single_threaded_blas():  # the same result for any number of threads
+            return smooth_minimiser(task)
+
+    def _tolerance(self, *, is_started: bool, is_used: bool) -> float | str | None:
+        if TOL.check(self.tol) != AUTOMATIC:
+            return self.tol
+        return TOL_UNUSED if not is_used else TOL_STARTED if is_started else TOL_FROM_0
+
+    def _choose(self, task: MultiClassTask, X: NDArray) -> Parts | None:
+        with single_threaded_blas():  # the same result for any number of threads
+            return _preferred(task, X) if self.safe else None
+
+    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: Parts | None) -> None:
         self.companion_: Companion | None = None
-        if not self.safe:
+        if choice is None:
             return
         first = [int(np.argmax(codes == code)) for code in range(task.n_classes)]
         rows, some = np.union1d(labeled_rows(codes, MOST_LABELS), first), evenly_spread(len(X), POINTS_CUT)
         with single_threaded_blas():  # the same result for any number of threads
             machine = fitted(linear(), X[rows], codes[rows])
-            parts = _preferred(task, X[codes != UNLABELED])
             own, others = self._scores(X[some]), linear_values(machine, X[some])
-        self.companion_ = Companion(machine, parts.per(own, others))
+        self.companion_ = Companion(machine, choice.per(own, others))
 
     def _scores(self, X: NDArray) -> NDArray:
         own = super()._scores(X)

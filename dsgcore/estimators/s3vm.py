@@ -11,12 +11,12 @@ from dsgcore.core.documented import documented
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, derived, like
 from dsgcore.estimators.binary import BinaryEstimator
-from dsgcore.estimators.out_of_core import values_of
-from dsgcore.estimators.safe import SafeEstimator
+from dsgcore.estimators.out_of_core import TrainingValues
+from dsgcore.estimators.safe import HeldOut, SafeEstimator
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
-from dsgcore.solver.model import Expansion
 from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.start import AUTOMATIC_START
 from dsgcore.solver.task import Task
 
 # Total weight of the unlabeled points, as a share of the total weight of the labeled points.
@@ -86,6 +86,7 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
 
+    start: str | None = like(AUTOMATIC_START)
     C: float = like(SemiSupervisedSVM, "C", default=5.0)
     C_star: float | None = like(SemiSupervisedSVM, "C_star")
     C_per: str = like(PER)
@@ -104,10 +105,10 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
         C_star = UNLABELED_PART * C if problem.C_star is None else problem.C_star * len(rows["unlabeled"])
         return derived(problem, C=C, C_star=C_star)
 
-    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        super()._place(task, codes, model)
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
+        super()._place(task, codes, values, choice)
         problem = task.problem
-        shift = problem.shift(values_of(model, task.X, task.rows["unlabeled"])) if problem.is_shifted else 0.0
+        shift = problem.shift(values.at(task.rows["unlabeled"])) if problem.is_shifted else 0.0
         self.shift_ = self._own_part * shift
 
     def _cut(self, f: NDArray) -> NDArray:

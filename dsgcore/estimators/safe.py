@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,14 +17,16 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
+from dsgcore.core.logistic import Fold, held_out_scores
 from dsgcore.core.metrics import accuracy_error, auc_error
 from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
-from dsgcore.estimators.out_of_core import POINTS_CUT, validated_points, values_of
+from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import UNLABELED
@@ -35,8 +38,8 @@ MOST_OF_CHOICE, MOST_LABELS = 600, 5000
 FOLDS = 5
 # The SVM that stands for a method with a hinge loss.
 COST, MOST_STEPS = 5.0, 20_000
-# Values at held-out rows, of a model that learns from the training rows: (train, held) -> (n_held,) or (n_held, K).
-Values = Callable[[NDArray, NDArray], NDArray]
+# Values at each fold's held-out rows, of models that learn from its training rows: (n_held,) or (n_held, K).
+Values = Callable[[Sequence[Fold]], list[NDArray]]
 
 
 class Parts(NamedTuple):
@@ -109,18 +112,23 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
         SAFE.check(self.safe)  # check before training
         return super()._learn(X, classes, codes, model)
 
-    def _place(self, task: Task, codes: NDArray, model: Expansion) -> None:
-        self.companion_: Companion | None = None
-        if self.safe and not self._is_part:
-            self.companion_ = self._companion(task, codes, model, self._held_out(task, codes).preferred)
+    def _choose(self, task: Task, codes: NDArray) -> HeldOut | None:
+        return self._held_out(task, codes) if self.safe and not self._is_part else None
 
-    def _companion(self, task: Task, codes: NDArray, model: Expansion, parts: Parts) -> Companion:
+    def _is_used(self, choice: HeldOut | None) -> bool:
+        return not self.safe or choice is None or choice.preferred.own > 0.0
+
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
+        self.companion_: Companion | None = None
+        if self.safe and choice is not None:
+            self.companion_ = self._companion(task, codes, values, choice.preferred)
+
+    def _companion(self, task: Task, codes: NDArray, values: TrainingValues, parts: Parts) -> Companion:
         rows = labeled_rows(codes, MOST_LABELS)
         some = evenly_spread(len(codes), POINTS_CUT)
         with single_threaded_blas():  # the same result for any number of threads
             machine = fitted(linear(is_ordered=self.is_ordered), np.asarray(task.X[rows], dtype=float), codes[rows])
-            own = values_of(model, task.X, some)
-            return Companion(machine, parts.per(own, linear_values(machine, np.asarray(task.X[some]))))
+            return Companion(machine, parts.per(values.at(some), linear_values(machine, np.asarray(task.X[some]))))
 
     def _held_out(self, task: Task, codes: NDArray) -> HeldOut:
         """Return both models' values at held-out labels. The unlabeled points have no part in it."""
@@ -129,8 +137,8 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
         with single_threaded_blas():
             K = task.kernel.matrix(X, X)
 
-            def own(train: NDArray, held: NDArray) -> NDArray:
-                return _own_values(task, K[np.ix_(train, train)], y[train], K[np.ix_(held, train)])
+            def own(folds: Sequence[Fold]) -> list[NDArray]:
+                return [_own_values(task, K[np.ix_(t, t)], y[t], K[np.ix_(held, t)]) for t, held in folds]
 
             return held_out(y, own, linear_on(X, y, is_ordered=self.is_ordered), is_ranking=self.is_ranking)
 
@@ -139,16 +147,20 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
         """The factor of the method's own values."""
         return 1.0 if self.companion_ is None else self.companion_.parts.own
 
-    def _scores(self, task: Task, model: Expansion, rows: NDArray) -> NDArray:
+    def _scores(self, task: Task, values: TrainingValues, rows: NDArray) -> NDArray:
         """Return the scores of training points, before the decision threshold."""
-        f = values_of(model, task.X, rows)
+        f = values.at(rows)
         return f if self.companion_ is None else self.companion_.score(f, task.X[rows])
 
     def _values(self, X: ArrayLike) -> NDArray:
-        f, companion = super()._values(X), self.companion_
+        check_is_fitted(self, "model_")
+        companion = self.companion_
         if companion is None or not companion.parts.linear:
-            return f
-        return companion.score(f, validated_points(self, X)).astype(f.dtype, copy=False)
+            return super()._values(X)
+        points = validated_points(self, X)
+        # A linear model that is used alone needs no other values.
+        f = super()._values(X) if companion.parts.own else np.zeros(len(points), dtype=self.model_.dtype)
+        return companion.score(f, points).astype(f.dtype, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +182,7 @@ class HeldOut:
     linear: NDArray
     is_ranking: bool
 
-    @property
+    @cached_property
     def preferred(self) -> Parts:
         """The model that the held-out labels clearly prefer to the mean of both; the mean if neither.
 
@@ -200,11 +212,11 @@ def held_out(y: NDArray, own: Values, linear: Values, *, is_ranking: bool) -> He
         warnings.simplefilter("ignore", UserWarning)  # a class with fewer labels than folds
         pairs = list(folds.split(y, y))
     try:
-        both = [(own(train, held), linear(train, held)) for train, held in pairs]
+        both = own(pairs), linear(pairs)
     except np.linalg.LinAlgError:  # huge kernel values
         return nothing
     order = np.argsort(np.concatenate([held for _, held in pairs]))
-    ours, theirs = (np.concatenate(parts)[order] for parts in zip(*both, strict=True))
+    ours, theirs = (np.concatenate(parts)[order] for parts in both)
     return HeldOut(y, ours, theirs, is_ranking) if np.isfinite(ours).all() else nothing
 
 
@@ -250,8 +262,18 @@ def linear(*, is_ordered: bool = False) -> Any:
 
 
 def linear_on(X: NDArray, y: NDArray, *, is_ordered: bool = False) -> Values:
-    """Return the linear model's values at some rows of points (n, d), after a fit to others."""
-    return lambda train, held: linear_values(fitted(linear(is_ordered=is_ordered), X[train], y[train]), X[held])
+    """Return the linear model's values at held-out rows of points (n, d), scaled by all of them."""
+    points = StandardScaler().fit_transform(X)
+    if is_ordered:
+        return lambda folds: [_ridge_values(points[train], y[train], points[held]) for train, held in folds]
+    return lambda folds: held_out_scores(points, y, folds, ridge=1.0)
+
+
+def _ridge_values(X: NDArray, y: NDArray, others: NDArray) -> NDArray:
+    """Return the values at other points of a ridge regression as scikit-learn's."""
+    centre = X.mean(axis=0)
+    moments = (X - centre).T @ (X - centre) + np.eye(X.shape[1])
+    return (others - centre) @ np.linalg.solve(moments, (X - centre).T @ (y - y.mean())) + y.mean()
 
 
 def linear_values(machine: Any, X: NDArray) -> NDArray:

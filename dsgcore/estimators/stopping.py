@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Checked, Parameter, integer, parameters_of_fields, real
+from dsgcore.core.parameters import AUTOMATIC, Checked, Parameter, Real, integer, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.solver.carried import Carried
 from dsgcore.solver.loop import Iterate
@@ -22,6 +22,22 @@ from dsgcore.solver.task import Task
 # Iterations between two checks of the averaged model (even, because half of it must begin a tail), and points for a
 # check.
 ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
+# The automatic tolerance of a fit from 0, of one that starts at a solution, and of one whose values nobody uses.
+TOL_FROM_0, TOL_STARTED, TOL_UNUSED = 0.02, 0.05, 1.0
+
+
+@dataclass(frozen=True)
+class Tolerance(Real):
+    """A tolerance, or 'auto': the one for the fit's start."""
+
+    def _words(self) -> str:
+        return f"{super()._words()}, {AUTOMATIC!r}"
+
+    def _checked(self, value: object) -> Any:
+        return AUTOMATIC if value == AUTOMATIC else super()._checked(value)
+
+
+TOL = Tolerance("tol", AUTOMATIC, low=0.0, high=1.0, optional=True)
 
 
 @documented
@@ -68,6 +84,11 @@ class StoppingCheck:
         """Values that the solver must update in each iteration."""
         return [self.points] if len(self.points.X) else []
 
+    def begin_at(self, start: Expansion) -> None:
+        """Compare the first mean with a start that is a solution already."""
+        if self.carried:
+            self.rule.scores = start.evaluate(self.points.X)
+
     def replay(self, model: Expansion) -> bool:
         """Process the iterations that a model has already, from the first one on; return True if it has converged."""
         is_settled = False
@@ -102,11 +123,11 @@ class StoppingCheck:
         self.rule.look((self.total - start) / tail_start(made), ITERATIONS_BETWEEN_LOOKS)
 
 
-def check_finite(task: Task, model: Expansion, name: str, *, is_done: bool) -> None:
-    """Raise DSGError if a run has ended early by itself, or if its values are not finite."""
+def check_finite(task: Task, model: Expansion, carried: list[Carried], name: str, *, is_done: bool) -> None:
+    """Raise DSGError if a run has ended early by itself, or if values are not finite: the carried ones, or some others."""
     with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
-        is_finite = np.isfinite(model.evaluate(task.X[:FEW_POINTS])).all()
-    if not is_finite or (len(model) < task.plan.n_iter and not is_done):
+        values = carried[0].values if carried else model.evaluate(task.X[:FEW_POINTS])
+    if not np.isfinite(values).all() or (len(model) < task.plan.n_iter and not is_done):
         or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
         raise DSGError(
             f"{name} diverged at iteration {len(model) + 1}: "

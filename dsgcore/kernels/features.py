@@ -156,6 +156,13 @@ def coefficients(block: NDArray) -> NDArray:
     return np.concatenate([r * np.cos(theta), r * np.sin(theta)]) * np.sqrt(block.shape[1])
 
 
+def block_of(alpha: NDArray) -> NDArray:
+    """Return the block of coefficients (2m,) as `coefficients` returns them."""
+    C, S = alpha.reshape(2, -1)
+    scale = alpha.dtype.type(len(C) ** -0.5)
+    return np.stack([np.hypot(C, S) * scale, np.arctan2(S, C) * alpha.dtype.type(0.5 / np.pi)])
+
+
 def explicit(X: NDArray, W: NDArray) -> NDArray:
     """Return phi(X) of shape (n, 2m), cosines first."""
     turns = X @ W

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
+from dsgcore.core.logistic import Fold, held_out_scores
 from dsgcore.core.sampling import evenly_spread
 
 # Candidate factors of the usual ridge, about the square root of ten apart.
@@ -19,8 +17,6 @@ FACTORS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 FOLDS = 4
 # Most labels and coordinates used for the choice. With more labels the ridge matters less.
 MOST_LABELS, FEWEST_LABELS, MOST_NUMBERS = 600, 200, 200_000
-# A choice between factors that are far apart needs no more accuracy.
-TOLERANCE, MOST_STEPS = 1e-2, 60
 
 
 def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
@@ -50,7 +46,7 @@ def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
 
     @cache
     def held_out(place: int) -> tuple[NDArray, int]:
-        said = [_losses(points, labels, train, held, 1.0 / FACTORS[place]) for train, held in folds]
+        said = _losses(points, labels, folds, FACTORS[place])
         return np.concatenate([losses for losses, _ in said]), sum(mistakes for _, mistakes in said)
 
     usual_place = FACTORS.index(1.0)
@@ -86,14 +82,15 @@ def _is_fit(y: NDArray, train: NDArray, held: NDArray) -> bool:
     return len(np.unique(y[train])) > 1 and bool(np.isin(y[held], y[train]).any())
 
 
-def _losses(X: NDArray, y: NDArray, train: NDArray, held: NDArray, C: float) -> tuple[NDArray, int]:
-    """Return the logistic losses of the held-out points, and the number of mistakes; unseen classes do not count."""
-    model = LogisticRegression(C=C, tol=TOLERANCE, max_iter=MOST_STEPS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X[train], y[train])
-    held = held[np.isin(y[held], model.classes_)]
-    with np.errstate(divide="ignore"):  # chances that underflow
-        chances = model.predict_log_proba(X[held])
-    right = np.searchsorted(model.classes_, y[held])
-    return -chances[np.arange(len(held)), right], int(np.count_nonzero(chances.argmax(axis=1) != right))
+def _losses(X: NDArray, y: NDArray, folds: list[Fold], ridge: float) -> list[tuple[NDArray, int]]:
+    """Return each fold's logistic losses of the held-out points, and the number of mistakes; unseen classes do not count."""
+    classes, codes = np.unique(y, return_inverse=True)
+    found = []
+    for (train, held), scores in zip(folds, held_out_scores(X, y, folds, ridge), strict=True):
+        if len(classes) == 2:
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        seen = np.isin(codes[held], codes[train])
+        right, scores = codes[held][seen], scores[seen]
+        losses = np.logaddexp.reduce(scores, axis=1) - scores[np.arange(len(right)), right]
+        found.append((losses, int(np.count_nonzero(scores.argmax(axis=1) != right))))
+    return found

@@ -182,13 +182,21 @@ class TailMean:
     prints a line.
     """
 
-    def __init__(self, task: MultiClassTask, *, tol: float | None, n_iter_no_change: int, verbose: int) -> None:
+    def __init__(
+        self,
+        task: MultiClassTask,
+        start: NDArray | None = None,
+        *,
+        tol: float | None,
+        n_iter_no_change: int,
+        verbose: int,
+    ) -> None:
         self.verbose = verbose
         self.n_iter, self.t = task.problem.n_iter, 0
         self.total = task.start()
         self._totals = {0: self.total.copy()}
         self._phi = task.X[evenly_spread(len(task.X), POINTS)]
-        self.rule = StoppingRule(tol, n_iter_no_change, self._phi @ self.total)
+        self.rule = StoppingRule(tol, n_iter_no_change, self._phi @ (self.total if start is None else start))
 
     def take(self, t: int, W: NDArray) -> bool:
         """Add the weights after iteration `t`; return True if the mean has converged."""

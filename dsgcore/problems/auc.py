@@ -13,7 +13,7 @@ from dsgcore.core import metrics
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import choice, flag, real
-from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
+from dsgcore.solver.problem import Problem, SourceQuadratic, Values, bound, two_class_rows
 
 # The three pair terms of the risk: source that should score higher, source that should score lower.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
@@ -167,6 +167,20 @@ class SemiSupervisedAUC(Problem):
             m = mean[source]
             Q += 2.0 * weight * (np.diag(m) - np.outer(m, m))
         return Q, l
+
+    def near_quadratic(self) -> SourceQuadratic:
+        """Return the risk, from the pairs' and the spread's weights."""
+        place = {source: s for s, source in enumerate(self.sources)}
+        spread, between, linear = np.zeros(3), np.zeros((3, 3)), np.zeros(3)
+        for pair in PAIRS:
+            (upper, lower), weight = (place[source] for source in pair), 2.0 * self._weight(pair)
+            spread[[upper, lower]] += weight
+            between[[upper, lower], [lower, upper]] += weight
+            linear[[upper, lower]] += [-weight, weight]
+        for source, weight in self._spread_weights().items():
+            spread[place[source]] += 2.0 * weight
+            between[place[source], place[source]] += 2.0 * weight
+        return SourceQuadratic(spread, between, linear)
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the AUC, counting ties as one half."""

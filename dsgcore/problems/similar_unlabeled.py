@@ -13,7 +13,7 @@ from scipy.special import expit
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean
 from dsgcore.core.parameters import ParameterError, choice, real
-from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, rows_where
+from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, SourceQuadratic, Values, rows_where
 
 SIMILAR = "similar"
 # The risk divides by 2 prior - 1. At this distance from one half, noise is amplified five hundred times.
@@ -214,6 +214,13 @@ class SimilarUnlabeled(Problem):
         scale = 1.0 / (2.0 * self.prior - 1.0)
         linear = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
         return np.diag(0.5 * mean["unlabeled"]), linear
+
+    def near_quadratic(self) -> SourceQuadratic | None:
+        """Return the risk; None if `quadratic` returns None."""
+        if self.loss != "squared" or self.correction != "identity":
+            return None
+        linear = np.array([-self.similar_prior, 0.5]) / (2.0 * self.prior - 1.0)
+        return SourceQuadratic(np.array([0.0, 0.5]), np.zeros((2, 2)), linear)
 
     def baseline(self) -> Self:
         """Return the problem without the correction. Without the unlabeled points no problem would be left."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
@@ -16,6 +17,26 @@ UNLABELED = -1
 ROWS_AT_ONCE = 2**20
 Values = Mapping[str, NDArray]
 Fact = TypeVar("Fact")
+
+
+@dataclass(frozen=True, eq=False)
+class SourceQuadratic:
+    """Quadratic risk in which the points of a source count alike.
+
+    With v_s the values at the points of source s, it is
+    sum_s spread_s mean(v_s^2) / 2 - sum_st between_st mean(v_s) mean(v_t) / 2 + sum_s linear_s mean(v_s) + constant.
+
+    Attributes
+    ----------
+    spread, linear : ndarray of shape (S,)
+        In the order of `Problem.sources`; no spread is negative.
+    between : ndarray of shape (S, S)
+        Symmetric.
+    """
+
+    spread: NDArray
+    between: NDArray
+    linear: NDArray
 
 
 class ProblemError(DSGError):
@@ -159,9 +180,9 @@ class Problem(Setting, Protocol):
         """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None if it is not quadratic."""
         return None
 
-    def near_quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
-        """Return Q and l of the risk, or of a quadratic risk near it, with which a run can begin."""
-        return self.quadratic(rows, n)
+    def near_quadratic(self) -> SourceQuadratic | None:
+        """Return the risk, or a quadratic risk near it with which a run can begin; None if there is none."""
+        return None
 
 
 def unlabeled_rows(is_unlabeled: NDArray) -> NDArray:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.parameters import Choice
+from dsgcore.core.parameters import AUTOMATIC, Choice
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.kernels import features
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Change
 from dsgcore.solver.task import Task
 
-START = Choice("start", None, options=("exact",), optional=True).called(
+EXACT = "exact"
+START = Choice("start", None, options=(EXACT,), optional=True).called(
     "Start", "Where the run starts: the exact solution for some points, or 0."
 )
-# Times as many features as in another iteration, and points of all sources together.
-MORE_FEATURES, POINTS = 8, 768
-# The points are those that so many first iterations visit. So a run on files reads no others.
-ITERATIONS = 12
+# 'auto' is the exact solution if these parameters have their default values. With a small ridge and a narrow kernel, the
+# exact solution on a few features is far from the kernel's, and a run would not forget it.
+OF_AUTOMATIC_START = ("kernel", "sigma", "lam", "C")
+AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
+# Times as many features as in another iteration, but no more than MOST_FEATURES unless one iteration has them.
+MORE_FEATURES, MOST_FEATURES = 8, 512
+# Most points of all sources together. They are points that so many first iterations visit, so a run on files reads no
+# others.
+POINTS, ITERATIONS = 1536, 12
 
 
 def plan_start(task: Task, start: str | None) -> bool:
@@ -29,43 +38,51 @@ def plan_start(task: Task, start: str | None) -> bool:
     """
     if start is None or task.kernel.feature_map is not features:
         return False
-    nothing = dict.fromkeys(task.rows, np.zeros(1, dtype=int))
-    if task.problem.near_quadratic(nothing, 1) is None:
+    if task.problem.near_quadratic() is None:
         return False
     m = task.plan.n_features
-    task.plan.changes += [Change(1, "n_features", MORE_FEATURES * m), Change(2, "n_features", m)]
+    more = max(m, min(MORE_FEATURES * m, MOST_FEATURES))
+    task.plan.changes += [Change(1, "n_features", more), Change(2, "n_features", m)]
     return True
 
 
 def begin(task: Task, model: Expansion) -> None:
     """Append the first iteration to an empty model: the minimiser for some points, in the space of its features."""
-    most = max(1, POINTS // len(task.rows))
-    taken = {source: own[evenly_spread(len(own), most)] for source, own in _visited(task).items()}
-    ends = np.cumsum([0, *map(len, taken.values())])
-    rows = {source: np.arange(ends[i], ends[i + 1]) for i, source in enumerate(taken)}
-    X = features.as_points(task.X[np.concatenate(list(taken.values()))], task.dtype)
     step = task.plan.at(1)
     W = model.frequencies(1, step.n_features)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        a = _exact(task, X, W, rows).astype(task.dtype)
-        model.append(features.accumulate(X, a, W, -1.0), step.decay)
+        alpha = _exact(task, W).astype(task.dtype)
+        model.append(features.block_of(alpha), step.decay)
 
 
-def _visited(task: Task) -> dict[str, NDArray]:
-    """Return the rows of each source that the first iterations visit, in ascending order."""
+def _points(task: Task) -> Iterator[NDArray]:
+    """Yield points of each source that the first iterations visit."""
     batches = [task.batch(t) for t in range(1, ITERATIONS + 1)]
-    return {source: np.unique(np.concatenate([batch[source] for batch in batches])) for source in task.rows}
+    for source in task.rows:
+        visited = np.unique(np.concatenate([batch[source] for batch in batches]))
+        rows = visited[evenly_spread(len(visited), max(1, POINTS // len(task.rows)))]
+        yield features.as_points(task.X[rows], task.dtype)
 
 
-def _exact(task: Task, X: NDArray, W: NDArray, rows: dict[str, NDArray]) -> NDArray:
-    """Return the points' weights a, with f = sum_i a_i phi(x_i)' phi: (Q K + lam) a = -l; zeros if that fails."""
-    found = task.problem.near_quadratic(rows, len(X))
+def _exact(task: Task, W: NDArray) -> NDArray:
+    """Return the coefficients of the features (2m,) that minimise the objective; zeros if there are none.
+
+    With the features' means Psi (S, 2m) over the sources, and their second moments weighted by the spread's weights d,
+    they solve (sum_s d_s mean_s phi phi' - Psi' B Psi + lam) alpha = -Psi' l.
+    """
+    found = task.problem.near_quadratic()
     assert found is not None
-    phi = features.explicit(X, W)
-    system = found[0] @ (phi @ phi.T).astype(float)
-    system[np.diag_indices(len(X))] += task.plan.lam
+    parts, means = [], []
+    for weight, X in zip(found.spread, _points(task), strict=True):
+        phi = features.explicit(X, W)
+        means.append(phi.mean(axis=0))
+        if weight:
+            parts.append(phi * task.dtype.type((weight / len(phi)) ** 0.5))
+    Psi, phi = np.array(means, dtype=float), np.concatenate(parts)
+    system = (phi.T @ phi).astype(float) - Psi.T @ found.between @ Psi
+    system[np.diag_indices(len(system))] += task.plan.lam
     try:
-        a = np.linalg.solve(system, -found[1])
+        alpha = np.linalg.solve(system.astype(task.dtype), (-Psi.T @ found.linear).astype(task.dtype))
     except np.linalg.LinAlgError:  # without a ridge
-        return np.zeros(len(X))
-    return a if np.isfinite(a).all() else np.zeros(len(X))
+        return np.zeros(len(system))
+    return alpha if np.isfinite(alpha).all() else np.zeros(len(system))

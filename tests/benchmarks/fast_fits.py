@@ -1,10 +1,12 @@
 """Time of a small default fit: its parts, the peers' time, and scores against a fit that starts at 0.
 
-    python tests/benchmarks/fast_fits.py parts times scores --seeds 20 --rows rows.jsonl
+    python tests/benchmarks/fast_fits.py parts times
+    python tests/benchmarks/fast_fits.py fits --n 4000 --labels 1000 --seeds 20 --rows now.jsonl --before before.jsonl
 
 `parts` splits the seconds of a fit on made points. A call's time is its own, without the calls inside that are also
-counted. `times` compares fits on real sets with scikit-learn's on the same labeled points. `scores` compares two fits
-with the same seed and split. Rows of `scores` that are in the file already are not measured again.
+counted. `times` compares fits on real sets with scikit-learn's on the same labeled points. `fits` keeps the scores of
+default fits in a file. Rows that are in it already are not measured again. With PYTHONPATH on another state of the
+project it writes the file that `--before` compares with: the same seeds and splits.
 
 Sets: the folder that DSGLAB_DATA names, and those of scikit-learn. All work has one thread, and times are CPU seconds.
 """
@@ -13,9 +15,11 @@ from __future__ import annotations
 
 import time
 import warnings
+from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -30,8 +34,9 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from dsgcore.core.metrics import mean_half_width
+
 KINDS = {"QSGS2AUC": BINARY, "TSGS3VM": BINARY, "TSGSU": PAIRS, "QS3ORAO": ORDINAL, "PS3VT": MULTICLASS}
-FROM_ZERO, STARTED = {"start": None, "tol": 0.02}, {"start": "exact", "tol": 0.05}
 COUNTED = {
     "draws": (
         "dsgcore.solver.task.drawn_rows",
@@ -174,14 +179,11 @@ def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - begun, result
 
 
-def _splits(n: int, seed: int, kinds: set[str]) -> Iterator[tuple[str, str, Split]]:
+def _splits(n: int, seed: int, kinds: set[str], labels: int | None = None) -> Iterator[tuple[str, str, Split]]:
+    scaling = ("standardised", "to [0, 1]")[seed % 2]
     for source in sources(data_file("").parent):
         if source.kind in kinds:
-            yield (
-                source.kind,
-                source.name,
-                drawn(source, seed=seed, n=n, scaling=("standardised", "to [0, 1]")[seed % 2]),
-            )
+            yield source.kind, source.name, drawn(source, seed=seed, n=n, scaling=scaling, n_labeled=labels)
 
 
 def times_table() -> str:
@@ -190,75 +192,57 @@ def times_table() -> str:
     for name, kind in KINDS.items():
         for n in (1000, 4000):
             found = np.array([_times(name, *given) for given in _splits(n, 0, {kind})])
-            zero, started, svc, logistic = np.median(found, axis=0)
             limits = np.maximum(3 * found[:, 2], 0.1)
-            is_met = f"{np.count_nonzero(found[:, 1] <= limits)} of {len(found)}"
-            rows.append(
-                [name, f"{n:,}", *(f"{s:.3f}" for s in (zero, started, svc, logistic)), f"{started / svc:.1f}", is_met]
-            )
-    head = [
-        "estimator",
-        "n",
-        "fit from 0",
-        "fit started",
-        "SVC",
-        "logistic regression",
-        "started / SVC",
-        "sets within the aim",
-    ]
+            is_met = f"{np.count_nonzero(found[:, 0] <= limits)} of {len(found)}"
+            rows.append([name, f"{n:,}", *(f"{s:.3f}" for s in np.median(found, axis=0)), is_met])
+    head = ["estimator", "n", "fit", "predict", "SVC", "logistic regression", "sets within the aim"]
     return table(head, rows)
 
 
 def _times(name: str, kind: str, _: str, split: Split) -> list[float]:
     labeled = split.y >= 0
     y = split.y[labeled] if kind != PAIRS else np.arange(labeled.sum()) % 2
-    both = ({}, {}) if name == "PS3VT" else (FROM_ZERO, STARTED)
-    ours = [lambda g=given: make(name, 0, split.prior).set_params(**g).fit(split.X, split.y) for given in both]
-    peers = [lambda m=m: m.fit(split.X[labeled], y).predict(split.X_test) for m in (SVC(), LogisticRegression())]
-    return [min(_timed(work)[0] for _ in range(2)) for work in (*ours, *peers)]
+    own, few = make(name, 0, split.prior).fit(split.X, split.y), split.X_test[: len(split.X)]
+    ours = (lambda: make(name, 0, split.prior).fit(split.X, split.y), lambda: own.predict(few))
+    peers = [lambda m=m: m.fit(split.X[labeled], y).predict(few) for m in (SVC(), LogisticRegression())]
+    return [min(_timed(work)[0] for _ in range(3)) for work in (*ours, *peers)]
 
 
-def scores_table(seeds: int, file: Path | None) -> str:
-    """Return the mean differences between default fits and fits that start at 0, with half of a 95 % interval."""
-    held = read_rows(file)
+def fits_table(asked: Namespace) -> str:
+    """Fit with default arguments, keep the rows, and return their means, or the paired differences from earlier rows."""
+    held = read_rows(asked.rows)
     done = {(row["name"], row["set"], row["seed"]) for row in held}
-    for seed in range(seeds):
-        for kind, name, split in _splits(1000, seed, set(KINDS.values()) - {MULTICLASS}):
+    for seed in range(asked.seeds):
+        for kind, name, split in _splits(asked.n, seed, set(KINDS.values()), asked.labels):
             for estimator in (e for e, of in KINDS.items() if of == kind and (e, name, seed) not in done):
-                held.append(_compared(estimator, kind, name, seed, split))
-                keep_rows(file, held[-1:])
-    return _summary(held)
+                seconds, model = _timed(partial(make(estimator, seed, split.prior).fit, split.X, split.y))
+                row = {"name": estimator, "set": name, "seed": seed, "seconds": seconds, "n_iter": model.n_iter_}
+                held.append({**row, **evaluated(model, split, kind)})
+                keep_rows(asked.rows, held[-1:])
+    return _summary(held, read_rows(asked.before) if asked.before else held)
 
 
-def _compared(estimator: str, kind: str, name: str, seed: int, split: Split) -> dict[str, Any]:
-    row: dict[str, Any] = {"name": estimator, "set": name, "seed": seed}
-    for key, given in (("from 0", FROM_ZERO), ("started", STARTED)):
-        model = make(estimator, seed, split.prior).set_params(**given)
-        seconds, _ = _timed(lambda m=model: m.fit(split.X, split.y))
-        row[key] = {"seconds": seconds, "n_iter": model.n_iter_, **evaluated(model, split, kind)}
-    return row
-
-
-def _summary(held: list[dict[str, Any]]) -> str:
-    rows = []
-    for estimator, name in dict.fromkeys((row["name"], row["set"]) for row in held):
-        own = [row for row in held if (row["name"], row["set"]) == (estimator, name)]
-        score = "AUC" if estimator == "QSGS2AUC" else list(own[0]["started"])[-1 if estimator != "TSGS3VM" else 2]
-        gain = np.array([row["started"][score] - row["from 0"][score] for row in own])
-        half = 1.96 * gain.std(ddof=1) / len(gain) ** 0.5 if len(gain) > 1 else np.nan
+def _summary(held: list[dict[str, Any]], before: list[dict[str, Any]]) -> str:
+    earlier, rows = {(row["name"], row["set"], row["seed"]): row for row in before}, []
+    for name, data in dict.fromkeys((row["name"], row["set"]) for row in held):
+        own = [row for row in held if (row["name"], row["set"]) == (name, data)]
+        pairs = [(earlier[name, data, row["seed"]], row) for row in own if (name, data, row["seed"]) in earlier]
+        score = {"QSGS2AUC": "AUC", "QS3ORAO": "mean AUC"}.get(name, "accuracy")
+        gain = np.array([now[score] - then[score] for then, now in pairs])
         means = [
-            np.mean([row[key][what] for row in own]) for what in ("n_iter", "seconds") for key in ("from 0", "started")
+            np.mean([row[what] for row in side]) for what in ("n_iter", "seconds") for side in zip(*pairs, strict=True)
         ]
         cells = f"{means[0]:.0f} → {means[1]:.0f}", f"{means[2]:.2f} → {means[3]:.2f}"
-        rows.append([estimator, name, len(own), score, f"{gain.mean():+.2f} ± {half:.2f}", *cells])
-    return table(["estimator", "set", "seeds", "score", "started less from 0", "iterations", "CPU s"], rows)
+        interval = f"{gain.mean():+.2f} ± {mean_half_width(gain):.2f}"
+        rows.append([name, data, len(pairs), score, interval, *cells])
+    return table(["estimator", "set", "seeds", "score", "now less before", "iterations", "CPU s"], rows)
 
 
 def main() -> None:
     """Measure what the command line asks for."""
-    asked = command_line(__doc__, ("parts", "times", "scores"), seeds=20, rows=Path)
+    asked = command_line(__doc__, ("parts", "times", "fits"), seeds=20, n=1000, labels=int, rows=Path, before=Path)
     warnings.simplefilter("ignore")
-    work = {"parts": parts_table, "times": times_table, "scores": lambda: scores_table(asked.seeds, asked.rows)}
+    work = {"parts": parts_table, "times": times_table, "fits": lambda: fits_table(asked)}
     show("\n\n".join([machine(), *(work[what]() for what in asked.what)]))
 
 

@@ -1,0 +1,178 @@
+"""Logistic regressions that share their points: the folds of a choice are solved together, as one problem.
+
+A fit of scikit-learn's model to 200 points takes milliseconds around a tenth of a millisecond of arithmetic. A choice by
+held-out labels needs one for each fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
+TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-6, 30, 40, 0.1
+# A step is halved so many times at most.
+MOST_HALVINGS = 20
+# Curvature of the loss, as a share of the points' second moments; any positive number gives the same solution.
+CURVATURE = 0.15
+# Directions in which the points vary by a smaller share of the largest variance are left out.
+FLAT = 1e-12
+
+
+Fold = tuple[NDArray, NDArray]
+
+
+def held_out_scores(X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float) -> list[NDArray]:
+    """Return the scores at each fold's held-out points, by a logistic regression on its training points.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        Classes.
+    folds : sequence of (train, held)
+        Rows.
+    ridge : float, > 0
+        As in `logistic_scores`. scikit-learn's C is its inverse.
+
+    Returns
+    -------
+    list of ndarray of shape (n_held,) or (n_held, K)
+        For two classes the second one's score.
+    """
+    classes, codes = np.unique(y, return_inverse=True)
+    own = np.eye(len(classes))[codes] if len(classes) > 2 else codes[:, None].astype(float)
+    weights = np.zeros((len(X), len(folds)))
+    for g, (train, _) in enumerate(folds):
+        weights[train, g] = 1.0
+    scores = logistic_scores(X, np.repeat(own[:, None], len(folds), axis=1), weights, ridge)
+    found = [scores[held, g] for g, (_, held) in enumerate(folds)]
+    return found if len(classes) > 2 else [values[:, 0] for values in found]
+
+
+def logistic_scores(X: NDArray, targets: NDArray, weights: NDArray, ridge: float) -> NDArray:
+    """Return the scores of all points by logistic regressions on weighted points, one for each set of weights.
+
+    Each minimises sum_i weights_i loss_i + (ridge / 2) ||w||^2, with an intercept that the ridge leaves alone.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    targets : ndarray of shape (n, G, k)
+        Targets between 0 and 1. With k = 1 the loss is the logistic one. With more, each point's targets add up to 1,
+        and the loss is the multinomial one.
+    weights : ndarray of shape (n, G)
+        The points' weights in each of the G regressions, such as 0 for a held-out point.
+    ridge : float, > 0
+
+    Returns
+    -------
+    ndarray of shape (n, G, k)
+    """
+    return _solved(_principal(X)[0], targets, weights, ridge)[1]
+
+
+def logistic_weights(X: NDArray, targets: NDArray, weights: NDArray, ridge: float) -> tuple[NDArray, NDArray]:
+    """Return the coefficients (d, G, k) and the intercepts (G, k) behind `logistic_scores`."""
+    points, basis = _principal(X)
+    W, _ = _solved(points, targets, weights, ridge)
+    coef = np.einsum("dq,qgk->dgk", basis, W[:-1])
+    return coef, W[-1] - np.einsum("d,dgk->gk", X.mean(axis=0), coef)
+
+
+def _solved(points: NDArray, targets: NDArray, weights: NDArray, ridge: float) -> tuple[NDArray, NDArray]:
+    """Return the weights and the scores by Newton's method, for centred points and a column of ones."""
+    W = np.zeros((points.shape[1], *targets.shape[1:]))
+    ridges = np.full((len(W), 1, 1), ridge)
+    ridges[-1] = 0.0
+    moments = np.einsum("ij,ij->j", points, points)[:, None, None] * weights.mean(axis=0)[:, None]
+    scale = 1.0 / (CURVATURE * moments + ridges)
+    scores = np.zeros(targets.shape)
+    objective = _objective(scores, targets, weights)
+    for _ in range(MOST_STEPS):
+        chances = _chances(scores)
+        gradient = _sums(points, weights[..., None] * (chances - targets)) + ridges * W
+        if np.abs(gradient).max() <= TOLERANCE * len(points):
+            break
+        step = _newton_step(points, gradient, chances, weights, ridges, scale)
+        moved, size = _scores(points, step), np.ones((targets.shape[1], 1))
+        for _ in range(MOST_HALVINGS):
+            tried = W + size * step
+            reached = _objective(scores + size * moved, targets, weights) + _dots(ridges * tried, tried) / 2.0
+            is_worse = reached > objective + 1e-12 * np.abs(objective)
+            if not is_worse.any():
+                break
+            size[is_worse] /= 2.0
+        W, scores, objective = tried, scores + size * moved, reached
+    return W, scores
+
+
+def _principal(X: NDArray) -> tuple[NDArray, NDArray]:
+    """Return centred points in their principal directions with a column of ones, and the directions (d, q)."""
+    centred = X - X.mean(axis=0)
+    is_wide = X.shape[1] > len(X)
+    values, V = np.linalg.eigh(centred @ centred.T if is_wide else centred.T @ centred)
+    kept = values > FLAT * max(float(values[-1]), np.finfo(float).tiny)
+    basis = centred.T @ (V[:, kept] / np.sqrt(values[kept])) if is_wide else V[:, kept]
+    return np.column_stack([centred @ basis, np.ones(len(X))]), basis
+
+
+def _scores(points: NDArray, W: NDArray) -> NDArray:
+    return (points @ W.reshape(len(W), -1)).reshape(len(points), *W.shape[1:])
+
+
+def _sums(points: NDArray, U: NDArray) -> NDArray:
+    return (points.T @ U.reshape(len(U), -1)).reshape(points.shape[1], *U.shape[1:])
+
+
+def _dots(A: NDArray, B: NDArray) -> NDArray:
+    return np.einsum("igk,igk->g", A, B)
+
+
+def _chances(scores: NDArray) -> NDArray:
+    """Return the classes' probabilities."""
+    if scores.shape[-1] == 1:
+        return 1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0)))
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares /= shares.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def _objective(scores: NDArray, targets: NDArray, weights: NDArray) -> NDArray:
+    """Return each regression's weighted loss, of shape (G,)."""
+    if scores.shape[-1] == 1:
+        losses = np.logaddexp(0.0, scores[..., 0]) - targets[..., 0] * scores[..., 0]
+    else:
+        top = scores.max(axis=-1)
+        losses = top + np.log(np.exp(scores - top[..., None]).sum(axis=-1)) - (targets * scores).sum(axis=-1)
+    return np.einsum("ig,ig->g", weights, losses)
+
+
+def _newton_step(
+    points: NDArray, gradient: NDArray, chances: NDArray, weights: NDArray, ridges: NDArray, scale: NDArray
+) -> NDArray:
+    """Return minus the Hessian's inverse times the gradient, by preconditioned conjugate gradients in all regressions."""
+    weighted = weights[..., None] * chances
+
+    def curved(P: NDArray) -> NDArray:
+        Z = _scores(points, P)
+        Z = Z * (1.0 - chances) if Z.shape[-1] == 1 else Z - np.einsum("igk,igk->ig", chances, Z)[..., None]
+        return _sums(points, weighted * Z) + ridges * P
+
+    step, rest = np.zeros_like(gradient), -gradient
+    scaled = scale * rest
+    direction, size = scaled, _dots(rest, scaled)
+    enough = INNER**2 * size
+    for _ in range(MOST_INNER):
+        H = curved(direction)
+        length = size / np.maximum(_dots(direction, H), np.finfo(float).tiny)
+        step = step + length[:, None] * direction
+        rest = rest - length[:, None] * H
+        scaled = scale * rest
+        before, size = size, _dots(rest, scaled)
+        if (size <= enough).all():
+            break
+        direction = scaled + (size / np.maximum(before, np.finfo(float).tiny))[:, None] * direction
+    return step

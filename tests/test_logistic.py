@@ -1,0 +1,61 @@
+"""Logistic regressions on folds of the same points, against scikit-learn's."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from dsgcore.core.logistic import held_out_scores, logistic_scores
+
+
+def points(n, d, k, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    return rng.normal(size=(n, d)) * rng.uniform(0.1, 5.0, d) + 2.0 + np.eye(k, d)[y], y
+
+
+def folds_of(n):
+    fold = np.arange(n) // 2 % 4
+    return [(np.flatnonzero(fold != g), np.flatnonzero(fold == g)) for g in range(4)]
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(80, 5, 2), (120, 7, 3), (60, 90, 2), (60, 90, 4)])
+@pytest.mark.parametrize("ridge", [0.05, 1.0, 30.0])
+def test_each_fold_is_scikit_learns_fit_to_its_training_points(n, d, k, ridge):
+    X, y = points(n, d, k)
+    folds = folds_of(n)
+    for (train, held), scores in zip(folds, held_out_scores(X, y, folds, ridge), strict=True):
+        peer = LogisticRegression(C=1.0 / ridge, tol=1e-9, max_iter=10_000).fit(X[train], y[train])
+        expected = peer.decision_function(X[held])
+        if k > 2:
+            scores, expected = (v - v.mean(axis=1, keepdims=True) for v in (scores, expected))
+        np.testing.assert_allclose(scores, expected, atol=0.02 * np.abs(expected).max())
+
+
+def test_the_derivative_is_0_at_the_solution():
+    X, y = points(90, 4, 3)
+    weights, targets = np.random.default_rng(1).uniform(size=(90, 2)), np.repeat(np.eye(3)[y][:, None], 2, axis=1)
+    scores = logistic_scores(X, targets, weights, 0.5)
+    A = np.column_stack([X, np.ones(90)])
+    for g in range(2):
+        W = np.linalg.lstsq(A, scores[:, g], rcond=None)[0]
+        np.testing.assert_allclose(A @ W, scores[:, g], atol=1e-9)
+        chances = np.exp(scores[:, g]) / np.exp(scores[:, g]).sum(axis=1, keepdims=True)
+        slope = A.T @ (weights[:, g, None] * (chances - targets[:, g])) + 0.5 * np.vstack([W[:-1], np.zeros(3)])
+        assert np.abs(slope).max() < 1e-4 * 90 * np.abs(X).max()
+
+
+def test_a_class_that_no_training_point_has_is_never_likely():
+    X, y = points(60, 3, 3)
+    train = np.flatnonzero(y < 2)
+    (scores,) = held_out_scores(X, y, [(train, np.arange(60))], 1.0)
+    assert np.isfinite(scores).all()
+    assert (scores.argmax(axis=1) < 2).all()
+
+
+def test_points_that_a_plane_separates_and_equal_points_give_finite_scores():
+    X = np.linspace(-1.0, 1.0, 20)[:, None]
+    y = (X[:, 0] > 0.0).astype(int)
+    (separated,) = held_out_scores(1e3 * X, y, [(np.arange(20), np.arange(20))], 1e-6)
+    assert ((separated > 0) == y).all()
+    (equal,) = held_out_scores(np.ones((20, 2)), y, [(np.arange(15), np.arange(15, 20))], 1.0)
+    np.testing.assert_allclose(equal, np.log(5 / 10), atol=1e-3)
