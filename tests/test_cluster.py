@@ -65,9 +65,9 @@ def task_of(points, **parameters):
     kept = []
 
     class Kept(QSGS2AUC):
-        def _run(self, task, model):
+        def _run(self, task, model, *, is_used):
             kept.append(task)
-            return super()._run(task, model)
+            return super()._run(task, model, is_used=is_used)
 
     Kept(**{**SMALL, **parameters}).fit(*points)
     return kept[0]

@@ -18,6 +18,7 @@ from sklearn.svm import SVC
 
 from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
 from dsgcore.multiclass import task as task_module
+from dsgcore.multiclass.exact import smooth_minimiser
 from dsgcore.multiclass.features import LazyFeatures
 from dsgcore.multiclass.held_out import FACTORS, FOLDS, held_out_factor
 from dsgcore.multiclass.loop import TailMean, descend, train
@@ -51,24 +52,26 @@ def test_the_average_is_the_mean_of_the_naive_twins_second_half(points, n_iter):
     np.testing.assert_allclose(tail.mean, np.mean(Ws[n_iter // 2 :], axis=0), rtol=1e-10, atol=1e-14)
 
 
-def test_an_average_that_ends_early_is_that_of_the_iterations_made(points):
+@each("start", [None, "exact"])
+def test_an_average_that_ends_early_is_that_of_the_iterations_made(points, start):
     X, y = points
-    model = PS3VT(tol=0.2, n_iter=5000, random_state=4).fit(X, y)
-    assert 400 <= model.n_iter_ < 5000
+    model = PS3VT(tol=0.2, n_iter=5000, random_state=4, start=start).fit(X, y)
+    assert (400 if start is None else 200) <= model.n_iter_ < 5000
     task = make_task(replace(model.problem_, n_iter=model.n_iter_), X, y, 4)
-    tail = np.mean([i.W for i in descend(task)][model.n_iter_ // 2 :], axis=0)
+    tail = np.mean([i.W for i in descend(task, start and smooth_minimiser(task))][model.n_iter_ // 2 :], axis=0)
     W = task.plain(tail)
     np.testing.assert_allclose(model.coef_, W[:-1].T, rtol=1e-10)
     np.testing.assert_allclose(model.intercept_, W[-1], rtol=1e-9)
-    shorter = PS3VT(tol=None, n_iter=model.n_iter_, random_state=4).fit(X, y)
+    shorter = PS3VT(tol=None, n_iter=model.n_iter_, random_state=4, start=start).fit(X, y)
     np.testing.assert_allclose(shorter.coef_, model.coef_, rtol=1e-12)
 
 
-def test_without_an_average_the_last_iterate_is_returned(points):
+@each("start", [None, "exact"])
+def test_without_an_average_the_last_iterate_is_returned(points, start):
     X, y = points
-    model = PS3VT(average=None, tol=None, n_iter=30, random_state=4).fit(X, y)
+    model = PS3VT(average=None, tol=None, n_iter=30, random_state=4, start=start).fit(X, y)
     task = make_task(model.problem_, X, y, 4)
-    *_, last = descend(task)
+    *_, last = descend(task, start and smooth_minimiser(task))
     np.testing.assert_allclose(model.coef_, task.plain(last.W)[:-1].T, rtol=1e-12)
 
 
@@ -160,6 +163,21 @@ def test_with_the_weights_of_a_logistic_regression_it_is_one(points, C):
     np.testing.assert_allclose(
         model.intercept_ - model.intercept_.mean(), peer.intercept_ - peer.intercept_.mean(), atol=1e-3
     )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("tau_I", [0.0, 1e-3])
+def test_a_run_starts_where_the_objective_without_the_pull_is_smallest(points, n_classes, tau_I):
+    X, y = points
+    few = np.where(np.arange(len(y)) < 60, np.minimum(y, n_classes - 1), -1)
+    task = make_task(MultiClass(lam=0.02, tau_I=tau_I, tau_S=0.0, fit_intercept=True, loss="logistic"), X, few, 0)
+    W = smooth_minimiser(task)
+    lowest, rng = sum(task.terms(W).values()), np.random.default_rng(0)
+    for size in (1e-3, 1e-1):
+        others = [sum(task.terms(W + size * rng.normal(size=W.shape)).values()) for _ in range(20)]
+        assert min(others) > lowest
+    gradient = task.problem.smooth_terms(W, task.X, task.y, task.M)[1]
+    assert np.abs(gradient).max() < 1e-4
 
 
 def losses_held_out(X, y):

@@ -87,6 +87,19 @@ def test_a_linear_model_alone_has_its_own_ranking_and_classes(cls, monkeypatch):
         assert (model.predict(X) == g.predict(X)).all()
 
 
+@each("cls", (*BOTH, PS3VT))
+def test_a_fit_that_nothing_uses_ends_at_its_first_check_and_is_not_evaluated(cls, monkeypatch):
+    monkeypatch.setattr(HeldOut, "preferred", LINEAR)
+    X, _, few = linear()
+    model = cls(random_state=0).fit(X, few)
+    assert model.n_iter_ == (200 if cls is PS3VT else 50)
+    assert cls(random_state=0, tol=None, n_iter=400).fit(X, few).n_iter_ == 400
+    expected = model.decision_function(X)
+    if cls is not PS3VT:
+        monkeypatch.setattr(type(model.model_), "evaluate", None)
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+
+
 def test_the_linear_model_is_preferred_where_a_kernel_does_not_suit():
     X, y, _ = linear(n=600)
     few = np.where(np.arange(600) < 200, y, -1)
@@ -103,7 +116,7 @@ def test_it_loses_neither_to_the_method_nor_to_the_linear_model(cls):
         for seed in range(4):
             X, y, few = make(seed=seed)
             held, known = few == -1, few != -1
-            given = SMALL | {"n_iter": 100, "random_state": seed}
+            given = SMALL | {"n_iter": 100, "n_features": 64, "random_state": seed}
             safe, plain = (cls(**given, safe=is_safe).fit(X, few) for is_safe in (True, False))
             logistic = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[known], y[known])
             scores = [roc_auc_score(y[held], m.decision_function(X[held])) for m in (safe, plain, logistic)]

@@ -34,9 +34,10 @@ def squared(task, f):
     return sum(weight[s] * np.mean(0.5 * (1.0 - y[s] * f[s]) ** 2) for s in y)
 
 
+@each("n", [40, 136])
 @each("name", ["auc", "s3vm", "similar_unlabeled", "ordinal"])
-def test_the_first_iteration_minimises_the_objective_on_its_features(name):
-    task = task_of(name, **({"correction": "identity", "prior": 0.7} if name == "similar_unlabeled" else {}))
+def test_the_first_iteration_minimises_the_objective_on_its_features(name, n):
+    task = task_of(name, n, **({"correction": "identity", "prior": 0.7} if name == "similar_unlabeled" else {}))
     model = task.new_model()
     assert plan_start(task, "exact")
     begin(task, model)
@@ -73,6 +74,35 @@ def test_a_run_without_an_exact_solution_starts_at_0(given):
     np.testing.assert_array_equal(*values)
 
 
+@each("name", ["auc", "similar_unlabeled", "ordinal"])
+def test_the_weights_of_the_sources_give_the_matrix_of_the_risk(name):
+    task = task_of(
+        name, **({"correction": "identity", "prior": 0.7} if name == "similar_unlabeled" else {"gamma": 0.3})
+    )
+    n, found = len(task.X), task.problem.near_quadratic()
+    M = np.stack([np.bincount(rows, minlength=n) / len(rows) for rows in task.rows.values()], axis=1)
+    Q, l = task.problem.quadratic(task.rows, n)
+    np.testing.assert_allclose(np.diag(M @ found.spread) - M @ found.between @ M.T, Q, atol=1e-14)
+    np.testing.assert_allclose(M @ found.linear, l, atol=1e-14)
+
+
+@each("cls", STARTED)
+def test_auto_is_the_exact_start_for_few_labels_where_kernel_and_ridge_are_the_defaults(cls):
+    for n_labeled, given, start, tol in (
+        (40, {}, "exact", 0.05),
+        (257, {}, None, 0.02),
+        (40, {"sigma": 3.0}, None, 0.02),
+        (40, {"lam": 0.5}, None, 0.02),
+    ):
+        X, _, few = moons_with_few_labels(300, n_labeled=n_labeled)
+        automatic, named = (
+            cls(random_state=0, n_features=16, **given, **more).fit(X, few)
+            for more in ({}, {"start": start, "tol": tol})
+        )
+        assert automatic.n_iter_ == named.n_iter_
+        np.testing.assert_array_equal(automatic.decision_function(X), named.decision_function(X))
+
+
 def test_two_parts_equal_one_fit():
     X, _, few = moons_with_few_labels(100)
     whole = make(start="exact", n_iter=20, dtype="float64").fit(X, few)
@@ -101,5 +131,5 @@ def test_a_started_run_continues_from_its_checkpoint_and_its_model_from_a_file(t
 
 def test_another_start_is_refused():
     X, _, few = moons_with_few_labels(100)
-    with pytest.raises(ParameterError, match="start must be one of exact or null, got 'warm'"):
+    with pytest.raises(ParameterError, match="start must be one of auto, exact or null, got 'warm'"):
         make(start="warm").fit(X, few)

@@ -42,7 +42,15 @@ from dsgcore.solver.loop import solve
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
-from dsgcore.solver.start import EXACT, ITERATIONS, OF_AUTOMATIC_START, START, begin, plan_start
+from dsgcore.solver.start import (
+    EXACT,
+    ITERATIONS,
+    MOST_LABELS_OF_AUTOMATIC_START,
+    OF_AUTOMATIC_START,
+    START,
+    begin,
+    plan_start,
+)
 from dsgcore.solver.task import Task
 
 
@@ -62,8 +70,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     start
         Start of the run. None is 0, as in the papers. 'exact' gives the first iteration up to eight times as many features,
         and the exact solution on them for some hundred points. All later iterations are the papers', but a fit needs fewer.
-        'auto' (QSGS2AUC and TSGS3VM only) is 'exact' if `kernel`, `sigma`, `lam` and `C` have their default values. The run
-        still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
+        'auto' (QSGS2AUC and TSGS3VM only) is 'exact' for at most 256 labels, if `kernel`, `sigma`, `lam` and `C` have their
+        default values. The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
     tol
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
@@ -232,11 +240,12 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
 
     def _run(self, task: Task, model: Expansion | None, *, is_used: bool) -> Expansion:
         """Train a new model until it has converged, or continue `model` to the last iteration of the plan; return it."""
-        has_start = model is None and plan_start(task, self._checked_start())
+        has_start = model is None and plan_start(task, self._checked_start(task.rows))
         where, s = where_made().of(task), self._checked()
         learned = where.begun(task) if model is None else model
         if has_start and not len(learned):
             begin(task, learned)
+            where.keep(learned)
         watched = {p.name: s[p.name] for p in Stopping.parameters}
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
@@ -251,7 +260,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         convergence.rule.warn(self)
         return learned
 
-    def _checked_start(self) -> str | None:
+    def _checked_start(self, rows: Mapping[str, NDArray]) -> str | None:
         """Return the start of the run, with 'auto' resolved."""
         kind: type = type(self)
         parameter = next(p for p in parameters_of(kind) if p.name == "start")
@@ -259,7 +268,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         if start != AUTOMATIC:
             return start
         defaults = {f.name: f.default for f in fields(self) if f.name in OF_AUTOMATIC_START}
-        return EXACT if all(getattr(self, name) == value for name, value in defaults.items()) else None
+        n_labeled = sum(len(own) for source, own in rows.items() if source != "unlabeled")
+        is_default = all(getattr(self, name) == value for name, value in defaults.items())
+        return EXACT if is_default and n_labeled <= MOST_LABELS_OF_AUTOMATIC_START else None
 
     def _looks(self, task: Task, model: Expansion, where: Here, convergence: StoppingCheck) -> Iterator[bool]:
         """Make the iterations; yield after each True if the model has converged."""
@@ -285,7 +296,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         rows = problem.rows(labels)
         made, sizes = 0 if model is None else len(model), dict.fromkeys(rows, s["batch_size"])
         n_iter = made + s["n_iter"]
-        last = n_iter if self._checked_start() is None else max(n_iter, ITERATIONS)
+        last = n_iter if self._checked_start(rows) is None else max(n_iter, ITERATIONS)
         read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), range(made + 1, last + 1))
         kernel = own_kernel(self, some_of(X)) if model is None else model.kernel
         points = in_precision(X, dtype)

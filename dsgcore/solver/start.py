@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +13,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.kernels import features
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Change
+from dsgcore.solver.problem import SourceQuadratic
 from dsgcore.solver.task import Task
 
 EXACT = "exact"
@@ -22,6 +22,8 @@ START = Choice("start", None, options=(EXACT,), optional=True).called(
 )
 # 'auto' is the exact solution if these parameters have their default values. With a small ridge and a narrow kernel, the
 # exact solution on a few features is far from the kernel's, and a run would not forget it.
+# The same holds for about as many labels as the start has features.
+MOST_LABELS_OF_AUTOMATIC_START = 256
 OF_AUTOMATIC_START = ("kernel", "sigma", "lam", "C")
 AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
 # Times as many features as in another iteration, but no more than MOST_FEATURES unless one iteration has them.
@@ -48,41 +50,49 @@ def plan_start(task: Task, start: str | None) -> bool:
 
 def begin(task: Task, model: Expansion) -> None:
     """Append the first iteration to an empty model: the minimiser for some points, in the space of its features."""
-    step = task.plan.at(1)
+    step, risk = task.plan.at(1), task.problem.near_quadratic()
+    assert risk is not None
     W = model.frequencies(1, step.n_features)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        alpha = _exact(task, W).astype(task.dtype)
-        model.append(features.block_of(alpha), step.decay)
+        alpha = _exact(risk, _points(task, risk), W, task.plan.lam)
+        model.append(features.block_of(alpha.astype(task.dtype)), step.decay)
 
 
-def _points(task: Task) -> Iterator[NDArray]:
-    """Yield points of each source that the first iterations visit."""
+def _points(task: Task, risk: SourceQuadratic) -> list[NDArray]:
+    """Return points of each source that the first iterations visit; none of a source that does not count."""
     batches = [task.batch(t) for t in range(1, ITERATIONS + 1)]
-    for source in task.rows:
+    counts = (risk.spread != 0.0) | (risk.linear != 0.0) | risk.between.any(axis=1)
+    points = []
+    for source, is_counted in zip(task.rows, counts, strict=True):
         visited = np.unique(np.concatenate([batch[source] for batch in batches]))
-        rows = visited[evenly_spread(len(visited), max(1, POINTS // len(task.rows)))]
-        yield features.as_points(task.X[rows], task.dtype)
+        rows = visited[evenly_spread(len(visited), POINTS // len(task.rows) if is_counted else 0)]
+        points.append(features.as_points(task.X[rows], task.dtype))
+    return points
 
 
-def _exact(task: Task, W: NDArray) -> NDArray:
-    """Return the coefficients of the features (2m,) that minimise the objective; zeros if there are none.
+def _exact(risk: SourceQuadratic, points: list[NDArray], W: NDArray, lam: float) -> NDArray:
+    """Return the features' coefficients (2m,) that minimise the objective; zeros if the equations have no solution.
 
-    With the features' means Psi (S, 2m) over the sources, and their second moments weighted by the spread's weights d,
-    they solve (sum_s d_s mean_s phi phi' - Psi' B Psi + lam) alpha = -Psi' l.
+    The equations are for the coefficients, or for the points' weights in them if there are fewer points.
     """
-    found = task.problem.near_quadratic()
-    assert found is not None
-    parts, means = [], []
-    for weight, X in zip(found.spread, _points(task), strict=True):
-        phi = features.explicit(X, W)
-        means.append(phi.mean(axis=0))
-        if weight:
-            parts.append(phi * task.dtype.type((weight / len(phi)) ** 0.5))
-    Psi, phi = np.array(means, dtype=float), np.concatenate(parts)
-    system = (phi.T @ phi).astype(float) - Psi.T @ found.between @ Psi
-    system[np.diag_indices(len(system))] += task.plan.lam
+    n = np.array([len(X) for X in points])
+    phi = features.explicit(np.concatenate(points), W)
+    means = np.repeat(np.diag(1.0 / np.maximum(n, 1)), n, axis=0)  # (n, S): M'f are the sources' mean values
+    spread = means @ risk.spread
+    if len(phi) < phi.shape[1]:
+        K = (phi @ phi.T).astype(float)
+        system = spread[:, None] * K - means @ (risk.between @ (means.T @ K))
+        return phi.T @ _solution(system, means @ risk.linear, lam).astype(phi.dtype)
+    weighted, mean = phi * np.sqrt(spread).astype(phi.dtype)[:, None], (means.T.astype(phi.dtype) @ phi).astype(float)
+    system = (weighted.T @ weighted).astype(float) - mean.T @ risk.between @ mean
+    return _solution(system, mean.T @ risk.linear, lam)
+
+
+def _solution(system: NDArray, linear: NDArray, lam: float) -> NDArray:
+    """Return the solution of (system + lam) a = -linear, or zeros."""
+    system[np.diag_indices(len(system))] += lam
     try:
-        alpha = np.linalg.solve(system.astype(task.dtype), (-Psi.T @ found.linear).astype(task.dtype))
+        a = np.linalg.solve(system, -linear)
     except np.linalg.LinAlgError:  # without a ridge
         return np.zeros(len(system))
-    return alpha if np.isfinite(alpha).all() else np.zeros(len(system))
+    return a if np.isfinite(a).all() else np.zeros(len(system))
