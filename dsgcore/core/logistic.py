@@ -19,6 +19,8 @@ MOST_HALVINGS = 20
 CURVATURE = 0.15
 # Directions in which the points vary by a smaller share of the largest variance are left out.
 FLAT = 1e-12
+# Ridge of the intercepts per point: enough for a class that no point of a regression has, and too little for others.
+FREE = 1e-9
 
 
 Fold = tuple[NDArray, NDArray]
@@ -55,7 +57,7 @@ def held_out_scores(X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float)
 def logistic_scores(X: NDArray, targets: NDArray, weights: NDArray, ridge: float) -> NDArray:
     """Return the scores of all points by logistic regressions on weighted points, one for each set of weights.
 
-    Each minimises sum_i weights_i loss_i + (ridge / 2) ||w||^2, with an intercept that the ridge leaves alone.
+    Each minimises sum_i weights_i loss_i + (ridge / 2) ||w||^2, with an intercept that the ridge hardly touches.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ def _solved(points: NDArray, targets: NDArray, weights: NDArray, ridge: float) -
     """Return the weights and the scores by Newton's method, for centred points and a column of ones."""
     W = np.zeros((points.shape[1], *targets.shape[1:]))
     ridges = np.full((len(W), 1, 1), ridge)
-    ridges[-1] = 0.0
+    ridges[-1] = FREE * len(points)
     moments = np.einsum("ij,ij->j", points, points)[:, None, None] * weights.mean(axis=0)[:, None]
     scale = 1.0 / (CURVATURE * moments + ridges)
     scores = np.zeros(targets.shape)
@@ -167,12 +169,17 @@ def _newton_step(
     enough = INNER**2 * size
     for _ in range(MOST_INNER):
         H = curved(direction)
-        length = size / np.maximum(_dots(direction, H), np.finfo(float).tiny)
+        curvature = _dots(direction, H)
+        # A regression that is solved waits for the others: more steps would only add rounding errors.
+        goes_on = (size > enough) & (curvature > 0.0)
+        length = np.where(goes_on, size, 0.0) / np.where(goes_on, curvature, 1.0)
         step = step + length[:, None] * direction
         rest = rest - length[:, None] * H
         scaled = scale * rest
         before, size = size, _dots(rest, scaled)
-        if (size <= enough).all():
+        if not (goes_on & (size > enough)).any():
             break
-        direction = scaled + (size / np.maximum(before, np.finfo(float).tiny))[:, None] * direction
+        direction = (
+            scaled + np.where(goes_on, size / np.maximum(before, np.finfo(float).tiny), 0.0)[:, None] * direction
+        )
     return step
