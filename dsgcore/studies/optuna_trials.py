@@ -115,7 +115,7 @@ class OptunaTrials:
             event.remove(session, "before_commit", check)
 
 
-class _WrittenError(Exception):
+class _WrittenError(StudyError):
     """Another writer has added this trial."""
 
 
