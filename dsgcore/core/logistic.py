@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
-TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-6, 30, 40, 0.1
+TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-5, 30, 40, 0.25
 # A step is halved so many times at most.
 MOST_HALVINGS = 20
 # Curvature of the loss, as a share of the points' second moments; any positive number gives the same solution.
