@@ -140,7 +140,7 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
         is_safe, is_held_out = self.safe and not self._is_part, cut["thresholds"] == "error"
         parts = choice.preferred if is_safe and choice is not None else OWN
-        self.companion_ = self._companion(task, codes, values, parts) if is_safe else None
+        self.companion_ = self._companion(task, codes, values, choice) if is_safe and choice is not None else None
         loss = "squared" if cut["thresholds"] == "squared" else "hinge"
         f = self._scores(task, values, labeled)
         self.thresholds_ = thresholds(codes[labeled], f, loss=loss, margin=cut["margin"])

@@ -18,6 +18,7 @@ from dsgcore.data.out_of_core import Rows
 from dsgcore.data.out_of_core.dask_parts import is_dask
 from dsgcore.data.out_of_core.rows import SAMPLE
 from dsgcore.estimators.inputs import float_types
+from dsgcore.estimators.neighbours import MOST_POINTS
 from dsgcore.estimators.stopping import POINTS
 from dsgcore.kernels import features
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
@@ -94,7 +95,10 @@ def read_ahead(
         return
     visited = [np.concatenate(list(batch(t).values())) for t in iterations]
     labeled = np.flatnonzero(labels != UNLABELED)
-    seen = [np.arange(min(len(X), FEW_POINTS)), *(evenly_spread(len(X), n) for n in (POINTS, POINTS_CUT, SAMPLE))]
+    seen = [
+        np.arange(min(len(X), FEW_POINTS)),
+        *(evenly_spread(len(X), n) for n in (POINTS, POINTS_CUT, MOST_POINTS, SAMPLE)),
+    ]
     X.read_ahead(np.concatenate([*visited, *seen, labeled[: MOST_LABELED * (len(labeled) <= MOST_LABELED)]]))
 
 

@@ -17,19 +17,19 @@ from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.inputs import encode, seed_of, width
+from dsgcore.estimators.neighbours import Graph, graph_rows
 from dsgcore.estimators.out_of_core import POINTS_CUT, in_memory, validated_points
 from dsgcore.estimators.safe import (
     MOST_LABELS,
     SAFE,
     Companion,
-    Parts,
+    HeldOut,
     SafeParameters,
     fitted,
     held_out,
     labeled_rows,
     linear,
     linear_on,
-    linear_values,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import TOL, TOL_STARTED, TOL_UNUSED, Stopping
@@ -175,8 +175,8 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         check_sizes(points)
         self.classes_ = classes
         task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
-        choice = self._choose(task, points[codes != UNLABELED])
-        W = task.plain(self._train(task, is_used=choice is None or choice.own > 0.0))
+        choice = self._choose(task, points, codes)
+        W = task.plain(self._train(task, is_used=choice is None or choice.preferred.own > 0.0))
         n = task.features.width(self.n_features_in_) - task.features.has_ones
         self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
         self.feature_map_ = replace(task.features, has_ones=False)
@@ -184,11 +184,11 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         self._place(task, points, codes, choice)
         return self
 
-    def _choose(self, task: MultiClassTask, X: NDArray) -> Parts | None:
+    def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
         """Return what held-out labels say before training, from the labeled points (n_l, d); by default nothing."""
         return None
 
-    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: Parts | None) -> None:
+    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: HeldOut | None) -> None:
         """Choose how the scores are used, after training; by default as they are."""
 
     def _begin(self, task: MultiClassTask) -> NDArray | None:
@@ -316,11 +316,11 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
             return self.tol
         return TOL_UNUSED if not is_used else TOL_STARTED if is_started else TOL_FROM_0
 
-    def _choose(self, task: MultiClassTask, X: NDArray) -> Parts | None:
+    def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
         with single_threaded_blas():  # the same result for any number of threads
-            return _preferred(task, X) if self.safe else None
+            return _held_out(task, X, codes) if self.safe else None
 
-    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: Parts | None) -> None:
+    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: HeldOut | None) -> None:
         self.companion_: Companion | None = None
         if choice is None:
             return
@@ -328,17 +328,21 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
         rows, some = np.union1d(labeled_rows(codes, MOST_LABELS), first), evenly_spread(len(X), POINTS_CUT)
         with single_threaded_blas():  # the same result for any number of threads
             machine = fitted(linear(), X[rows], codes[rows])
-            own, others = self._scores(X[some]), linear_values(machine, X[some])
-        self.companion_ = Companion(machine, choice.per(own, others))
+            near = choice.graph.learned(codes[graph_rows(codes)])
+            self.companion_ = Companion.of(machine, near, choice.preferred, self._scores(X[some]), X[some])
 
     def _scores(self, X: NDArray) -> NDArray:
         own = super()._scores(X)
         return own if self.companion_ is None else self.companion_.score(own, X)
 
 
-def _preferred(task: MultiClassTask, X: NDArray) -> Parts:
-    """Return the parts of method and linear model that held-out labels prefer, among labeled points (n_l, d)."""
-    rows = evenly_spread(len(X), most_labels(X.shape[1]))
+def _held_out(task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut:
+    """Return the models' values at held-out labels, of all points (n, d)."""
+    placed, labeled = graph_rows(codes), np.flatnonzero(codes != UNLABELED)
+    labeled = np.flatnonzero(np.isin(labeled, placed))  # numbers among the labeled points
+    rows = labeled[evenly_spread(len(labeled), most_labels(X.shape[1]))]
     rows = rows[np.bincount(task.y[rows])[task.y[rows]] > 1]  # a single label cannot be held out and learned from
-    y = np.unique(task.y[rows], return_inverse=True)[1]
-    return held_out(y, exact_values(task, rows, y), linear_on(X[rows], y), is_ranking=False).preferred
+    y, points = np.unique(task.y[rows], return_inverse=True)[1], np.flatnonzero(codes != UNLABELED)[rows]
+    graph = Graph(X[placed], is_ordered=False)
+    models = exact_values(task, rows, y), linear_on(X[points], y), graph.on(np.searchsorted(placed, points), y)
+    return held_out(y, models, graph, is_ranking=False)

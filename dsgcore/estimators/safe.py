@@ -1,4 +1,4 @@
-"""Safe scores: the mean of a method's and a linear model's, unless held-out labels clearly prefer one of them."""
+"""Safe scores: the mean of a method's, a linear model's and a neighbour graph's, weighted by held-out labels."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
 from dsgcore.core.logistic import Fold, held_out_scores
-from dsgcore.core.metrics import accuracy_error, auc_error
 from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
+from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.model import Expansion
@@ -36,6 +36,8 @@ SAFE = Flag("safe", True)
 # Labels for the choice, and for the linear model. With more labels both change little.
 MOST_OF_CHOICE, MOST_LABELS = 600, 5000
 FOLDS = 5
+# Smallest share of a model's weight, and smallest variance of a score: few labels are easily all right.
+LEAST, LEAST_VARIANCE = 0.05, 0.01
 # The SVM that stands for a method with a hinge loss.
 COST, MOST_STEPS = 5.0, 20_000
 # Values at each fold's held-out rows, of models that learn from its training rows: (n_held,) or (n_held, K).
@@ -43,41 +45,57 @@ Values = Callable[[Sequence[Fold]], list[NDArray]]
 
 
 class Parts(NamedTuple):
-    """Factors of the method's own values and of the linear model's values in the score."""
+    """Factors of three models' values in the score: the method's, the linear model's and the neighbours'."""
 
     own: float
     linear: float
+    neighbours: float
 
-    def of(self, own: NDArray, linear: NDArray) -> NDArray:
-        """Return the score from both values."""
-        return self.own * own + self.linear * linear
-
-    def per(self, own: NDArray, linear: NDArray) -> Parts:
+    def per(self, spreads: Sequence[float]) -> Parts:
         """Return the factors for values with these spreads, so that the score has the units of the own ones."""
-        return Parts(self.own, self.linear * spread(own) / spread(linear))
+        return Parts(*(part * spreads[0] / each for part, each in zip(self, spreads, strict=True)))
+
+    def of(self, values: Sequence[NDArray | None]) -> NDArray:
+        """Return the score from the models' values, which may be None where the factor is 0."""
+        return np.sum([part * each for part, each in zip(self, values, strict=True) if each is not None], axis=0)
 
 
-OWN, MEAN, LINEAR = Parts(1.0, 0.0), Parts(0.5, 0.5), Parts(0.0, 1.0)
+OWN, EQUAL = Parts(1.0, 0.0, 0.0), Parts(1 / 3, 1 / 3, 1 / 3)
 
 
 @dataclass(frozen=True, eq=False)
 class Companion:
-    """Linear model beside a method, and the factors of the two.
+    """Two models beside a method, and the factors of the three.
 
     Attributes
     ----------
     machine : object
         scikit-learn's linear model on the labeled points, with its scaling.
+    neighbours : dsgcore.estimators.neighbours.Neighbours
+        The labels, spread over a graph of neighbours.
     parts : Parts
-        The linear factor converts to the units of the method's values.
+        The factors convert to the units of the method's values.
     """
 
     machine: Any
+    neighbours: Neighbours
     parts: Parts
+
+    @classmethod
+    def of(cls, machine: Any, neighbours: Neighbours, parts: Parts, own: NDArray, X: NDArray) -> Companion:
+        """Return the companion of a method that has the values `own` at points X (n, d), for the given parts."""
+        spreads = [spread(values) for values in (own, linear_values(machine, X), neighbours.at(X))]
+        return cls(machine, neighbours, parts.per(spreads))
+
+    @property
+    def is_used(self) -> bool:
+        """True if the score has values of other models."""
+        return self.parts.own < 1.0
 
     def score(self, f: NDArray, X: NDArray) -> NDArray:
         """Return the scores of points (n, d) at which the method has the values f, (n,) or (n, K)."""
-        return self.parts.of(f, linear_values(self.machine, X)) if self.parts.linear else f
+        linear = linear_values(self.machine, X) if self.parts.linear else None
+        return self.parts.of([f, linear, self.neighbours.at(X) if self.parts.neighbours else None])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -87,16 +105,17 @@ class SafeParameters:
     Parameters
     ----------
     safe
-        Score points by the mean of the method's values and those of a linear model on the labels, each divided by its
-        spread. The linear model is a logistic regression, or for ordered classes a ridge regression of their numbers.
-        If held-out labels clearly prefer one of the two, it is used alone. With few labels, on data where the method
-        does not suit, this avoids losing to a linear model. False gives the method as it is.
+        Score points by a weighted mean of three models' values, each divided by its spread: the method's, those of a
+        linear model on the labels, and those of the labels spread over a graph of neighbours. The linear model is a
+        logistic regression, or for ordered classes a ridge regression of their numbers. A model's weight falls by a
+        factor of e for each standard error by which it is behind the best one on held-out labels. With few labels, on
+        data where the method does not suit, this avoids losing to a simple model. False gives the method as it is.
 
     Attributes
     ----------
     companion_ : object or None
-        The linear model as `machine`, and as `parts` the factors of the method's and of its values. None if `safe` is
-        False, and after `partial_fit`.
+        The other models as `machine` and `neighbours`, and as `parts` the factors of the three models' values. None if
+        `safe` is False, and after `partial_fit`.
     """
 
     safe: bool = described(True, "True or False")
@@ -121,26 +140,31 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
     def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
         self.companion_: Companion | None = None
         if self.safe and choice is not None:
-            self.companion_ = self._companion(task, codes, values, choice.preferred)
+            self.companion_ = self._companion(task, codes, values, choice)
 
-    def _companion(self, task: Task, codes: NDArray, values: TrainingValues, parts: Parts) -> Companion:
+    def _companion(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut) -> Companion:
         rows = labeled_rows(codes, MOST_LABELS)
         some = evenly_spread(len(codes), POINTS_CUT)
         with single_threaded_blas():  # the same result for any number of threads
             machine = fitted(linear(is_ordered=self.is_ordered), np.asarray(task.X[rows], dtype=float), codes[rows])
-            return Companion(machine, parts.per(values.at(some), linear_values(machine, np.asarray(task.X[some]))))
+            near, points = choice.graph.learned(codes[graph_rows(codes)]), np.asarray(task.X[some])
+            return Companion.of(machine, near, choice.preferred, values.at(some), points)
 
     def _held_out(self, task: Task, codes: NDArray) -> HeldOut:
-        """Return both models' values at held-out labels. The unlabeled points have no part in it."""
-        rows = labeled_rows(codes, MOST_OF_CHOICE)
+        """Return the models' values at held-out labels. Only the graph has unlabeled points."""
+        placed = graph_rows(codes)
+        known = placed[codes[placed] != UNLABELED]
+        rows = known[evenly_spread(len(known), MOST_OF_CHOICE)]
         X, y = np.asarray(task.X[rows], dtype=float), codes[rows]
         with single_threaded_blas():
+            graph = Graph(np.asarray(task.X[placed], dtype=float), is_ordered=self.is_ordered)
             K = task.kernel.matrix(X, X)
 
             def own(folds: Sequence[Fold]) -> list[NDArray]:
                 return [_own_values(task, K[np.ix_(t, t)], y[t], K[np.ix_(held, t)]) for t, held in folds]
 
-            return held_out(y, own, linear_on(X, y, is_ordered=self.is_ordered), is_ranking=self.is_ranking)
+            models = own, linear_on(X, y, is_ordered=self.is_ordered), graph.on(np.searchsorted(placed, rows), y)
+            return held_out(y, models, graph, is_ranking=self.is_ranking)
 
     @property
     def _own_part(self) -> float:
@@ -155,56 +179,68 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
     def _values(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "model_")
         companion = self.companion_
-        if companion is None or not companion.parts.linear:
+        if companion is None or not companion.is_used:
             return super()._values(X)
         points = validated_points(self, X)
-        # A linear model that is used alone needs no other values.
+        # Where the others are used alone, the method's values are not needed.
         f = super()._values(X) if companion.parts.own else np.zeros(len(points), dtype=self.model_.dtype)
         return companion.score(f, points).astype(f.dtype, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Values of two models at labels that they have not seen; empty if the labels or the equations do not allow it.
+    """Values of three models at labels that they have not seen; empty if the labels or the equations do not allow it.
 
     Attributes
     ----------
     y : ndarray of shape (n,)
         Class codes.
-    own, linear : ndarray of shape (n,) or (n, K)
-        Values of the method and of the linear model.
+    values : tuple of ndarray of shape (n,) or (n, K)
+        Values of the method, of the linear model and of the neighbours.
+    graph : Graph
+        The neighbours' graph.
     is_ranking : bool
-        True if the mean AUC decides between them, False for the accuracy.
+        True if the mean AUC decides, False for the accuracy.
     """
 
     y: NDArray
-    own: NDArray
-    linear: NDArray
+    values: tuple[NDArray, ...]
+    graph: Graph
     is_ranking: bool
 
     @cached_property
     def preferred(self) -> Parts:
-        """The model that the held-out labels clearly prefer to the mean of both; the mean if neither.
+        """Weights of the models: each falls by a factor of e for each standard error by which its score is behind.
 
-        "Clearly" is by more than one standard error of the paired difference, over the held-out points.
+        Weights below `LEAST` are 0, and all together are 1. Without held-out labels they are equal.
         """
         if not len(self.y):
-            return MEAN
-        mean = self.score(MEAN)
-        gain_of = _auc_gain if self.is_ranking else _accuracy_gain
-        gains = [(*gain_of(self.y, values, mean), parts) for values, parts in ((self.own, OWN), (self.linear, LINEAR))]
-        gain, error, parts = max(gains, key=lambda one: one[0])
-        return parts if gain > error else MEAN
+            return EQUAL
+        scores = np.array([self._score(values) for values in self.values])
+        weights = np.exp((scores - scores.max()) / self._error(scores.max()))
+        weights[weights < LEAST * weights.sum()] = 0.0
+        return Parts(*(weights / weights.sum()))
 
     def score(self, parts: Parts) -> NDArray:
-        """Return the score for some factors, in the units of the own values."""
-        return parts.per(self.own, self.linear).of(self.own, self.linear)
+        """Return the score for some parts, in the units of the own values."""
+        return parts.per([spread(values) for values in self.values]).of(self.values)
+
+    def _score(self, values: NDArray) -> float:
+        return mean_auc(self.y, values) if self.is_ranking else float(np.mean(_predicted(values) == self.y))
+
+    def _error(self, score: float) -> float:
+        """Return the standard error of a score. An AUC's is at most that of a share of the smaller class's points."""
+        n = len(self.y)
+        if self.is_ranking:
+            above = np.bincount(self.y)[::-1].cumsum()[::-1][1:]
+            n = max(1, int(np.mean(np.minimum(above, n - above))))
+        return float(np.sqrt(max(score * (1.0 - score), LEAST_VARIANCE) / n))
 
 
-def held_out(y: NDArray, own: Values, linear: Values, *, is_ranking: bool) -> HeldOut:
-    """Return the values of two models at held-out labels y (n,). Each class needs two labels."""
+def held_out(y: NDArray, models: Sequence[Values], graph: Graph, *, is_ranking: bool) -> HeldOut:
+    """Return the models' values at held-out labels y (n,). Each class needs two labels."""
     counts = np.bincount(y)
-    nothing = HeldOut(y[:0], np.empty(0), np.empty(0), is_ranking)
+    nothing = HeldOut(y[:0], (), graph, is_ranking)
     if np.count_nonzero(counts) < 2 or counts[counts > 0].min() < 2:
         return nothing
     folds = StratifiedKFold(min(FOLDS, int(counts.max())), shuffle=True, random_state=0)
@@ -212,12 +248,12 @@ def held_out(y: NDArray, own: Values, linear: Values, *, is_ranking: bool) -> He
         warnings.simplefilter("ignore", UserWarning)  # a class with fewer labels than folds
         pairs = list(folds.split(y, y))
     try:
-        both = own(pairs), linear(pairs)
+        found = [model(pairs) for model in models]
     except np.linalg.LinAlgError:  # huge kernel values
         return nothing
     order = np.argsort(np.concatenate([held for _, held in pairs]))
-    ours, theirs = (np.concatenate(parts)[order] for parts in both)
-    return HeldOut(y, ours, theirs, is_ranking) if np.isfinite(ours).all() else nothing
+    values = tuple(np.concatenate(parts)[order] for parts in found)
+    return HeldOut(y, values, graph, is_ranking) if np.isfinite(values[0]).all() else nothing
 
 
 def labeled_rows(codes: NDArray, most: int) -> NDArray:
@@ -239,17 +275,6 @@ def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray
     size = float(np.mean(np.diagonal(K))) or 1.0
     machine = fitted(SVC(C=COST, kernel="precomputed", max_iter=MOST_STEPS), K / size, y)
     return machine.decision_function(outside / size)
-
-
-def _auc_gain(y: NDArray, values: NDArray, mean: NDArray) -> tuple[float, float]:
-    """Return the gain in mean AUC, and its standard error."""
-    return mean_auc(y, values) - mean_auc(y, mean), auc_error(y, values, mean)
-
-
-def _accuracy_gain(y: NDArray, values: NDArray, mean: NDArray) -> tuple[float, float]:
-    """Return the gain in accuracy, and its standard error."""
-    hits, others = (_predicted(scores) == y for scores in (values, mean))
-    return float(hits.mean() - others.mean()), accuracy_error(hits, others)
 
 
 def _predicted(scores: NDArray) -> NDArray:

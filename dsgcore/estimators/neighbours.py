@@ -1,0 +1,117 @@
+"""Labels spread over a graph of nearest neighbours: what the unlabeled points say about the classes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse.linalg import cg
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
+
+from dsgcore.core.logistic import Fold
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.solver.problem import UNLABELED
+
+# Neighbours of a point, and the share of a point's mass that it passes on to them.
+N_NEIGHBORS, TRUST = 7, 0.8
+# A graph has at most so many labeled points, and so many others.
+MOST_POINTS = 2000
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Values at the points of a graph; a new point has the mean of its neighbours' values.
+
+    Attributes
+    ----------
+    scaler, search : object
+        scikit-learn's scaling, and its search for the nearest of the scaled points.
+    values : ndarray of shape (m,) or (m, K)
+    """
+
+    scaler: StandardScaler
+    search: NearestNeighbors
+    values: NDArray
+
+    def at(self, X: NDArray) -> NDArray:
+        """Return the values at points (n, d), of shape (n,) or (n, K)."""
+        return self.values[self.search.kneighbors(self.scaler.transform(X), return_distance=False)].mean(axis=1)
+
+
+class Graph:
+    """Graph of the nearest neighbours among some points, on which labels spread.
+
+    Each label begins as a mass of one in its class. A point passes on a share of its mass to its neighbours, again and
+    again. Its value follows from the shares of the classes in what it has got in total: for two classes the second
+    one's share less the first one's, for ordered classes their mean number, otherwise all shares.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        Points; `graph_rows` selects them.
+    is_ordered : bool
+
+    Notes
+    -----
+    Source: D. Zhou, O. Bousquet, T. Lal, J. Weston and B. Schölkopf, Learning with Local and Global Consistency, NIPS
+    2004, (2), with a graph of neighbours instead of a Gaussian kernel. scikit-learn has it as `LabelSpreading`.
+    """
+
+    def __init__(self, X: NDArray, *, is_ordered: bool) -> None:
+        self._is_ordered = is_ordered
+        self.scaler = StandardScaler().fit(X)
+        self.search = NearestNeighbors(n_neighbors=min(N_NEIGHBORS, len(X) - 1)).fit(self.scaler.transform(X))
+        S = self.search.kneighbors_graph(mode="connectivity")  # without the point itself
+        S = csr_array(S.maximum(S.T))
+        self._root = 1.0 / np.sqrt(S.sum(axis=1))
+        scale = diags_array(self._root)
+        self._system = csr_array(eye_array(len(X)) - TRUST * (scale @ S @ scale))
+
+    def learned(self, codes: NDArray) -> Neighbours:
+        """Return the values that follow from the points' class codes (m,), -1 for unlabeled points."""
+        labeled = np.flatnonzero(codes != UNLABELED)
+        marks = self._marks(labeled, codes[labeled], int(codes.max()) + 1)
+        return Neighbours(self.scaler, self.search, self._values(self._spread(marks), marks))
+
+    def on(self, rows: NDArray, y: NDArray) -> Callable[[Sequence[Fold]], list[NDArray]]:
+        """Return a function of folds (train, held) of labeled `rows` with codes y: the values at each one's held-out rows."""
+
+        def held_out(folds: Sequence[Fold]) -> list[NDArray]:
+            marks = [self._marks(rows[held], y[held], int(y.max()) + 1) for _, held in folds]
+            parts = np.split(self._spread(np.hstack(marks)), len(folds), axis=1)
+            every, total = np.sum(marks, axis=0), np.sum(parts, axis=0)
+            return [
+                self._values((total - part)[rows[held]], every - mark)
+                for (_, held), part, mark in zip(folds, parts, marks, strict=True)
+            ]
+
+        return held_out
+
+    def _marks(self, rows: NDArray, codes: NDArray, n_classes: int) -> NDArray:
+        """Return a one at each of these labeled points, in its class's column."""
+        marks = np.zeros((len(self._root), n_classes))
+        marks[rows, codes] = 1.0
+        return marks
+
+    def _spread(self, marks: NDArray) -> NDArray:
+        solved = (cg(self._system, mark, rtol=TOLERANCE)[0] for mark in marks.T)
+        return np.stack([*solved], axis=1) * self._root[:, None]
+
+    def _values(self, masses: NDArray, marks: NDArray) -> NDArray:
+        """Return the values for masses (n, K). Points that no label reaches have the labels' own shares."""
+        masses = np.maximum(masses, 0.0) + TOLERANCE * marks.mean(axis=0)
+        shares = masses / masses.sum(axis=1, keepdims=True)
+        if self._is_ordered:
+            return shares @ np.arange(shares.shape[1])
+        return shares if shares.shape[1] > 2 else shares[:, 1] - shares[:, 0]
+
+
+def graph_rows(codes: NDArray) -> NDArray:
+    """Return the rows for a graph, ascending: labeled ones, and others evenly spread."""
+    labeled = np.flatnonzero(codes != UNLABELED)
+    return np.union1d(labeled[evenly_spread(len(labeled), MOST_POINTS)], evenly_spread(len(codes), MOST_POINTS))
