@@ -1,4 +1,4 @@
-"""Scores that are safe by default: the mean with a linear model, or the one that held-out labels clearly prefer."""
+"""Scores that are safe by default: the mean of a method, a linear model and neighbours, weighted by held-out labels."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from sklearn.preprocessing import StandardScaler
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.core.metrics import accuracy_error, accuracy_half_width, auc_error, auc_half_width
-from dsgcore.estimators.safe import LINEAR, MEAN, OWN, HeldOut, held_out
+from dsgcore.estimators.neighbours import Graph
+from dsgcore.estimators.safe import EQUAL, HeldOut, Parts, held_out
 from dsgcore.multiclass.exact import exact_values
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import make_task
 
 pytestmark = pytest.mark.compiled
 BOTH = (QSGS2AUC, TSGS3VM)
+LINEAR = Parts(0.0, 1.0, 0.0)
 
 
 def linear(n=400, d=30, seed=0):
@@ -40,19 +42,19 @@ def rings(n=400, seed=0):
 
 
 @each("cls", BOTH)
-def test_the_score_is_the_mean_of_both_in_the_methods_units(cls, monkeypatch):
-    monkeypatch.setattr(HeldOut, "preferred", MEAN)
+def test_the_score_is_the_mean_of_three_in_the_methods_units(cls, monkeypatch):
+    monkeypatch.setattr(HeldOut, "preferred", EQUAL)
     X, _, few = linear()
     model = cls(**SMALL, sigma=0.1, dtype="float64").fit(X, few)
-    own, part = model.companion_.parts
-    assert own == 0.5
     labeled = few != -1
     g = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[labeled], few[labeled]).decision_function(X)
-    f = model.model_.evaluate(X)
-    expected = f / 2 + g * np.std(f) / np.std(g) / 2
+    f, near = model.model_.evaluate(X), model.companion_.neighbours.at(X)
+    expected = (f + g * np.std(f) / np.std(g) + near * np.std(f) / np.std(near)) / 3
     moved = model.decision_function(X) - expected
     assert np.ptp(moved) < 1e-3 * np.std(f)  # apart from the threshold
-    assert part == pytest.approx(np.std(f) / np.std(g) / 2, rel=1e-3)
+    np.testing.assert_allclose(
+        model.companion_.parts, np.std(f) / np.array([np.std(f), np.std(g), np.std(near)]) / 3, rtol=1e-3
+    )
 
 
 @each("cls", BOTH)
@@ -69,9 +71,7 @@ def test_a_method_alone_is_as_it_was(cls):
 def test_no_linear_model_where_labels_clearly_say_that_it_does_not_suit(cls):
     X, y, few = rings()
     model = cls(**SMALL | {"n_iter": 100}).fit(X, few)
-    assert model.companion_.parts == (1.0, 0.0)
-    plain = cls(**SMALL | {"n_iter": 100}, safe=False).fit(X, few)
-    assert (plain.decision_function(X) == model.decision_function(X)).all()
+    assert model.companion_.parts.own > 0.0 == model.companion_.parts.linear
     assert model.score(X[100:], y[100:]) > 0.85
 
 
@@ -154,7 +154,7 @@ def test_one_label_of_a_class_is_enough(cls):
     few = np.full(400, -1)
     few[np.flatnonzero(y == 0)[:5]], few[np.flatnonzero(y == 1)[0]] = 0, 1
     model = cls(**SMALL).fit(X, few)
-    assert model.companion_.parts.own == 0.5
+    assert model.companion_.parts.own == pytest.approx(1 / 3)
     assert np.isfinite(model.decision_function(X)).all()
 
 
@@ -184,8 +184,8 @@ def three_classes(n=400, d=12, seed=0):
 
 @each("features", ["linear", "fourier"])
 @each("n_classes", [2, 3])
-def test_ps3vts_scores_are_the_mean_of_both_in_its_units(features, n_classes, monkeypatch):
-    monkeypatch.setattr(HeldOut, "preferred", MEAN)
+def test_ps3vts_scores_are_the_mean_of_three_in_its_units(features, n_classes, monkeypatch):
+    monkeypatch.setattr(HeldOut, "preferred", EQUAL)
     X, _, few = three_classes()
     few = np.minimum(few, n_classes - 1)
     safe, plain = (
@@ -194,19 +194,22 @@ def test_ps3vts_scores_are_the_mean_of_both_in_its_units(features, n_classes, mo
     )
     assert (safe.coef_ == plain.coef_).all()
     assert plain.companion_ is None
-    f = plain.decision_function(X)
+    f, near = plain.decision_function(X), safe.companion_.neighbours.at(X)
     g = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:60], few[:60]).decision_function(X)
-    own, other = (np.std(v - v.mean(axis=1, keepdims=True)) if v.ndim > 1 else np.std(v) for v in (f, g))
-    np.testing.assert_allclose(safe.decision_function(X), f / 2 + g * own / other / 2, rtol=1e-6, atol=1e-9 * own)
+    own, *others = (np.std(v - v.mean(axis=1, keepdims=True)) if v.ndim > 1 else np.std(v) for v in (f, g, near))
+    expected = (f + g * own / others[0] + near * own / others[1]) / 3
+    np.testing.assert_allclose(safe.decision_function(X), expected, rtol=1e-6, atol=1e-9 * own)
 
 
-def test_the_ordinal_score_is_the_mean_with_a_ridge_regression(monkeypatch):
-    monkeypatch.setattr(HeldOut, "preferred", MEAN)
+def test_the_ordinal_score_is_the_mean_with_a_ridge_regression_and_neighbours(monkeypatch):
+    monkeypatch.setattr(HeldOut, "preferred", EQUAL)
     X, _, few = three_classes()
     safe, plain = (QS3ORAO(**SMALL, dtype="float64", safe=is_safe).fit(X, few) for is_safe in (True, False))
     f = plain.ranking_function(X)
     g = make_pipeline(StandardScaler(), Ridge()).fit(X[:60], few[:60]).predict(X)
-    np.testing.assert_allclose(safe.ranking_function(X), f / 2 + g * np.std(f) / np.std(g) / 2, rtol=1e-3)
+    near = safe.companion_.neighbours.at(X)
+    expected = (f + g * np.std(f) / np.std(g) + near * np.std(f) / np.std(near)) / 3
+    np.testing.assert_allclose(safe.ranking_function(X), expected, rtol=1e-3)
     assert safe.thresholds_[0] < np.mean(safe.ranking_function(X)) < safe.thresholds_[1]
 
 
@@ -227,11 +230,11 @@ def test_a_method_that_does_not_suit_does_not_lose_to_the_linear_model(cls):
     assert over_linear > -0.03
 
 
-def test_ps3vt_stays_alone_where_a_linear_model_clearly_fails():
+def test_ps3vt_has_no_linear_model_where_that_clearly_fails():
     X = np.random.default_rng(0).normal(size=(400, 2))
     y = np.digitize(np.linalg.norm(X, axis=1), [0.8, 1.5])
     model = PS3VT(features="fourier", random_state=0).fit(X, np.where(np.arange(400) < 150, y, -1))
-    assert model.companion_.parts == OWN
+    assert model.companion_.parts.own > 0.0 == model.companion_.parts.linear
     assert model.score(X[150:], y[150:]) > 0.8
 
 
@@ -270,7 +273,22 @@ def test_each_label_is_held_out_once_from_fits_that_have_all_classes():
             seen.extend(held)
         return [held.astype(float) for _, held in folds]
 
-    found = held_out(y, own, lambda folds: [-held.astype(float) for _, held in folds], is_ranking=True)
+    def minus(folds):
+        return [-held.astype(float) for _, held in folds]
+
+    graph = Graph(np.arange(31.0)[:, None], is_ordered=False)
+    found = held_out(y, (own, minus, minus), graph, is_ranking=True)
     assert sorted(seen) == list(range(31))
-    assert found.own.tolist() == list(range(31))
-    assert not len(held_out(np.array([0, 0, 1]), own, own, is_ranking=True).y)
+    assert found.values[0].tolist() == list(range(31))
+    assert not len(held_out(np.array([0, 0, 1]), (own, own, own), graph, is_ranking=True).y)
+
+
+def test_a_weight_falls_with_each_standard_error_behind_the_best():
+    y = np.repeat([0, 1], 50)
+    good, fair, poor = (np.where(np.arange(100) % 50 < wrong, 1 - y, y) - 0.5 for wrong in (5, 6, 30))
+    error = np.sqrt(0.9 * 0.1 / 100)
+    parts = HeldOut(y, (fair, good, poor), None, is_ranking=False).preferred
+    assert parts.own / parts.linear == pytest.approx(np.exp(-0.02 / error))
+    assert parts.neighbours == 0.0
+    assert sum(parts) == pytest.approx(1.0)
+    assert HeldOut(y[:0], (), None, is_ranking=False).preferred == EQUAL

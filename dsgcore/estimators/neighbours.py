@@ -20,7 +20,8 @@ from dsgcore.solver.problem import UNLABELED
 N_NEIGHBORS, TRUST = 7, 0.8
 # A graph has at most so many labeled points, and so many others.
 MOST_POINTS = 2000
-TOLERANCE = 1e-6
+# Accuracy of the masses, and the mass that each point has without labels near it.
+TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
