@@ -76,9 +76,9 @@ def test_a_threshold_from_held_out_labels_is_where_both_sides_are_equally_likely
     f = 3.0 + 2.0 * rng.normal(size=4000)
     y = np.digitize(f + 0.5 * rng.logistic(size=4000), [2.0, 5.0])
     scores = 10.0 * f - 7.0  # the whole model's, in other units
-    found = _held_out_thresholds(HeldOut(y, f, f, True), OWN, scores)
+    found = _held_out_thresholds(HeldOut(y, (f, f, f), None, True), OWN, scores)
     assert found == pytest.approx([13.0, 43.0], abs=1.5)
-    hopeless = _held_out_thresholds(HeldOut(y, -f, f, True), OWN, scores)
+    hopeless = _held_out_thresholds(HeldOut(y, (-f, f, f), None, True), OWN, scores)
     assert (np.diff(hopeless) >= 0).all()
     assert np.isfinite(hopeless).all()
 

@@ -93,8 +93,7 @@ METHODS: Mapping[str, Method] = {
         _theirs("SVR", "SVR", 1),
         _theirs("Nystroem", "Nyström + logistic regression", 2),
         *_with_twin("PS3VT", (BINARY, CLASSES), {"tau_I": 0.0}),
-        # With Fourier features there is no graph, so this method uses the labels alone.
-        Method("PS3VT-fourier", "PS3VT, Fourier features", (BINARY, CLASSES), False, 4, "PS3VT", _FOURIER),
+        Method("PS3VT-fourier", "PS3VT, Fourier features", (BINARY, CLASSES), True, 5, "PS3VT", _FOURIER),
         *_with_twin("TSGS3VM", (BINARY,), {"C_star": 0.0}),
         *_with_twin("QSGS2AUC", (BINARY,), {"gamma": 1.0}),
         *_with_twin("QS3ORAO", (ORDINAL,), {"gamma": 1.0}),

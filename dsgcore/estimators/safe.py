@@ -95,7 +95,8 @@ class Companion:
     def score(self, f: NDArray, X: NDArray) -> NDArray:
         """Return the scores of points (n, d) at which the method has the values f, (n,) or (n, K)."""
         linear = linear_values(self.machine, X) if self.parts.linear else None
-        return self.parts.of([f, linear, self.neighbours.at(X) if self.parts.neighbours else None])
+        score = self.parts.of([f, linear, self.neighbours.at(X) if self.parts.neighbours else None])
+        return score.astype(f.dtype, copy=False)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -184,7 +185,7 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
         points = validated_points(self, X)
         # Where the others are used alone, the method's values are not needed.
         f = super()._values(X) if companion.parts.own else np.zeros(len(points), dtype=self.model_.dtype)
-        return companion.score(f, points).astype(f.dtype, copy=False)
+        return companion.score(f, points)
 
 
 @dataclass(frozen=True, eq=False)
