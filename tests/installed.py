@@ -35,7 +35,9 @@ def unpacked(archive: Path, folder: Path) -> Path:
         zipfile.ZipFile(archive).extractall(folder)
         return folder
     with tarfile.open(archive) as opened:
-        opened.extractall(folder, filter="data")
+        opened.extractall(
+            folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
+        )  # not before 3.11.4
     (inside,) = folder.iterdir()
     return inside
 

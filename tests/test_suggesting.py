@@ -38,14 +38,14 @@ def of(kind):
 
 @pytest.mark.usefixtures("steady_clock")
 def test_a_bad_width_is_found_and_put_right():
-    poor = QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3)
+    poor = QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3, safe=False)
     many = np.where(np.arange(400) < 200, Y, -1)
     found = suggest(poor, X, many, seconds=20.0)
     assert found.parameters
     assert found.gain > found.half_width > 0
     before, after = (
         roc_auc_score(Y[200:], model.fit(X, many).decision_function(X[200:]))
-        for model in (poor, QSGS2AUC(**QUICK).set_params(**found.parameters))
+        for model in (poor, QSGS2AUC(**QUICK, safe=False).set_params(**found.parameters))
     )
     assert after > before
     assert f"of {len(found.tried)} candidates" in found.sentence()
@@ -175,7 +175,8 @@ def test_several_classes_that_no_straight_lines_separate_get_random_features():
     ring = np.random.default_rng(0).integers(0, 3, 300)
     angle = np.random.default_rng(1).uniform(0, 2 * np.pi, 300)
     points = (1.0 + ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    found = suggest(PS3VT(random_state=0, n_iter=200), points, np.where(np.arange(300) < 120, ring, -1), seconds=20.0)
+    alone = PS3VT(random_state=0, n_iter=200, safe=False)
+    found = suggest(alone, points, np.where(np.arange(300) < 120, ring, -1), seconds=20.0)
     assert {"features": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
     assert found.parameters["features"] == "fourier"
     assert found.gain > 0.2

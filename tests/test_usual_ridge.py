@@ -42,7 +42,7 @@ def test_an_estimator_says_which_it_used_and_keeps_it(cls):
     X, y = make_moons(200, noise=0.15, random_state=0)
     few = np.where(np.arange(200) < 40, y, -1)
     of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    small = {"n_iter": 8, "n_features": 8, "random_state": 0, **of_classes}
+    small = {"n_iter": 8, "n_features": 8, "start": None, "random_state": 0, **of_classes}
     model = cls(**small).fit(X, few)
     said = cls(**small, lam=model.lam_).fit(X, few)
     np.testing.assert_array_equal(said.decision_function(X), model.decision_function(X))
