@@ -80,7 +80,7 @@ def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name
     page_health.assert_clean()
 
 
-def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page):
+def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page, app_url):
     page = open_page("auc?data=Your+own+file&speed=instant")  # at any other, both pages would be drawn all the time
     give(page, "wine.csv", as_csv())
     wait_for_points(page, 2)
@@ -88,7 +88,7 @@ def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page):
     page.get_by_role("tab", name="What was done").click()
     expect(page.get_by_text("is positive, the others are negative")).to_be_visible(timeout=10_000)
     page.wait_for_url("**file=%7B*")
-    other = open_page(page.url.split("/", 3)[3])
+    other = open_page(page.url.removeprefix(f"{app_url}/"))
     expect(other.get_by_text("This link needs the file wine.csv")).to_be_visible(timeout=30_000)
     give(other, "again.csv", as_csv())
     wait_for_points(other, 2)
