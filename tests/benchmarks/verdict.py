@@ -47,7 +47,7 @@ The best one is chosen in hindsight among up to 13 methods, so even a perfect ch
 "help" holds if the first one is better, and "do not help" if it is less than half a point better.
 
 With so few splits a mean is uncertain by about a point, and a case may change sides.
-Other rules were tried on the same fits: the best mean alone, the simplest method within 0.5 or 1 point, or within 0.5 to 2
+Other rules were tried on earlier fits: the best mean alone, the simplest method within 0.5 or 1 point, or within 0.5 to 2
 standard errors, and means that are shrunk towards the other sets. None was better than the rule of `compare`.
 
 {rows}
