@@ -185,7 +185,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         return self
 
     def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
-        """Return what held-out labels say before training, from the labeled points (n_l, d); by default nothing."""
+        """Return what held-out labels say before training, from points (n, d) and class codes; by default nothing."""
         return None
 
     def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: HeldOut | None) -> None:
@@ -270,7 +270,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     tol
         Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
         change by no more within `n_iter_no_change` iterations, checked every 200. 'auto' is 0.05 after an exact start, and
-        0.01 after a start at 0. If predictions use a linear model alone (see `safe`), it ends the fit at the first check.
+        0.01 after a start at 0. If predictions do not use the method's values, it ends the fit at the first check.
         None makes all iterations.
 
     Notes
