@@ -63,7 +63,7 @@ def logistic_scores(X: NDArray, targets: NDArray, weights: NDArray, ridge: float
     ----------
     X : ndarray of shape (n, d)
     targets : ndarray of shape (n, G, k)
-        Targets between 0 and 1. With k = 1 the loss is the logistic one. With more, each point's targets add up to 1,
+        Targets between 0 and 1. With k = 1 the loss is the logistic one. For a larger k each point's targets add up to 1,
         and the loss is the multinomial one.
     weights : ndarray of shape (n, G)
         The points' weights in each of the G regressions, such as 0 for a held-out point.
