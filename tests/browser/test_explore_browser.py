@@ -160,7 +160,8 @@ def test_keys_alone_open_each_view_and_axe_finds_nothing_serious_on_it(open_page
         wait_ready(page)
         expect(page.locator(".stMain .js-plotly-plot").first).to_be_visible(timeout=60_000)
         found += [f"{view}, {line}" for theme in THEMES for line in found_on(page, theme)]
-        tab_to(page, ".st-key-x_view [role=radio]", most=100)  # axe takes parts of the page out, and with them the focus
+        # axe takes parts of the page out, and with them the focus.
+        tab_to(page, ".st-key-x_view [role=radio]", most=100)
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
     assert not found, "\n".join(found)
