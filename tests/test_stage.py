@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from cases import each
 
@@ -173,6 +175,18 @@ def test_a_goal_that_is_missed_says_what_the_run_had_or_that_it_diverged():
     app = open_lesson("too-big-a-step:3")
     finished(app)
     assert "**Not yet.** This run diverged. Change a control below and watch the next run." in words(app)
+    app.select_slider(key="step_size").set_value(0.01).run()
+    finished(app)
+    assert re.search(r"This run reached 0\.[0-9]+ and had a step size of 0\.01\.", words(app)), "both missed claims"
+
+
+def test_an_explanation_says_that_it_is_of_an_earlier_run_while_a_control_has_another_value():
+    app = open_lesson("unlabeled:2:1")
+    finished(app)
+    for labels, is_earlier in ((200, False), (50, True), (200, False)):
+        app.select_slider(key="n_labeled").set_value(labels).run()
+        finished(app)
+        assert ("**Earlier run:** " in words(app)) == is_earlier, labels
 
 
 def test_a_goal_is_judged_by_the_runs_numbers_so_trust_in_labels_alone_reaches_it():

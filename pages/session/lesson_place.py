@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from dsgcore.experiments import LiveRun, Setting, outcome_of
+from dsgcore.experiments import LiveRun, Setting, Spec, outcome_of
 from dsgcore.settings import GuidedLesson, LessonStep, profile_of
 
 # Word that replaces the guess in a link. The page then shows the answer, or values that reach the goal.
@@ -29,6 +29,7 @@ class Place:
     number: int = 0
     guesses: dict[int, Any] = field(default_factory=dict)  # by step: number of an option, a number or a curve
     outcomes: dict[int, dict[str, float]] = field(default_factory=dict)  # by step: measures of the run that ended it
+    explained: dict[int, Spec] = field(default_factory=dict)  # by step: spec of that run
     shown: set[int] = field(default_factory=set)  # steps whose solution the reader asked for
     released: set[int] = field(default_factory=set)  # steps whose run began without a guess, as before a class
     first: dict[int, int] = field(default_factory=dict)  # by step: number of its first run
@@ -96,7 +97,7 @@ class Place:
             return
         self.tried = outcome = outcome_of(live, self.step.measures)
         if self.step.goal is None or self.step.goal.is_reached(outcome):
-            self.outcomes[self.number] = outcome
+            self.outcomes[self.number], self.explained[self.number] = outcome, live.run.spec
 
 
 def place_in(problem: type[Setting], text: str) -> Place | None:

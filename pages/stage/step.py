@@ -55,7 +55,7 @@ def answer(problem: type[Setting], bench: Bench, place: Place) -> Any:
         done = "Goal reached." if step.goal is not None else "Your guess is saved."
         st.markdown(f"**{done}** To hand it in, copy this page's address. Add one or two sentences that say why.")
     else:
-        _explain(place)
+        _explain(bench, place)
     return None
 
 
@@ -98,8 +98,8 @@ def _not_yet(place: Place) -> str:
     missed = [c.measure for c in goal.claims if c.measure not in NOT_SAID and not c.holds(tried) and c.measure in tried]
     if tried.get("growth") == math.inf:
         return f"**Not yet.** This run diverged. {_what_to_do(place)}"
-    said = "".join(f" This run {REACHED.get(name, 'reached {:.3g}').format(tried[name])}." for name in missed[:1])
-    said = said.replace("%", "\N{NO-BREAK SPACE}%")
+    had = " and ".join(REACHED.get(name, "reached {:.3g}").format(tried[name]) for name in missed)
+    said = f" This run {had}.".replace("%", "\N{NO-BREAK SPACE}%") if had else ""
     return f"**Not yet.**{said} {_what_to_do(place)}"
 
 
@@ -108,9 +108,10 @@ def _what_to_do(place: Place) -> str:
     return f"{how} and watch the next run."
 
 
-def _explain(place: Place) -> None:
-    """Compare the guess with the outcome, and say why it came so."""
-    st.markdown(f"{verdict(place)} {unbroken(place.step.explanation)}")
+def _explain(bench: Bench, place: Place) -> None:
+    """Compare the guess with the outcome, and say why it came so. A later run with other values is not the one explained."""
+    earlier = "" if bench.spec == place.explained.get(place.number) else "**Earlier run:** "
+    st.markdown(f"{earlier}{verdict(place)} {unbroken(place.step.explanation)}")
     asks = place.step.asks
     if isinstance(asks, Estimate) and place.guess is not None and place.outcome is not None:
         came_to = place.outcome.get(asks.measure)
