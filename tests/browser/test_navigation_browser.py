@@ -26,6 +26,13 @@ def test_beside_the_sidebar_of_a_small_window_the_bar_is_one_line_and_its_menu_l
     expect(page).to_have_title(f"{MORE[0]} - DSG Lab")
 
 
+def test_an_empty_sidebar_of_the_page_before_takes_no_room_from_the_bar(open_page):
+    page = open_page("auc?at=3", viewport=SMALL)
+    # On the way to a page without a sidebar, Streamlit sometimes does this, and keeps the sidebar until a later drawing.
+    page.evaluate("document.querySelector('.stSidebar .stVerticalBlock').replaceChildren()")
+    expect(page.locator("header nav").get_by_role("link", name=MORE[-1])).to_be_in_viewport()
+
+
 def test_on_a_phone_the_drawer_has_all_pages(open_page):
     page = open_page("data", viewport=PHONE)
     page.get_by_test_id("stExpandSidebarButton").click()
