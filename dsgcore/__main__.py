@@ -33,8 +33,8 @@ _WITHOUT_COMMAND = ("-h", "--help", "--version")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code (2: bad input, reported in one sentence)."""
     said = _with_command(new_options(sys.argv[1:] if arguments is None else arguments))
-    given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
     try:
+        given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
         if hasattr(given, "out"):
             given.out = folder_path(given.out)
         for name in ("seeds", "jobs"):
@@ -46,6 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DSGError, OSError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return BAD_INPUT
+    except KeyboardInterrupt:
+        if said[0] != "app":
+            raise
+        return 0  # Ctrl+C is how the app ends, also before it serves
 
 
 def _with_command(said: list[str]) -> list[str]:

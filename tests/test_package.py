@@ -8,6 +8,7 @@ import sys
 import urllib.request
 import zipfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from installed import ROOT, built, environment, serving, started, unpacked, wait_for
@@ -61,6 +62,12 @@ def test_control_c_ends_the_app_without_a_word(tmp_path):
     server.send_signal(signal.SIGINT)
     assert server.wait(60) == 0
     assert (tmp_path / "log").read_text().split("\n")[-3:] == [f"  URL: {address}", "", ""]
+
+
+def test_control_c_ends_the_app_without_a_word_before_it_serves(monkeypatch, capsys):
+    monkeypatch.setattr("dsgcore.cli.app._usable_port", Mock(side_effect=KeyboardInterrupt))
+    assert main(["app"]) == 0
+    assert capsys.readouterr() == ("", "")
 
 
 def test_without_a_command_the_arguments_are_those_of_app():
