@@ -95,20 +95,17 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
         return super()._learn(X, classes, codes, model)
 
     def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
-        super()._place(task, codes, values, choice)
-        labels, f = codes[codes != UNLABELED], self._scores(task, values, np.flatnonzero(codes != UNLABELED))
-        if self.positive_share is None:
-            self.threshold_ = best_threshold(labels, f)
-        else:
-            some = self._scores(task, values, evenly_spread(len(codes), POINTS_CUT))
-            self.threshold_ = share_threshold(some, self._share(labels, f, some))
-
-    def _share(self, labels: NDArray, labeled: NDArray, some: NDArray) -> float:
-        """Return the share of positives, from the labels, the values at labeled points and those at some of all points."""
-        if self.positive_share == "estimate":
-            samples = (labeled[labels == 1], labeled[labels == 0], some)
-            return energy_class_prior(*(sample[:, None] for sample in samples))
-        return float(np.mean(labels)) if self.positive_share == "labels" else float(self.positive_share)  # type: ignore[arg-type]
+        scores, labeled, share = self._safe_scores(task, codes, values, choice), codes != UNLABELED, self.positive_share
+        if share is None:
+            self.threshold_ = best_threshold(codes[labeled], scores.at(np.flatnonzero(labeled)))
+            return
+        some = scores.at(evenly_spread(len(codes), POINTS_CUT))
+        if share == "labels":
+            share = np.mean(codes[labeled])
+        elif share == "estimate":
+            of_classes = (scores.at(np.flatnonzero(codes == code)) for code in (1, 0))
+            share = energy_class_prior(*(sample[:, None] for sample in (*of_classes, some)))
+        self.threshold_ = share_threshold(some, float(share))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the AUC on the labeled points, which the method maximises; NaN if a class is missing.

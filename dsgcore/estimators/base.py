@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -31,6 +32,7 @@ from dsgcore.estimators.out_of_core import (
     some_of,
     validated,
     validated_points,
+    values_of,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import TOL, TOL_FROM_0, TOL_STARTED, TOL_UNUSED, Stopping, StoppingCheck, check_finite
@@ -209,7 +211,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         iterate = self._run(task, None if model is None else model.prefix(len(model)), is_used=self._is_used(choice))
         averaged = len(iterate) - tail_start(len(iterate))
         learned = iterate if self.average is None else iterate.tail_average(averaged)
-        self._place(task, labels, TrainingValues(learned, task.X), choice)
+        self._place(task, labels, TrainingValues(partial(values_of, learned, task.X)), choice)
         self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
         self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
         return self

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, eye_array
-from scipy.sparse.linalg import cg
+from scipy.sparse import csr_array, diags_array
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
@@ -20,8 +19,10 @@ from dsgcore.solver.problem import UNLABELED
 N_NEIGHBORS, TRUST = 7, 0.8
 # A graph has at most so many labeled points, and so many others.
 MOST_POINTS = 2000
-# Accuracy of the masses, and the mass that each point has without labels near it.
-TOLERANCE = 1e-9
+# Accuracy of the masses, and the mass that each point has without labels near it. A step halves the error.
+TOLERANCE, STEPS = 1e-9, 31
+# Up to so many coordinates a tree finds neighbours in less time than a comparison of all points.
+COORDINATES_OF_TREE = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +67,25 @@ class Graph:
     def __init__(self, X: NDArray, *, is_ordered: bool) -> None:
         self._is_ordered = is_ordered
         self.scaler = StandardScaler().fit(X)
-        self.search = NearestNeighbors(n_neighbors=min(N_NEIGHBORS, len(X) - 1)).fit(self.scaler.transform(X))
-        S = self.search.kneighbors_graph(mode="connectivity")  # without the point itself
+        algorithm, k = "kd_tree" if X.shape[1] <= COORDINATES_OF_TREE else "brute", min(N_NEIGHBORS, len(X) - 1)
+        self.search = NearestNeighbors(n_neighbors=k, algorithm=algorithm).fit(self.scaler.transform(X))
+        near = self.search.kneighbors(return_distance=False)  # without the point itself
+        S = csr_array((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, k)), shape=(len(X), len(X)))
         S = csr_array(S.maximum(S.T))
         self._root = 1.0 / np.sqrt(S.sum(axis=1))
         scale = diags_array(self._root)
-        self._system = csr_array(eye_array(len(X)) - TRUST * (scale @ S @ scale))
+        self._passed_on = csr_array(TRUST * (scale @ S @ scale))
+        self._lists = np.column_stack([np.arange(len(X)), near[:, :-1]])
 
     def learned(self, codes: NDArray) -> Neighbours:
         """Return the values that follow from the points' class codes (m,), -1 for unlabeled points."""
         labeled = np.flatnonzero(codes != UNLABELED)
         marks = self._marks(labeled, codes[labeled], int(codes.max()) + 1)
         return Neighbours(self.scaler, self.search, self._values(self._spread(marks), marks))
+
+    def at_own_points(self, values: NDArray) -> NDArray:
+        """Return the means of the neighbours' values at the graph's own points, each its own first neighbour."""
+        return values[self._lists].mean(axis=1)
 
     def on(self, rows: NDArray, y: NDArray) -> Callable[[Sequence[Fold]], list[NDArray]]:
         """Return a function of folds (train, held) of labeled `rows` with codes y: the values at each one's held-out rows."""
@@ -100,8 +108,12 @@ class Graph:
         return marks
 
     def _spread(self, marks: NDArray) -> NDArray:
-        solved = (cg(self._system, mark, rtol=TOLERANCE)[0] for mark in marks.T)
-        return np.stack([*solved], axis=1) * self._root[:, None]
+        """Return the masses in the end, by Chebyshev's iteration: the graph's eigenvalues are from -TRUST to TRUST."""
+        before, masses, weight = np.zeros_like(marks), marks, 2.0
+        for _ in range(STEPS):
+            weight = 1.0 / (1.0 - TRUST**2 / 4.0 * weight)
+            before, masses = masses, weight * (self._passed_on @ masses + marks - before) + before
+        return masses * self._root[:, None]
 
     def _values(self, masses: NDArray, marks: NDArray) -> NDArray:
         """Return the values for masses (n, K). Points that no label reaches have the labels' own shares."""

@@ -140,12 +140,12 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
         is_safe, is_held_out = self.safe and not self._is_part, cut["thresholds"] == "error"
         parts = choice.preferred if is_safe and choice is not None else OWN
-        self.companion_ = self._companion(task, codes, values, choice) if is_safe and choice is not None else None
+        scores = self._safe_scores(task, codes, values, choice)
         loss = "squared" if cut["thresholds"] == "squared" else "hinge"
-        f = self._scores(task, values, labeled)
+        f = scores.at(labeled)
         self.thresholds_ = thresholds(codes[labeled], f, loss=loss, margin=cut["margin"])
         if is_held_out and choice is not None and len(choice.y):
-            some = self._scores(task, values, evenly_spread(len(codes), POINTS_CUT))
+            some = scores.at(evenly_spread(len(codes), POINTS_CUT))
             self.thresholds_ = (self.thresholds_ + _held_out_thresholds(choice, parts, some)) / 2.0
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -111,19 +111,21 @@ def values_of(model: Expansion, X: Any, rows: NDArray) -> NDArray:
 
 
 class TrainingValues:
-    """A model's values at training points, each computed once."""
+    """Values of a function of rows at training points, each computed once; those at some rows may be known."""
 
-    def __init__(self, model: Expansion, X: Any) -> None:
-        self._model, self._X = model, X
-        self._rows, self._values = np.empty(0, dtype=np.intp), np.empty(0, dtype=model.dtype)
+    def __init__(self, evaluate: Callable[[NDArray], NDArray], rows: NDArray | None = None, values: Any = None) -> None:
+        self._evaluate = evaluate
+        self._rows, self._values = np.empty(0, dtype=np.intp) if rows is None else rows, values
 
     def at(self, rows: NDArray) -> NDArray:
-        """Return the values at ascending, different `rows`, of shape (len(rows),)."""
+        """Return the values at ascending, different `rows`, of shape (len(rows),) or (len(rows), K)."""
         new = np.setdiff1d(rows, self._rows, assume_unique=True)
-        if len(new):
-            known, values = np.concatenate([self._rows, new]), values_of(self._model, self._X, new)
+        if self._values is None:
+            self._rows, self._values = rows, self._evaluate(rows)
+        elif len(new):
+            known = np.concatenate([self._rows, new])
             order = np.argsort(known, kind="stable")
-            self._rows, self._values = known[order], np.concatenate([self._values, values])[order]
+            self._rows, self._values = known[order], np.concatenate([self._values, self._evaluate(new)])[order]
         return self._values[np.searchsorted(self._rows, rows)]
 
 

@@ -18,7 +18,7 @@ from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.inputs import encode, seed_of, width
 from dsgcore.estimators.neighbours import Graph, graph_rows
-from dsgcore.estimators.out_of_core import POINTS_CUT, in_memory, validated_points
+from dsgcore.estimators.out_of_core import TrainingValues, in_memory, validated_points
 from dsgcore.estimators.safe import (
     MOST_LABELS,
     SAFE,
@@ -325,11 +325,12 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
         if choice is None:
             return
         first = [int(np.argmax(codes == code)) for code in range(task.n_classes)]
-        rows, some = np.union1d(labeled_rows(codes, MOST_LABELS), first), evenly_spread(len(X), POINTS_CUT)
+        rows, own = (
+            np.union1d(labeled_rows(codes, MOST_LABELS), first),
+            TrainingValues(lambda rows: self._scores(X[rows])),
+        )
         with single_threaded_blas():  # the same result for any number of threads
-            machine = fitted(linear(), X[rows], codes[rows])
-            near = choice.graph.learned(codes[graph_rows(codes)])
-            self.companion_ = Companion.of(machine, near, choice.preferred, self._scores(X[some]), X[some])
+            self.companion_, _ = Companion.of(fitted(linear(), X[rows], codes[rows]), choice, own, X, codes)
 
     def _scores(self, X: NDArray) -> NDArray:
         own = super()._scores(X)

@@ -106,10 +106,9 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
         return derived(problem, C=C, C_star=C_star)
 
     def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
-        super()._place(task, codes, values, choice)
-        problem = task.problem
-        shift = problem.shift(values.at(task.rows["unlabeled"])) if problem.is_shifted else 0.0
-        self.shift_ = self._own_part * shift
+        self._safe_scores(task, codes, values, choice)
+        is_shifted = task.problem.is_shifted and self._own_part
+        self.shift_ = self._own_part * task.problem.shift(values.at(task.rows["unlabeled"])) if is_shifted else 0.0
 
     def _cut(self, f: NDArray) -> NDArray:
         return f + self.shift_

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -82,10 +82,19 @@ class Companion:
     parts: Parts
 
     @classmethod
-    def of(cls, machine: Any, neighbours: Neighbours, parts: Parts, own: NDArray, X: NDArray) -> Companion:
-        """Return the companion of a method that has the values `own` at points X (n, d), for the given parts."""
-        spreads = [spread(values) for values in (own, linear_values(machine, X), neighbours.at(X))]
-        return cls(machine, neighbours, parts.per(spreads))
+    def of(
+        cls, machine: Any, choice: HeldOut, own: TrainingValues, X: Any, codes: NDArray
+    ) -> tuple[Companion, TrainingValues]:
+        """Return the companion of a method that has these own values at training points X (n, d), and the scores there."""
+        placed, some = graph_rows(codes), evenly_spread(len(codes), POINTS_CUT)
+        near = choice.graph.learned(codes[placed])
+        others = (
+            TrainingValues(lambda rows: linear_values(machine, np.asarray(X[rows]))),
+            TrainingValues(lambda rows: near.at(np.asarray(X[rows])), placed, choice.graph.at_own_points(near.values)),
+        )
+        found = cls(machine, near, choice.preferred.per([spread(values.at(some)) for values in (own, *others)]))
+        linear, nearby = (values.at for values in others)
+        return found, TrainingValues(lambda rows: found.mean(own.at(rows), rows, (linear, nearby)))
 
     @property
     def is_used(self) -> bool:
@@ -94,9 +103,12 @@ class Companion:
 
     def score(self, f: NDArray, X: NDArray) -> NDArray:
         """Return the scores of points (n, d) at which the method has the values f, (n,) or (n, K)."""
-        linear = linear_values(self.machine, X) if self.parts.linear else None
-        score = self.parts.of([f, linear, self.neighbours.at(X) if self.parts.neighbours else None])
-        return score.astype(f.dtype, copy=False)
+        return self.mean(f, X, (partial(linear_values, self.machine), self.neighbours.at))
+
+    def mean(self, f: NDArray, at: NDArray, others: Sequence[Callable[[NDArray], NDArray]]) -> NDArray:
+        """Return the scores from the method's values f and functions for the two others; unused ones are not called."""
+        values = (other(at) if part else None for part, other in zip(self.parts[1:], others, strict=True))
+        return self.parts.of([f, *values]).astype(f.dtype, copy=False)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -138,18 +150,18 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
     def _is_used(self, choice: HeldOut | None) -> bool:
         return not self.safe or choice is None or choice.preferred.own > 0.0
 
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
+    def _safe_scores(
+        self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None
+    ) -> TrainingValues:
+        """Set the companion, and return the scores of training points, before the decision threshold."""
         self.companion_: Companion | None = None
-        if self.safe and choice is not None:
-            self.companion_ = self._companion(task, codes, values, choice)
-
-    def _companion(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut) -> Companion:
+        if not self.safe or self._is_part or choice is None:
+            return values
         rows = labeled_rows(codes, MOST_LABELS)
-        some = evenly_spread(len(codes), POINTS_CUT)
         with single_threaded_blas():  # the same result for any number of threads
             machine = fitted(linear(is_ordered=self.is_ordered), np.asarray(task.X[rows], dtype=float), codes[rows])
-            near, points = choice.graph.learned(codes[graph_rows(codes)]), np.asarray(task.X[some])
-            return Companion.of(machine, near, choice.preferred, values.at(some), points)
+            self.companion_, scores = Companion.of(machine, choice, values, task.X, codes)
+        return scores
 
     def _held_out(self, task: Task, codes: NDArray) -> HeldOut:
         """Return the models' values at held-out labels. Only the graph has unlabeled points."""
@@ -171,11 +183,6 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
     def _own_part(self) -> float:
         """The factor of the method's own values."""
         return 1.0 if self.companion_ is None else self.companion_.parts.own
-
-    def _scores(self, task: Task, values: TrainingValues, rows: NDArray) -> NDArray:
-        """Return the scores of training points, before the decision threshold."""
-        f = values.at(rows)
-        return f if self.companion_ is None else self.companion_.score(f, task.X[rows])
 
     def _values(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "model_")
