@@ -43,7 +43,7 @@ def draw_charts(*, on_edit: Callable[[], None], lesson: Mapping[str, Any] | None
     """Draw the place of the charts. `edits_asked` returns the edits of the data that were just made in the map.
 
     In a lesson they have no buttons of their own. `lesson` then holds `first`, the picture that a phone shows first, the map
-    or the chart, and `step`, which changes when the reader should see that picture again.
+    or the chart; `step`, which changes when the reader should see that picture again; and `canTurn`, if a phone offers both.
     """
     data = {"config": dict(CONFIG), "library": LIBRARY_ADDRESS, "lesson": None if lesson is None else dict(lesson)}
     _charts()(key=CHARTS, data=data, width="stretch", height="content", on_edit_change=on_edit)

@@ -114,9 +114,8 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, run: DeltaGene
         draw_head(data)
     is_on_map = place.waits or not place.step.chart or (EDITS in place.step.controls and place.stage is Stage.RUN)
     first = "map" if is_on_map else "curves"
-    draw_charts(
-        on_edit=partial(edit, bench), lesson={"first": first, "step": f"{place.lesson.name} {place.number} {first}"}
-    )
+    named = f"{place.lesson.name} {place.number} {first}"
+    draw_charts(on_edit=partial(edit, bench), lesson={"first": first, "step": named, "canTurn": not place.waits})
 
 
 def _scene(bench: Bench, place: Place) -> Scene:

@@ -18,7 +18,7 @@ from pages.controls.control import key_of
 SIZES = DESK, PROJECTOR, PHONE = (1366, 768), (1920, 1080), (390, 844)
 MOST_CONTROLS = 8
 LONG = 120_000
-# What the reader can use: each button, list, slider, drawing, and tool of the hand counts. A question with its answers is one.
+# What the reader can use: each button, answer, list, slider, drawing, and tool of the hand counts.
 LOOK = """() => {
     const stage = document.querySelector(".st-key-stage"), found = [];
     const {scrollHeight, scrollWidth} = document.documentElement;
@@ -27,7 +27,7 @@ LOOK = """() => {
     const box = element => element.getBoundingClientRect();
     const area = name => box(stage.querySelector(".st-key-stage-" + name));
     const isSeen = element => element.checkVisibility({visibilityProperty: true}) && box(element).width > 0;
-    const whole = ".stSlider, .stRadio, .stSelectbox, .drawn-curve, .hand-area";
+    const whole = ".stSlider, .stRadio label, .stSelectbox, .drawn-curve, .hand-area";
     const usable = [...stage.querySelectorAll("button, a[href], input, select, [role=slider], [tabindex='0']")].filter(isSeen);
     const controls = [...new Set(usable.map(element => element.closest(whole) ?? element))];
     for (const control of controls) {

@@ -2,9 +2,9 @@
 const WORDS = {map: "Show the map", curves: "Show the chart"};
 
 /** Create the button inside the root of the charts. `first` is the picture to begin with; a new `step` begins again. */
-export function createSwitch(root, {first, step}) {
+export function createSwitch(root, {first, step, canTurn}) {
   const button = document.createElement("button"), other = () => root.dataset.picture === "map" ? "curves" : "map";
-  let shownStep = step;
+  let shownStep = step, mayTurn = canTurn, pictures = new Set();
   button.className = "live-switch";
   button.type = "button";
   root.classList.add("live-lesson");
@@ -13,18 +13,24 @@ export function createSwitch(root, {first, step}) {
     root.dataset.picture = picture;
     button.textContent = WORDS[other()];
   };
+  /** Offer the button if there are two pictures: one alone needs none, and before the run the chart is empty. */
+  const offer = () => { button.hidden = !mayTurn || pictures.size < 2; };
   button.addEventListener("click", () => show(other()));
   show(first);
   return {
     /** Take what the script says of the step. */
     update(lesson) {
-      if (!lesson || lesson.step === shownStep) return;
+      if (!lesson) return;
+      mayTurn = lesson.canTurn;
+      offer();
+      if (lesson.step === shownStep) return;
       shownStep = lesson.step;
       show(lesson.first);
     },
-    /** Offer the pictures that are there; one alone needs no button. */
+    /** Take which pictures are there. */
     offer(places) {
-      button.hidden = places.size < 2;
+      pictures = places;
+      offer();
       if (places.size && !places.has(root.dataset.picture)) show([...places][0]);
     },
   };
