@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-5, 30, 40, 0.25
 # A step is halved so many times at most.
 MOST_HALVINGS = 20
-# Curvature of the loss, as a share of the points' second moments; any positive number gives the same solution.
-CURVATURE = 0.15
 # Directions in which the points vary by a smaller share of the largest variance are left out.
 FLAT = 1e-12
 # Ridge of the intercepts per point: enough for a class that no point of a regression has, and too little for others.
@@ -44,14 +42,28 @@ def held_out_scores(X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float)
     list of ndarray of shape (n_held,) or (n_held, K)
         For two classes the second one's score.
     """
-    classes, codes = np.unique(y, return_inverse=True)
-    own = np.eye(len(classes))[codes] if len(classes) > 2 else codes[:, None].astype(float)
-    weights = np.zeros((len(X), len(folds)))
-    for g, (train, _) in enumerate(folds):
-        weights[train, g] = 1.0
-    scores = logistic_scores(X, np.repeat(own[:, None], len(folds), axis=1), weights, ridge)
-    found = [scores[held, g] for g, (_, held) in enumerate(folds)]
-    return found if len(classes) > 2 else [values[:, 0] for values in found]
+    return FoldRegressions(X, y, folds).scores(ridge)
+
+
+class FoldRegressions:
+    """The regressions of `held_out_scores`, for one ridge after the other: each begins at the solution for the nearest one."""
+
+    def __init__(self, X: NDArray, y: NDArray, folds: Sequence[Fold]) -> None:
+        classes, codes = np.unique(y, return_inverse=True)
+        own = np.eye(len(classes))[codes] if len(classes) > 2 else codes[:, None].astype(float)
+        self._targets, self._weights = np.repeat(own[:, None], len(folds), axis=1), np.zeros((len(X), len(folds)))
+        for g, (train, _) in enumerate(folds):
+            self._weights[train, g] = 1.0
+        self._points, self._folds = _principal(X)[0], folds
+        self._solved: dict[float, NDArray] = {}
+
+    def scores(self, ridge: float) -> list[NDArray]:
+        """Return the scores at each fold's held-out points."""
+        nearest = min(self._solved, key=lambda other: abs(np.log(other / ridge)), default=None)
+        start = None if nearest is None else self._solved[nearest]
+        self._solved[ridge], scores = _solved(self._points, self._targets, self._weights, ridge, start)
+        found = [scores[held, g] for g, (_, held) in enumerate(self._folds)]
+        return found if scores.shape[-1] > 1 else [values[:, 0] for values in found]
 
 
 def logistic_scores(X: NDArray, targets: NDArray, weights: NDArray, ridge: float) -> NDArray:
@@ -84,21 +96,21 @@ def logistic_weights(X: NDArray, targets: NDArray, weights: NDArray, ridge: floa
     return coef, W[-1] - np.einsum("d,dgk->gk", X.mean(axis=0), coef)
 
 
-def _solved(points: NDArray, targets: NDArray, weights: NDArray, ridge: float) -> tuple[NDArray, NDArray]:
+def _solved(
+    points: NDArray, targets: NDArray, weights: NDArray, ridge: float, start: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
     """Return the weights and the scores by Newton's method, for centred points and a column of ones."""
-    W = np.zeros((points.shape[1], *targets.shape[1:]))
+    W = np.zeros((points.shape[1], *targets.shape[1:])) if start is None else start
     ridges = np.full((len(W), 1, 1), ridge)
     ridges[-1] = FREE * len(points)
-    moments = np.einsum("ij,ij->j", points, points)[:, None, None] * weights.mean(axis=0)[:, None]
-    scale = 1.0 / (CURVATURE * moments + ridges)
-    scores = np.zeros(targets.shape)
-    objective = _objective(scores, targets, weights)
+    scores, squares = _scores(points, W), points**2
+    objective = _objective(scores, targets, weights) + _dots(ridges * W, W) / 2.0
     for _ in range(MOST_STEPS):
         chances = _chances(scores)
         gradient = _sums(points, weights[..., None] * (chances - targets)) + ridges * W
         if np.abs(gradient).max() <= TOLERANCE * len(points):
             break
-        step = _newton_step(points, gradient, chances, weights, ridges, scale)
+        step = _newton_step(points, squares, gradient, chances, weights, ridges)
         moved, size = _scores(points, step), np.ones((targets.shape[1], 1))
         for _ in range(MOST_HALVINGS):
             tried = W + size * step
@@ -153,10 +165,11 @@ def _objective(scores: NDArray, targets: NDArray, weights: NDArray) -> NDArray:
 
 
 def _newton_step(
-    points: NDArray, gradient: NDArray, chances: NDArray, weights: NDArray, ridges: NDArray, scale: NDArray
+    points: NDArray, squares: NDArray, gradient: NDArray, chances: NDArray, weights: NDArray, ridges: NDArray
 ) -> NDArray:
     """Return minus the Hessian's inverse times the gradient, by preconditioned conjugate gradients in all regressions."""
     weighted = weights[..., None] * chances
+    scale = 1.0 / (_sums(squares, weighted * (1.0 - chances)) + ridges)
 
     def curved(P: NDArray) -> NDArray:
         Z = _scores(points, P)

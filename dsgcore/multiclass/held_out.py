@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from dsgcore.core.logistic import Fold, held_out_scores
+from dsgcore.core.logistic import Fold, FoldRegressions
 from dsgcore.core.sampling import evenly_spread
 
 # Candidate factors of the usual ridge, about the square root of ten apart.
@@ -44,9 +44,11 @@ def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
     if not folds:
         return 1.0
 
+    regressions = FoldRegressions(points, labels, folds)
+
     @cache
     def held_out(place: int) -> tuple[NDArray, int]:
-        said = _losses(points, labels, folds, FACTORS[place])
+        said = _losses(labels, folds, regressions.scores(FACTORS[place]))
         return np.concatenate([losses for losses, _ in said]), sum(mistakes for _, mistakes in said)
 
     usual_place = FACTORS.index(1.0)
@@ -82,11 +84,11 @@ def _is_fit(y: NDArray, train: NDArray, held: NDArray) -> bool:
     return len(np.unique(y[train])) > 1 and bool(np.isin(y[held], y[train]).any())
 
 
-def _losses(X: NDArray, y: NDArray, folds: list[Fold], ridge: float) -> list[tuple[NDArray, int]]:
-    """Return each fold's logistic losses of the held-out points, and the number of mistakes; unseen classes do not count."""
+def _losses(y: NDArray, folds: list[Fold], of_folds: list[NDArray]) -> list[tuple[NDArray, int]]:
+    """Return each fold's losses from the held-out points' scores, and the number of mistakes; unseen classes do not count."""
     classes, codes = np.unique(y, return_inverse=True)
     found = []
-    for (train, held), scores in zip(folds, held_out_scores(X, y, folds, ridge), strict=True):
+    for (train, held), scores in zip(folds, of_folds, strict=True):
         if len(classes) == 2:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         seen = np.isin(codes[held], codes[train])
