@@ -186,7 +186,12 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
     compare.add_argument(
         "--n-labeled", "--labels", type=int, metavar="N", help="number of labels to learn from (default: all)"
     )
-    compare.add_argument("--seeds", type=int, default=10, metavar="N", help="number of repetitions (default: 10)")
+    compare.add_argument(
+        "--seeds",
+        type=int,
+        metavar="N",
+        help="number of repetitions (default: 10, or up to 50 until the choice is clear)",
+    )
     compare.add_argument("--seconds", type=float, default=120.0, metavar="S", help="time limit (default: 120)")
     compare.add_argument(
         "--score",

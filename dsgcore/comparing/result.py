@@ -172,10 +172,16 @@ class Comparison:
             return next(iter(notes), "there was no time for it")
         said = [next((fit.note for fit in self._fits_of(name) if fit.note), "")]
         if len(self.scores(name)) < len(self.scores(self.reference)):
-            gains = self.gains(name, self.ranking[0])
-            is_worse = float(np.mean(gains)) + self.half_width(gains) < 0.0
-            said.insert(0, "clearly worse: no more seeds" if is_worse else "no time for more seeds")
+            said.insert(0, self._why_fewer(name))
         return "; ".join(filter(None, said))
+
+    def _why_fewer(self, name: str) -> str:
+        """Return the reason why a method has fewer seeds than others."""
+        gains = self.gains(name, self.ranking[0])
+        if float(np.mean(gains)) + self.half_width(gains) < 0.0:
+            return "clearly worse: no more seeds"
+        is_decided = len(gains) >= FEWEST_SEEDS and name not in self.verdict.contenders
+        return "surely not much better: no more seeds" if is_decided else "no time for more seeds"
 
     @cached_property
     def curves(self) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from dsgcore.comparing.methods import Method, Score
 
 # In units of the score. A simpler method that is behind by less is recommended instead of the best one.
 CLOSE = {"points": 0.2, "classes": 0.002}
-# Unlabeled data "do not help" if their gain is surely below this.
+# Unlabeled data "do not help" if their gain is surely below this. The choice is clear if no other method may gain more.
 LITTLE = {"points": 0.5, "classes": 0.005}
 
 # With fewer seeds there is no interval, and no verdict.
@@ -54,6 +54,9 @@ class Verdict:
         The verdict in one sentence.
     rivals : tuple of str
         Names of the methods that are not clearly worse than the recommended one: the interval of its gain includes zero.
+    contenders : tuple of str
+        Names of the rivals that may be more than 0.5 points (0.005 classes) better: the interval of their gain over the
+        recommended one ends above it.
     """
 
     recommended: str | None
@@ -64,12 +67,14 @@ class Verdict:
     seeds: int
     sentence: str
     rivals: tuple[str, ...] = ()
+    contenders: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
         numbers = {name: _known(getattr(self, name)) for name in ("gain", "low", "high")}
         word = None if self.help is None else self.help.value
-        return {**vars(self), **numbers, "help": word, "rivals": list(self.rivals)}
+        names = {"rivals": list(self.rivals), "contenders": list(self.contenders)}
+        return {**vars(self), **numbers, "help": word, **names}
 
 
 def _known(value: float) -> float | None:
@@ -101,17 +106,24 @@ def verdict_of(standings: Sequence[Standing], gain: Gain, score: Score) -> Verdi
         mean = reach = math.nan
     effect = _effect(mean, reach, score)
     chosen = _simplest(standings, effect, score)
-    rivals = tuple(
-        s.method.name for s in standings if s.method is not chosen and _is_rival(*gain(chosen, s.method)[:2])
-    )
-    others = f"; {len(rivals)} other method{'s are' if len(rivals) > 1 else ' is'} not clearly worse" if rivals else ""
-    sentence = f"Use {_in_sentence(chosen)}{others}{_about(effect, used, alone, (mean, reach, seeds), score)}."
-    return Verdict(chosen.name, effect, mean, mean - reach, mean + reach, seeds, sentence, rivals)
+    gains = {s.method.name: gain(chosen, s.method)[:2] for s in standings if s.method is not chosen}
+    # A gain whose interval is not known is neither.
+    rivals = tuple(name for name, (mean, reach) in gains.items() if mean - reach <= 0.0)
+    contenders = tuple(name for name in rivals if gains[name][1] - gains[name][0] > LITTLE[score.unit])
+    about = _about_unlabeled(effect, used, alone, (mean, reach, seeds), score)
+    sentence = f"Use {_in_sentence(chosen)}{_about_others(len(rivals), len(contenders), score)}{about}."
+    return Verdict(chosen.name, effect, mean, mean - reach, mean + reach, seeds, sentence, rivals, contenders)
 
 
-def _is_rival(mean: float, reach: float) -> bool:
-    """Return True if the interval of a gain over a method is known, and includes zero or less."""
-    return mean - reach <= 0.0
+def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
+    """Return the part of the sentence about the methods that are not clearly worse."""
+    if not n_rivals:
+        return ""
+    said = f"{n_rivals} other method{'s are' if n_rivals > 1 else ' is'} not clearly worse"
+    if not n_contenders:
+        return f"; {said}"
+    better = f"may be more than {LITTLE[score.unit]:g} {score.unit} better"
+    return f", but it is too close to call: {said}, and {n_contenders} {better}"
 
 
 def _effect(mean: float, reach: float, score: Score) -> Help | None:
@@ -131,10 +143,10 @@ def _simplest(standings: Sequence[Standing], effect: Help | None, score: Score) 
     return min(close, key=lambda s: (s.method.effort, -s.mean)).method
 
 
-def _about(
+def _about_unlabeled(
     effect: Help | None, used: Method | None, alone: Method | None, measured: tuple[float, float, int], score: Score
 ) -> str:
-    """Return the rest of the sentence."""
+    """Return the part of the sentence about unlabeled data, and the number of seeds."""
     mean, reach, seeds = measured
     if effect is None or used is None or alone is None:
         return f" ({seeds} seeds)"

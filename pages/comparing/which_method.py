@@ -22,6 +22,8 @@ WHAT = (
     "held-out labels. The answer says which method to use, how sure that is, and whether the unlabeled points help."
 )
 
+SEEDS_HELP = "Number of repetitions. If empty: 10, and up to 50 for methods between which the choice is not clear."
+
 
 def which_method(dataset: Dataset, name: str, *, is_ordered: bool) -> None:
     """Draw the button that starts the comparison, and its result so far."""
@@ -45,11 +47,11 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
     least, most, is_going = len(sample.classes), sample.n_labeled, going is not None and not going.is_over
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-which-method"):
         labels = st.number_input("Labels to learn from", least, most, min(USUAL_LABELS, most), key=LABELS, width=170)
-        seeds = st.number_input("Seeds", 3, 100, 10, key=SEEDS, width=110)
+        seeds = st.number_input("Seeds", 3, 100, None, key=SEEDS, width=110, placeholder="10 to 50", help=SEEDS_HELP)
         seconds = st.selectbox("Time", TIMES, index=2, key=SECONDS, format_func="{} s".format, width=110)
 
         def begin() -> None:
-            given = {"n_labeled": int(labels), "seeds": int(seeds), "seconds": float(seconds), "ordered": is_ordered}
+            given = {"n_labeled": int(labels), "seeds": seeds, "seconds": float(seconds), "ordered": is_ordered}
             limits = {"jobs": shared_queue(), "memory_limit": GIGABYTE}
             begun = Background(sample.X, sample.y, **given, name=name, **limits)
             st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256
@@ -72,12 +74,22 @@ def _answer(going: Background, was_going: bool) -> None:
     if going.error:
         st.error(plain(going.error))
     elif not is_over:
-        n = 0 if found is None else len(found.fits)
-        st.caption(f"{n} fits are done, {going.seconds:.0f} s.")
+        st.caption(_progress(found, going.seconds))
     if found is not None and found.ranking:
         _draw(found)
     if was_going and is_over:
         st.rerun()  # once, to stop the ticking
+
+
+def _progress(so_far: Comparison | None, seconds: float) -> str:
+    """Return a sentence about the fits that are done, and one about the methods that may still be the best."""
+    if so_far is None:
+        return f"0 fits are done, {seconds:.0f} s."
+    done, verdict = f"{len(so_far.fits)} fits are done, {seconds:.0f} s.", so_far.verdict
+    if verdict.recommended is None:
+        return done
+    n = 1 + len(verdict.contenders)
+    return f"{done} {n} method{'s' if n > 1 else ''} may still be the best."
 
 
 def _draw(found: Comparison) -> None:
