@@ -7,14 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a run: peak memory in bytes, and estimated seconds of one iteration on one core."""
+    """Cost of a run: peak memory in bytes, and seconds of one core.
+
+    `seconds` is an upper estimate for one iteration, for limits. `likely` is about what the whole run takes.
+    """
 
     memory: int
     seconds: float
+    likely: float = 0.0
 
     def __add__(self, other: Cost) -> Cost:
         """Return the sum of both costs."""
-        return Cost(self.memory + other.memory, self.seconds + other.seconds)
+        return Cost(self.memory + other.memory, self.seconds + other.seconds, self.likely + other.likely)
 
 
 @dataclass(frozen=True)

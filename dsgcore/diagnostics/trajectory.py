@@ -40,6 +40,8 @@ PER_DECADE = 20
 BYTES_A_PAIR = 4 * 8
 # Seconds for each pair of points: of a product of the matrix and a vector, and of solving.
 SECONDS_A_PAIR, SECONDS_A_TRIPLE = 1e-9, 1e-10
+# Share of the upper estimate that a trajectory is likely to take.
+SHARE = 0.35
 
 
 def reference_of(spec: Spec, split: Split) -> Reference:
@@ -57,7 +59,7 @@ def trajectory_cost(spec: Spec, n_train: int) -> Cost:
     n = min(n_train, MAX_POINTS)
     pairs = n**2
     seconds = 2 * pairs * SECONDS_A_PAIR + pairs * n * SECONDS_A_TRIPLE / spec.solver.n_iter
-    return Cost(BYTES_A_PAIR * pairs, seconds)
+    return Cost(BYTES_A_PAIR * pairs, seconds, SHARE * seconds * spec.solver.n_iter)
 
 
 def trajectory(

@@ -27,6 +27,9 @@ MAX_POINTS_FOR_SHIFT = 20_000
 BYTES_A_VISIT = 32
 # The run and its supervised twin.
 RUNS = 2
+# Fitted to runs (tests/benchmarks/explore.md): likely seconds of an iteration for each source, mostly of measuring it, and
+# the share of the upper estimate for features and kernel sums.
+SECONDS_A_SOURCE, SHARE = 1.65e-4, 0.22
 
 
 def task_of(spec: Spec, split: Split) -> Task:
@@ -73,15 +76,18 @@ def unlabeled_rows(split: Split) -> NDArray:
 def stochastic_cost(spec: Spec, sizes: Sizes, most_for_whole_sample: int) -> Cost:
     """Return the cost of a run, without its data; up to `most_for_whole_sample` training points, all are tracked."""
     problem, kernel = cast(Problem, spec.problem), spec.kernel
-    rows = problem.most_sources(spec.data.n_classes or N_CLASSES.default) * sizes.batch_size
+    sources = problem.most_sources(spec.data.n_classes or N_CLASSES.default)
+    rows = sources * sizes.batch_size
     is_whole = sizes.n_train <= most_for_whole_sample
     visits = 0 if is_whole else rows * sizes.n_iter
     carried = sizes.n_train if is_whole else min(sizes.n_train, visits) + min(sizes.n_labeled, sizes.n_train)
     points = carried + sizes.n_test
     block = 2 * sizes.n_features * sizes.itemsize
     frequencies = kernel.factors * sizes.d * sizes.n_features * (8 + sizes.itemsize)
+    seconds = kernel.factors * seconds_of_features(points + 2 * rows, sizes.d, sizes.n_features, sizes.itemsize)
+    seconds += kernel.seconds_of_sums(rows * sizes.n_probes, sizes.d, sizes.itemsize)
     return Cost(
         RUNS * (sizes.n_iter * block + visits * BYTES_A_VISIT + points * (sizes.d + 4) * sizes.itemsize) + frequencies,
-        kernel.factors * seconds_of_features(points + 2 * rows, sizes.d, sizes.n_features, sizes.itemsize)
-        + kernel.seconds_of_sums(rows * sizes.n_probes, sizes.d, sizes.itemsize),
+        seconds,
+        sizes.n_iter * (sources * SECONDS_A_SOURCE + SHARE * seconds),
     )

@@ -19,6 +19,9 @@ SECONDS_A_PRODUCT = 3e-10
 NUMBERS_A_LINK = 6
 # If singular values are shrunk, an iteration decomposes the weights.
 PRODUCTS_A_DECOMPOSITION = 10
+# Fitted to runs (tests/benchmarks/explore.md): share of the upper estimate that an iteration takes, and the number of
+# iterations that the features and the graph are worth.
+SHARE, SETUP_ITERATIONS = 0.5, 25
 
 
 def multiclass_cost(spec: Spec, sizes: Sizes) -> Cost:
@@ -38,7 +41,5 @@ def multiclass_cost(spec: Spec, sizes: Sizes) -> Cost:
     products = (
         sum(points) * weights + PRODUCTS_A_DECOMPOSITION * weights * MOST_CLASSES + (width * weights if pull else 0)
     )
-    return Cost(
-        int(FLOAT * numbers),
-        products * SECONDS_A_PRODUCT + seconds_of_features(made_anew, sizes.d, sizes.n_features, FLOAT),
-    )
+    seconds = products * SECONDS_A_PRODUCT + seconds_of_features(made_anew, sizes.d, sizes.n_features, FLOAT)
+    return Cost(int(FLOAT * numbers), seconds, SHARE * seconds * (sizes.n_iter + SETUP_ITERATIONS))

@@ -12,10 +12,8 @@ from dsgcore.studies.axes import StudyError
 from dsgcore.studies.spec_list import AnyStudy
 
 ROUNDING = 1e-9
-# Fitted to runs of all settings (tests/benchmarks/explore.md): the seconds of a run and of an iteration besides the
-# arithmetic, the share of a cost's upper estimate that a run takes, and the iterations that its set-up is worth.
-SECONDS_A_RUN, SECONDS_AN_ITERATION = 0.01, 6e-4
-SHARE, SETUP_ITERATIONS = 0.6, 25
+# Seconds of a run besides its iterations, fitted to runs (tests/benchmarks/explore.md).
+SECONDS_A_RUN = 0.012
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,9 @@ class StudyBudget:
 
 def price_of(study: AnyStudy, shape: tuple[int, int] | None = None) -> Price:
     """Estimate the cost of a study. `shape` is the (rows, columns) of the user's own file, if it uses one."""
-    costs = [(study.cost(spec, _shape(spec, shape)), spec.solver.n_iter) for spec in _specs(study)]
-    seconds = len(study.seeds) * sum(seconds_of_run(cost.seconds, n_iter) for cost, n_iter in costs)
-    return Price(len(study), seconds, max((cost.memory for cost, _ in costs), default=0))
-
-
-def seconds_of_run(seconds: float, n_iter: int) -> float:
-    """Return the likely seconds of a run, from the upper estimate for an iteration that `Cost` holds."""
-    of_arithmetic = SHARE * seconds * (n_iter + SETUP_ITERATIONS)
-    return SECONDS_A_RUN + SECONDS_AN_ITERATION * n_iter + of_arithmetic
+    costs = [study.cost(spec, _shape(spec, shape)) for spec in _specs(study)]
+    seconds = len(study.seeds) * sum(SECONDS_A_RUN + cost.likely for cost in costs)
+    return Price(len(study), seconds, max((cost.memory for cost in costs), default=0))
 
 
 def _shape(spec: Spec, own: tuple[int, int] | None) -> tuple[int, int] | None:

@@ -88,6 +88,10 @@ class TrajectoryRun(StudyRun):
         return json.dumps({"way_on": self.data_seed, "spec": self.spec.to_dict()}, sort_keys=True)
 
 
+# Share of a run's likely seconds that it takes without its history of scores.
+SHARE_UNMEASURED = 0.2
+
+
 def make_trajectory(text: str, folder: str | None = None) -> Made:
     """Measure a trajectory; return its text, a run's summary and the trajectory's columns. Arguments as in `make_run`."""
     plain = json.loads(text)
@@ -133,7 +137,8 @@ def cost_of_trajectory(spec: Spec, shape: tuple[int, int] | None = None) -> Cost
         check_possible(spec)
     except DiagnosticsError as error:
         raise SpecError(str(error)) from None
-    return cost_of(spec, shape) + trajectory_cost(spec, n_train)
+    run = cost_of(spec, shape)
+    return replace(run, likely=SHARE_UNMEASURED * run.likely) + trajectory_cost(spec, n_train)
 
 
 @dataclass(frozen=True)

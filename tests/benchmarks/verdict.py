@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # Before NumPy is there.
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS"), "1")
@@ -27,6 +28,7 @@ from dsgcore.comparing import METHODS, SCORES, Comparison, FitRequest, Help, Sam
 from dsgcore.comparing.fits import fit
 from dsgcore.comparing.kept import KeptFits
 from dsgcore.data import load
+from dsgcore.jobs import JobQueue
 from dsgcore.studies.store import Store
 
 FILES = ("codrna", "skin_nonskin", "higgs7500", "segment", "vowel", "pendigits", "svmguide2", "glass", "covtype20k")
@@ -56,6 +58,27 @@ The machine is {machine}, with other work on it.
 """
 
 
+@dataclass(eq=False)
+class Made:
+    """A job that is over."""
+
+    result: Any
+    progress: None = None
+    error: str = ""
+    is_over: bool = True
+
+
+class Here(JobQueue):
+    """A queue that makes fits in this process, because starting a process for each job would take longer."""
+
+    def __init__(self) -> None:
+        self.n_at_a_time = 1
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, **limits: Any) -> Any:
+        """Return a job that is over."""
+        return Made(function(*arguments, report=lambda made: None))
+
+
 @dataclass(frozen=True)
 class Case:
     """A set with a number of labels."""
@@ -73,7 +96,7 @@ class Case:
     def verdict_on(self, score: str, store: Store) -> Comparison:
         """Return the comparison of all methods with the defaults."""
         given = {"n_labeled": self.sample.n_labeled, "ordered": self.sample.kind == "ordinal", "score": score}
-        return compare(self.X, self.y, **given, seconds=None, curves=False, store=store, jobs=1)
+        return compare(self.X, self.y, **given, seconds=None, curves=False, store=store, jobs=Here())
 
     def fits(self, seeds: range) -> list[FitRequest]:
         """Return the fits of all methods on some splits."""
