@@ -17,7 +17,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="its bounds on m
 
 SCRIPT = Path(__file__).parent / "benchmarks" / "out_of_the_box.py"
 # Its imports take longer than its fits, so one process runs it several times.
-RUNS = "import json, runpy, sys\nfor sys.argv in json.loads(sys.argv[1]): runpy.run_path(sys.argv[0], run_name='__main__')"
+RUNS = (
+    "import json, runpy, sys\nfor sys.argv in json.loads(sys.argv[1]): runpy.run_path(sys.argv[0], run_name='__main__')"
+)
 
 
 def run(*commands):
