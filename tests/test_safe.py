@@ -53,7 +53,7 @@ def test_the_score_is_the_mean_of_three_in_the_methods_units(cls, monkeypatch):
     moved = model.decision_function(X) - expected
     assert np.ptp(moved) < 1e-3 * np.std(f)  # apart from the threshold
     np.testing.assert_allclose(
-        model.companion_.parts, np.std(f) / np.array([np.std(f), np.std(g), np.std(near)]) / 3, rtol=1e-3
+        model.companion_.parts[:3], np.std(f) / np.array([np.std(f), np.std(g), np.std(near)]) / 3, rtol=1e-3
     )
 
 
@@ -236,6 +236,15 @@ def test_ps3vt_has_no_linear_model_where_that_clearly_fails():
     model = PS3VT(features="fourier", random_state=0).fit(X, np.where(np.arange(400) < 150, y, -1))
     assert model.companion_.parts.own > 0.0 == model.companion_.parts.linear
     assert model.score(X[150:], y[150:]) > 0.8
+
+
+def test_labels_of_several_classes_that_no_model_can_learn_leave_their_shares():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(800, 5)), rng.choice(4, 800, p=[0.7, 0.1, 0.1, 0.1])
+    few = np.where(np.arange(800) < 100, y, -1)
+    plain, safe = (PS3VT(features="fourier", random_state=0, safe=is_safe).fit(X, few) for is_safe in (False, True))
+    assert safe.companion_.parts.shares > 0.0
+    assert safe.score(X[100:], y[100:]) > max(0.65, plain.score(X[100:], y[100:]))
 
 
 @each("cls", (PS3VT, QS3ORAO))

@@ -25,6 +25,7 @@ from dsgcore.core.logistic import Fold, held_out_scores
 from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
+from dsgcore.estimators.likelihood import likeliest_weights, log_shares
 from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
 from dsgcore.problems.thresholds import mean_auc
@@ -45,19 +46,20 @@ Values = Callable[[Sequence[Fold]], list[NDArray]]
 
 
 class Parts(NamedTuple):
-    """Factors of three models' values in the score: the method's, the linear model's and the neighbours'."""
+    """Factors in the score: of the method's values, the linear model's, the neighbours', and the classes' log shares."""
 
     own: float
     linear: float
     neighbours: float
+    shares: float = 0.0
 
     def per(self, spreads: Sequence[float]) -> Parts:
         """Return the factors for values with these spreads, so that the score has the units of the own ones."""
-        return Parts(*(part * spreads[0] / each for part, each in zip(self, spreads, strict=True)))
+        return Parts(*(part * spreads[0] / each for part, each in zip(self, (*spreads, 1.0), strict=True)))
 
     def of(self, values: Sequence[NDArray | None]) -> NDArray:
-        """Return the score from the models' values, which may be None where the factor is 0."""
-        return np.sum([part * each for part, each in zip(self, values, strict=True) if each is not None], axis=0)
+        """Return the score from all values, which may be None where the factor is 0."""
+        return np.asarray(sum(part * each for part, each in zip(self, values, strict=True) if each is not None))
 
 
 OWN, EQUAL = Parts(1.0, 0.0, 0.0), Parts(1 / 3, 1 / 3, 1 / 3)
@@ -65,7 +67,7 @@ OWN, EQUAL = Parts(1.0, 0.0, 0.0), Parts(1 / 3, 1 / 3, 1 / 3)
 
 @dataclass(frozen=True, eq=False)
 class Companion:
-    """Two models beside a method, and the factors of the three.
+    """Two models beside a method, and the factors of the three in the score.
 
     Attributes
     ----------
@@ -73,12 +75,15 @@ class Companion:
         scikit-learn's linear model on the labeled points, with its scaling.
     neighbours : dsgcore.estimators.neighbours.Neighbours
         The labels, spread over a graph of neighbours.
+    shares : ndarray of shape (K,)
+        Logarithms of the classes' shares among the labels.
     parts : Parts
         The factors convert to the units of the method's values.
     """
 
     machine: Any
     neighbours: Neighbours
+    shares: NDArray
     parts: Parts
 
     @classmethod
@@ -92,14 +97,15 @@ class Companion:
             TrainingValues(lambda rows: linear_values(machine, np.asarray(X[rows]))),
             TrainingValues(lambda rows: near.at(np.asarray(X[rows])), placed, choice.graph.at_own_points(near.values)),
         )
-        found = cls(machine, near, choice.preferred.per([spread(values.at(some)) for values in (own, *others)]))
+        parts = choice.preferred.per([spread(values.at(some)) for values in (own, *others)])
+        found = cls(machine, near, log_shares(codes[codes != UNLABELED], int(codes.max()) + 1), parts)
         linear, nearby = (values.at for values in others)
         return found, TrainingValues(lambda rows: found.mean(own.at(rows), rows, (linear, nearby)))
 
     @property
     def is_used(self) -> bool:
-        """True if the score has values of other models."""
-        return self.parts.own < 1.0
+        """True if the score is not the method's values alone."""
+        return any(self.parts[1:])
 
     def score(self, f: NDArray, X: NDArray) -> NDArray:
         """Return the scores of points (n, d) at which the method has the values f, (n,) or (n, K)."""
@@ -107,8 +113,8 @@ class Companion:
 
     def mean(self, f: NDArray, at: NDArray, others: Sequence[Callable[[NDArray], NDArray]]) -> NDArray:
         """Return the scores from the method's values f and functions for the two others; unused ones are not called."""
-        values = (other(at) if part else None for part, other in zip(self.parts[1:], others, strict=True))
-        return self.parts.of([f, *values]).astype(f.dtype, copy=False)
+        values = [other(at) if part else None for part, other in zip(self.parts[1:3], others, strict=True)]
+        return self.parts.of([f, *values, self.shares if self.parts.shares else None]).astype(f.dtype, copy=False)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -120,9 +126,11 @@ class SafeParameters:
     safe
         Score points by a weighted mean of three models' values, each divided by its spread: the method's, those of a
         linear model on the labels, and those of the labels spread over a graph of neighbours. The linear model is a
-        logistic regression, or for ordered classes a ridge regression of their numbers. A model's weight falls by a
-        factor of e for each standard error by which it is behind the best one on held-out labels. With few labels, on
-        data where the method does not suit, this avoids losing to a simple model. False gives the method as it is.
+        logistic regression, or for ordered classes a ridge regression of their numbers. Held-out labels give the
+        weights. A model's weight falls by a factor of e for each standard error by which it is behind the best one. With
+        several classes the weights have the largest likelihood, and the logarithms of the classes' shares have one too.
+        With few labels, on data where the method does not suit, this avoids losing to a simple model. False gives the
+        method as it is.
 
     Attributes
     ----------
@@ -220,10 +228,15 @@ class HeldOut:
     def preferred(self) -> Parts:
         """Weights of the models: each falls by a factor of e for each standard error by which its score is behind.
 
-        Weights below `LEAST` are 0, and all together are 1. Without held-out labels they are equal.
+        With several classes the weights are those of the largest likelihood, and the classes' shares have one too.
+        Weights of models below `LEAST` are 0, and without held-out labels they are equal.
         """
         if not len(self.y):
             return EQUAL
+        if self.values[0].ndim > 1:
+            *models, shares = likeliest_weights(self.y, [values / spread(values) for values in self.values])
+            own, linear, neighbours = (weight if weight >= LEAST else 0.0 for weight in models)
+            return Parts(own, linear, neighbours, float(shares))
         scores = np.array([self._score(values) for values in self.values])
         weights = np.exp((scores - scores.max()) / self._error(scores.max()))
         weights[weights < LEAST * weights.sum()] = 0.0
@@ -231,7 +244,8 @@ class HeldOut:
 
     def score(self, parts: Parts) -> NDArray:
         """Return the score for some parts, in the units of the own values."""
-        return parts.per([spread(values) for values in self.values]).of(self.values)
+        factors = parts.per([spread(values) for values in self.values])
+        return factors.of([*self.values, log_shares(self.y, self.values[0].shape[-1]) if factors.shares else None])
 
     def _score(self, values: NDArray) -> float:
         return mean_auc(self.y, values) if self.is_ranking else float(np.mean(_predicted(values) == self.y))

@@ -1,0 +1,57 @@
+"""Weights of several models' values in the score of several classes: those of the largest held-out likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+# Strength of the pull towards equal weights, in log-likelihood units, and the smallest weight before the sum becomes one.
+PULL, SMALLEST = 0.3, 1e-3
+
+
+def log_shares(codes: NDArray, n_classes: int) -> NDArray:
+    """Return the logarithms (K,) of the classes' shares among codes (n,). A class without codes counts as half a point."""
+    return np.log(np.maximum(np.bincount(codes, minlength=n_classes), 0.5) / len(codes))
+
+
+def likeliest_weights(y: NDArray, values: Sequence[NDArray]) -> NDArray:
+    """Return the weights of m models, and at the end that of the logarithms of the classes' shares.
+
+    The probabilities of the classes are the softmax of the weighted sum. Its mean log-likelihood, less the pull, is
+    concave.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Class codes that the models have not seen.
+    values : sequence of m ndarrays of shape (n, K)
+        In comparable units, for instance divided by their spreads.
+
+    Returns
+    -------
+    ndarray of shape (m + 1,)
+        At least 0. The models' weights have the sum 1.
+
+    Notes
+    -----
+    Source: D. Wolpert, Stacked Generalization, Neural Networks 5, 1992; here with a pull towards equal weights.
+    """
+    m, n = len(values), len(y)
+    every = np.stack([*values, np.tile(log_shares(y, values[0].shape[1]), (n, 1))])
+    own = np.arange(n), y
+
+    def loss(weights: NDArray) -> tuple[float, NDArray]:
+        logs = log_softmax(np.tensordot(weights, every, axes=1), axis=1)
+        excess = np.exp(logs)
+        excess[own] -= 1.0
+        apart = np.append(weights[:m] - weights[:m].mean(), 0.0)
+        pull = PULL / n
+        return pull * apart @ apart - logs[own].mean(), 2 * pull * apart + np.tensordot(every, excess, axes=2) / n
+
+    start, ends = np.append(np.full(m, 1 / m), 0.0), [(SMALLEST, None)] * m + [(0.0, None)]
+    found = minimize(loss, start, jac=True, bounds=ends, method="L-BFGS-B").x
+    return found / found[:m].sum()
