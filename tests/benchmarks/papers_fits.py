@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-import similar_pairs as pairs
+import similar_unlabeled_real as pairs
 import table3
 from numpy.typing import NDArray
 from reporting import arrays_of, data_file
