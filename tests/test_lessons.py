@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,14 +20,12 @@ from dsgcore.data import IncompleteDataError
 from dsgcore.data.chosen_labels import AS_GENERATED, EDITS
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, outcome_of
 from dsgcore.experiments.loading import with_choice
-from dsgcore.experiments.random_choices import random_choices
 from dsgcore.settings import Curve, Pick, profile_of
 from dsgcore.settings.guided.questions import BETTER
 from pages.controls import controls
 
 SEEDS = range(10)
 ENOUGH, SELDOM = 9, 3
-N_CHOICES = 60  # the first of the page's 200: the best of them is not better, and their band is as wide
 OF_THE_TWIN, OF_THE_KERNEL = {"gain", "verdict"}, {"error_share", "lag"}
 LONG = [pytest.mark.compiled, pytest.mark.slow]
 EVERY_LESSON = [(name, lesson) for name, setting in SETTINGS.items() for lesson in profile_of(setting).guided]
@@ -83,9 +81,7 @@ def outcome(name, first, seed):
     if not read & OF_THE_TWIN:
         live.supervised = None
     live.advance()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dsgcore.experiments.verdict.random_choices", partial(random_choices, n=N_CHOICES))
-        return outcome_of(live, read)
+    return outcome_of(live, read)
 
 
 def outcomes(name, values):
