@@ -46,8 +46,8 @@ BROWSER_ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# A test's page lives for seconds: to optimise its programs takes more time than it saves.
-UNOPTIMISED = ("--js-flags=--no-opt",)
+# A test's page lives for seconds: to optimise its programs takes more time than it saves, and so do threads that help them.
+UNOPTIMISED = ("--js-flags=--no-opt --single-threaded",)
 START_SECONDS = 120  # a cold start compiles kernels; two busy cores
 READY_MS = 60_000
 LOOK_MS = 100  # between two looks at a page that is waited for: by itself Playwright looks with each frame
