@@ -78,6 +78,8 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
     is_ranking: ClassVar[bool] = True
+    start_features: ClassVar[int] = 16
+    tol_started: ClassVar[float] = 0.1
 
     start: str | None = like(AUTOMATIC_START)
     gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)

@@ -70,15 +70,15 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     average
         Iterate averaging. 'tail' gives the mean of the second half of the iterates, None the last iterate.
     start
-        Start of the run. None is 0, as in the papers. 'exact' gives the first iteration up to eight times as many features,
+        Start of the run. None is 0, as in the papers. 'exact' gives the first iteration more features,
         and the exact solution on them for some hundred points. All later iterations are the papers', but a fit needs fewer.
         'auto' (QSGS2AUC and TSGS3VM only) is 'exact' for at most 256 labels, if `kernel`, `sigma`, `lam` and `C` have their
         default values. The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
     tol
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
-        'auto' is 0.05 after an exact start, and 0.02 after a start at 0. If predictions do not use the method's values
-        (see `safe`), it ends the fit at the first check. None makes all iterations, as `partial_fit` does.
+        'auto' is 0.05 after an exact start (QSGS2AUC: 0.1), and 0.02 after a start at 0. If predictions do not use the
+        method's values (see `safe`), it ends the fit at the first check. None makes all iterations, as `partial_fit` does.
     step_size
         Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
         dot product kernel is not bounded, and may need a smaller step.
@@ -104,6 +104,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
     is_ordered: ClassVar[bool] = False
+    # The features of an exact start, in those of an iteration, and the automatic tolerance after it.
+    start_features: ClassVar[int] = 8
+    tol_started: ClassVar[float] = TOL_STARTED
 
     lam: float | str = like(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
     n_iter: int = like(SolverParameters, "n_iter", default=800)
@@ -242,7 +245,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
 
     def _run(self, task: Task, model: Expansion | None, *, is_used: bool) -> Expansion:
         """Train a new model until it has converged, or continue `model` to the last iteration of the plan; return it."""
-        has_start = model is None and plan_start(task, self._checked_start(task.rows))
+        has_start = model is None and plan_start(task, self._checked_start(task.rows), self.start_features)
         where, s = where_made().of(task), self._checked()
         learned = where.begun(task) if model is None else model
         if has_start and not len(learned):
@@ -252,7 +255,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
         elif watched["tol"] == AUTOMATIC:
-            watched["tol"] = TOL_UNUSED if not is_used else TOL_STARTED if has_start else TOL_FROM_0
+            watched["tol"] = TOL_UNUSED if not is_used else self.tol_started if has_start else TOL_FROM_0
         convergence = StoppingCheck(task, task.new_model() if model is None else model, **watched)
         if has_start:
             convergence.begin_at(learned.prefix(1))

@@ -26,15 +26,15 @@ START = Choice("start", None, options=(EXACT,), optional=True).called(
 MOST_LABELS_OF_AUTOMATIC_START = 256
 OF_AUTOMATIC_START = ("kernel", "sigma", "lam", "C")
 AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
-# Times as many features as in another iteration, but no more than MOST_FEATURES unless one iteration has them.
-MORE_FEATURES, MOST_FEATURES = 8, 512
+# The first iteration has some times as many features as another one, or as one of so many.
+FEATURES = 64
 # Most points of all sources together. They are points that so many first iterations visit, so a run on files reads no
 # others.
 POINTS, ITERATIONS = 1536, 12
 
 
-def plan_start(task: Task, start: str | None) -> bool:
-    """Give the first iteration more features, for `begin`; return False if the run starts at 0.
+def plan_start(task: Task, start: str | None, times: int) -> bool:
+    """Give the first iteration so many times the features, for `begin`; return False if the run starts at 0.
 
     It does if `start` is None, if neither the risk nor one near it is quadratic, or if the features are not cosines.
     """
@@ -43,7 +43,7 @@ def plan_start(task: Task, start: str | None) -> bool:
     if task.problem.near_quadratic() is None:
         return False
     m = task.plan.n_features
-    more = max(m, min(MORE_FEATURES * m, MOST_FEATURES))
+    more = max(m, times * min(m, FEATURES))
     task.plan.changes += [Change(1, "n_features", more), Change(2, "n_features", m)]
     return True
 
