@@ -24,7 +24,7 @@ from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.problem import UNLABELED, shares
 from dsgcore.solver.task import Task
 
 # Candidate factors of the usual ridge. Factors down to 0.1 were also tried: the stochastic solution gained 2 points on
@@ -185,10 +185,10 @@ def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDAr
     """Return each factor's score on the held-out points, from exact solutions on the others: (QK + lam) a = -l."""
     bound = problem.bind(y[train])
     rows = bound.rows(y[train])
-    quadratic = bound.quadratic(rows, len(train))
-    assert quadratic is not None
-    M, usual = quadratic[0] @ K[np.ix_(train, train)], bound.usual_ridge(rows)
-    solutions = (np.linalg.solve(M + factor * usual * np.eye(len(train)), -quadratic[1]) for factor in FACTORS)
+    risk, usual = bound.near_quadratic(), bound.usual_ridge(rows)
+    assert risk is not None
+    system, linear = risk.equations(shares(rows.values(), len(train)), K[np.ix_(train, train)])
+    solutions = (np.linalg.solve(system + factor * usual * np.eye(len(train)), -linear) for factor in FACTORS)
     return [bound.score(y[held], K[np.ix_(held, train)] @ a) for a in solutions]
 
 

@@ -30,7 +30,7 @@ from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.problem import UNLABELED, shares
 from dsgcore.solver.task import Task
 
 SAFE = Flag("safe", True)
@@ -291,9 +291,10 @@ def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray
     them. A hinge loss has no closed form, so an SVM with scikit-learn's solver replaces it.
     """
     problem = task.problem.baseline().bind(y)
-    quadratic = problem.quadratic(problem.rows(y), len(y))
-    if quadratic is not None:
-        return outside @ np.linalg.solve(quadratic[0] @ K + task.plan.lam * np.eye(len(y)), -quadratic[1])
+    risk = problem.near_quadratic()
+    if risk is not None and problem.largest_slope is None:
+        system, linear = risk.equations(shares(problem.rows(y).values(), len(y)), K)
+        return outside @ np.linalg.solve(system + task.plan.lam * np.eye(len(y)), -linear)
     size = float(np.mean(np.diagonal(K))) or 1.0
     machine = fitted(SVC(C=COST, kernel="precomputed", max_iter=MOST_STEPS), K / size, y)
     return machine.decision_function(outside / size)

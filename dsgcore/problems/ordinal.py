@@ -21,6 +21,7 @@ from dsgcore.solver.problem import (
     Values,
     bound,
     rows_where,
+    shares,
     unlabeled_rows,
 )
 
@@ -199,7 +200,7 @@ class SemiSupervisedOrdinal(Problem):
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
-        M = np.stack([np.bincount(index, minlength=n) / len(index) for index in self._in_order(rows)], axis=1)
+        M = shares(self._in_order(rows), n)
         W = self.risk_weights
         both = W + W.T
         Q = 2.0 * (np.diag(M @ both.sum(axis=1)) - M @ both @ M.T)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -37,6 +37,15 @@ class SourceQuadratic:
     spread: NDArray
     between: NDArray
     linear: NDArray
+
+    def equations(self, M: NDArray, K: NDArray) -> tuple[NDArray, NDArray]:
+        """Return Q K and l for the risk f'Qf / 2 + l'f at n points, with M (n, S) from `shares` and any K (n, k)."""
+        return (M @ self.spread)[:, None] * K - M @ (self.between @ (M.T @ K)), M @ self.linear
+
+
+def shares(rows: Iterable[NDArray], n: int) -> NDArray:
+    """Return each point's share (n, S) in the mean over every source, from the sources' rows."""
+    return np.stack([np.bincount(own, minlength=n) / len(own) for own in rows], axis=1)
 
 
 class ProblemError(DSGError):

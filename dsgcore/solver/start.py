@@ -78,12 +78,13 @@ def _exact(risk: SourceQuadratic, points: list[NDArray], W: NDArray, lam: float)
     n = np.array([len(X) for X in points])
     phi = features.explicit(np.concatenate(points), W)
     means = np.repeat(np.diag(1.0 / np.maximum(n, 1)), n, axis=0)  # (n, S): M'f are the sources' mean values
-    spread = means @ risk.spread
     if len(phi) < phi.shape[1]:
         K = (phi @ phi.T).astype(float)
-        system = spread[:, None] * K - means @ (risk.between @ (means.T @ K))
-        return phi.T @ _solution(system, means @ risk.linear, lam).astype(phi.dtype)
-    weighted, mean = phi * np.sqrt(spread).astype(phi.dtype)[:, None], (means.T.astype(phi.dtype) @ phi).astype(float)
+        return phi.T @ _solution(*risk.equations(means, K), lam).astype(phi.dtype)
+    weighted, mean = (
+        phi * np.sqrt(means @ risk.spread).astype(phi.dtype)[:, None],
+        (means.T.astype(phi.dtype) @ phi).astype(float),
+    )
     system = (weighted.T @ weighted).astype(float) - mean.T @ risk.between @ mean
     return _solution(system, mean.T @ risk.linear, lam)
 
