@@ -46,8 +46,9 @@ from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
 from dsgcore.solver.start import (
     EXACT,
+    FEATURES,
+    FEATURES_PER_LABEL,
     ITERATIONS,
-    MOST_LABELS_OF_AUTOMATIC_START,
     OF_AUTOMATIC_START,
     START,
     begin,
@@ -72,7 +73,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     start
         Start of the run. None is 0, as in the papers. 'exact' gives the first iteration more features,
         and the exact solution on them for some hundred points. All later iterations are the papers', but a fit needs fewer.
-        'auto' (QSGS2AUC and TSGS3VM only) is 'exact' for at most 256 labels, if `kernel`, `sigma`, `lam` and `C` have their
+        'auto' (not for TSGSU) is 'exact' for at most 512 labels (TSGS3VM: 256), if `kernel`, `sigma`, `lam` and `C` have their
         default values. The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
     tol
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
@@ -275,7 +276,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         defaults = {f.name: f.default for f in fields(self) if f.name in OF_AUTOMATIC_START}
         n_labeled = sum(len(own) for source, own in rows.items() if source != "unlabeled")
         is_default = all(getattr(self, name) == value for name, value in defaults.items())
-        return EXACT if is_default and n_labeled <= MOST_LABELS_OF_AUTOMATIC_START else None
+        is_few = FEATURES_PER_LABEL * n_labeled <= self.start_features * FEATURES
+        return EXACT if is_default and is_few else None
 
     def _looks(self, task: Task, model: Expansion, where: Here, convergence: StoppingCheck) -> Iterator[bool]:
         """Make the iterations; yield after each True if the model has converged."""

@@ -25,6 +25,7 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import UNLABELED, shares
+from dsgcore.solver.start import AUTOMATIC_START
 from dsgcore.solver.task import Task
 
 # Candidate factors of the usual ridge. Factors down to 0.1 were also tried: the stochastic solution gained 2 points on
@@ -104,7 +105,9 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     is_binary: ClassVar[bool] = False
     is_ranking: ClassVar[bool] = True
+    start_features: ClassVar[int] = 16
 
+    start: str | None = like(AUTOMATIC_START)
     gamma: float | Sequence[float] = like(SemiSupervisedOrdinal, "gamma", default=0.9)
     pairing: str = like(SemiSupervisedOrdinal, "pairing", default="all")
     thresholds: str = choice("error", options=("error", "hinge", "squared"))

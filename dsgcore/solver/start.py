@@ -22,8 +22,8 @@ START = Choice("start", None, options=(EXACT,), optional=True).called(
 )
 # 'auto' is the exact solution if these parameters have their default values. With a small ridge and a narrow kernel, the
 # exact solution on a few features is far from the kernel's, and a run would not forget it.
-# The same holds for about as many labels as the start has features.
-MOST_LABELS_OF_AUTOMATIC_START = 256
+# The same holds for about as many labels as the start has features, of which each label asks for two.
+FEATURES_PER_LABEL = 2
 OF_AUTOMATIC_START = ("kernel", "sigma", "lam", "C")
 AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
 # The first iteration has some times as many features as another one, or as one of so many.
