@@ -186,10 +186,11 @@ class SimilarUnlabeled(Problem):
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eq. (25)."""
-        slopes = {
-            target: 1.0 if risk >= 0.0 else self._slope_below_zero
-            for target, risk in zip((1, -1), self.risks(f).values(), strict=True)
-        }
+        below_zero, slopes = self._slope_below_zero, {1: 1.0, -1: 1.0}
+        if below_zero != 1.0:  # otherwise the risks make no difference
+            slopes = {
+                t: 1.0 if risk >= 0.0 else below_zero for t, risk in zip((1, -1), self.risks(f).values(), strict=True)
+            }
         c = {source: 0.0 * values for source, values in f.items()}  # NaN if a value is not finite
         for source, target, weight in self._weights().values():
             factor = target * slopes[target] * weight / len(f[source])
