@@ -21,7 +21,7 @@ NUMBERS_A_LINK = 6
 PRODUCTS_A_DECOMPOSITION = 10
 # Fitted to runs (tests/benchmarks/explore.md): share of the upper estimate that an iteration takes, and the number of
 # iterations that the features and the graph are worth.
-SHARE, SETUP_ITERATIONS = 0.5, 25
+SHARE, SETUP_ITERATIONS = 0.5, 30
 
 
 def multiclass_cost(spec: Spec, sizes: Sizes) -> Cost:
