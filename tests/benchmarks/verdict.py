@@ -93,10 +93,10 @@ class Case:
         """Names of the scores that it has."""
         return [name for name, score in SCORES.items() if self.sample.kind in score.kinds]
 
-    def verdict_on(self, score: str, store: Store) -> Comparison:
-        """Return the comparison of all methods with the defaults."""
+    def verdict_on(self, score: str, store: Store, seeds: int | None = None) -> Comparison:
+        """Return the comparison of all methods, with the default number of seeds or another one."""
         given = {"n_labeled": self.sample.n_labeled, "ordered": self.sample.kind == "ordinal", "score": score}
-        return compare(self.X, self.y, **given, seconds=None, curves=False, store=store, jobs=Here())
+        return compare(self.X, self.y, **given, seeds=seeds, seconds=None, curves=False, store=store, jobs=Here())
 
     def fits(self, seeds: range) -> list[FitRequest]:
         """Return the fits of all methods on some splits."""
@@ -178,11 +178,12 @@ def row_of(case: Case, found: Comparison, others: Comparison) -> tuple[list[obje
 
 def report(every: list[Case], others: range, store: Store) -> str:
     """Return the note."""
-    measured, recommended, all_seeds = [], [], []
+    measured, of_ten, recommended, all_seeds = [], [], [], []
     for case in every:
         for score in case.scores:
-            found = case.verdict_on(score, store)
-            measured.append(row_of(case, found, checked(case, score, others, store)))
+            found, on_others = case.verdict_on(score, store), checked(case, score, others, store)
+            measured.append(row_of(case, found, on_others))
+            of_ten.append(row_of(case, case.verdict_on(score, store, 10), on_others)[1] <= NEAR)
             recommended.append(len(found.scores(str(found.verdict.recommended))))
             all_seeds += [len(found.scores(name)) for name in found.ranking]
     near = [behind <= NEAR for _, behind, _ in measured]
@@ -190,6 +191,7 @@ def report(every: list[Case], others: range, store: Store) -> str:
     answer = (
         f"In {sum(near)} of {len(near)} cases ({np.mean(near):.0%}) the recommended method is at most half a point behind, "
         f"on average {np.mean([behind for _, behind, _ in measured]):.2f} points. "
+        f"With exactly ten seeds it is so in {sum(of_ten)} ({np.mean(of_ten):.0%}). "
         f"Of {len(held)} statements about unlabeled data, {sum(held)} hold."
     )
     head = [
