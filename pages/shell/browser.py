@@ -9,6 +9,7 @@ The `navigate` event of browsers announces each entry that streamlit adds to the
 the right one.
 
 Streamlit does not hear keys of buttons while a slider has the focus, and keeps a list open over the result of its button.
+It does not draw a page again for another theme, which its charts need.
 
 If the server was restarted or has forgotten the session, streamlit connects again but draws nothing. The page is then
 loaded again as soon as the server answers. This module uses only public interfaces of browsers and components; without
@@ -34,7 +35,8 @@ _KNOWN = "_known"
 
 def mind_the_browser() -> None:
     """Mount the browser part: one history entry for each page and none for its changes, and the other additions above."""
-    _mount("part-state-browser", {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {})
+    session = {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {}
+    _mount("part-state-browser", {"theme": st.context.theme.type, **session})
 
 
 def _session() -> str:
@@ -62,7 +64,11 @@ def keep_room_key(ticket: str) -> None:
 
 def _mount(key: str, data: dict[str, Any]) -> None:
     with st.container(key=key):
-        _component()(key=f"{key}-component", data=data)
+        _component()(key=f"{key}-component", data=data, on_theme_change=_nothing)
+
+
+def _nothing() -> None:
+    """Streamlit draws the page again; there is nothing else to do."""
 
 
 @cache
@@ -186,6 +192,15 @@ function closeChosenLists() {
   });
 }
 
+/** Have the page drawn again in another theme: its charts have the colours of the theme in which they were drawn. */
+function mindTheme() {
+  const app = document.querySelector(".stApp");
+  const look = () => {
+    if (getComputedStyle(app).colorScheme !== lab.theme && !lab.isLeaving()) lab.redraw();
+  };
+  if (app) new MutationObserver(look).observe(app, {attributeFilter: ["class"]});
+}
+
 /** Return the full address of a path that is relative to the page. */
 const resolved = path => new URL(path, document.baseURI);
 
@@ -243,7 +258,8 @@ lab.keep = (page, values) => {
   if (there.href !== location.href) write("replaceState", there);
 };
 
-export default function ({data}) {
+export default function ({data, setTriggerValue}) {
+  lab.redraw = () => setTriggerValue("theme", true);
   if (!lab.isMinded) {
     lab.isMinded = true;
     mindHistory();
@@ -251,7 +267,9 @@ export default function ({data}) {
     hearKeysOfLessons();
     closeChosenLists();
     mindReturns();
+    mindTheme();
   }
+  if (data.theme) lab.theme = data.theme;  // in which the page is drawn
   if (data.session) lab.session = data.session;
   if (data.room) keepRoomKey(data.room);
   if (!data.values) return;

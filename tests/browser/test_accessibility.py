@@ -39,9 +39,8 @@ def found_on(page, theme, part=None):
         page.evaluate(Axe().axe_script)
         page.add_style_tag(content=AT_ONCE)
     page.emulate_media(color_scheme=theme)
-    page.wait_for_function(
-        "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme", arg=theme
-    )
+    page.wait_for_function("theme => dsgLab.theme === theme", arg=theme)  # the page is drawn again
+    page.wait_for_selector('[data-test-script-state="notRunning"]', state="attached")
     rules = {"type": "tag", "values": list(RULES)} if theme == "light" else {"type": "rule", "values": THEMED}
     page.wait_for_selector('[data-stale="true"]', state="detached")  # stale parts are pale
     page.evaluate(OTHERS_OUT)
@@ -55,22 +54,6 @@ def found_on(page, theme, part=None):
     ]
 
 
-def _open(page, tab):
-    """Open a tab, and wait until its script has begun: stale parts are pale, and axe would object."""
-    page.evaluate(
-        """() => {
-            window.hasRun = false;
-            const app = document.querySelector("[data-test-script-state]");
-            new MutationObserver(() => window.hasRun = true).observe(app, {attributeFilter: ["data-test-script-state"]});
-        }"""
-    )
-    one = page.get_by_role("tab", name=tab, exact=True)
-    is_open = one.get_attribute("aria-selected") == "true"
-    one.click()
-    if not is_open:
-        page.wait_for_function("window.hasRun")
-
-
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, wait_ready, setting):
     page = open_page(f"{setting}?{SETTINGS[setting]}at={STEPS}")
@@ -78,12 +61,22 @@ def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, 
     expect(page.locator(".live-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
     found = []
     for number, tab in enumerate(TABS if setting == WHOLE else OWN_TABS):
-        _open(page, tab)
+        page.get_by_role("tab", name=tab, exact=True).click()
+        expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty(
+            timeout=15_000
+        )  # its script has begun
         wait_ready(page)
-        expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty(timeout=15_000)
         part = None if tab == TABS[0] and setting == WHOLE else PANEL  # what is around it stays
         # Another theme draws the whole page anew: a tab begins with the one in which the last was left. Only the tabs that
         # settings draw themselves are looked at in the dark for each of them.
         themes = THEMES[:: 1 - 2 * (number % 2)] if setting == WHOLE or tab in OWN_TABS else THEMES[:1]
         found += [f"{tab}, {line}" for theme in themes for line in found_on(page, theme, part)]
     assert not found, "\n".join(dict.fromkeys(found))
+
+
+def test_charts_are_drawn_again_when_the_theme_changes(open_page):
+    page = open_page("auc?at=3")
+    number = page.locator("#chart-score .xtick text").first
+    expect(number).to_have_css("fill", "rgb(31, 41, 51)")
+    page.emulate_media(color_scheme="dark")
+    expect(number).to_have_css("fill", "rgb(228, 233, 238)")
