@@ -109,8 +109,7 @@ def compare(
     Notes
     -----
     The intervals are Student's on the paired differences over the seeds. If the training sets take most of the known
-    labels, the splits share labels, and the intervals are corrected (Nadeau and Bengio 2003). More than ten seeds would
-    hardly narrow such intervals, so they are the default then.
+    labels, the splits share labels, and the intervals are corrected (Nadeau and Bengio 2003).
 
     Every fit runs in a background process. Methods whose fits take long on many points come last in each round.
 
@@ -176,7 +175,7 @@ class _Rounds:
             )
             done = upto
         self._catch_up(n_seeds, share)
-        if self.plan.n_seeds is None and not self.plan.sample.overlap:
+        if self.plan.n_seeds is None:
             self._race(share)
         if curves:
             self._curves()

@@ -11,7 +11,7 @@ from typing import Any
 from dsgcore.comparing.methods import Method, Score
 
 # In units of the score. A simpler method that is behind by less is recommended instead of the best one.
-CLOSE = {"points": 0.2, "classes": 0.002}
+CLOSE = {"points": 0.1, "classes": 0.001}
 # Unlabeled data "do not help" if their gain is surely below this. The choice is clear if no other method may gain more.
 LITTLE = {"points": 0.5, "classes": 0.005}
 
