@@ -23,6 +23,13 @@ PLACES = """name => {
     }
     return found;
 }"""
+# Name of the trace that has a point there.
+NAMED = """([left, top]) => {
+    const plot = document.querySelector("#chart-map .js-plotly-plot"), {xaxis, yaxis} = plot._fullLayout;
+    const box = plot.getBoundingClientRect(), at = [left - box.left - xaxis._offset, top - box.top - yaxis._offset];
+    const near = ({x, y}) => [...x].some((_, i) => Math.hypot(xaxis.l2p(x[i]) - at[0], yaxis.l2p(y[i]) - at[1]) < 1);
+    return plot._fullData.find(trace => ["positive", "negative", "unlabeled"].includes(trace.name) && near(trace))?.name;
+}"""
 COUNT = "() => document.querySelector('#chart-map .js-plotly-plot')._fullData.find(({name}) => name === 'unlabeled')?.x.length ?? 0"
 
 
@@ -140,9 +147,14 @@ def test_a_painted_set_is_the_same_in_another_window_and_axe_has_no_objection(op
 def test_a_right_click_gives_one_class_after_the_other(open_page):
     page = opened(open_page)
     (place, *_) = page.evaluate(PLACES, "unlabeled")
+    seen = []
     for said in ("7 labels", "7 labels", "6 of 6 labels"):
+        before = page.evaluate(NAMED, place)
         page.mouse.click(*place, button="right")
+        page.wait_for_function(f"([place, before]) => ({NAMED})(place) !== before", arg=[place, before], timeout=LONG)
+        seen.append(page.evaluate(NAMED, place))
         count(page, said)
+    assert sorted(seen) == ["negative", "positive", "unlabeled"]
 
 
 def test_a_finger_labels_paints_and_erases_in_the_workbench(touch):
