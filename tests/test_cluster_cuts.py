@@ -5,6 +5,7 @@ import pytest
 from clusters import cluster_of, distributed  # skips where distributed is not installed
 from test_rows_anywhere import CUTS, FOUR, as_maps, make
 
+from dsgcore import QS3ORAO, QSGS2AUC
 from dsgcore.cluster import SharedPoints
 from dsgcore.solver.loop import solve
 
@@ -90,7 +91,8 @@ def test_model_and_history_are_those_of_one_machine_however_rows_and_work_are_cu
     monkeypatch.setattr(SharedPoints, "__init__", lambda self, *given: (shares.append(self), made(self, *given))[1])
     here = make(cls, dtype=dtype, **SMALL).fit(*points)
     told, printed = taken(history), capsys.readouterr().out
-    assert [one["t"] for one in told] == [1, 2, 3, 4, 5, 6]
+    # The first iteration of these is the exact start.
+    assert [one["t"] for one in told] == [1, 2, 3, 4, 5, 6][cls in (QSGS2AUC, QS3ORAO) :]
     for number, edges in enumerate(CUTS):
         (tmp_path / str(number)).mkdir()
         there = make(cls, dtype=dtype, **SMALL).fit(*as_maps(tmp_path / str(number), *points, edges), client=client)

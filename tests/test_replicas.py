@@ -45,7 +45,7 @@ def ports_of(configured):
 
 def kill_server_at(port):
     """Kill the server that listens at a port, as its command says it."""
-    processes = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    processes = subprocess.run(["ps", "-wweo", "pid,args"], capture_output=True, text=True, check=True).stdout
     (line,) = [line for line in processes.splitlines() if f"-m dsgcore app --no-browser --port {port}" in line]
     os.kill(int(line.split()[0]), signal.SIGKILL)
 
