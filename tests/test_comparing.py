@@ -74,6 +74,14 @@ def test_the_table_is_that_of_a_naive_twin(overlap):
         assert (row["low"], row["high"]) == pytest.approx((mean - reach, mean + reach))
 
 
+def test_equal_gains_of_a_few_test_points_are_no_proof():
+    found = of({"SVC": [80.0, 90.0, 84.0], "LogisticRegression": [80.0, 90.0, 84.0]})
+    gains = found.gains("SVC", "LogisticRegression")
+    assert found.half_width(gains) == pytest.approx(mean_half_width(np.array([0.0, 0.0, 100 / 50])))
+    assert found.half_width(gains + 1e-12 * np.arange(3)) == pytest.approx(found.half_width(gains))
+    assert found.verdict.help is not Help.DOES_NOT
+
+
 def test_without_overlap_the_interval_is_students():
     gaps = np.random.default_rng(1).normal(size=7)
     assert resampled_half_width(gaps, 0.0) == mean_half_width(gaps)
@@ -139,7 +147,7 @@ VERDICTS = (
     ({"SVC": [80, 81, 82], "PS3VT": [79, 83, 84]}, "PS3VT", Help.UNCLEAR, "not clear yet"),
     # A little worse, but simpler.
     (
-        {"LogisticRegression": [80, 81, 82], "SVC": [80.1, 81.1, 82.1], "PS3VT": [79, 80, 81.1]},
+        {"LogisticRegression": [80, 81, 82], "SVC": [80.1, 81.12, 82.08], "PS3VT": [79, 80, 81.1]},
         "LogisticRegression",
         Help.DOES_NOT,
         "Use logistic regression; 1 other method is not clearly worse; unlabeled data do not help here (PS3VT less SVC: -1.1",

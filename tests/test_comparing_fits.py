@@ -45,7 +45,7 @@ def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(mo
 
 @pytest.mark.compiled
 def test_a_method_that_needs_too_much_memory_or_time_ends_and_is_tried_again(tmp_path):
-    X, y = make_moons(9000, noise=0.2, random_state=0)
+    X, y = make_moons(9000, noise=0.5, random_state=0)
     few = {"n_labeled": 20, "seeds": 1, "curves": False, "store": tmp_path / "fits.sqlite", "jobs": 1}
     methods = ["LogisticRegression", "SpreadingRBF"]
     found = compare(X, y, **few, methods=methods, memory_limit=5 * 10**7, seconds=None)

@@ -18,6 +18,8 @@ from dsgcore.comparing.methods import METHODS, SCORES, Method, Score
 from dsgcore.comparing.verdict import FEWEST_SEEDS, Standing, Verdict, no_verdict, verdict_of
 from dsgcore.core.metrics import resampled_half_width
 
+# Gains that differ by less are equal, apart from rounding.
+EQUAL = 1e-9
 COLUMNS = (
     *("rank", "method", "unlabeled", "score", "difference", "low", "high", "wins", "ties", "losses"),
     *("seeds", "seconds", "megabytes", "note"),
@@ -85,8 +87,15 @@ class Comparison:
         return self.score.sign * np.array([mine[seed] - theirs[seed] for seed in shared], dtype=float)
 
     def half_width(self, gains: NDArray) -> float:
-        """Return half of the 95 % interval of the mean of paired gains; NaN with fewer than three seeds."""
-        return resampled_half_width(gains, self.overlap) if len(gains) >= FEWEST_SEEDS else math.nan
+        """Return half of the 95 % interval of the mean of paired gains; NaN with fewer than three seeds.
+
+        A few test points often give equal gains, which is no proof. Then it is that of one point more in one seed.
+        """
+        if len(gains) < FEWEST_SEEDS:
+            return math.nan
+        if np.ptp(gains) < EQUAL:
+            gains = np.append(gains[1:], gains[0] + (100.0 if self.score.unit == "points" else 1.0) / self.n_test)
+        return resampled_half_width(gains, self.overlap)
 
     @cached_property
     def ranking(self) -> tuple[str, ...]:
