@@ -3,7 +3,8 @@
     python tests/benchmarks/verdict.py --fits verdict.sqlite --out tests/benchmarks/verdict.md
 
 The sets are those of `../shared/data` (or of the folder in DSGLAB_DATA), bundled and made ones, with at most 1,500 rows.
-Each verdict is that of `compare` with its defaults, but without a time limit. `--others` is the number of other splits.
+Each verdict is that of `compare` with its defaults, but without a time limit.
+`--others` is the number of other splits, and `--first` the seed of the first one.
 `--fits` keeps each fit, so a stopped run continues, and `--labels 50` makes a part of all. Two parts may run at once.
 """
 
@@ -219,10 +220,10 @@ def report(every: list[Case], others: range, store: Store) -> str:
 
 
 def main() -> None:
-    args = command_line(__doc__, others=30, labels=list(N_LABELED), fits=Path, out=Path)
+    args = command_line(__doc__, others=30, first=FIRST_OTHER, labels=list(N_LABELED), fits=Path, out=Path)
     warnings.simplefilter("ignore")
     store, every = Store(args.fits), list(cases(args.labels))
-    seeds = range(FIRST_OTHER, FIRST_OTHER + args.others)
+    seeds = range(args.first, args.first + args.others)
     for case in every:
         for score in case.scores:
             print(case.name, case.sample.n_labeled, case.verdict_on(score, store).verdict.sentence, flush=True)
