@@ -234,7 +234,8 @@ class HeldOut:
         if not len(self.y):
             return EQUAL
         if self.values[0].ndim > 1:
-            *models, shares = likeliest_weights(self.y, [values / spread(values) for values in self.values])
+            with single_threaded_blas():  # the same result for any number of threads
+                *models, shares = likeliest_weights(self.y, [values / spread(values) for values in self.values])
             own, linear, neighbours = (weight if weight >= LEAST else 0.0 for weight in models)
             return Parts(own, linear, neighbours, float(shares))
         scores = np.array([self._score(values) for values in self.values])
