@@ -1,4 +1,4 @@
-"""Weights of several models' values in the score of several classes: those of the largest held-out likelihood."""
+"""Weights of several models in the score of several classes. They maximise the likelihood of held-out labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def log_shares(codes: NDArray, n_classes: int) -> NDArray:
 
 
 def likeliest_weights(y: NDArray, values: Sequence[NDArray]) -> NDArray:
-    """Return the weights of m models, and at the end that of the logarithms of the classes' shares.
+    """Return the weights of m models, and then the weight of the log shares of the classes.
 
     The probabilities of the classes are the softmax of the weighted sum. Its mean log-likelihood, less the pull, is
     concave.

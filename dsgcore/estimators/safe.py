@@ -128,9 +128,8 @@ class SafeParameters:
         linear model on the labels, and those of the labels spread over a graph of neighbours. The linear model is a
         logistic regression, or for ordered classes a ridge regression of their numbers. Held-out labels give the
         weights. A model's weight falls by a factor of e for each standard error by which it is behind the best one. With
-        several classes the weights have the largest likelihood, and the logarithms of the classes' shares have one too.
-        With few labels, on data where the method does not suit, this avoids losing to a simple model. False gives the
-        method as it is.
+        several classes, the weights maximise the likelihood of these labels, and the log shares of the classes get a weight
+        too. So with few labels the score seldom loses to a simple model. False gives the method as it is.
 
     Attributes
     ----------
@@ -228,7 +227,7 @@ class HeldOut:
     def preferred(self) -> Parts:
         """Weights of the models: each falls by a factor of e for each standard error by which its score is behind.
 
-        With several classes the weights are those of the largest likelihood, and the classes' shares have one too.
+        With several classes, the weights maximise the likelihood of the held-out labels, and the log shares get one too.
         Weights of models below `LEAST` are 0, and without held-out labels they are equal.
         """
         if not len(self.y):
