@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.progress import Callback, Watch
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.estimators.ps3vt import GraphParameters, MultiClassEstimator, RankParameters, with_old_names
 from dsgcore.multiclass.task import MultiClassTask
 
@@ -53,8 +53,7 @@ class _Watched(MultiClassTask):
 
 
 @with_old_names
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class LinearMC(MultiClassBaseline):
     """Max-margin multi-class classification: PS3VT without graph and without pull to low rank.
 
@@ -77,8 +76,7 @@ class LinearMC(MultiClassBaseline):
 
 
 @with_old_names
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class LRCMC(RankParameters, MultiClassBaseline):
     """Multi-class classification with a pull to low rank: PS3VT without the graph.
 
@@ -90,8 +88,7 @@ class LRCMC(RankParameters, MultiClassBaseline):
 
 
 @with_old_names
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class SSMC(GraphParameters, MultiClassBaseline):
     """Semi-supervised multi-class classification: PS3VT without the pull to low rank.
 

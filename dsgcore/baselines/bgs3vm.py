@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_problem, expansion
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import integer
 from dsgcore.core.sampling import generator
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
@@ -26,8 +25,7 @@ POINTS_FOR_OBJECTIVE = 500
 TIE = 1e-9
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class BGS3VM(GradientS3VM):
     """Semi-supervised support vector machine by stochastic gradients, with budgets of support vectors.
 

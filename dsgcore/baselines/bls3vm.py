@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, C, CentredS3VM, OrderedPoints
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import like
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -23,8 +22,7 @@ SCALE = 0.1
 MAX_RESCALES = 6
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class BLS3VM(CentredS3VM):
     """Semi-supervised support vector machine with the ramp loss and a balance constraint, by CCCP.
 

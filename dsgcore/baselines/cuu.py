@@ -13,7 +13,7 @@ from scipy.special import expit
 from dsgcore.baselines.basis import Basis, BasisModel, choose_centers
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import like
 from dsgcore.core.sampling import batch_rows
@@ -109,8 +109,7 @@ def similar_unlabeled_risk(prior: float, loss: str, correction: str) -> UURisk:
     return UURisk(prior**2 / similar_share, prior, prior, loss, correction)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class CUU(PairsBaseline):
     """Classification from similar pairs and unlabeled points by CUU: corrected risk, mini-batches, kernel features.
 

@@ -18,7 +18,7 @@ from dsgcore.baselines.base import Baseline, GaussianOrLinear, LabelsAlone, Labe
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE
-from dsgcore.core.documented import SEED, described, documented
+from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, integer, like, parameter_like, real
 from dsgcore.estimators.inputs import width
@@ -113,8 +113,7 @@ class EverydayClassifier(Everyday, LabelsBaseline):
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class EverydaySVC(LibsvmKernel, LabelsAlone, EverydayClassifier):
     """scikit-learn's SVC on the labeled points.
 
@@ -144,8 +143,7 @@ class EverydaySVC(LibsvmKernel, LabelsAlone, EverydayClassifier):
         return SVC(C=s["C"], **self._libsvm())
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class EverydayLogistic(LabelsAlone, EverydayClassifier):
     """scikit-learn's LogisticRegression on the labeled points.
 
@@ -173,8 +171,7 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
 
 
 @accepts_old_names(n_components="centers")
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class EverydayNystroem(LibsvmKernel, LabelsAlone, EverydayClassifier):
     """scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.
 
@@ -234,8 +231,7 @@ class EverydayOrdinal(LibsvmKernel, LabelsAlone, Everyday, OrdinalBaseline):
     citation = "scikit-learn; LIBSVM, Chang and Lin 2011"
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class EverydaySVR(EverydayOrdinal):
     """scikit-learn's SVR on class numbers 0, 1, 2, ... in the order of the classes.
 
@@ -264,8 +260,7 @@ class EverydaySVR(EverydayOrdinal):
         self.thresholds_ = np.arange(y.max()) + 0.5
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class EverydayOrdinalSVC(EverydayOrdinal):
     """scikit-learn's SVC on ordered classes, ranked by the sum of its pairwise decisions.
 

@@ -16,7 +16,7 @@ from dsgcore.baselines.basis import MAX_VALUES
 from dsgcore.baselines.everyday import C, EverydayClassifier, LibsvmKernel
 from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.documented import described, documented
+from dsgcore.core.documented import described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import integer, like, real
 from dsgcore.estimators.kernel import SIGMA
@@ -58,8 +58,7 @@ class Semisupervised(EverydayClassifier):
         self.model_ = ClassProbabilities(machine, shares / shares.sum(), max(1, MAX_VALUES // len(X)))
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class EverydaySelfTraining(LibsvmKernel, Semisupervised):
     """scikit-learn's SelfTrainingClassifier around its SVC.
 
@@ -125,8 +124,7 @@ class Spreading(Semisupervised):
     max_iter: int = like(MAX_ITER, default=30)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class EverydaySpreadingKNN(Spreading):
     """scikit-learn's LabelSpreading over a graph of nearest neighbours.
 
@@ -147,8 +145,7 @@ class EverydaySpreadingKNN(Spreading):
         return LabelSpreading(kernel="knn", n_neighbors=neighbors, alpha=s["alpha"], max_iter=s["max_iter"])
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class EverydaySpreadingRBF(LibsvmKernel, Spreading):
     """scikit-learn's LabelSpreading over all pairs of points, weighted by a Gaussian kernel.
 

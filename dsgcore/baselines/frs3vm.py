@@ -12,15 +12,14 @@ from sklearn.utils import gen_batches
 from dsgcore.baselines.basis import MAX_VALUES, HasMatrix
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_problem
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
 from dsgcore.core.sampling import FREQUENCIES, batches, generator
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.solver.parameters import SolverParameters
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class FRS3VM(GradientS3VM):
     """Semi-supervised support vector machine by stochastic gradients on random features drawn once.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from dsgcore.baselines.pair_risk import ClosedForm, PairRisk, Sets, estimated_pr
 from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
 from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.metrics import auc, known
 from dsgcore.core.parameters import like, parameter_like
 from dsgcore.estimators.inputs import encode
@@ -77,8 +76,7 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         return float(np.nanmean(areas)) if np.isfinite(areas).any() else float("nan")
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class MSAMULT(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each cut of the classes.
 
@@ -104,8 +102,7 @@ class MSAMULT(CutBaseline):
         return [samult_risk(gamma) for gamma in for_each_cut("gamma", s["gamma"], len(sets))]
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class MPNUAUC(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of PNU-AUC, one for each cut of the classes.
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from dsgcore.baselines.pair_risk import AUCBaseline, PairRisk, Sets, estimated_prior, pnu_risk, samult_risk
 from dsgcore.baselines.parameters import Prior
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like, real
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class PNUAUC(AUCBaseline):
     """Semi-supervised AUC maximisation by PNU-AUC, in closed form.
 
@@ -84,8 +82,7 @@ class PNUAUC(AUCBaseline):
         return pnu_risk(s["eta"], self.prior_)
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class SAMULT(AUCBaseline):
     """Semi-supervised AUC maximisation by SAMULT, in closed form.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.special import expit
 from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, CentredS3VM, OrderedPoints
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
@@ -26,8 +25,7 @@ MEMORY = 50  # corrections kept by the quasi-Newton method
 ROUNDING = 1e-12  # relative decrease of the objective below which a minimisation stops
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class QNS3VM(CentredS3VM):
     """Semi-supervised support vector machine by a quasi-Newton method on smooth losses.
 

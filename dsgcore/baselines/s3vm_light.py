@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from dsgcore.baselines.basis import HasMatrix
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE, fit_to_tolerance
 from dsgcore.baselines.s3vm_parts import C, OrderedPoints, S3VMBaseline, expansion, kernel_matrix
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like, real
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 
@@ -26,8 +25,7 @@ LEAST_GAIN = 1e-3
 MAX_SWITCHES = 1000
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class S3VMLight(S3VMBaseline):
     """Transductive support vector machine by label switching.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,14 @@ from dsgcore.baselines.design import PENALTY, Design, make_design
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
 
 # Corrections that L-BFGS-B keeps. With fewer it needs half as many iterations again.
 N_CORRECTIONS = 30
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class SUDH(PairsBaseline):
     """Classification from similar pairs and unlabeled points with the double hinge loss, by its dual.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,11 @@ from dsgcore.baselines.basis import choose_centers
 from dsgcore.baselines.design import PENALTY, Design, add_products, make_design, solve_symmetric
 from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
 from dsgcore.baselines.progress import Watch
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class SUSL(PairsBaseline):
     """Classification from similar pairs and unlabeled points with the squared loss, in closed form.
 

@@ -15,7 +15,7 @@ from dsgcore.baselines.parameters import MAX_ITER, TOL
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import like, real
@@ -29,8 +29,7 @@ STILL = 1e-4
 
 
 @accepts_old_names(ridge="jitter")
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     """Support vector ordinal regression with explicit constraints: one function, and a threshold between classes.
 

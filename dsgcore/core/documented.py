@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from copy import copy
-from dataclasses import Field, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from inspect import cleandoc
 from textwrap import fill
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 from dsgcore.core.parameters import PARAMETER
 
@@ -59,6 +59,13 @@ def documented(cls: Class) -> Class:
         sections = [f"{name}\n{'-' * len(name)}\n{body}" for name, body in {**made, **own, **made}.items() if body]
         cls.__doc__ = "\n\n".join([text, *sections]) + "\n"
     return cls
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True)
+def estimator(cls: Class) -> Class:
+    """Make an estimator's class a documented dataclass of keyword parameters. The bases give its `__eq__` and `__repr__`."""
+    dataclass(eq=False, repr=False, kw_only=True)(cls)
+    return documented(cls)
 
 
 def _sections(cls: type) -> tuple[str, dict[str, str]]:

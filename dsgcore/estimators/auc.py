@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.core.documented import described, documented
+from dsgcore.core.documented import described, estimator
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import ParameterError, Real, like
 from dsgcore.core.sampling import evenly_spread
@@ -29,8 +28,7 @@ _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
 
 
 @accepts_old_names(pooled="is_pooled")
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class QSGS2AUC(SafeEstimator, BinaryEstimator):
     """Semi-supervised AUC optimisation by quadruply stochastic gradients.
 

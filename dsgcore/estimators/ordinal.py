@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.logistic import logistic_scores
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
@@ -38,8 +37,7 @@ MOST_LABELS = 500
 CURVE, FARTHEST = 100.0, 10.0
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class QS3ORAO(OrderedClassifier, SafeEstimator):
     """Semi-supervised ordinal regression by AUC, by quadruply stochastic gradients.
 

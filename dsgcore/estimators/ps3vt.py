@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.documented import SEED, described, documented
+from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
@@ -250,8 +250,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
 
 
 @with_old_names
-@documented
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 

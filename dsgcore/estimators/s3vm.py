@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from numpy.typing import NDArray
 
-from dsgcore.core.documented import documented
+from dsgcore.core.documented import estimator
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, derived, like
 from dsgcore.estimators.binary import BinaryEstimator
@@ -25,8 +24,7 @@ PER = Choice("C_per", "point", options=("point", "mean"))
 
 
 @accepts_old_names(balance="is_balanced")
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class TSGS3VM(SafeEstimator, BinaryEstimator):
     """Semi-supervised support vector machine, by triply stochastic gradients.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from dsgcore.cluster import made_on
-from dsgcore.core.documented import described, documented
+from dsgcore.core.documented import described, estimator
 from dsgcore.core.parameters import Choice, ParameterError, like, parameter_like
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.inputs import known_classes
@@ -30,8 +29,7 @@ Y_HOLDS = Choice("y_holds", "pairs", options=("pairs", "classes")).called(
 )
 
 
-@documented
-@dataclass(eq=False, repr=False, kw_only=True)
+@estimator
 class TSGSU(BinaryEstimator):
     """Classification from similar pairs and unlabeled points, by triply stochastic gradients.
 
