@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,8 +18,8 @@ from dsgcore.multiclass.task import MultiClassTask
 class MultiClassBaseline(MultiClassEstimator, Baseline):
     """Base class of PS3VT's special cases, with progress."""
 
-    citation: ClassVar[str] = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
-    kernels: ClassVar[tuple[str, ...]] = ()
+    citation = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
+    kernels = ()
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Learn the coefficients, as `PS3VT.fit` does.
@@ -71,8 +71,8 @@ class LinearMC(MultiClassBaseline):
     Source: Table 2 of the PS3VT paper. See `PS3VT`.
     """
 
-    title: ClassVar[str] = "Linear-MC"
-    sentence: ClassVar[str] = "learns from the labels alone, without the graph and without a penalty on the rank"
+    title = "Linear-MC"
+    sentence = "learns from the labels alone, without the graph and without a penalty on the rank"
 
 
 @with_old_names
@@ -83,8 +83,8 @@ class LRCMC(RankParameters, MultiClassBaseline):
     The pull stands for the local Rademacher complexity. For everything else see `LinearMC`.
     """
 
-    title: ClassVar[str] = "LRC-MC"
-    sentence: ClassVar[str] = "learns from the labels alone, with a penalty on the rank"
+    title = "LRC-MC"
+    sentence = "learns from the labels alone, with a penalty on the rank"
 
 
 @with_old_names
@@ -95,5 +95,5 @@ class SSMC(GraphParameters, MultiClassBaseline):
     A graph makes close points, labeled or not, score alike. For everything else see `LinearMC`.
     """
 
-    title: ClassVar[str] = "SS-MC"
-    sentence: ClassVar[str] = "learns from labels and a graph of neighbours, without a penalty on the rank"
+    title = "SS-MC"
+    sentence = "learns from labels and a graph of neighbours, without a penalty on the rank"

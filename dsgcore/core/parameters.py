@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from numbers import Integral
 from numbers import Real as RealNumber
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from dsgcore.core.errors import DSGError
 
@@ -223,6 +223,8 @@ def parameters_of(owner: type) -> tuple[Parameter, ...]:
 
 class Checked(Protocol):
     """Base of a frozen dataclass that checks its parameters: each is converted to its own type, or raises an error."""
+
+    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` if a parameter has a value that is not allowed."""

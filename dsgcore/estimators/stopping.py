@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import AUTOMATIC, Checked, Parameter, Real, integer, parameters_of_fields, real
+from dsgcore.core.parameters import AUTOMATIC, Checked, Real, integer, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.solver.carried import Carried
 from dsgcore.solver.loop import Iterate
@@ -56,8 +56,6 @@ class Stopping(Checked):
     verbose
         1 prints a line at every check, 2 or more at every iteration.
     """
-
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     tol: float | None = real(0.02, low=0.0, high=1.0, optional=True)
     n_iter_no_change: int = integer(50, low=1, high=100_000)

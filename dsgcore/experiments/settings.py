@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
-from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like, parameters_of_fields
+from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like
 from dsgcore.data import CONVERSIONS, DATASETS, Edit, options, read_edits
 from dsgcore.data.reading import Recipe
 from dsgcore.kernels import KERNELS
@@ -48,8 +48,6 @@ def _widest(option: Any) -> Any:
 @dataclass(frozen=True)
 class DataSpec(Checked):
     """The data, the hiding of labels, and edits by hand, which are no parameter."""
-
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     name: str = like(
         Choice("name", DEFAULT_DATASET, options=(*DATASETS, FILE)).called("Data", "Data set that the run learns from.")
@@ -117,8 +115,6 @@ def without_edits(given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
 class StopSpec(Checked):
     """Conditions of early stopping."""
 
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
-
     patience: int = like(
         Integer("patience", 0, low=0, high=100_000).called(
             "Patience", "Stop after this many iterations without a lower objective. 0 never stops early."
@@ -134,8 +130,6 @@ class StopSpec(Checked):
 @dataclass(frozen=True)
 class DiagnosticsSpec(Checked):
     """Additional measurements."""
-
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     n_probes: int = like(
         Integer("n_probes", 256, low=0, high=4096).called(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE
-from dsgcore.core.parameters import Checked, Parameter, parameters_of_fields
+from dsgcore.core.parameters import Checked
 from dsgcore.core.pauses import pause
 from dsgcore.kernels import features
 from dsgcore.kernels.features import FeatureMap
@@ -42,7 +42,6 @@ class Kernel(Checked, Protocol):
 
     name: ClassVar[str]
     family: ClassVar[str] = ""
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = features

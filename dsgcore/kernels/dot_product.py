@@ -45,9 +45,9 @@ class DotProduct(Kernel):
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ₁", usual=(0.001, 10.0))
     power: str = choice("3", options=("1", "3", "5"), symbol="σ₂")
 
-    name: ClassVar[str] = "dot_product"
-    bound: ClassVar[float] = math.inf
-    feature_bound: ClassVar[float] = math.inf
+    name = "dot_product"
+    bound = math.inf
+    feature_bound = math.inf
     feature_map: ClassVar[FeatureMap] = features_product
 
     @property

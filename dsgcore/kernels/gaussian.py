@@ -33,8 +33,8 @@ class Gaussian(Kernel):
 
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ", usual=(0.01, 100.0))
 
-    name: ClassVar[str] = "gaussian"
-    family: ClassVar[str] = "gaussian"
+    name = "gaussian"
+    family = "gaussian"
 
     @property
     def width(self) -> float:
@@ -77,8 +77,8 @@ class OrthogonalGaussian(Gaussian):
     error band from the spread of its features is conservative.
     """
 
-    name: ClassVar[str] = "orthogonal_gaussian"
-    has_independent_features: ClassVar[bool] = False
+    name = "orthogonal_gaussian"
+    has_independent_features = False
     feature_map: ClassVar[FeatureMap] = features_orthogonal
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:

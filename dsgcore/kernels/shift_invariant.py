@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ class Laplacian(Kernel):
 
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ", usual=(0.01, 100.0))
 
-    name: ClassVar[str] = "laplacian"
+    name = "laplacian"
 
     @property
     def width(self) -> float:
@@ -94,7 +93,7 @@ class Matern(Kernel):
     length: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="ℓ", usual=(0.01, 100.0))
     nu: str = choice("3/2", options=tuple(MATERN), symbol="ν")
 
-    name: ClassVar[str] = "matern"
+    name = "matern"
 
     @property
     def width(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +47,14 @@ class MultiClassSetting(Setting):
     loss: str = like(MultiClass, "loss")
     is_full_gradient: bool = flag(False)
 
-    name: ClassVar[str] = "multiclass"
-    title: ClassVar[str] = "Multi-class with a graph"
-    sentence: ClassVar[str] = "learns to tell several classes apart, with similar scores for close points"
-    citation: ClassVar[str] = "PS3VT, Li, Liu, Yin and Wang, IJCAI 2019"
-    labels: ClassVar[str] = "classes"
-    usual_tau_I: ClassVar[float] = AUTOMATIC_TAU_I
-    engine: ClassVar[str] = "proximal"
-    decision: ClassVar[str] = "highest"
+    name = "multiclass"
+    title = "Multi-class with a graph"
+    sentence = "learns to tell several classes apart, with similar scores for close points"
+    citation = "PS3VT, Li, Liu, Yin and Wang, IJCAI 2019"
+    labels = "classes"
+    usual_tau_I = AUTOMATIC_TAU_I
+    engine = "proximal"
+    decision = "highest"
 
     def check_schedule(self, schedule: str) -> None:
         """Raise `ParameterError` if the step would be divided twice: by the schedule and by the released variant."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,13 +71,13 @@ class SemiSupervisedAUC(Problem):
     is_pooled: bool = flag(False)
     positive_share: float | None = None
 
-    name: ClassVar[str] = "auc"
-    title: ClassVar[str] = "Semi-supervised AUC"
-    score_name: ClassVar[str] = "AUC"
-    decision: ClassVar[str] = "cut"
-    sentence: ClassVar[str] = "learns to rank positives above negatives"
-    citation: ClassVar[str] = "QSG-S2AUC, Shi, Gu, Li, Geng and Huang, IJCAI 2019"
-    sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
+    name = "auc"
+    title = "Semi-supervised AUC"
+    score_name = "AUC"
+    decision = "cut"
+    sentence = "learns to rank positives above negatives"
+    citation = "QSG-S2AUC, Shi, Gu, Li, Geng and Huang, IJCAI 2019"
+    sources = ("positive", "negative", "unlabeled")
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,13 +88,13 @@ class SemiSupervisedOrdinal(Problem):
     pairing: str = choice("paired", options=("paired", "all"))
     shares: tuple[float, ...] | None = None
 
-    name: ClassVar[str] = "ordinal"
-    title: ClassVar[str] = "Semi-supervised ordinal regression"
-    score_name: ClassVar[str] = "mean AUC"
-    sentence: ClassVar[str] = "learns to rank points of ordered classes"
-    citation: ClassVar[str] = "QS3ORAO, Shi, Gu, Li and Huang, AAAI 2020"
-    labels: ClassVar[str] = "ordinal"
-    decision: ClassVar[str] = "ranks"
+    name = "ordinal"
+    title = "Semi-supervised ordinal regression"
+    score_name = "mean AUC"
+    sentence = "learns to rank points of ordered classes"
+    citation = "QS3ORAO, Shi, Gu, Li and Huang, AAAI 2020"
+    labels = "ordinal"
+    decision = "ranks"
 
     def bind(self, y: NDArray) -> Self:
         """Return the problem bound to labels y (n,): class codes 0 .. k - 1 in their order, and -1 for unlabeled.

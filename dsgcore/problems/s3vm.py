@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,11 +101,11 @@ class SemiSupervisedSVM(Problem):
     is_balanced: bool = flag(False)
     positive_share: float | None = None
 
-    name: ClassVar[str] = "s3vm"
-    title: ClassVar[str] = "Semi-supervised SVM"
-    sentence: ClassVar[str] = "learns a boundary between two classes that runs where unlabeled points are few"
-    citation: ClassVar[str] = "TSGS3VM, Geng, Gu, Li, Shi, Zheng and Huang, IJCAI 2019"
-    sources: ClassVar[tuple[str, ...]] = ("positive", "negative", "unlabeled")
+    name = "s3vm"
+    title = "Semi-supervised SVM"
+    sentence = "learns a boundary between two classes that runs where unlabeled points are few"
+    citation = "TSGS3VM, Geng, Gu, Li, Shi, Zheng and Huang, IJCAI 2019"
+    sources = ("positive", "negative", "unlabeled")
 
     def bind(self, y: NDArray) -> Self:
         """Return the problem bound to labels y (n,): sets the share of positives, and C* if it is None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,13 +94,13 @@ class SimilarUnlabeled(Problem):
     correction: str = choice("absolute value", options=CORRECTIONS, symbol="δ")
     leak: float = real(0.5, low=0.0, high=10.0, usual=(0.0, 1.0))
 
-    name: ClassVar[str] = "similar_unlabeled"
-    title: ClassVar[str] = "Similar-unlabeled classification"
-    sentence: ClassVar[str] = "learns to tell two classes apart from pairs that share a class"
-    citation: ClassVar[str] = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
-    labels: ClassVar[str] = "pairs"
-    baseline_name: ClassVar[str] = "no correction"
-    sources: ClassVar[tuple[str, ...]] = (SIMILAR, "unlabeled")
+    name = "similar_unlabeled"
+    title = "Similar-unlabeled classification"
+    sentence = "learns to tell two classes apart from pairs that share a class"
+    citation = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
+    labels = "pairs"
+    baseline_name = "no correction"
+    sources = (SIMILAR, "unlabeled")
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` for a prior of one half, and for other values out of range."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import Checked, Parameter, choice, integer, parameters_of_fields, real
+from dsgcore.core.parameters import Checked, choice, integer, real
 from dsgcore.solver.plan import AVERAGES, SCHEDULES
 
 
@@ -34,8 +33,6 @@ class SolverParameters(Checked):
     dtype : Precision
         Floating-point precision. float32 is about three times faster.
     """
-
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     step_size: float | None = real(
         0.5, low=1e-6, high=1e6, scale="log", optional=True, automatic=0.5, symbol="η", usual=(1e-3, 20.0)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Checked, Parameter, parameters_of_fields
+from dsgcore.core.parameters import Checked
 
 UNLABELED = -1
 # Number of rows examined together when their numbers are made.
@@ -89,7 +89,6 @@ class Setting(Checked, Protocol):
     baseline_name: ClassVar[str] = "labels only"
     engine: ClassVar[str] = "stochastic"
     decision: ClassVar[str] = "sign"
-    parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Give a class with a name its title and a citation."""

@@ -25,9 +25,9 @@ class _Line:
 class ToyMeans(BinaryBaseline):
     """Each point belongs to the class whose mean is nearer."""
 
-    title: ClassVar[str] = "Toy means"
-    citation: ClassVar[str] = "made up"
-    sentence: ClassVar[str] = "learns the means of two classes"
+    title = "Toy means"
+    citation = "made up"
+    sentence = "learns the means of two classes"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Real("scale", 1.0, low=0.1, high=10.0, label="Scale", sentence="Of values."),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ class ToyKernel(Kernel):
 
     pace: float = real(2.0, low=0.01, high=100.0, scale="log", symbol="a", label="Pace", sentence="Of the waves.")
 
-    name: ClassVar[str] = "toy_kernel"
+    name = "toy_kernel"
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         return np.cos(self.pace * (X[:, None, :] - Z[None, :, :])).mean(axis=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,8 @@ from dsgcore.solver.problem import Problem, Values
 class ToyProblem(Problem):
     """gamma mean_P (1 - f)^2 + (1 - gamma) mean_N (1 + f)^2."""
 
-    name: ClassVar[str] = "toy_problem"
-    sources: ClassVar[tuple[str, ...]] = ("positive", "negative")
+    name = "toy_problem"
+    sources = ("positive", "negative")
     gamma: float = real(
         0.5, low=0.0, high=1.0, symbol="γ", label="Weight of the positives", sentence="Against negatives."
     )
