@@ -1,11 +1,30 @@
 // The words above a chart: title, legend, note, the explanation of each word, and the button that saves the chart.
 import {KINDS, save} from "./saving.js";
 
-export function make(kind, name, ...inside) {
+/** Return a function that makes elements whose classes begin with a prefix. */
+export const maker = prefix => (kind, name, ...inside) => {
   const element = document.createElement(kind);
-  element.className = "live-chart-" + name;
+  element.className = prefix + name;
+  if (kind === "button") element.type = "button";
   element.append(...inside);
   return element;
+};
+
+export const make = maker("live-chart-");
+
+/** Let a button open a part, both inside `root`. Escape closes it, and so does leaving. Return a function that opens or closes it. */
+export function opener(root, button, part) {
+  const open = is => { part.hidden = !is; button.setAttribute("aria-expanded", is); };
+  open(false);
+  button.addEventListener("click", () => open(part.hidden));
+  root.addEventListener("focusout", event => root.contains(event.relatedTarget) || open(false));
+  root.addEventListener("keydown", event => {
+    if (event.key !== "Escape" || part.hidden) return;
+    event.stopPropagation();
+    button.focus();
+    open(false);
+  });
+  return open;
 }
 
 function corners(n, turn = 0, inner = 1) {
@@ -73,7 +92,6 @@ function word(chart, trace) {
 }
 
 function hideByClick(chart, button, trace) {
-  button.type = "button";
   button.setAttribute("aria-pressed", !chart.hidden.has(groupOf(trace)));
   button.addEventListener("click", () => {
     const group = groupOf(trace), isHidden = !chart.hidden.delete(group);
@@ -90,27 +108,16 @@ const DOWN = '<svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"
 /** Return a button that opens the choice of a file format. */
 function saver(chart) {
   const menu = make("span", "menu"), button = make("button", "save"), both = make("span", "saver", button, menu);
-  const open = is => { menu.hidden = !is; button.setAttribute("aria-expanded", is); };
-  open(false);
-  button.type = "button";
+  const open = opener(both, button, menu);
   button.innerHTML = DOWN;
   button.title = "Save this chart";
   button.setAttribute("aria-label", "Save: " + chart.root.getAttribute("aria-label").split(/[.:,]/)[0]);
-  button.addEventListener("click", () => open(menu.hidden));
   menu.append(...KINDS.map(kind => {
     const one = make("button", "kind", kind.toUpperCase());
-    one.type = "button";
     one.setAttribute("aria-label", "Save as " + kind.toUpperCase());
     one.addEventListener("click", () => { open(false); button.focus(); save(chart, kind); });
     return one;
   }));
-  both.addEventListener("focusout", event => both.contains(event.relatedTarget) || open(false));
-  both.addEventListener("keydown", event => {
-    if (event.key !== "Escape" || menu.hidden) return;
-    event.stopPropagation();
-    button.focus();
-    open(false);
-  });
   return both;
 }
 
@@ -125,7 +132,6 @@ export function write(chart, data, {title, meta = {}}) {
     const heading = make("span", "title", text), parts = text ? [heading] : [];
     if (meta.help && !chart.isPlain) {
       const help = make("button", "help", "?");
-      help.type = "button";
       help.setAttribute("aria-label", "Help for " + text);
       explain(chart, help, meta.help);
       parts.push(help);

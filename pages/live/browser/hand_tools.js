@@ -1,4 +1,5 @@
 // The toolbar above the map with which the reader edits the data.
+import {maker} from "../../charts/browser/head.js";
 import {digitOf} from "./points.js";
 
 export const HELP = {
@@ -10,13 +11,7 @@ export const HELP = {
 };
 const NAMES = {label: "Label", pair: "Pair", paint: "Paint", erase: "Erase", move: "Move"};
 
-function make(kind, name, ...inside) {
-  const element = document.createElement(kind);
-  element.className = "hand-" + name;
-  if (kind === "button") element.type = "button";
-  element.append(...inside);
-  return element;
-}
+const make = maker("hand-");
 
 function button(name, text, press) {
   const one = make("button", name, text);

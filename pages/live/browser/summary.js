@@ -1,16 +1,10 @@
 // The words and numbers of a run above its charts: status, scrubber, trouble, tiles and gauges.
-import {explain} from "../../charts/browser/head.js";
+import {explain, maker, opener} from "../../charts/browser/head.js";
 
 const MARKS = {unknown: "…", good: "✓", open: "↗", limits: "▲"};
 let count = 0;  // for the names of explanations
 
-function make(kind, name, ...inside) {
-  const element = document.createElement(kind);
-  element.className = "live-" + name;
-  if (kind === "button") element.type = "button";
-  element.append(...inside);
-  return element;
-}
+const make = maker("live-");
 
 /** Write a text if it has changed: an unchanged node keeps the reader's selection. */
 function write(element, text) {
@@ -68,18 +62,9 @@ function gauge(press) {
   const mark = make("span", "mark"), words = make("span", "words"), button = make("button", "reading", mark, " ", words);
   const state = make("strong", "state"), sentence = make("span", "sentence"), remedy = remedyButton(press);
   const popup = make("div", "popup", state, " ", sentence, remedy), root = make("div", "gauge", button, popup);
-  const open = is => { popup.hidden = !is; button.setAttribute("aria-expanded", is); };
-  open(false);
   popup.id = "live-gauge-" + count++;
   button.setAttribute("aria-controls", popup.id);
-  button.addEventListener("click", () => open(popup.hidden));
-  root.addEventListener("focusout", event => root.contains(event.relatedTarget) || open(false));
-  root.addEventListener("keydown", event => {
-    if (event.key !== "Escape" || popup.hidden) return;
-    event.stopPropagation();
-    button.focus();
-    open(false);
-  });
+  opener(root, button, popup);
   root.fill = said => {
     root.dataset.gauge = said.name;
     mark.dataset.light = said.light;
