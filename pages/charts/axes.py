@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.settings.panels import Mark
+
 # Share of a chart's width that the name of a mark takes, and the largest number of steps between ticks.
 NAME_SHARE, MAX_STEPS = 0.3, 6
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A vertical line at x with a name."""
-
-    x: float
-    name: str
 
 
 def ticks_to(end: float, *, is_log: bool = False) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
-from pages.charts.axes import Mark as Mark
 
 BINS = 40
 LARGEST = 1e300

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from dsgcore.glossary import meaning
-from pages.charts.axes import Mark, line_at, names_of, ticks_to, value_axis
+from dsgcore.settings.panels import Mark
+from pages.charts.axes import line_at, names_of, ticks_to, value_axis
 from pages.charts.short_numbers import four_digits as four_digits
 
 Figure = dict[str, Any]

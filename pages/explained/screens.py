@@ -21,7 +21,7 @@ from dsgcore.explained import (
     sums_of_waves,
     sums_on_a_line,
 )
-from pages.charts.axes import Mark
+from dsgcore.settings.panels import Mark
 from pages.explained.panels import Axis, Curve, Panel, chart, map_of
 
 N_WAVES, N_STEPS = 24, 24

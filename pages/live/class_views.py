@@ -12,7 +12,7 @@ from dsgcore.multiclass.engine import MultiClassEngine
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import Chart, encoded
-from pages.live.marks import marks_of
+from pages.live.curves import curves_of, error_chart, ghost_of, run_chart
 
 # On a log axis, values below this share of the largest are zeros with rounding errors.
 SMALLEST_SHARE = 1e-9
@@ -36,23 +36,10 @@ def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
 def error_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     """Return the chart of |f - h|^2 beside |h|^2. The features never change, so the error does not average out."""
     history = live.run.history
-    t = history.column("t")
-    curves = [
-        charts.Curve("|h|²", t, history.column("h_squared"), charts.INK[theme], width=1.5, dash="dash"),
-        charts.Curve("|f − h|²", t, history.column("error_mean"), charts.EXACT, sentence=words.measured(live.run)),
-    ]
-    if live.ghost is not None and "error_mean" in live.ghost.names:
-        t, error = live.ghost.column("t"), live.ghost.column("error_mean")
-        curves.append(charts.Curve("previous run", t, error, charts.EXACT, opacity=charts.GHOST))
-    return charts.line_chart(
-        curves,
-        title="Error of the random features, |f − h|²",
-        marks=marks_of(live.run),
-        x_range=(0, live.run.n_iter),
-        is_log_y=True,
-        revision=revision,
-        explanation=f"{words.F} {words.H} {words.measured(live.run)}",
-    )
+    curves = curves_of(history, "h_squared", "|h|²", charts.INK[theme], width=1.5, dash="dash")
+    curves += curves_of(history, "error_mean", "|f − h|²", charts.EXACT, sentence=words.measured(live.run))
+    curves += ghost_of(live, "error_mean", charts.EXACT)
+    return error_chart(live, curves, revision=revision)
 
 
 def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
@@ -75,15 +62,7 @@ def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
         )
     row = history.last()
     note = f"rank {row['rank']:.0f} of {len(columns)} · sum of the tail {row['tail_sum']:.3g}" if row else ""
-    return charts.line_chart(
-        curves,
-        title="Singular values of W",
-        marks=marks_of(run),
-        x_range=(0, run.n_iter),
-        is_log_y=True,
-        revision=revision,
-        note=note,
-    )
+    return run_chart(live, curves, "Singular values of W", is_log_y=True, revision=revision, note=note)
 
 
 def _visible(history: History, column: str) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,15 +47,22 @@ def _is_bounded(history: History) -> bool:
     return "bound" in history.names and bool(np.isfinite(history.column("bound")).any())
 
 
-def _curves(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
+def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **options: Any) -> charts.Figure:
+    """Return a chart over the iterations of a run, with the marks of its changes."""
+    return charts.line_chart(
+        curves, title=title, marks=marks_of(live.run), **{"x_range": (0, live.run.n_iter), **options}
+    )
+
+
+def curves_of(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
     """Return a history's column as a curve, or nothing if it was not recorded."""
     if history is None or column not in history.names:
         return []
     return [charts.Curve(name, history.column("t"), history.column(column), color, **style)]
 
 
-def _ghost(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
-    return _curves(live.ghost, column, "previous run", color, opacity=charts.GHOST)
+def ghost_of(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
+    return curves_of(live.ghost, column, "previous run", color, opacity=charts.GHOST)
 
 
 def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
@@ -69,19 +77,12 @@ def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
 def objective_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the objective: training data, mini-batches, and the previous run."""
     history, ink = live.run.history, charts.INK[view.theme]
-    curves = _ghost(live, "objective", ink)
+    curves = ghost_of(live, "objective", ink)
     batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6}
-    curves += _curves(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
-    curves += _curves(history, "objective", "training data", ink, sentence=meaning("objective"))
+    curves += curves_of(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
+    curves += curves_of(history, "objective", "training data", ink, sentence=meaning("objective"))
     curves += _averaged(live.run, "objective_average", ink)
-    return charts.line_chart(
-        curves,
-        title="Objective",
-        marks=marks_of(live.run),
-        x_range=(0, live.run.n_iter),
-        revision=revision,
-        is_log_y=view.is_log or outgrows(live.run),
-    )
+    return run_chart(live, curves, "Objective", revision=revision, is_log_y=view.is_log or outgrows(live.run))
 
 
 def outgrows(run: Run) -> bool:
@@ -93,24 +94,19 @@ def outgrows(run: Run) -> bool:
 def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     """Return the chart of the score: test and labeled points, the supervised twin, and the previous run."""
     run, ink = live.run, charts.INK[view.theme]
-    curves = _ghost(live, "score_test", ink)
+    curves = ghost_of(live, "score_test", ink)
     if live.supervised is not None:
         style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
-        curves += _curves(
+        curves += curves_of(
             live.supervised.history, "score_test", f"{run.problem.baseline_name}, test", charts.TWIN, **style
         )
     known, sentence = words.train(run)
     style = {"dash": "dash", "width": 1.5, "sentence": sentence}
-    curves += _curves(run.history, "score_labeled", known, charts.UNLABELED, **style)
-    curves += _curves(run.history, "score_test", "test", ink, sentence=words.test_score(run))
+    curves += curves_of(run.history, "score_labeled", known, charts.UNLABELED, **style)
+    curves += curves_of(run.history, "score_test", "test", ink, sentence=words.test_score(run))
     curves += _averaged(run, "score_average", ink)
-    figure = charts.line_chart(
-        curves,
-        title=run.problem.score_name[0].upper() + run.problem.score_name[1:],
-        marks=marks_of(run),
-        x_range=(0, run.n_iter),
-        revision=revision,
-    )
+    title = run.problem.score_name[0].upper() + run.problem.score_name[1:]
+    figure = run_chart(live, curves, title, revision=revision)
     if len(run.history):
         _mark_best(figure, run.history, view.theme)
     if view.finish is not None:
@@ -140,15 +136,22 @@ def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
     )
 
 
+def error_chart(live: LiveRun, curves: Sequence[charts.Curve], **options: Any) -> charts.Figure:
+    """Return a chart of |f - h|^2 over the iterations, with an explanation of f and h."""
+    explanation = f"{words.F} {words.H} {words.measured(live.run)}"
+    title = "Error of the random features, |f − h|²"
+    return run_chart(live, curves, title, is_log_y=True, explanation=explanation, **options)
+
+
 def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     """Return the log-log chart of |f - h|^2: the measured error, the paper's bound, and the calibrated band."""
     history = live.run.history
     t, band = history.column("t"), history.column("band")
-    curves = _ghost(live, "error_mean", charts.EXACT)
+    curves = ghost_of(live, "error_mean", charts.EXACT)
     if _is_bounded(history):
         style: dict[str, Any] = {"dash": "dashdot", "width": 1.5}
-        curves += _curves(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, **style)
-    curves += _curves(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))
+        curves += curves_of(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, **style)
+    curves += curves_of(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))
     theory = theory_of(live.run.spec)
     note = ""
     if len(t) >= 20:
@@ -158,17 +161,7 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
             note += f", the theorem predicts {theory.error_slope:+.2f}"
         elif not theory.holds:
             note += ", but the theorem's assumptions do not hold (see the tab Theory)"
-    figure = charts.line_chart(
-        curves,
-        title="Error of the random features, |f − h|²",
-        marks=marks_of(live.run),
-        x_range=(1, live.run.n_iter),
-        is_log_x=True,
-        is_log_y=True,
-        revision=revision,
-        note=note,
-        explanation=f"{words.F} {words.H} {words.measured(live.run)}",
-    )
+    figure = error_chart(live, curves, x_range=(1, live.run.n_iter), is_log_x=True, revision=revision, note=note)
     if len(band):
         low, high = charts.filled_between(t, band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT)
         figure["data"] = [low, high | {"meta": meaning("band")}, *figure["data"]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dsgcore.experiments import Run
 from dsgcore.experiments.spec import Spec
+from dsgcore.settings.panels import Mark
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
-from pages.charts.axes import Mark
 from pages.controls.control import AUTOMATIC
 
 

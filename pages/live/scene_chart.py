@@ -19,8 +19,7 @@ from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import Chart, encoded
 from pages.live import class_views, risk_view
-from pages.live.curves import alt_error, alt_objective, alt_score, outgrows
-from pages.live.marks import marks_of
+from pages.live.curves import alt_error, alt_objective, alt_score, outgrows, run_chart
 from pages.session.view import Scene, View
 
 NOTHING = np.zeros(0)
@@ -114,14 +113,8 @@ def _average(live: LiveRun, view: View, column: str, color: str) -> list[charts.
 def _figure(live: LiveRun, scene: Scene, curves: list[charts.Curve], revision: str) -> charts.Figure:
     run = live.run
     is_log = scene.chart == "objective" and not scene.ends and outgrows(run)
-    figure = charts.line_chart(
-        curves,
-        title=TITLES.get(scene.chart, run.problem.score_name[0].upper() + run.problem.score_name[1:]),
-        marks=marks_of(run),
-        x_range=(0, run.n_iter),
-        is_log_y=is_log,
-        revision=revision,
-    )
+    title = TITLES.get(scene.chart, run.problem.score_name[0].upper() + run.problem.score_name[1:])
+    figure = run_chart(live, curves, title, is_log_y=is_log, revision=revision)
     if scene.guess:
         figure["data"].append(_guess(scene.guess, run.n_iter))
     if not is_log:

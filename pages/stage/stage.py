@@ -18,7 +18,6 @@ from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import Curve
 from dsgcore.settings.guided.lesson import MAP
-from pages.controls.kernel_picker import make_ready
 from pages.controls.undrawn import keep_choice
 from pages.controls.view_choices import SPEED
 from pages.live.component import draw_charts, draw_head
@@ -37,7 +36,7 @@ from pages.stage.top import top
 from pages.workbench.layout import ANSWER, PARTS, hidden_parts
 from pages.workbench.page import edit, go_further, keep_view, prepare
 from pages.workbench.sidebar import spec_without_sidebar
-from pages.workbench.steering import follow, with_edits
+from pages.workbench.steering import follow
 
 _STYLE = Path(__file__).with_suffix(".css")
 AREAS = ("top", "text", "answer", "moves", "pictures", "room", "tools")
@@ -63,8 +62,6 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         if not is_ready():
             return
     if asked is not None:
-        asked = with_edits(bench, asked)
-        make_ready(asked.kernel.name)
         follow(problem, bench, asked)
     with areas["pictures"]:
         _pictures(problem, bench, place, run, may_begin=asked is not None)

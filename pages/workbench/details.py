@@ -12,7 +12,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.experiments import Run
 from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
-from pages.charts.detail_charts import Mark, Sample, confusion_chart, histogram_chart
+from pages.charts.detail_charts import Sample, confusion_chart, histogram_chart
 from pages.charts.live_chart import live_chart
 from pages.charts.roles import color_of
 from pages.session.bench import Bench
@@ -75,7 +75,7 @@ def _histogram(panel: panels.Histogram, theme: str) -> charts.Figure:
         title=panel.title,
         axis=panel.axis,
         theme=theme,
-        marks=[Mark(mark.x, mark.name) for mark in panel.marks],
+        marks=panel.marks,
         band=panel.band,
         is_share=panel.is_share,
     )

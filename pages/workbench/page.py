@@ -11,7 +11,6 @@ from dsgcore.experiments import SETTINGS, Setting
 from pages.charts.theme import theme_now
 from pages.controls import controls
 from pages.controls.control import key_of
-from pages.controls.kernel_picker import make_ready
 from pages.controls.map_axes import draw_axes, keep_axes, refused_axes
 from pages.controls.undrawn import keep_choice
 from pages.controls.view_choices import (
@@ -45,7 +44,7 @@ from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
 from pages.workbench.opening import bench_key, bring_back
 from pages.workbench.sidebar import spec_of_controls
-from pages.workbench.steering import follow, take, with_edits
+from pages.workbench.steering import follow, take
 from pages.workbench.step_limits import step_limits
 from pages.workbench.suggest_view import suggest_button, suggestion
 from pages.workbench.theory_tab import theory
@@ -65,8 +64,6 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
     if not is_ready():
         return
     if asked is not None:
-        asked = with_edits(bench, asked)
-        make_ready(asked.kernel.name)
         follow(problem, bench, asked)
     if step_place is not None and suggest_place is not None:
         step_limits(bench, step_place)

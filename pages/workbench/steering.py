@@ -19,13 +19,16 @@ from pages.controls.changes import CHANGES, changes_to_text, with_changes
 from pages.controls.control import key_of
 from pages.controls.controls import controls_for
 from pages.controls.hand import Hand
+from pages.controls.kernel_picker import make_ready
 from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
 from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
 
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
-    """Bring the run in line with the controls: leave it, steer it, or start another run."""
+    """Bring the run in line with the controls and the edits: leave it, steer it, or start another run."""
+    asked = _with_edits(bench, asked)
+    make_ready(asked.kernel.name)
     try:
         if bench.link.is_unread or bench.asked is None:
             _follow_link(problem, bench, asked)
@@ -45,7 +48,7 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         st.error(plain(str(error)))
 
 
-def with_edits(bench: Bench, asked: Spec) -> Spec:
+def _with_edits(bench: Bench, asked: Spec) -> Spec:
     """Return the controls' spec with the edits of its data. Edits from a link that do not suit the data are left out."""
     spec = bench.hand.edit(asked)
     if bench.hand.is_new and bench.lesson.place is not None:
