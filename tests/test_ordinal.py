@@ -1,16 +1,14 @@
-import naive
 import naive_problems
 import numpy as np
 import pytest
 from cases import each
 from sklearn.metrics import roc_auc_score
+from test_solver import assert_equals, draws, run
 
 from dsgcore.core.parameters import ParameterError, check_all
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
-from dsgcore.solver.diagnostics import alpha
-from dsgcore.solver.loop import solve
 from dsgcore.solver.problem import ProblemError
 
 PAIRINGS = ("paired", "all")
@@ -35,12 +33,11 @@ def test_equals_the_papers_algorithm(make_task, classes, pairing, gamma):
     X, y = classes
     problem = SemiSupervisedOrdinal(gamma, pairing).bind(y)
     task = make_task(problem=problem, X=X, y=y, batch_size=3, n_iter=5, schedule="theta/t")
-    model = task.new_model()
-    iterates = list(solve(task, model))
-    frequencies = [2 * np.pi * model.frequencies(t, 7) for t in range(1, 6)]
+    model, _ = run(task)
+    batches, frequencies, *_ = draws(task, model)
     alphas = naive_problems.qs3orao(
         X,
-        [tuple(rows.tolist() for rows in i.batch.values()) for i in iterates],
+        batches,
         frequencies,
         [0.3 / t for t in range(1, 6)],
         [0.2] * 5,
@@ -48,10 +45,7 @@ def test_equals_the_papers_algorithm(make_task, classes, pairing, gamma):
         [3, 6, 4, 5],
         all_pairs=pairing == "all",
     )
-    for t, expected in enumerate(alphas, start=1):
-        np.testing.assert_allclose(alpha(model, t), expected, rtol=1e-10, atol=1e-13)
-    expected = [naive.predict(x, alphas, frequencies) for x in X]
-    np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+    assert_equals(model, X, alphas, frequencies)
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)

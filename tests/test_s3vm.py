@@ -1,12 +1,11 @@
-import naive
 import naive_problems
 import numpy as np
 import pytest
 from cases import each
 from scipy.optimize import minimize
+from test_solver import assert_equals, draws, run
 
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
-from dsgcore.solver.diagnostics import alpha
 from dsgcore.solver.loop import solve
 from dsgcore.solver.problem import ProblemError, objective
 
@@ -29,12 +28,11 @@ def test_equals_the_papers_algorithm(make_task, labeled_points, loss, is_balance
     X, y = labeled_points
     problem = SemiSupervisedSVM(C=3.0, loss=loss, is_balanced=is_balanced).bind(y)
     task = make_task(problem=problem, batch_size=4, lam=1.0, step_size=2.0, schedule="theta/T^(3/4)")
-    model = task.new_model()
-    iterates = list(solve(task, model))
-    frequencies = [2 * np.pi * model.frequencies(t, 7) for t in range(1, 7)]
+    model, _ = run(task)
+    batches, frequencies, *_ = draws(task, model)
     alphas = naive_problems.tsgs3vm(
         X,
-        [tuple(rows.tolist() for rows in i.batch.values()) for i in iterates],
+        batches,
         frequencies,
         [2.0 / 6**0.75] * 6,
         [1.0] * 6,
@@ -45,10 +43,7 @@ def test_equals_the_papers_algorithm(make_task, labeled_points, loss, is_balance
         s=-0.3,
         balanced=is_balanced,
     )
-    for t, expected in enumerate(alphas, start=1):
-        np.testing.assert_allclose(alpha(model, t), expected, rtol=1e-10, atol=1e-13)
-    expected = [naive.predict(x, alphas, frequencies) for x in X]
-    np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+    assert_equals(model, X, alphas, frequencies)
 
 
 def test_other_ridges_are_the_papers_problem_with_other_weights(make_task, labeled_points):

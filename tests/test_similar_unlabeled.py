@@ -1,13 +1,11 @@
-import naive
 import naive_problems
 import numpy as np
 import pytest
 from cases import each
+from test_solver import assert_equals, draws, run
 
 from dsgcore.core.parameters import ParameterError
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
-from dsgcore.solver.diagnostics import alpha
-from dsgcore.solver.loop import solve
 from dsgcore.solver.problem import ProblemError, objective
 
 PRIORS = (0.7, 0.2)
@@ -45,12 +43,12 @@ def pairs():
 def test_equals_the_papers_algorithm(make_task, pairs, loss, correction, prior):
     X, y = pairs
     task = make_task(problem=SimilarUnlabeled(prior, loss, correction), X=X, y=y, batch_size=4, n_iter=5)
-    model = task.new_model()
-    iterates = list(solve(task, model))
+    model, _ = run(task)
+    batches, frequencies, *_ = draws(task, model)
     alphas = naive_problems.tsgsu(
         X,
-        [tuple(rows.tolist() for rows in i.batch.values()) for i in iterates],
-        [2 * np.pi * model.frequencies(t, 7) for t in range(1, 6)],
+        batches,
+        frequencies,
         [0.3] * 5,
         [0.2] * 5,
         prior,
@@ -58,10 +56,7 @@ def test_equals_the_papers_algorithm(make_task, pairs, loss, correction, prior):
         correction,
         0.5,
     )
-    for t, expected in enumerate(alphas, start=1):
-        np.testing.assert_allclose(alpha(model, t), expected, rtol=1e-10, atol=1e-13)
-    expected = [naive.predict(x, alphas, [2 * np.pi * model.frequencies(t, 7) for t in range(1, 6)]) for x in X]
-    np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+    assert_equals(model, X, alphas, frequencies)
 
 
 @each("prior", PRIORS)

@@ -25,6 +25,14 @@ def draws(task, model):
     return batches, frequencies, [task.plan.at(t).size for t in ts], [task.plan.at(t).lam for t in ts]
 
 
+def assert_equals(model, X, alphas, frequencies):
+    """Assert that a model's coefficients, and its values at X, are those of a naive twin."""
+    for t, expected in enumerate(alphas, start=1):
+        np.testing.assert_allclose(alpha(model, t), expected, rtol=1e-10, atol=1e-13)
+    expected = [naive.predict(x, alphas, frequencies) for x in X]
+    np.testing.assert_allclose(model.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+
+
 @each("pairing", ["triplets", "all"])
 @each("schedule", ["constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"])
 def test_equals_the_papers_algorithm_1_and_2(make_task, pairing, schedule):
@@ -32,10 +40,7 @@ def test_equals_the_papers_algorithm_1_and_2(make_task, pairing, schedule):
     model, _ = run(task)
     batches, frequencies, steps, lams = draws(task, model)
     alphas = naive.qsg_s2auc(task.X, batches, frequencies, steps, lams, 0.4, all_pairs=pairing == "all")
-    for t, expected in enumerate(alphas, start=1):
-        np.testing.assert_allclose(alpha(model, t), expected, rtol=1e-10, atol=1e-13)
-    expected = [naive.predict(x, alphas, frequencies) for x in task.X]
-    np.testing.assert_allclose(model.evaluate(task.X), expected, rtol=1e-10, atol=1e-12)
+    assert_equals(model, task.X, alphas, frequencies)
 
 
 def test_equals_the_papers_algorithm_when_it_is_steered(make_task):
@@ -45,8 +50,7 @@ def test_equals_the_papers_algorithm_when_it_is_steered(make_task):
     batches, frequencies, steps, lams = draws(task, model)
     assert (steps[1], steps[2], lams[4], frequencies[3].shape[1]) == (0.3, 0.1, 0.9, 11)
     alphas = naive.qsg_s2auc(task.X, batches, frequencies, steps, lams, 0.4)
-    expected = [naive.predict(x, alphas, frequencies) for x in task.X]
-    np.testing.assert_allclose(model.evaluate(task.X), expected, rtol=1e-10, atol=1e-12)
+    assert_equals(model, task.X, alphas, frequencies)
 
 
 @pytest.mark.parametrize("carry", [AllPoints, VisitedPoints])
