@@ -72,6 +72,11 @@ class Baseline(BaseEstimator):
         Number of outer steps.
     n_features_in_ : int
         Number of coordinates d of a point.
+
+    Warns
+    -----
+    ConvergenceWarning
+        From `fit`, if it did not converge.
     """
 
     title: ClassVar[str]

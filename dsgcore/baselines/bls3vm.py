@@ -46,11 +46,6 @@ class BLS3VM(CentredS3VM):
     converged_ : bool
         True if the last step left all unlabeled points on their part of the ramp.
 
-    Warns
-    -----
-    ConvergenceWarning
-        From `fit`, if `max_iter` steps were not enough.
-
     Notes
     -----
     Objective: ||w||^2 / 2 + C sum_L H_1(y f) + C* sum_U [R_s(f) + R_s(-f)], H_a(z) = max(0, a - z), R_s = H_1 - H_s,

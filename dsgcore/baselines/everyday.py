@@ -151,11 +151,6 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
     ----------
     max_iter
         Largest number of iterations.
-
-    Warns
-    -----
-    ConvergenceWarning
-        From `fit`, if `max_iter` iterations were not enough.
     """
 
     title = "Logistic regression"

@@ -111,11 +111,6 @@ class Spreading(Semisupervised):
         Share of a point's label that comes from its neighbours. The rest is its own.
     max_iter
         Largest number of rounds.
-
-    Warns
-    -----
-    ConvergenceWarning
-        From `fit`, if `max_iter` rounds were not enough.
     """
 
     citation = "scikit-learn; Zhou et al. 2004"

@@ -36,6 +36,11 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         Estimated condition numbers of the systems.
     objectives_ : ndarray of shape (k - 1,)
         J of each model at its solution.
+
+    Warns
+    -----
+    UserWarning
+        From `fit`, if thresholds coincide: then no point can get a class between them.
     """
 
     conditions_: NDArray
@@ -79,11 +84,6 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
 @estimator
 class MSAMULT(CutBaseline):
     """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each cut of the classes.
-
-    Warns
-    -----
-    UserWarning
-        From `fit`, if thresholds coincide: then no point can get a class between them.
 
     Notes
     -----

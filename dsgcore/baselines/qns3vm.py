@@ -49,11 +49,6 @@ class QNS3VM(CentredS3VM):
     converged_ : bool
         True if all minimisations ended within `max_iter` iterations.
 
-    Warns
-    -----
-    ConvergenceWarning
-        From `fit`, if `max_iter` iterations were not enough.
-
     Notes
     -----
     Objective, over f = sum_i c_i k'(., x_i) + r with k' the kernel centred on the unlabeled points, so that mean_U f =

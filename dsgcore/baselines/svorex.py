@@ -57,11 +57,6 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     converged_ : bool
         True if the thresholds converged.
 
-    Warns
-    -----
-    ConvergenceWarning
-        From `fit`, if `max_iter` steps were not enough.
-
     Notes
     -----
     Objective: ||w||^2 / 2 + C sum_j [sum_{y=j} max(0, 1 + f - b_j) + sum_{y=j+1} max(0, 1 - f + b_j)] subject to

@@ -89,8 +89,8 @@ def _details(run: Run) -> panels.Details:
         "Lead of the highest score, test points",
         "highest score minus the next",
         [
-            panels.Sample("right", lead[is_right], panels.Role("class", 0)),
-            panels.Sample("wrong", lead[~is_right], panels.Role("class", 1)),
+            panels.Values("right", lead[is_right], panels.Role("class", 0)),
+            panels.Values("wrong", lead[~is_right], panels.Role("class", 1)),
         ],
         "Histogram of the highest score's lead.",
         marks=[panels.Mark(1.0, "margin 1")],

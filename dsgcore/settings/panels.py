@@ -31,13 +31,13 @@ POSITIVE, NEGATIVE, UNLABELED, INK = Role("positive"), Role("negative"), Role("u
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Values of some points. `is_line` draws an outline without filling."""
+class Values:
+    """Values of some points, or of the iterations. `is_faint` draws an outline without filling, or a thin dotted line."""
 
     name: str
     values: NDArray
     role: Role
-    is_line: bool = False
+    is_faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,11 @@ class Histogram:
 
     title: str
     axis: str
-    samples: Sequence[Sample]
+    samples: Sequence[Values]
     alt: str
     marks: Sequence[Mark] = ()
     band: tuple[float, float] | None = None
     is_share: bool = True
-
-
-@dataclass(frozen=True)
-class Line:
-    """Line over the iterations. `is_rule` draws a thin dotted line without a name."""
-
-    name: str
-    y: NDArray
-    role: Role
-    is_rule: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +67,7 @@ class Curves:
 
     title: str
     t: NDArray
-    lines: Sequence[Line]
+    lines: Sequence[Values]
     alt: str
 
 
@@ -144,12 +134,12 @@ def confusion(run: Run, predicted: NDArray) -> Confusion:
     return Confusion("Classes given to the test points", run.split.y_test, predicted, run.split.class_names)
 
 
-def by_class(run: Run) -> list[Sample]:
+def by_class(run: Run) -> list[Values]:
     """Return the values at the test points, in the order of the classes."""
     y, names = run.split.y_test, run.split.class_names
     roles = [NEGATIVE, POSITIVE] if len(names) == 2 else [Role("rank", j, len(names)) for j in range(len(names))]
     return [
-        Sample(name, run.test_values[y == j], role) for j, (name, role) in enumerate(zip(names, roles, strict=True))
+        Values(name, run.test_values[y == j], role) for j, (name, role) in enumerate(zip(names, roles, strict=True))
     ]
 
 

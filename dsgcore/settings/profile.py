@@ -11,7 +11,7 @@ import numpy as np
 from dsgcore.core.parameters import Integer, Parameter, Real
 from dsgcore.settings.guided.lesson import GuidedLesson
 from dsgcore.settings.page_texts import Lesson, PaperFigure, Sections
-from dsgcore.settings.panels import Details, Line, plain_details
+from dsgcore.settings.panels import Details, Values, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 from dsgcore.solver.plan import STEERABLE
 
@@ -129,7 +129,7 @@ class Profile:
     figures: tuple[PaperFigure, ...] = ()
     translations: Mapping[str, Translation] = field(default_factory=dict)
     details: Callable[[Run], Details] = plain_details
-    risks: Callable[[Run], tuple[Line, ...]] = lambda run: ()
+    risks: Callable[[Run], tuple[Values, ...]] = lambda run: ()
 
     @property
     def full_name(self) -> str:

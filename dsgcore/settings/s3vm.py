@@ -52,7 +52,7 @@ def _details(run: Run) -> panels.Details:
     scores = panels.Histogram(
         "Scores of the unlabeled points",
         "score f",
-        [panels.Sample("unlabeled", f, panels.UNLABELED)],
+        [panels.Values("unlabeled", f, panels.UNLABELED)],
         "Histogram of the unlabeled points' scores.",
         marks=[panels.Mark(-1.0, "−1"), panels.Mark(0.0, "boundary"), panels.Mark(1.0, "+1")],
         band=(-1.0, 1.0),

@@ -26,13 +26,13 @@ _ESTIMATE = f"""Mixture proportion estimation (KM2) from at most {MAX_POINTS_FOR
 It is too high if the classes are well separated."""
 
 
-def _risks(run: Run) -> tuple[panels.Line, ...]:
+def _risks(run: Run) -> tuple[panels.Values, ...]:
     """Return the two classes' estimated risks before the correction."""
     history, (negative, positive) = run.history, run.split.class_names
 
-    def line(target: str, name: str) -> panels.Line:
+    def line(target: str, name: str) -> panels.Values:
         parts = (history.column(part) for part in history.names if part.endswith(f"as {target}"))
-        return panels.Line(f"risk of {name}", sum(parts, np.zeros(len(history))), panels.Role(target))
+        return panels.Values(f"risk of {name}", sum(parts, np.zeros(len(history))), panels.Role(target))
 
     return line("positive", positive), line("negative", negative)
 
@@ -40,8 +40,8 @@ def _risks(run: Run) -> tuple[panels.Line, ...]:
 def _details(run: Run) -> panels.Details:
     """Draw the estimated risks of both classes over the iterations, and the priors."""
     t, risks = run.history.column("t"), _risks(run)
-    lines = [panels.Line("zero", np.zeros(len(t)), panels.INK, is_rule=True), *risks]
-    lowest = min(float(np.min(line.y)) for line in risks)
+    lines = [panels.Values("zero", np.zeros(len(t)), panels.INK, is_faint=True), *risks]
+    lowest = min(float(np.min(line.values)) for line in risks)
     so_far = f"the lowest so far is **{lowest:.3g}**" if lowest < 0 else "neither has fallen below zero so far"
     said = f"Both are drawn before the correction. A risk is never negative, but its estimate can be: {so_far}."
     return (

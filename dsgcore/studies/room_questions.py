@@ -12,7 +12,7 @@ import numpy as np
 
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick, profile_of
-from dsgcore.settings.guided.questions import SHARES
+from dsgcore.settings.guided.questions import SHARES, numbers_in
 
 # The name of the question on labels, in place of that of a step.
 LABELS = "labels"
@@ -36,11 +36,7 @@ class Places:
 
     def read(self, text: str) -> tuple[float, ...] | None:
         """Return the places x, y, x, y, .. of an answer, or None if there are more or fewer, or one is off the map."""
-        try:
-            values = tuple(map(float, text.split("~")))
-        except ValueError:
-            return None
-        return values if len(values) == 2 * self.number and all(0 <= v <= 1 for v in values) else None
+        return numbers_in(text, 2 * self.number, 0.0, 1.0)
 
 
 Question = Pick | Estimate | Curve | Places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dsgcore.experiments import LiveRun
 from dsgcore.settings import profile_of
-from dsgcore.settings.panels import Line
+from dsgcore.settings.panels import Values
 from pages.charts import figures as charts
 from pages.charts.live_chart import Chart, encoded
 from pages.charts.risk_chart import TITLE, risk_chart
@@ -23,12 +23,12 @@ def risk_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     history, risks = live.run.history, _risks(live)
     t = history.column("t")
     parts = {name.removeprefix(TERM): history.column(name) for name in history.names if name.startswith(TERM)}
-    lines = [charts.Curve(line.name, t, line.y, color_of(line.role, theme), dash="dash") for line in risks]
+    lines = [charts.Curve(line.name, t, line.values, color_of(line.role, theme), dash="dash") for line in risks]
     x_range = (0, live.run.n_iter)
     return risk_chart(t, parts, lines, theme=theme, note=_note(live), x_range=x_range, revision=revision)
 
 
-def _risks(live: LiveRun) -> tuple[Line, ...]:
+def _risks(live: LiveRun) -> tuple[Values, ...]:
     run = live.run
     return profile_of(run.problem).risks(run) if run.t else ()
 
@@ -36,7 +36,7 @@ def _risks(live: LiveRun) -> tuple[Line, ...]:
 def _note(live: LiveRun) -> str:
     """Return a sentence on the estimated risks that are below zero now."""
     lines = _risks(live)
-    negative = [f"{line.name} {line.y[-1]:.2g}" for line in lines if line.y[-1] < 0]
+    negative = [f"{line.name} {line.values[-1]:.2g}" for line in lines if line.values[-1] < 0]
     if not lines:
         return ""
     return f"below zero: {', '.join(negative)}" if negative else "no estimated risk is below zero"

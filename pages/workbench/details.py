@@ -71,7 +71,7 @@ def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> Non
 
 def _histogram(panel: panels.Histogram, theme: str) -> charts.Figure:
     return histogram_chart(
-        [Sample(s.name, s.values, color_of(s.role, theme), s.is_line) for s in panel.samples],
+        [Sample(s.name, s.values, color_of(s.role, theme), s.is_faint) for s in panel.samples],
         title=panel.title,
         axis=panel.axis,
         theme=theme,
@@ -84,7 +84,7 @@ def _histogram(panel: panels.Histogram, theme: str) -> charts.Figure:
 def _curves(panel: panels.Curves, run: Run, theme: str) -> charts.Figure:
     rule = {"dash": "dot", "width": 1.0, "in_legend": False}
     curves = [
-        charts.Curve(line.name, panel.t, line.y, color_of(line.role, theme), **(rule if line.is_rule else {}))  # type: ignore[arg-type]
+        charts.Curve(line.name, panel.t, line.values, color_of(line.role, theme), **(rule if line.is_faint else {}))  # type: ignore[arg-type]
         for line in panel.lines
     ]
     return charts.line_chart(curves, title=panel.title, x_range=(0, run.n_iter))

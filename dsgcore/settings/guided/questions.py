@@ -124,6 +124,15 @@ class _Scale:
     near: float = _number()
 
 
+def numbers_in(text: str, n: int, low: float, high: float) -> tuple[float, ...] | None:
+    """Return the `n` numbers in an answer, or None if there are more or fewer, or one is out of range."""
+    try:
+        values = tuple(map(float, text.split("~")))
+    except ValueError:
+        return None
+    return values if len(values) == n and all(low <= value <= high for value in values) else None
+
+
 @dataclass(frozen=True)
 class Estimate(_Scale):
     """Question for a number: a measure of `experiments.outcome_of` at the end of the run, on a slider."""
@@ -141,11 +150,8 @@ class Estimate(_Scale):
 
     def read(self, text: str) -> float | None:
         """Return the guess in a link, or None if it is not on the slider."""
-        try:
-            value = float(text)
-        except ValueError:
-            return None
-        return value if self.low <= value <= self.high else None
+        found = numbers_in(text, 1, self.low, self.high)
+        return None if found is None else found[0]
 
     def answer(self, outcome: Mapping[str, float]) -> str:
         """Return the value of a run, in words."""
@@ -174,12 +180,7 @@ class Curve(_Scale):
 
     def read(self, text: str) -> tuple[float, ...] | None:
         """Return the curve in a link, or None if it does not fit the axis."""
-        try:
-            values = tuple(map(float, text.split("~")))
-        except ValueError:
-            return None
-        is_one = len(values) == len(SHARES) and all(self.low <= value <= self.high for value in values)
-        return values if is_one else None
+        return numbers_in(text, len(SHARES), self.low, self.high)
 
     def came_to(self, outcome: Mapping[str, float]) -> list[float] | None:
         """Return the column at `SHARES`, or None if the run has no such curve."""
