@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import evenly_spread
@@ -59,9 +60,10 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
     rows = unlabeled_rows(split) if task.problem.is_shifted else np.zeros(0, dtype=np.intp)
     test = Carried(split.X_test, model, average_after=after)
     unlabeled = Carried(task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_SHIFT)]], model, average_after=after)
-    for _ in solve(task, model, carried=[test, unlabeled]):
-        if until():
-            return None
+    with single_threaded_blas():  # one limit for all iterations: setting it is slow
+        for _ in solve(task, model, carried=[points for points in (test, unlabeled) if len(points.X)]):
+            if until():
+                return None
     if len(model) < task.plan.n_iter:  # the next step is not finite
         return np.full(len(test.X), np.nan)
     return test.average + task.problem.shift(unlabeled.average) if task.problem.is_shifted else test.average
