@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
+from clocks import interrupt_after
 from four_estimators import FOUR, same
 from four_estimators import make as small
 
@@ -136,15 +137,8 @@ def stopped(data, tmp_path, monkeypatch):
     """A folder in which the command was stopped after ten iterations."""
     from dsgcore.cluster.checkpoint import Here
 
-    keep = Here.keep
-
-    def end(self, model):
-        keep(self, model)
-        if len(model) == 10:
-            raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(Here, "keep", end)
+        interrupt_after(patch, Here, 10)
         assert main(command(data, tmp_path / "out")) == 130
     return tmp_path / "out"
 

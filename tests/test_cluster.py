@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from clocks import interrupt_after
 from clusters import cluster_of, distributed  # skips where distributed is not installed
 from four_estimators import same
 
@@ -113,14 +114,8 @@ def test_workers_without_rows_and_points_that_are_all_carried(client, points):
 def test_a_stop_comes_at_the_same_iteration_and_a_checkpoint_is_gone_on_from(client, points, tmp_path, monkeypatch):
     client.wait_for_workers(2)
     file, parameters = tmp_path / "run.npz", {"tol": 0.05, "n_iter": 400, "batch_size": 20}
-    here, kept, keep = make(QSGS2AUC, **parameters).fit(*points), [], OnCluster.keep
-
-    def end(self, model):
-        keep(self, model)
-        if len(model) == 77:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(OnCluster, "keep", end)
+    here, kept = make(QSGS2AUC, **parameters).fit(*points), []
+    interrupt_after(monkeypatch, OnCluster, 77)
     with pytest.raises(KeyboardInterrupt):
         make(QSGS2AUC, **parameters).fit(*points, client=client, checkpoint=file, every=25)
     monkeypatch.setattr(OnCluster, "keep", lambda self, model: kept.append(len(model)))

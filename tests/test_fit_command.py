@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
+from clocks import interrupt_after
 from commands import refusal
 from four_estimators import same
 
@@ -111,14 +112,7 @@ def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
 
 
 def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsys):
-    keep = Here.keep
-
-    def end(self, model):
-        keep(self, model)
-        if len(model) == 20:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Here, "keep", end)
+    interrupt_after(monkeypatch, Here, 20)
     assert main(command(data, tmp_path, "--every", 10)) == 130
     assert "checkpoint.npz, and the same command continues from them" in capsys.readouterr().err
     assert len(load_model(tmp_path / "checkpoint.npz")) == 20

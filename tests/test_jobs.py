@@ -13,6 +13,7 @@ from pathlib import Path
 
 import job_functions as functions
 import pytest
+from clocks import until
 
 from dsgcore.jobs import JobError, JobQueue, JobState, memory, starting
 from dsgcore.jobs.starting import ForkServer, fork_server
@@ -28,14 +29,6 @@ forks = pytest.mark.skipif(not starting.CAN_FORK, reason="the system has no fork
 def queue():
     with JobQueue(2) as queue:
         yield queue
-
-
-def until(condition):
-    """Wait for another process or thread."""
-    deadline, tick = time.monotonic() + PATIENCE, threading.Event()
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        tick.wait(0.01)
 
 
 def is_alive(process):

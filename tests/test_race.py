@@ -1,14 +1,13 @@
 """Races: every competitor on its setting's data with the run's parameters, in this process and in a separate one."""
 
 import math
-import threading
-import time
 import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from cases import each
+from clocks import until
 from small_specs import small
 
 from dsgcore import Spec
@@ -245,10 +244,7 @@ def test_a_race_is_cancelled(queue):
     split = load_split(spec)
     long = Race(spec, "CUU", parameters(spec, named("similar_unlabeled", "CUU")) | {"n_iter": 100_000})
     job = begin_race(queue, long, split)
-    deadline, tick = time.monotonic() + PATIENCE, threading.Event()
-    while not (job.progress and job.progress.step > 1):
-        assert time.monotonic() < deadline
-        tick.wait(0.02)
+    until(lambda: job.progress and job.progress.step > 1)
     assert job.progress.total == 100_000
     assert math.isfinite(job.progress.objective)
     job.cancel()

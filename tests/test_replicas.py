@@ -12,6 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from clocks import until
 from installed import ROOT, started
 from installed import wait_for as wait_for_server
 from load_client import Visitor
@@ -28,7 +29,7 @@ def replicas(tmp_path_factory):
     folder = tmp_path_factory.mktemp("replicas")
     command, address = started(ROOT, folder, "--replicas", "2")
     try:
-        wait_for(lambda: "configuration: " in (folder / "log").read_text())
+        until(lambda: "configuration: " in (folder / "log").read_text(), LONG)
         configured = Path(re.search(r"configuration: (\S+)", (folder / "log").read_text())[1])
         for port in ports_of(configured):
             wait_for_server(f"http://127.0.0.1:{port}/_stcore/health", command)
@@ -48,13 +49,6 @@ def kill_server_at(port):
     processes = subprocess.run(["ps", "-wweo", "pid,args"], capture_output=True, text=True, check=True).stdout
     (line,) = [line for line in processes.splitlines() if f"-m dsgcore app --no-browser --port {port}" in line]
     os.kill(int(line.split()[0]), signal.SIGKILL)
-
-
-def wait_for(happened):
-    deadline = time.monotonic() + LONG
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def answer_of(port, cookie=""):

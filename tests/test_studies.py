@@ -5,7 +5,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import each
+from clocks import until
 
 from dsgcore.__main__ import main
 from dsgcore.experiments import Run, Spec
@@ -273,10 +273,7 @@ def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
     for attempt in range(3):
         writer = context.Process(target=write_many, args=(file, 1000 * attempt, 1000))
         writer.start()
-        deadline = time.monotonic() + 60
-        while not file.exists() or len(Store(file)) < 5 * (attempt + 1):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda most=5 * (attempt + 1): file.exists() and len(Store(file)) >= most)
         os.kill(writer.pid, signal.SIGKILL)
         writer.join()
         assert is_whole(file)
@@ -354,11 +351,9 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path):
         str(tmp_path / "runs.sqlite"),
     ]
     process = subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "runs.sqlite").exists() or len(Store(tmp_path / "runs.sqlite")) < 10:
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.05)
+    store = tmp_path / "runs.sqlite"
+    until(lambda: process.poll() is not None or (store.exists() and len(Store(store)) >= 10), 120)
+    assert process.poll() is None
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said

@@ -1,13 +1,13 @@
 """Results of a study's runs together: means over seeds, order, paired differences, prices, and a background study."""
 
 import contextlib
-import time
 from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import each
+from clocks import until
 from scipy import stats
 from test_studies import SPEC
 
@@ -160,18 +160,12 @@ def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled
     assert small.wait(120)
     assert small.error == ""
     assert (small.result.done, small.result.new) == (2, 2)
-    deadline = time.monotonic() + 120
-    while len(store) < 5:
-        assert time.monotonic() < deadline
-        large.wait(0.05)
+    until(lambda: len(store) >= 5, 120)
     made_by = descendants(fork_server()._process.pid)
     assert len(made_by) > 1 or not Path("/proc").is_dir()
     large.cancel()
     assert large.wait(60)
-    deadline = time.monotonic() + 60
-    while any(Path(f"/proc/{process}").is_dir() for process in made_by):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not any(Path(f"/proc/{process}").is_dir() for process in made_by))
 
 
 def with_curve(store, run, scores):

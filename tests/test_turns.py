@@ -1,6 +1,8 @@
 import threading
 import time
+from functools import partial
 
+import clocks
 import pytest
 
 from dsgcore.core._threads import MAX_EVALUATIONS_PER_PIECE, for_each_piece, pieces
@@ -8,19 +10,13 @@ from dsgcore.core.pauses import pausing
 from pages.shell.turns import LONGEST_TURN, Turns
 
 LONG = 20.0  # seconds after which a test gives up
+until = partial(clocks.until, seconds=LONG, every=0.001)
 
 
 def in_thread(work):
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     return thread
-
-
-def wait_until(happened):
-    deadline = time.monotonic() + LONG
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
 
 
 def test_who_has_waited_longest_goes_first():
@@ -35,7 +31,7 @@ def test_who_has_waited_longest_goes_first():
         threads = []
         for n, name in enumerate(names, 1):
             threads.append(in_thread(lambda name=name: wait_for_turn(name)))
-            wait_until(lambda n=n: turns.n_waiting == n)
+            until(lambda n=n: turns.n_waiting == n)
     for thread in threads:
         thread.join(LONG)
     assert order == names
@@ -50,7 +46,7 @@ def test_while_a_click_is_answered_others_begin_no_turn_for_a_moment_at_most(mon
 
     with turns.preference():
         thread = in_thread(take)
-        wait_until(lambda: turns.n_waiting == 1)
+        until(lambda: turns.n_waiting == 1)
         with turns.turn():
             order.append("own")
     thread.join(LONG)
@@ -73,7 +69,7 @@ def test_long_work_lets_others_in_between():
 
     def long_piece(part):
         begun.wait(LONG)
-        wait_until(lambda: turns.n_waiting or done.is_set())
+        until(lambda: turns.n_waiting or done.is_set())
         time.sleep(2 * LONGEST_TURN)
 
     with turns.turn():
@@ -94,7 +90,7 @@ def test_so_many_compute_at_once():
                 third.set()
 
         thread = in_thread(wait_for_turn)
-        wait_until(lambda: turns.n_waiting == 1)
+        until(lambda: turns.n_waiting == 1)
         assert not third.wait(0.1)
     thread.join(LONG)
     assert third.is_set()
@@ -138,7 +134,7 @@ def test_who_has_clicked_goes_before_those_who_only_watch():
         threads = []
         for n, (name, is_urgent) in enumerate([("watching", False), ("also watching", False), ("clicking", True)], 1):
             threads.append(in_thread(lambda name=name, is_urgent=is_urgent: wait_for_turn(name, is_urgent)))
-            wait_until(lambda n=n: turns.n_waiting == n)
+            until(lambda n=n: turns.n_waiting == n)
     for thread in threads:
         thread.join(LONG)
     assert order == ["clicking", "watching", "also watching"]
