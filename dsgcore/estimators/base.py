@@ -35,7 +35,15 @@ from dsgcore.estimators.out_of_core import (
     values_of,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.stopping import TOL, TOL_FROM_0, TOL_STARTED, TOL_UNUSED, Stopping, StoppingCheck, check_finite
+from dsgcore.estimators.stopping import (
+    TOL,
+    TOL_FROM_0,
+    TOL_STARTED,
+    Stopping,
+    StoppingCheck,
+    check_finite,
+    tolerance_of_part,
+)
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.problems import Problem
@@ -212,7 +220,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         """Run the solver, with `labels` as the problem expects them; an error leaves the estimator unchanged."""
         task = self._task(X, labels, seed, model)
         choice = self._choose(task, labels)
-        iterate = self._run(task, None if model is None else model.prefix(len(model)), is_used=self._is_used(choice))
+        iterate = self._run(task, None if model is None else model.prefix(len(model)), part=self._part(choice))
         averaged = len(iterate) - tail_start(len(iterate))
         learned = iterate if self.average is None else iterate.tail_average(averaged)
         self._place(task, labels, TrainingValues(partial(values_of, learned, task.X)), choice)
@@ -230,9 +238,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         """Return what held-out labels say about the method before it is trained; by default nothing."""
         return None
 
-    def _is_used(self, choice: Any) -> bool:
-        """Return False if predictions do not use the method's own values."""
-        return True
+    def _part(self, choice: Any) -> float:
+        """Return the weight of the method's own values in the score, from 0 to 1."""
+        return 1.0
 
     def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: Any) -> None:
         """Choose the decision thresholds from the model's values; by default there are none."""
@@ -244,7 +252,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         own = [p for p in parameters_of(kind) if p.name in names]
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
-    def _run(self, task: Task, model: Expansion | None, *, is_used: bool) -> Expansion:
+    def _run(self, task: Task, model: Expansion | None, *, part: float) -> Expansion:
         """Train a new model until it has converged, or continue `model` to the last iteration of the plan; return it."""
         has_start = model is None and plan_start(task, self._checked_start(task.rows), self.start_features)
         where, s = where_made().of(task), self._checked()
@@ -256,7 +264,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
         elif watched["tol"] == AUTOMATIC:
-            watched["tol"] = TOL_UNUSED if not is_used else self.tol_started if has_start else TOL_FROM_0
+            watched["tol"] = tolerance_of_part(self.tol_started if has_start else TOL_FROM_0, part)
         convergence = StoppingCheck(task, task.new_model() if model is None else model, **watched)
         if has_start:
             convergence.begin_at(learned.prefix(1))

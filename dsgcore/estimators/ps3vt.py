@@ -32,7 +32,7 @@ from dsgcore.estimators.safe import (
     linear_on,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.stopping import TOL, TOL_STARTED, TOL_UNUSED, Stopping
+from dsgcore.estimators.stopping import TOL, TOL_STARTED, Stopping, tolerance_of_part
 from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.multiclass.exact import exact_values, has_minimiser, smooth_minimiser
 from dsgcore.multiclass.held_out import most_labels
@@ -176,7 +176,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         self.classes_ = classes
         task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
         choice = self._choose(task, points, codes)
-        W = task.plain(self._train(task, is_used=choice is None or choice.preferred.own > 0.0))
+        W = task.plain(self._train(task, part=1.0 if choice is None else choice.preferred.own_share))
         n = task.features.width(self.n_features_in_) - task.features.has_ones
         self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
         self.feature_map_ = replace(task.features, has_ones=False)
@@ -195,7 +195,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         """Return the weights before the first iteration, in the task's frame; None for 0."""
         return None
 
-    def _tolerance(self, *, is_started: bool, is_used: bool) -> float | str | None:
+    def _tolerance(self, *, is_started: bool, part: float) -> float | str | None:
         """Return the tolerance for early stopping."""
         return self.tol
 
@@ -210,11 +210,11 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
             given["loss"] = "hinge" if given["features"] == "fourier" else "logistic"
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
-    def _train(self, task: MultiClassTask, *, is_used: bool) -> NDArray:
+    def _train(self, task: MultiClassTask, *, part: float) -> NDArray:
         """Return the averaged or the last weights, as `average` requests, in the task's frame."""
         start = self._begin(task)
         given = {p.name: getattr(self, p.name) for p in _RUN}
-        given["tol"] = self._tolerance(is_started=start is not None, is_used=is_used)
+        given["tol"] = self._tolerance(is_started=start is not None, part=part)
         said = check_all(_RUN, given, type(self).__name__)
         average = said.pop("average")
         tail = TailMean(task, start, **said)
@@ -269,8 +269,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     tol
         Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
         change by no more within `n_iter_no_change` iterations, checked every 200. 'auto' is 0.05 after an exact start, and
-        0.01 after a start at 0. If predictions do not use the method's values, it ends the fit at the first check.
-        None makes all iterations.
+        0.01 after a start at 0, divided by the method's weight in the score. None makes all iterations.
 
     Notes
     -----
@@ -310,10 +309,10 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
         with single_threaded_blas():  # the same result for any number of threads
             return smooth_minimiser(task)
 
-    def _tolerance(self, *, is_started: bool, is_used: bool) -> float | str | None:
+    def _tolerance(self, *, is_started: bool, part: float) -> float | str | None:
         if TOL.check(self.tol) != AUTOMATIC:
             return self.tol
-        return TOL_UNUSED if not is_used else TOL_STARTED if is_started else TOL_FROM_0
+        return tolerance_of_part(TOL_STARTED if is_started else TOL_FROM_0, part)
 
     def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
         with single_threaded_blas():  # the same result for any number of threads

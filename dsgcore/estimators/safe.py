@@ -53,6 +53,11 @@ class Parts(NamedTuple):
     neighbours: float
     shares: float = 0.0
 
+    @property
+    def own_share(self) -> float:
+        """The method's weight, as a share of the three models'."""
+        return float(self.own / sum(self[:3]))
+
     def per(self, spreads: Sequence[float]) -> Parts:
         """Return the factors for values with these spreads, so that the score has the units of the own ones."""
         return Parts(*(part * spreads[0] / each for part, each in zip(self, (*spreads, 1.0), strict=True)))
@@ -154,8 +159,8 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
     def _choose(self, task: Task, codes: NDArray) -> HeldOut | None:
         return self._held_out(task, codes) if self.safe and not self._is_part else None
 
-    def _is_used(self, choice: HeldOut | None) -> bool:
-        return not self.safe or choice is None or choice.preferred.own > 0.0
+    def _part(self, choice: HeldOut | None) -> float:
+        return 1.0 if not self.safe or choice is None else choice.preferred.own_share
 
     def _safe_scores(
         self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None

@@ -22,8 +22,8 @@ from dsgcore.solver.task import Task
 # Iterations between two checks of the averaged model (even, because half of it must begin a tail), and points for a
 # check.
 ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
-# The automatic tolerance of a fit from 0, of one that starts at a solution, and of one whose values nobody uses.
-TOL_FROM_0, TOL_STARTED, TOL_UNUSED = 0.02, 0.05, 1.0
+# The automatic tolerance of a fit from 0, and of one that starts at a solution.
+TOL_FROM_0, TOL_STARTED = 0.02, 0.05
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class Stopping(Checked):
     tol: float | None = real(0.02, low=0.0, high=1.0, optional=True)
     n_iter_no_change: int = integer(50, low=1, high=100_000)
     verbose: int = integer(0, low=0)
+
+
+def tolerance_of_part(tol: float, part: float) -> float:
+    """Return the tolerance for values with this weight in a score, from 0 to 1, so that the score keeps within `tol`."""
+    return min(1.0, tol / part) if part else 1.0
 
 
 class StoppingCheck:
