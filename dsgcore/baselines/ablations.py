@@ -34,9 +34,9 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
             del self._watch
         return self
 
-    def _train(self, task: MultiClassTask, *, is_used: bool) -> NDArray:
+    def _train(self, task: MultiClassTask, *, part: float) -> NDArray:
         self._watch.expect(task.problem.n_iter + 1)
-        W = super()._train(_Watched(**vars(task), watch=self._watch), is_used=is_used)
+        W = super()._train(_Watched(**vars(task), watch=self._watch), part=part)
         self._watch.step(sum(task.terms(W).values()))
         return W
 

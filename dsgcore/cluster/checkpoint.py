@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,7 @@ class Here:
     every: int = 50
     tell: Callable[[int], object] | None = None
     origin: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    is_local: ClassVar[bool] = True
 
     def of(self, task: Task) -> Self:
         """Return the same place for this task, whose record the file gets."""
@@ -151,16 +152,14 @@ class Here:
         if said:
             raise ModelError(f"{self.checkpoint} belongs to another run: {said}; choose another file, or delete it")
 
-    def training(self, task: Task, model: Expansion) -> TrainingPoints | None:
-        """Return the tracked training points; None: the solver's own.
+    def training(self, task: Task, model: Expansion, start: int, stop: int) -> TrainingPoints:
+        """Return the tracked training points of the iterations after `start` up to `stop`.
 
-        After a file's iterations these are the points of the whole run, with the values so far. They use the same
-        tiles, so results are bit-for-bit identical.
+        If `model` has some of these already, as from a file, the points are the same and have the values so far. They use
+        the same tiles, so results are bit-for-bit identical.
         """
-        if self.checkpoint is None or not len(model):
-            return None
-        training = training_points(task, task.new_model())
-        for t, (block, decay) in enumerate(zip(model.blocks, model.decays, strict=True), start=1):
+        training = training_points(task, model.prefix(start), stop)
+        for t, (block, decay) in enumerate(zip(model.blocks[start:], model.decays[start:], strict=True), start + 1):
             training.advance(model.frequencies(t, block.shape[1]), block, decay)
         return training
 
@@ -180,10 +179,11 @@ class OnCluster(Here):
     """Execution on the workers of `client`, a distributed.Client."""
 
     client: Any
+    is_local: ClassVar[bool] = False
 
-    def training(self, task: Task, model: Expansion) -> TrainingPoints:
+    def training(self, task: Task, model: Expansion, start: int, stop: int) -> TrainingPoints:
         """Return the training points, shared among the workers."""
-        return SharedPoints(task, model, self.client)
+        return SharedPoints(task, model, self.client, start, stop)
 
 
 def _difference_of_steps(task: Task, model: Expansion) -> str:

@@ -30,6 +30,7 @@ class Share:
         The number of rows that are still visited after each iteration.
     places, ends : ndarray of shape (visits,), (T + 1,)
         The rows of each iteration's batch, one iteration after the other; the start of each, and the end of the last.
+        The first iterations may have none.
     threads : int
         The largest number of threads of this process.
     host : int

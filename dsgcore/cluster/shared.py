@@ -48,15 +48,15 @@ class _Worker:
 
 
 class SharedPoints:
-    """The visited training points on the workers of a cluster.
+    """The training points that iterations after `start` up to `stop` visit, on the workers of a cluster.
 
     The solver appends to `model`; the workers catch up with iterations that it already has. `client` is a
-    distributed.Client.
+    distributed.Client. `stop` is by default the plan's last iteration.
     """
 
-    def __init__(self, task: Task, model: Expansion, client: Any) -> None:
+    def __init__(self, task: Task, model: Expansion, client: Any, start: int = 0, stop: int | None = None) -> None:
         self.task, self.model, self.client = task, model, client
-        self.batch = task.batch
+        self.batch, self.start, self.stop = task.batch, start, task.plan.n_iter if stop is None else stop
         self._lay_out()
         n_pieces = -(-len(self.rows) // DEALT_ROWS)
         n_workers = max(1, min(len(self._threads()), n_pieces))
@@ -70,14 +70,15 @@ class SharedPoints:
 
     def _lay_out(self) -> None:
         """Put the rows in the order in which one machine would track them."""
-        task, T = self.task, self.task.plan.n_iter
-        if is_dense(task, 0):
-            self.rows, self.needed = np.arange(len(task.X)), np.full(T, len(task.X))
-            self.positions = np.stack([np.concatenate(list(task.batch(t).values())) for t in range(1, T + 1)])
+        task, iterations = self.task, range(self.start + 1, self.stop + 1)
+        if is_dense(task, self.start):
+            self.rows, needed = np.arange(len(task.X)), np.full(len(iterations), len(task.X))
+            self.positions = np.stack([np.concatenate(list(task.batch(t).values())) for t in iterations])
         else:
-            visited, rank, self.positions, self.needed = visits(task, 0)
+            visited, rank, self.positions, needed = visits(task, self.start, self.stop)
             self.rows = np.empty_like(visited)
             self.rows[rank] = visited
+        self.needed = np.concatenate([np.full(self.start, len(self.rows)), needed])
 
     def _threads(self) -> dict[str, int]:
         """Return the number of threads of each current worker; wait for a worker if there is none."""
@@ -120,7 +121,7 @@ class SharedPoints:
             "model": task.new_model(),
             "needed": np.searchsorted(places, self.needed),
             "places": local[self.positions[is_own]],
-            "ends": np.concatenate([[0], np.cumsum(is_own.sum(axis=1))]),
+            "ends": np.concatenate([np.zeros(self.start + 1, dtype=int), np.cumsum(is_own.sum(axis=1))]),
             "host": os.getpid(),
         }
 
@@ -148,7 +149,7 @@ class SharedPoints:
 
     def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return f at the batch points of each source."""
-        positions = self.positions[t - 1]
+        positions = self.positions[t - 1 - self.start]
         f, owner = np.empty(len(positions), dtype=self.task.dtype), self.owner[positions]
         for number, worker in enumerate(self.workers):
             f[owner == number] = values = self._answer(worker)
@@ -166,7 +167,7 @@ class SharedPoints:
         return self.gathered[1]
 
     def _gather(self, t: int) -> None:
-        self.gathered = t, as_points(self.task.X[self.rows[self.positions[t - 1]]], self.task.dtype)
+        self.gathered = t, as_points(self.task.X[self.rows[self.positions[t - 1 - self.start]]], self.task.dtype)
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Send one iteration's block to all workers; gather the next batch's points while they take it."""
@@ -176,5 +177,5 @@ class SharedPoints:
                 worker.answer = worker.actor.step(block, decay)
             except Exception as error:
                 self._replace(worker, error)
-        if len(self.model) < len(self.positions):
+        if len(self.model) < self.stop:
             self._gather(len(self.model) + 1)

@@ -94,6 +94,9 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
             )
         return super()._learn(X, classes, codes, model)
 
+    def _rows_placed(self, codes: NDArray) -> NDArray:
+        return evenly_spread(len(codes), POINTS_CUT)
+
     def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
         scores, labeled, share = self._safe_scores(task, codes, values, choice), codes != UNLABELED, self.positive_share
         if share is None:

@@ -42,12 +42,14 @@ from dsgcore.estimators.stopping import (
     Stopping,
     StoppingCheck,
     check_finite,
+    stages,
     tolerance_of_part,
 )
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import settle_step
+from dsgcore.solver.carried import AllPoints, is_dense
 from dsgcore.solver.loop import solve
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.parameters import SolverParameters
@@ -220,10 +222,13 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         """Run the solver, with `labels` as the problem expects them; an error leaves the estimator unchanged."""
         task = self._task(X, labels, seed, model)
         choice = self._choose(task, labels)
-        iterate = self._run(task, None if model is None else model.prefix(len(model)), part=self._part(choice))
+        earlier = None if model is None else model.prefix(len(model))
+        iterate, check = self._run(task, earlier, self._rows_placed(labels), part=self._part(choice))
         averaged = len(iterate) - tail_start(len(iterate))
         learned = iterate if self.average is None else iterate.tail_average(averaged)
-        self._place(task, labels, TrainingValues(partial(values_of, learned, task.X)), choice)
+        known = None if self.average is None else check.mean(len(iterate))
+        values = TrainingValues(partial(values_of, learned, task.X), None if known is None else check.rows, known)
+        self._place(task, labels, values, choice)
         self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
         self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
         return self
@@ -242,6 +247,10 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         """Return the weight of the method's own values in the score, from 0 to 1."""
         return 1.0
 
+    def _rows_placed(self, codes: NDArray) -> NDArray:
+        """Return ascending rows whose values `_place` will ask for."""
+        return np.empty(0, dtype=np.intp)
+
     def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: Any) -> None:
         """Choose the decision thresholds from the model's values; by default there are none."""
 
@@ -252,8 +261,13 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         own = [p for p in parameters_of(kind) if p.name in names]
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
-    def _run(self, task: Task, model: Expansion | None, *, part: float) -> Expansion:
-        """Train a new model until it has converged, or continue `model` to the last iteration of the plan; return it."""
+    def _run(
+        self, task: Task, model: Expansion | None, rows: NDArray, *, part: float
+    ) -> tuple[Expansion, StoppingCheck]:
+        """Train a new model until it has converged, or continue `model` to the last iteration of the plan.
+
+        Returns the model, and a check that knows its values at some rows.
+        """
         has_start = model is None and plan_start(task, self._checked_start(task.rows), self.start_features)
         where, s = where_made().of(task), self._checked()
         learned = where.begun(task) if model is None else model
@@ -265,14 +279,17 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             watched["tol"] = None
         elif watched["tol"] == AUTOMATIC:
             watched["tol"] = tolerance_of_part(self.tol_started if has_start else TOL_FROM_0, part)
-        convergence = StoppingCheck(task, task.new_model() if model is None else model, **watched)
-        if has_start:
-            convergence.begin_at(learned.prefix(1))
+        before = task.new_model() if model is None else model
+        training = AllPoints(task, before) if where.is_local and is_dense(task, len(before)) else None
+        check = StoppingCheck(task, before, rows, training, **watched)
+        start = len(before)
         with single_threaded_blas():  # entered once, because every first entry asks the libraries
-            is_done = convergence.replay(learned) or any(self._looks(task, learned, where, convergence))
-        check_finite(task, learned, convergence.carried, type(self).__name__, is_done=is_done)
-        convergence.rule.warn(self)
-        return learned
+            is_done = check.replay(learned, has_start=has_start) or any(
+                self._looks(task, learned, where, check, training, start)
+            )
+        check_finite(task, learned, check, type(self).__name__, is_done=is_done)
+        check.rule.warn(self)
+        return learned, check
 
     def _checked_start(self, rows: Mapping[str, NDArray]) -> str | None:
         """Return the start of the run, with 'auto' resolved."""
@@ -287,12 +304,26 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         is_few = FEATURES_PER_LABEL * n_labeled <= self.start_features * FEATURES
         return EXACT if is_default and is_few else None
 
-    def _looks(self, task: Task, model: Expansion, where: Here, convergence: StoppingCheck) -> Iterator[bool]:
-        """Make the iterations; yield after each True if the model has converged."""
-        training = where.training(task, model)
-        for iterate in solve(task, model, training=training, carried=convergence.carried):
-            where.keep(model)
-            yield convergence.look(iterate.t, iterate)
+    def _looks(
+        self,
+        task: Task,
+        model: Expansion,
+        where: Here,
+        check: StoppingCheck,
+        training: AllPoints | None,
+        start: int,
+    ) -> Iterator[bool]:
+        """Make the iterations after `start` that `model` does not have; yield after each True if it has converged."""
+        whole = ((start, task.plan.n_iter),)
+        for first, last in whole if training is not None or check.rule.tol is None else stages(start, task.plan.n_iter):
+            if last <= len(model):
+                continue
+            points = where.training(task, model, first, last) if training is None else training
+            for iterate in solve(task, model, training=points, carried=check.carried, stop=last):
+                where.keep(model)
+                yield check.look(iterate.t, iterate)
+            if len(model) < last:  # it diverged
+                return
 
     def _problem(self, labels: NDArray) -> Problem:
         """Return the problem. It may compute some of its own numbers from the labels."""

@@ -16,7 +16,7 @@ from dsgcore.core.parameters import Parameter, ParameterError, choice, like, par
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.classes import OrderedClassifier
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, over_partitions
-from dsgcore.estimators.safe import OWN, HeldOut, Parts, SafeEstimator, spread
+from dsgcore.estimators.safe import OWN, HeldOut, Parts, SafeEstimator, labeled_rows, spread
 from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
@@ -136,6 +136,9 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
     def _choose(self, task: Task, codes: NDArray) -> HeldOut | None:
         is_wanted = self.thresholds == "error" or (self.safe and not self._is_part)
         return self._held_out(task, codes) if is_wanted else None
+
+    def _rows_placed(self, codes: NDArray) -> NDArray:
+        return np.union1d(super()._rows_placed(codes), labeled_rows(codes, POINTS_CUT))
 
     def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)

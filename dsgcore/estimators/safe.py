@@ -159,6 +159,9 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
     def _choose(self, task: Task, codes: NDArray) -> HeldOut | None:
         return self._held_out(task, codes) if self.safe and not self._is_part else None
 
+    def _rows_placed(self, codes: NDArray) -> NDArray:
+        return evenly_spread(len(codes), POINTS_CUT if self.safe and not self._is_part else 0)
+
     def _part(self, choice: HeldOut | None) -> float:
         return 1.0 if not self.safe or choice is None else choice.preferred.own_share
 

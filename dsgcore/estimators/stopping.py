@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, Checked, Real, integer, real
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.solver.carried import Carried
+from dsgcore.solver.carried import AllPoints, Carried
 from dsgcore.solver.loop import Iterate
 from dsgcore.solver.model import FEW_POINTS, Expansion
 from dsgcore.solver.plan import tail_start
@@ -22,6 +24,11 @@ from dsgcore.solver.task import Task
 # Iterations between two checks of the averaged model (even, because half of it must begin a tail), and points for a
 # check.
 ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
+# Each stage of a fit ends after so many times as many iterations as the one before. The points of later stages get their
+# values only when the fit gets there.
+STAGES_GROW = 4
+# In longer fits, sums of values at many points would need too much memory.
+MOST_ITERATIONS_SUMMED = 20_000
 # The automatic tolerance of a fit from 0, and of one that starts at a solution.
 TOL_FROM_0, TOL_STARTED = 0.02, 0.05
 
@@ -67,37 +74,75 @@ def tolerance_of_part(tol: float, part: float) -> float:
     return min(1.0, tol / part) if part else 1.0
 
 
+def stages(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Return the first and the last iteration of each stage of a fit that may end early, the first ones not included."""
+    end = ITERATIONS_BETWEEN_LOOKS
+    while start < stop:
+        if end > start:
+            yield start, min(end, stop)
+            start = end
+        end *= STAGES_GROW
+
+
 class StoppingCheck:
-    """StoppingCheck check of a fit.
+    """Check of a fit.
 
     It carries the values of f at some training points through the iterations, and keeps their sums, so that the mean
-    over every tail is known. The solver appends to `model`. The other arguments are as in `Stopping`, except the task.
+    over every tail is known. The solver appends to `model`. The other arguments are as in `Stopping`, except these:
+
+    Parameters
+    ----------
+    task : Task
+    model : Expansion
+    rows : ndarray
+        Ascending rows whose values the fit needs in the end. The check is on some of them.
+    training : AllPoints, optional
+        The values at all training points, if the solver carries them anyway.
     """
 
-    def __init__(self, task: Task, model: Expansion, *, tol: float | None, n_iter_no_change: int, verbose: int) -> None:
+    def __init__(
+        self,
+        task: Task,
+        model: Expansion,
+        rows: NDArray,
+        training: AllPoints | None = None,
+        *,
+        tol: float | None,
+        n_iter_no_change: int,
+        verbose: int,
+    ) -> None:
         self.rule, self.verbose = StoppingRule(tol, n_iter_no_change), verbose
-        is_watching = tol is not None or verbose > 0
-        rows = evenly_spread(len(task.X), POINTS if is_watching else 0)
-        self.points = Carried(task.X[rows], model)
-        self.first, self.total = len(model), np.zeros(len(rows))
+        self.is_watching = tol is not None or verbose > 0
+        checked = evenly_spread(len(task.X), POINTS if self.is_watching else 0)
+        is_short = self.is_watching and task.plan.n_iter <= MOST_ITERATIONS_SUMMED
+        self.rows = np.union1d(checked, rows) if is_short else checked
+        self._checked = np.searchsorted(self.rows, checked)
+        self._shared = training
+        self.points = Carried(task.X[self.rows], model) if training is None else training
+        self.first, self.total = len(model), np.zeros(len(self.rows))
         self.totals = [self.total.copy()]
 
     @property
     def carried(self) -> list[Carried]:
         """Values that the solver must update in each iteration."""
-        return [self.points] if len(self.points.X) else []
+        return [self.points] if self.is_watching and self._shared is None else []
 
-    def begin_at(self, start: Expansion) -> None:
-        """Compare the first mean with a start that is a solution already."""
-        if self.carried:
-            self.rule.scores = start.evaluate(self.points.X)
+    @property
+    def values(self) -> NDArray:
+        """The values of f at the rows."""
+        return self.points.values if self._shared is None else self.points.values[self.rows]
 
-    def replay(self, model: Expansion) -> bool:
-        """Process the iterations that a model has already, from the first one on; return True if it has converged."""
+    def replay(self, model: Expansion, *, has_start: bool) -> bool:
+        """Process the iterations that a model has already, from the first one on; return True if it has converged.
+
+        If the first one is a solution already, the first mean is compared with it.
+        """
         is_settled = False
         for t, block in enumerate(model.blocks[self.first :], start=self.first + 1):
-            for points in self.carried:
-                points.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
+            if self.is_watching or self._shared is not None:
+                self.points.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
+            if has_start and t == 1:
+                self.rule.scores = self.values[self._checked]
             is_settled = self.look(t, None)
         return is_settled
 
@@ -106,9 +151,9 @@ class StoppingCheck:
 
         The iterate's objective is printed. It is None for an iteration from a checkpoint.
         """
-        if not self.carried:
+        if not self.is_watching:
             return False
-        self.total += self.points.values
+        self.total += self.values
         made = t - self.first
         if made % (ITERATIONS_BETWEEN_LOOKS // 2) == 0:
             self.totals.append(self.total.copy())
@@ -123,13 +168,20 @@ class StoppingCheck:
     def _compare(self, made: int) -> None:
         """Compare the tail's mean with that of the last check."""
         start = self.totals[made // ITERATIONS_BETWEEN_LOOKS]
-        self.rule.look((self.total - start) / tail_start(made), ITERATIONS_BETWEEN_LOOKS)
+        self.rule.look((self.total - start)[self._checked] / tail_start(made), ITERATIONS_BETWEEN_LOOKS)
+
+    def mean(self, made: int) -> NDArray | None:
+        """Return the mean of the last half of all iterations at the rows, or None if its sum was not kept."""
+        number, rest = divmod(tail_start(made), ITERATIONS_BETWEEN_LOOKS // 2)
+        if self.first or rest or not self.is_watching:
+            return None
+        return ((self.total - self.totals[number]) / (made - tail_start(made))).astype(self.points.values.dtype)
 
 
-def check_finite(task: Task, model: Expansion, carried: list[Carried], name: str, *, is_done: bool) -> None:
+def check_finite(task: Task, model: Expansion, check: StoppingCheck, name: str, *, is_done: bool) -> None:
     """Raise DSGError if a run has ended early by itself, or if values are not finite: the carried ones, or some others."""
     with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
-        values = carried[0].values if carried else model.evaluate(task.X[:FEW_POINTS])
+        values = check.values if len(check.rows) else model.evaluate(task.X[:FEW_POINTS])
     if not np.isfinite(values).all() or (len(model) < task.plan.n_iter and not is_done):
         or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
         raise DSGError(

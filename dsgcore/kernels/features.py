@@ -61,6 +61,8 @@ BLOCK_ROWS = 2
 # Number of rows summed together when coefficients are accumulated; fixed, so that sums do not depend on the number of
 # threads.
 ACCUMULATED_ROWS = 256
+# Number of angles whose cosines and sines are computed together: they fit in the cache.
+ANGLES_AT_ONCE = 2**14
 
 
 def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
@@ -165,9 +167,17 @@ def block_of(alpha: NDArray) -> NDArray:
 
 def explicit(X: NDArray, W: NDArray) -> NDArray:
     """Return phi(X) of shape (n, 2m), cosines first."""
-    turns = X @ W
-    angles = (turns - np.rint(turns)) * X.dtype.type(2 * np.pi)
-    return np.concatenate([np.cos(angles), np.sin(angles)], axis=1) * X.dtype.type(W.shape[1] ** -0.5)
+    turns, m = X @ W, W.shape[1]
+    phi, unit, scale = np.empty((len(X), 2 * m), dtype=X.dtype), X.dtype.type(2 * np.pi), X.dtype.type(m**-0.5)
+    rows = max(1, ANGLES_AT_ONCE // m)
+    for start in range(0, len(X), rows):
+        angles, part = turns[start : start + rows], phi[start : start + rows]
+        angles -= np.rint(angles)
+        angles *= unit
+        np.cos(angles, out=part[:, :m])
+        np.sin(angles, out=part[:, m:])
+        part *= scale
+    return phi
 
 
 def warm_up_steps() -> dict[str, Callable[[], object]]:

@@ -166,7 +166,7 @@ class AllPoints(Carried):
 
 
 class VisitedPoints(OwnValues):
-    """The training points that future iterations will visit, and no others.
+    """The training points that future iterations will visit up to `stop` (default: the plan's last), and no others.
 
     The index streams are known in advance, and so is every point's last visit. The points are ordered by their last
     visit, latest first, so the points needed after iteration t are a prefix. The sum of its lengths over t is at most
@@ -175,8 +175,8 @@ class VisitedPoints(OwnValues):
 
     changed: ClassVar[tuple[str, ...]] = ("carried",)
 
-    def __init__(self, task: Task, model: Expansion) -> None:
-        visited, rank, self.positions, self.needed_after = visits(task, len(model))
+    def __init__(self, task: Task, model: Expansion, stop: int | None = None) -> None:
+        visited, rank, self.positions, self.needed_after = visits(task, len(model), stop)
         self.visited = np.empty_like(visited)
         self.visited[rank] = visited
         self.sources = tuple(task.rows)
@@ -214,8 +214,8 @@ def _per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]
     return dict(zip(sources, values.reshape(len(sources), -1), strict=True))
 
 
-def visits(task: Task, start: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return the visits of the iterations after `start`, at places in the order of the last visits, latest first.
+def visits(task: Task, start: int, stop: int | None = None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return the visits of the iterations after `start` up to `stop`, at places in the order of the last visits, latest first.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def visits(task: Task, start: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         - the places of every iteration's batch points, (T, visits)
         - the number of places that are still visited after each iteration, (T,)
     """
-    n_iter = task.plan.n_iter
+    n_iter = task.plan.n_iter if stop is None else stop
     streams = np.empty((n_iter - start, task.batch_size * len(task.rows)), dtype=np.int64)
     for i, stream in enumerate(streams):
         np.concatenate(list(task.batch(start + 1 + i).values()), out=stream)
@@ -269,9 +269,9 @@ def memory_map_of(X: NDArray) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
-def training_points(task: Task, model: Expansion) -> AllPoints | VisitedPoints:
-    """Return the training points in the form that suits a run of this length."""
-    return AllPoints(task, model) if is_dense(task, len(model)) else VisitedPoints(task, model)
+def training_points(task: Task, model: Expansion, stop: int | None = None) -> AllPoints | VisitedPoints:
+    """Return the training points in the form that suits a run of this length; `stop` is as in `VisitedPoints`."""
+    return AllPoints(task, model) if is_dense(task, len(model)) else VisitedPoints(task, model, stop)
 
 
 def is_dense(task: Task, start: int) -> bool:

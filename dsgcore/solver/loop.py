@@ -57,8 +57,9 @@ def solve(
     *,
     training: TrainingPoints | None = None,
     carried: Sequence[Advanced] = (),
+    stop: int | None = None,
 ) -> Iterator[Iterate]:
-    """Run the iterations that `model` does not have yet, up to the plan's last one.
+    """Run the iterations that `model` does not have yet, up to `stop` (default: the plan's last one).
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def solve(
         is not finite.
     """
     training = training if training is not None else training_points(task, model)
-    for t in range(len(model) + 1, task.plan.n_iter + 1):
+    for t in range(len(model) + 1, (task.plan.n_iter if stop is None else stop) + 1):
         # Overflow is expected here: the values of a diverging run show it.
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
             iterate = _iterate(task, model, training, carried, t)
