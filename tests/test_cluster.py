@@ -66,9 +66,9 @@ def task_of(points, **parameters):
     kept = []
 
     class Kept(QSGS2AUC):
-        def _run(self, task, model, *, is_used):
+        def _run(self, task, model, rows, *, part):
             kept.append(task)
-            return super()._run(task, model, is_used=is_used)
+            return super()._run(task, model, rows, part=part)
 
     Kept(**{**SMALL, **parameters}).fit(*points)
     return kept[0]

@@ -10,6 +10,7 @@ from four_estimators import make as small
 from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore import QSGS2AUC
+from dsgcore.estimators.stopping import stages, tolerance_of_part
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +69,42 @@ def test_verbose_prints_a_line_at_every_look(moons, capsys):
     assert [line.split(":")[0] for line in lines] == ["iteration 50", "iteration 100"]
     make(QSGS2AUC, tol=None, n_iter=3, verbose=2).fit(*moons)
     assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+class Seen(QSGS2AUC):
+    """An estimator that keeps the method's weight, and what the choice of its cut knows."""
+
+    def _part(self, choice):
+        self.part = super()._part(choice)
+        return self.part
+
+    def _place(self, task, codes, values, choice):
+        self.known, self.values_there = values._rows, values._values
+        super()._place(task, codes, values, choice)
+
+
+def test_the_automatic_tolerance_is_divided_by_the_methods_weight_in_the_score(moons):
+    kept = {"random_state": 0, "n_features": 16, "start": None, "n_iter": 2000}
+    automatic = Seen(**kept).fit(*moons)
+    assert 0.05 < automatic.part < 0.9
+    named = QSGS2AUC(**kept, tol=0.02 / automatic.part).fit(*moons)
+    assert automatic.n_iter_ == named.n_iter_ < QSGS2AUC(**kept, tol=0.02).fit(*moons).n_iter_
+    assert Seen(**kept, safe=False).fit(*moons).part == 1.0
+    assert tolerance_of_part(0.1, 0.0) == tolerance_of_part(0.1, 0.05) == 1.0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@each("n_iter", [50, 250, 1000])
+def test_the_values_at_training_points_are_those_of_the_averaged_model(n_iter):
+    X, _, few = moons_with_few_labels(400)
+    model = Seen(random_state=0, n_features=8, tol=1e-9, n_iter=n_iter, dtype="float64").fit(X, few)
+    assert model.n_iter_ == n_iter
+    assert model.known.tolist() == list(range(400))
+    np.testing.assert_allclose(model.values_there, model.model_.evaluate(X), rtol=1e-9, atol=1e-11)
+
+
+def test_the_stages_of_a_fit_follow_each_other():
+    assert list(stages(0, 1000)) == [(0, 50), (50, 200), (200, 800), (800, 1000)]
+    assert list(stages(77, 90)) == [(77, 90)]
+    assert list(stages(30, 60)) == [(30, 50), (50, 60)]
+    assert list(stages(5, 5)) == []

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
-TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-5, 30, 40, 0.25
+TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-4, 30, 40, 0.1
 # A step is halved so many times at most.
 MOST_HALVINGS = 20
 # Directions in which the points vary by a smaller share of the largest variance are left out.
@@ -88,16 +88,23 @@ def logistic_scores(X: NDArray, targets: NDArray, weights: NDArray, ridge: float
     return _solved(_principal(X)[0], targets, weights, ridge)[1]
 
 
-def logistic_weights(X: NDArray, targets: NDArray, weights: NDArray, ridge: float) -> tuple[NDArray, NDArray]:
+def logistic_weights(
+    X: NDArray, targets: NDArray, weights: NDArray, ridge: float, tolerance: float = TOLERANCE
+) -> tuple[NDArray, NDArray]:
     """Return the coefficients (d, G, k) and the intercepts (G, k) behind `logistic_scores`."""
     points, basis = _principal(X)
-    W, _ = _solved(points, targets, weights, ridge)
+    W, _ = _solved(points, targets, weights, ridge, tolerance=tolerance)
     coef = np.einsum("dq,qgk->dgk", basis, W[:-1])
     return coef, W[-1] - np.einsum("d,dgk->gk", X.mean(axis=0), coef)
 
 
 def _solved(
-    points: NDArray, targets: NDArray, weights: NDArray, ridge: float, start: NDArray | None = None
+    points: NDArray,
+    targets: NDArray,
+    weights: NDArray,
+    ridge: float,
+    start: NDArray | None = None,
+    tolerance: float = TOLERANCE,
 ) -> tuple[NDArray, NDArray]:
     """Return the weights and the scores by Newton's method, for centred points and a column of ones."""
     W = np.zeros((points.shape[1], *targets.shape[1:])) if start is None else start
@@ -108,7 +115,7 @@ def _solved(
     for _ in range(MOST_STEPS):
         chances = _chances(scores)
         gradient = _sums(points, weights[..., None] * (chances - targets)) + ridges * W
-        if np.abs(gradient).max() <= TOLERANCE * len(points):
+        if np.abs(gradient).max() <= tolerance * len(points):
             break
         step = _newton_step(points, squares, gradient, chances, weights, ridges)
         moved, size = _scores(points, step), np.ones((targets.shape[1], 1))

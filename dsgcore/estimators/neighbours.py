@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
@@ -72,9 +72,10 @@ class Graph:
         near = self.search.kneighbors(return_distance=False)  # without the point itself
         S = csr_array((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, k)), shape=(len(X), len(X)))
         S = csr_array(S.maximum(S.T))
-        self._root = 1.0 / np.sqrt(S.sum(axis=1))
-        scale = diags_array(self._root)
-        self._passed_on = csr_array(TRUST * (scale @ S @ scale))
+        degrees = np.diff(S.indptr)
+        self._root = 1.0 / np.sqrt(degrees)
+        S.data *= TRUST * np.repeat(self._root, degrees) * self._root[S.indices]
+        self._passed_on = S
         self._lists = np.column_stack([np.arange(len(X)), near[:, :-1]])
 
     def learned(self, codes: NDArray) -> Neighbours:
@@ -112,7 +113,12 @@ class Graph:
         before, masses, weight = np.zeros_like(marks), marks, 2.0
         for _ in range(STEPS):
             weight = 1.0 / (1.0 - TRUST**2 / 4.0 * weight)
-            before, masses = masses, weight * (self._passed_on @ masses + marks - before) + before
+            after = self._passed_on @ masses  # in place from here on: with many classes these are large
+            after += marks
+            after -= before
+            after *= weight
+            after += before
+            before, masses = masses, after
         return masses * self._root[:, None]
 
     def _values(self, masses: NDArray, marks: NDArray) -> NDArray:

@@ -25,7 +25,6 @@ from dsgcore.estimators.safe import (
     Companion,
     HeldOut,
     SafeParameters,
-    fitted,
     held_out,
     labeled_rows,
     linear,
@@ -328,7 +327,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
             TrainingValues(lambda rows: self._scores(X[rows])),
         )
         with single_threaded_blas():  # the same result for any number of threads
-            self.companion_, _ = Companion.of(fitted(linear(), X[rows], codes[rows]), choice, own, X, codes)
+            self.companion_, _ = Companion.of(linear(X[rows], codes[rows]), choice, own, X, codes)
 
     def _scores(self, X: NDArray) -> NDArray:
         own = super()._scores(X)

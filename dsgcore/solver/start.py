@@ -31,6 +31,8 @@ FEATURES = 64
 # Most points of all sources together. They are points that so many first iterations visit, so a run on files reads no
 # others.
 POINTS, ITERATIONS = 1536, 12
+# Most unlabeled ones: the start needs their mean and their spread.
+UNLABELED_POINTS = 256
 
 
 def plan_start(task: Task, start: str | None, times: int) -> bool:
@@ -65,7 +67,8 @@ def _points(task: Task, risk: SourceQuadratic) -> list[NDArray]:
     points = []
     for source, is_counted in zip(task.rows, counts, strict=True):
         visited = np.unique(np.concatenate([batch[source] for batch in batches]))
-        rows = visited[evenly_spread(len(visited), POINTS // len(task.rows) if is_counted else 0)]
+        most = UNLABELED_POINTS if source == "unlabeled" else POINTS // len(task.rows)
+        rows = visited[evenly_spread(len(visited), most if is_counted else 0)]
         points.append(features.as_points(task.X[rows], task.dtype))
     return points
 
