@@ -91,11 +91,12 @@ def logistic_scores(X: NDArray, targets: NDArray, weights: NDArray, ridge: float
 def logistic_weights(
     X: NDArray, targets: NDArray, weights: NDArray, ridge: float, tolerance: float = TOLERANCE
 ) -> tuple[NDArray, NDArray]:
-    """Return the coefficients (d, G, k) and the intercepts (G, k) behind `logistic_scores`."""
+    """Return the coefficients (d, G, k) and the intercepts (G, k) behind `logistic_scores`; several intercepts add up to 0."""
     points, basis = _principal(X)
     W, _ = _solved(points, targets, weights, ridge, tolerance=tolerance)
     coef = np.einsum("dq,qgk->dgk", basis, W[:-1])
-    return coef, W[-1] - np.einsum("d,dgk->gk", X.mean(axis=0), coef)
+    intercepts = W[-1] - np.einsum("d,dgk->gk", X.mean(axis=0), coef)
+    return coef, intercepts if targets.shape[-1] == 1 else intercepts - intercepts.mean(axis=1, keepdims=True)
 
 
 def _solved(
