@@ -169,8 +169,9 @@ def shrink(Q: NDArray, threshold: float, which: slice) -> tuple[NDArray, NDArray
     return (U * values) @ Vt, values
 
 
-# Sums are kept at multiples of this number of iterations. The mean is checked after an even number of such stretches.
-STRETCH = 100
+# Sums are kept at multiples of this number of iterations: after a start at a solution, and at 0. The mean is checked
+# after an even number of such stretches.
+STRETCH_STARTED, STRETCH = 50, 100
 # Number of labeled points at which the change of the mean's scores is measured.
 POINTS = 256
 
@@ -191,7 +192,7 @@ class TailMean:
         n_iter_no_change: int,
         verbose: int,
     ) -> None:
-        self.verbose = verbose
+        self.verbose, self.stretch = verbose, STRETCH if start is None else STRETCH_STARTED
         self.n_iter, self.t = task.problem.n_iter, 0
         self.total = task.start()
         self._totals = {0: self.total.copy()}
@@ -202,9 +203,9 @@ class TailMean:
         """Add the weights after iteration `t`; return True if the mean has converged."""
         self.t = t
         self.total += W
-        if t % STRETCH == 0 or t == tail_start(self.n_iter):
+        if t % self.stretch == 0 or t == tail_start(self.n_iter):
             self._totals[t] = self.total.copy()
-        if t % (2 * STRETCH) == 0 and (self.rule.tol is not None or self.verbose):
+        if t % (2 * self.stretch) == 0 and (self.rule.tol is not None or self.verbose):
             self._look()
         return self.rule.is_settled
 
@@ -215,6 +216,6 @@ class TailMean:
         return (self.total - self._totals[start]) / (self.t - start)
 
     def _look(self) -> None:
-        self.rule.look(self._phi @ self.mean, 2 * STRETCH)
+        self.rule.look(self._phi @ self.mean, 2 * self.stretch)
         if self.verbose:
             print(f"iteration {self.t}: the mean's scores moved by {self.rule.change:.2g} of their size")
