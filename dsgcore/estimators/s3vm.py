@@ -83,6 +83,7 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
     """
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
+    tol_started: ClassVar[float] = 0.03  # signs decide: values near 0 must be more accurate than for a ranking
 
     start: str | None = like(AUTOMATIC_START)
     C: float = like(SemiSupervisedSVM, "C", default=5.0)
