@@ -85,7 +85,7 @@ def stages(start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 
 class StoppingCheck:
-    """Check of a fit.
+    """Check of a fit: the stopping rule, at every 50 iterations.
 
     It carries the values of f at some training points through the iterations, and keeps their sums, so that the mean
     over every tail is known. The solver appends to `model`. The other arguments are as in `Stopping`, except these:
