@@ -1,5 +1,7 @@
 """Readers of a user's own table: its file format, its columns, and the points and labels that it becomes."""
 
+from dsgcore.data.reading.column_roles import guess_role as guess_role
+from dsgcore.data.reading.column_roles import guess_roles as guess_roles
 from dsgcore.data.reading.labels import label_names as label_names
 from dsgcore.data.reading.limits import IN_PIECES as IN_PIECES
 from dsgcore.data.reading.limits import LOCAL as LOCAL
@@ -20,8 +22,6 @@ from dsgcore.data.reading.recipe import MARKS as MARKS
 from dsgcore.data.reading.recipe import MISSING as MISSING
 from dsgcore.data.reading.recipe import ROLES as ROLES
 from dsgcore.data.reading.recipe import Recipe as Recipe
-from dsgcore.data.reading.sniffing import guess_role as guess_role
-from dsgcore.data.reading.sniffing import guess_roles as guess_roles
 from dsgcore.data.reading.sniffing import guessed as guessed
 from dsgcore.data.reading.sniffing import sniff_format as sniff_format
 from dsgcore.data.reading.sniffing import suit as suit

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import LABELS
 from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.data.reading.column_roles import guess_role, guess_roles
 from dsgcore.data.reading.features import NO_ROW_LEFT, Features
 from dsgcore.data.reading.labels import BINARY, MAX_CLASSES, class_codes, label_names, pair_ids
 from dsgcore.data.reading.limits import UPLOADED, Limits
 from dsgcore.data.reading.names import printable
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.sniffing import guess_role, guess_roles, guessed, sniff_format, suit
+from dsgcore.data.reading.sniffing import guessed, sniff_format, suit
 from dsgcore.data.reading.sources import Source, unpacked
 from dsgcore.data.reading.tables import Table, read_table
 
