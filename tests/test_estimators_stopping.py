@@ -10,7 +10,7 @@ from four_estimators import make as small
 from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore import QSGS2AUC
-from dsgcore.estimators.stopping import stages, tolerance_of_part
+from dsgcore.estimators.stopping import AutomaticTolerance, stages
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,8 @@ def test_the_automatic_tolerance_is_divided_by_the_methods_weight_in_the_score(m
     named = QSGS2AUC(**kept, tol=0.02 / automatic.part).fit(*moons)
     assert automatic.n_iter_ == named.n_iter_ < QSGS2AUC(**kept, tol=0.02).fit(*moons).n_iter_
     assert Seen(**kept, safe=False).fit(*moons).part == 1.0
-    assert tolerance_of_part(0.1, 0.0) == tolerance_of_part(0.1, 0.05) == 1.0
+    tol = AutomaticTolerance(from_0=0.1)
+    assert tol.of(0.0, has_start=False) == tol.of(0.05, has_start=False) == 1.0
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

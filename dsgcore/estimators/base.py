@@ -37,13 +37,11 @@ from dsgcore.estimators.out_of_core import (
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import (
     TOL,
-    TOL_FROM_0,
-    TOL_STARTED,
+    AutomaticTolerance,
     Stopping,
     StoppingCheck,
     check_finite,
     stages,
-    tolerance_of_part,
 )
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
@@ -115,9 +113,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
     is_ordered: ClassVar[bool] = False
-    # The features of an exact start, in those of an iteration, and the automatic tolerance after it.
+    # Features of an exact start, as a multiple of those of an iteration.
     start_features: ClassVar[int] = 8
-    tol_started: ClassVar[float] = TOL_STARTED
+    automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance()
 
     lam: float | str = like(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
     n_iter: int = like(SolverParameters, "n_iter", default=800)
@@ -278,7 +276,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
         elif watched["tol"] == AUTOMATIC:
-            watched["tol"] = tolerance_of_part(self.tol_started if has_start else TOL_FROM_0, part)
+            watched["tol"] = self.automatic_tol.of(part, has_start=has_start)
         before = task.new_model() if model is None else model
         training = AllPoints(task, before) if where.is_local and is_dense(task, len(before)) else None
         check = StoppingCheck(task, before, rows, training, **watched)

@@ -31,7 +31,7 @@ from dsgcore.estimators.safe import (
     linear_on,
 )
 from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.stopping import TOL, TOL_STARTED, Stopping, tolerance_of_part
+from dsgcore.estimators.stopping import TOL, AutomaticTolerance, Stopping
 from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.multiclass.exact import exact_values, has_minimiser, smooth_minimiser
 from dsgcore.multiclass.held_out import most_labels
@@ -46,8 +46,7 @@ from dsgcore.solver.start import START
 _SIGMA = parameter_like(MultiClass, "sigma")
 with_old_names = accepts_old_names(tau_A="lam", orthogonal="is_orthogonal")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
-# The automatic tolerance of a fit from 0.
-TOL_FROM_0 = 0.01
+_AUTOMATIC_TOL = AutomaticTolerance(from_0=0.01)
 _RUN = (*Stopping.parameters, parameter_like(SolverParameters, "average"))
 
 
@@ -312,7 +311,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     def _tolerance(self, *, is_started: bool, part: float) -> float | str | None:
         if TOL.check(self.tol) != AUTOMATIC:
             return self.tol
-        return tolerance_of_part(TOL_STARTED if is_started else TOL_FROM_0, part)
+        return _AUTOMATIC_TOL.of(part, has_start=is_started)
 
     def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
         with single_threaded_blas():  # the same result for any number of threads

@@ -12,6 +12,7 @@ from dsgcore.core.parameters import Choice, derived, like
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.out_of_core import TrainingValues
 from dsgcore.estimators.safe import HeldOut, SafeEstimator
+from dsgcore.estimators.stopping import AutomaticTolerance
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.solver.parameters import SolverParameters
@@ -83,7 +84,8 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
     """
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
-    tol_started: ClassVar[float] = 0.03  # signs decide: values near 0 must be more accurate than for a ranking
+    # Signs decide: values near 0 must be more accurate than for a ranking.
+    automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance(started=0.03)
 
     start: str | None = like(AUTOMATIC_START)
     C: float = like(SemiSupervisedSVM, "C", default=5.0)

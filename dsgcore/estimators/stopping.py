@@ -29,13 +29,24 @@ ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
 STAGES_GROW = 4
 # In longer fits, sums of values at many points would need too much memory.
 MOST_ITERATIONS_SUMMED = 20_000
-# The automatic tolerance of a fit from 0, and of one that starts at a solution.
-TOL_FROM_0, TOL_STARTED = 0.02, 0.05
+
+
+@dataclass(frozen=True)
+class AutomaticTolerance:
+    """The tolerance that 'auto' stands for: one for a fit from 0, and one for a fit that starts at a solution."""
+
+    from_0: float = 0.02
+    started: float = 0.05
+
+    def of(self, part: float, *, has_start: bool) -> float:
+        """Return the tolerance for values with this weight in a score, from 0 to 1, so that the score keeps within it."""
+        tol = self.started if has_start else self.from_0
+        return min(1.0, tol / part) if part else 1.0
 
 
 @dataclass(frozen=True)
 class Tolerance(Real):
-    """A tolerance, or 'auto': the one for the fit's start."""
+    """A tolerance, or 'auto', for which a fit takes its `AutomaticTolerance`."""
 
     def _words(self) -> str:
         return f"{super()._words()}, {AUTOMATIC!r}"
@@ -55,23 +66,18 @@ class Stopping(Checked):
     Parameters
     ----------
     tol
-        Tolerance for early stopping. `fit` ends when the mean of the second half of the iterates changes by no more
-        than this share of its size (root mean square over some training points). None makes all iterations, as
-        `partial_fit` does.
+        Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
+        iterates changes by no more from check to check (root mean square over some training points). None makes all
+        iterations, as `partial_fit` does. Here 'auto' has its number already.
     n_iter_no_change
         Number of iterations for which the change must stay within `tol`. It is checked every 50 iterations.
     verbose
         1 prints a line at every check, 2 or more at every iteration.
     """
 
-    tol: float | None = real(0.02, low=0.0, high=1.0, optional=True)
+    tol: float | None = real(AutomaticTolerance.from_0, low=0.0, high=1.0, optional=True)
     n_iter_no_change: int = integer(50, low=1, high=100_000)
     verbose: int = integer(0, low=0)
-
-
-def tolerance_of_part(tol: float, part: float) -> float:
-    """Return the tolerance for values with this weight in a score, from 0 to 1, so that the score keeps within `tol`."""
-    return min(1.0, tol / part) if part else 1.0
 
 
 def stages(start: int, stop: int) -> Iterator[tuple[int, int]]:
