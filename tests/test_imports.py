@@ -96,16 +96,16 @@ def test_the_reading_of_imports_sees_what_there_is():
         "dsgcore.problems",
         "dsgcore.problems.auc",
     } <= set(MODULES)
-    assert "numba" in imported(PACKAGE / "kernels" / "_loops_waves.py")
+    assert "numba" in imported(PACKAGE / "kernels" / "_loops_polynomials.py")
     assert {"dsgcore.kernels._loops", "dsgcore.core._threads"} <= imported(PACKAGE / "kernels" / "features.py")
     assert "dsgcore.solver.carried" in imported(PACKAGE / "solver" / "loop.py")
     assert PACKAGE / "solver" / "loop.py" in FILES
-    assert imports(PACKAGE / "kernels" / "_loops_waves.py", "numba")
+    assert imports(PACKAGE / "kernels" / "_loops_polynomials.py", "numba")
     assert not imports(PACKAGE / "solver" / "loop.py", "numba")
 
 
 def test_numba_is_imported_in_the_loops_and_in_how_they_are_compiled_only():
-    own = ["dsgcore/kernels/_compiling.py", "dsgcore/kernels/_loops_waves.py"]
+    own = ["dsgcore/kernels/_compiling.py", "dsgcore/kernels/_loops_polynomials.py"]
     assert shown(f for f in FILES if "tests" not in f.parts and imports(f, "numba")) == own
 
 
@@ -181,7 +181,7 @@ def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():
     loops = sorted((PACKAGE / "kernels").glob("_loops*.py"))
     assert len(loops) > 1
     own = {name for file in loops for name in imported(file) if name.startswith("dsgcore.")}
-    assert own == {"dsgcore.kernels._compiling", "dsgcore.kernels._loops_waves"}
+    assert own == {"dsgcore.kernels._compiling", "dsgcore.kernels._loops_polynomials"}
     compiling = imported(PACKAGE / "kernels" / "_compiling.py")
     assert {name for name in compiling if name.startswith("dsgcore.")} == {"dsgcore.core.text_files"}
 

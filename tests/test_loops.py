@@ -256,7 +256,7 @@ def test_a_change_in_one_file_of_loops_has_those_of_all_compiled_anew(monkeypatc
         shutil.copy2(file, tmp_path)
     monkeypatch.setattr(_compiling, "__file__", str(tmp_path / "_compiling.py"))
     assert compiled()(_double)._cache._cache_file._source_stamp == _loops.evaluate._cache._cache_file._source_stamp
-    with (tmp_path / "_loops_waves.py").open("a") as changed:
+    with (tmp_path / "_loops_polynomials.py").open("a") as changed:
         changed.write("# other")
     assert compiled()(_double)._cache._cache_file._source_stamp != _loops.evaluate._cache._cache_file._source_stamp
 

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_features
 
 from dsgcore.kernels._compiling import compiled
-from dsgcore.kernels._loops_waves import FLAGS, cosine, exp2, rescale
+from dsgcore.kernels._loops_polynomials import FLAGS, cosine, exp2, rescale
 
 TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile fits in the second-level cache
 _MAX_COLUMNS = 512

@@ -6,7 +6,7 @@ Arguments, dtypes and tiles as in `_loops`.
 import numpy as np
 
 from dsgcore.kernels._compiling import compiled
-from dsgcore.kernels._loops_waves import FLAGS, cosine, rescale
+from dsgcore.kernels._loops_polynomials import FLAGS, cosine, rescale
 
 # number of points rotated together: several vector lengths, and 1024 coordinates of them fit in the cache
 ROTATED_ROWS = 64
