@@ -16,7 +16,6 @@ from dsgcore.estimators.classes import best_threshold, share_threshold
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues
 from dsgcore.estimators.safe import HeldOut, SafeEstimator
 from dsgcore.estimators.scores import auc_of
-from dsgcore.estimators.stopping import AutomaticTolerance
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.model import Expansion
@@ -78,7 +77,6 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
     is_ranking: ClassVar[bool] = True
     start_features: ClassVar[int] = 16
-    automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance(started=0.1)
 
     start: str | None = like(AUTOMATIC_START)
     gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)
