@@ -1,13 +1,13 @@
 """Time of a small default fit: its parts, the peers' time, and scores against a fit that starts at 0.
 
-    python tests/benchmarks/fast_fits.py parts times
+    python tests/benchmarks/fast_fits.py parts times many
     python tests/benchmarks/fast_fits.py fits --n 4000 --labels 1000 --seeds 20 --rows now.jsonl --before before.jsonl
 
 `parts` splits the seconds of a fit on made points. A call's time is its own, without the calls inside that are also
-counted. `times` compares fits on real sets with scikit-learn's on the same labeled points, and `predictions` the
-predictions of 100,000 points. `fits` keeps the scores of default fits in a file. Rows that are in it already are not
-measured again. With PYTHONPATH on another state of the project it writes the file that `--before` compares with: the
-same seeds and splits.
+counted. `times` compares fits on real sets with scikit-learn's on the same labeled points, `predictions` the
+predictions of 100,000 points, and `many` fits of 100,000 and 1,000,000 made rows. `fits` keeps the scores of default
+fits in a file. Rows that are in it already are not measured again. With PYTHONPATH on another state of the project it
+writes the file that `--before` compares with: the same seeds and splits.
 
 Sets: the folder that DSGLAB_DATA names, and those of scikit-learn. All work has one thread, and times are CPU seconds.
 """
@@ -28,7 +28,7 @@ from unittest.mock import patch
 
 import numpy as np
 from box_methods import evaluated, few_of, make
-from box_sets import BINARY, MULTICLASS, ORDINAL, PAIRS, Split, drawn, sources
+from box_sets import BINARY, MADE, MULTICLASS, ORDINAL, PAIRS, Split, drawn, made, sources
 from own_process import on_one_thread
 from reporting import command_line, data_file, keep_rows, machine, read_rows, show, table
 from sklearn.datasets import make_classification
@@ -78,7 +78,9 @@ COUNTED = {
 }
 SHARE_POSITIVE = 0.7
 MANY = 100_000
-COMMANDS = "parts", "times", "predictions", "fits"
+# An SVC needs minutes for more labels.
+MOST_OF_SVC = 20_000
+COMMANDS = "parts", "times", "predictions", "many", "fits"
 
 
 class Parts:
@@ -234,6 +236,21 @@ def predictions_table() -> str:
     return table(["set", "d", "QSGS2AUC", "TSGS3VM", "SVC", "Nystroem and LinearSVC"], rows)
 
 
+def many_table() -> str:
+    """Return the CPU seconds of default fits of many made rows, and of the peers' on their labels; the least of two, in turns."""
+    rows = []
+    for n in (MANY, 10 * MANY):
+        for n_labeled in (200, n // 10):
+            split = made(next(iter(MADE)), seed=0, n=n, n_labeled=n_labeled)
+            labeled = split.y >= 0
+            works = [partial(make(name, 0, 0.5).fit, split.X, split.y) for name in ("QSGS2AUC", "TSGS3VM")]
+            peers = [make_pipeline(Nystroem(random_state=0), LinearSVC()), SVC()][: 1 + (n_labeled <= MOST_OF_SVC)]
+            works += [partial(peer.fit, split.X[labeled], split.y[labeled]) for peer in peers]
+            least = np.min([[_timed(work)[0] for work in works] for _ in range(2)], axis=0)
+            rows.append([f"{n:,}", f"{n_labeled:,}", *(f"{seconds:.2f}" for seconds in least), "–"][:6])
+    return table(["rows", "labels", "QSGS2AUC", "TSGS3VM", "Nystroem and LinearSVC", "SVC"], rows)
+
+
 def fits_table(asked: Namespace) -> str:
     """Fit with default arguments, keep the rows, and return their means, or the paired differences from earlier rows."""
     held = read_rows(asked.rows)
@@ -268,7 +285,7 @@ def main() -> None:
     """Measure what the command line asks for."""
     asked = command_line(__doc__, COMMANDS, seeds=20, n=1000, labels=int, rows=Path, before=Path)
     warnings.simplefilter("ignore")
-    works = parts_table, times_table, predictions_table, partial(fits_table, asked)
+    works = parts_table, times_table, predictions_table, many_table, partial(fits_table, asked)
     work = dict(zip(COMMANDS, works, strict=True))
     show("\n\n".join([machine(), *(work[what]() for what in asked.what)]))
 
