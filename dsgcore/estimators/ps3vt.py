@@ -267,8 +267,8 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     tol
         Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
         change by no more within `n_iter_no_change` iterations, checked every 100 after an exact start, and else every 200.
-        'auto' is 0.05 after an exact start, and 0.01 after a start at 0, divided by the method's weight in the score. None
-        makes all iterations.
+        'auto' is 0.05 after an exact start, and 0.01 after a start at 0. It is divided by the method's weight in the score.
+        None makes all iterations.
 
     Notes
     -----
