@@ -309,3 +309,12 @@ def test_a_weight_falls_with_each_standard_error_behind_the_best():
     assert parts.neighbours == 0.0
     assert sum(parts) == pytest.approx(1.0)
     assert HeldOut(y[:0], (), None, is_ranking=False).preferred == EQUAL
+
+
+@each("cls", (*BOTH, PS3VT))
+def test_a_class_with_one_of_many_labels_is_learned(cls):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5600, 2)), np.where(np.arange(5600) < 5500, 0, -1)
+    X[7], y[7] = 6.0, 1
+    model = cls(random_state=0).fit(X, y)
+    assert model.decision_function(X)[7] > np.median(model.decision_function(X))

@@ -132,5 +132,12 @@ class Graph:
 
 def graph_rows(codes: NDArray) -> NDArray:
     """Return the rows for a graph, ascending: labeled ones, and others evenly spread."""
+    return np.union1d(labeled_rows(codes, MOST_POINTS), evenly_spread(len(codes), MOST_POINTS))
+
+
+def labeled_rows(codes: NDArray, most: int) -> NDArray:
+    """Return the labeled rows, ascending, or as many of them as `most`, evenly spread, with each class's first one."""
     labeled = np.flatnonzero(codes != UNLABELED)
-    return np.union1d(labeled[evenly_spread(len(labeled), MOST_POINTS)], evenly_spread(len(codes), MOST_POINTS))
+    rows = labeled[evenly_spread(len(labeled), most)]
+    missing = np.setdiff1d(codes[labeled], codes[rows])
+    return np.union1d(rows, [np.argmax(codes == code) for code in missing]).astype(np.intp)

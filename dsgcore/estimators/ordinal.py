@@ -15,8 +15,9 @@ from dsgcore.core.logistic import logistic_scores
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.classes import OrderedClassifier
+from dsgcore.estimators.neighbours import labeled_rows
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, over_partitions
-from dsgcore.estimators.safe import OWN, HeldOut, Parts, SafeEstimator, labeled_rows, spread
+from dsgcore.estimators.safe import OWN, HeldOut, Parts, SafeEstimator, spread
 from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem

@@ -17,7 +17,7 @@ from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.inputs import encode, seed_of, width
-from dsgcore.estimators.neighbours import Graph, graph_rows
+from dsgcore.estimators.neighbours import Graph, graph_rows, labeled_rows
 from dsgcore.estimators.out_of_core import TrainingValues, in_memory, validated_points
 from dsgcore.estimators.safe import (
     MOST_LABELS,
@@ -26,7 +26,6 @@ from dsgcore.estimators.safe import (
     HeldOut,
     SafeParameters,
     held_out,
-    labeled_rows,
     linear,
     linear_on,
 )
@@ -321,11 +320,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
         self.companion_: Companion | None = None
         if choice is None:
             return
-        first = [int(np.argmax(codes == code)) for code in range(task.n_classes)]
-        rows, own = (
-            np.union1d(labeled_rows(codes, MOST_LABELS), first),
-            TrainingValues(lambda rows: self._scores(X[rows])),
-        )
+        rows, own = labeled_rows(codes, MOST_LABELS), TrainingValues(lambda rows: self._scores(X[rows]))
         with single_threaded_blas():  # the same result for any number of threads
             self.companion_, _ = Companion.of(linear(X[rows], codes[rows]), choice, own, X, codes)
 

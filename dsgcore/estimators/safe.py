@@ -26,7 +26,7 @@ from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.likelihood import likeliest_weights, log_shares
-from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows
+from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows, labeled_rows
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.model import Expansion
@@ -286,12 +286,6 @@ def held_out(y: NDArray, models: Sequence[Values], graph: Graph, *, is_ranking: 
     order = np.argsort(np.concatenate([held for _, held in pairs]))
     values = tuple(np.concatenate(parts)[order] for parts in found)
     return HeldOut(y, values, graph, is_ranking) if np.isfinite(values[0]).all() else nothing
-
-
-def labeled_rows(codes: NDArray, most: int) -> NDArray:
-    """Return the labeled rows, or as many of them, evenly spread."""
-    labeled = np.flatnonzero(codes != UNLABELED)
-    return labeled[evenly_spread(len(labeled), most)]
 
 
 def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray:
