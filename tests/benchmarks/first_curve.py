@@ -32,7 +32,7 @@ with st.container(key="chart-objective"):
 # The curve is there, and seen: a page is not while it is put together.
 WATCH = """() => {
     const watch = () => {
-        const chart = document.querySelector("#chart-objective");
+        const chart = document.querySelector("#chart-objective, .st-key-chart-objective");
         const path = chart && chart.querySelector(".scatterlayer .trace path.js-line[d]");
         const said = document.querySelector(".live-status")?.textContent ?? "step 0 of";
         const step = path && /step (\\d+) of/.exec(said);
