@@ -29,15 +29,21 @@ SHARE_OF_NEIGHBOURS = 0.85
 
 
 class ScoredPoints:
-    """Points whose scores every iteration needs."""
+    """Points whose scores every iteration needs. Those of the last weights are kept: a run and its twin ask for them again."""
 
     def __init__(self, X: NDArray, features: FixedFeatures) -> None:
         self.X, self.features = X, features
         self.phi = features(X) if len(X) * features.width(X.shape[1]) <= MAX_KEPT_FEATURES else None
+        self._last: tuple[NDArray, NDArray] | None = None
 
     def scores(self, W: NDArray) -> NDArray:
-        """Return the scores of all classes, of shape (n, K)."""
-        return self.phi @ W if self.phi is not None else Weights(self.features, W, self.X.shape[1]).evaluate(self.X)
+        """Return the scores of all classes, of shape (n, K), read-only; weights W (D, K) are never changed in place."""
+        last = self._last
+        if last is None or last[0] is not W:
+            made = self.phi @ W if self.phi is not None else Weights(self.features, W, self.X.shape[1]).evaluate(self.X)
+            made.flags.writeable = False
+            self._last = last = W, made
+        return last[1]
 
 
 @dataclass(frozen=True, eq=False)
