@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
 TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-4, 30, 40, 0.1
+# Derivative for held-out scores that only give a model its weight.
+ROUGH = 1e-3
 # A step is halved so many times at most.
 MOST_HALVINGS = 20
 # Directions in which the points vary by a smaller share of the largest variance are left out.
@@ -24,7 +26,9 @@ FREE = 1e-9
 Fold = tuple[NDArray, NDArray]
 
 
-def held_out_scores(X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float) -> list[NDArray]:
+def held_out_scores(
+    X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float, tolerance: float = TOLERANCE
+) -> list[NDArray]:
     """Return the scores at each fold's held-out points, by a logistic regression on its training points.
 
     Parameters
@@ -36,34 +40,37 @@ def held_out_scores(X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float)
         Rows.
     ridge : float, > 0
         As in `logistic_scores`. scikit-learn's C is its inverse.
+    tolerance : float
+        Largest mean derivative at the end.
 
     Returns
     -------
     list of ndarray of shape (n_held,) or (n_held, K)
         For two classes the second one's score.
     """
-    return FoldRegressions(X, y, folds).scores(ridge)
+    return FoldRegressions(X, y, folds, tolerance).scores(ridge)
 
 
 class FoldRegressions:
     """The regressions of `held_out_scores`, for one ridge after the other: each begins at the solution for the nearest one."""
 
-    def __init__(self, X: NDArray, y: NDArray, folds: Sequence[Fold]) -> None:
+    def __init__(self, X: NDArray, y: NDArray, folds: Sequence[Fold], tolerance: float = TOLERANCE) -> None:
         classes, codes = np.unique(y, return_inverse=True)
-        own = np.eye(len(classes))[codes] if len(classes) > 2 else codes[:, None].astype(float)
-        self._targets, self._weights = np.repeat(own[:, None], len(folds), axis=1), np.zeros((len(X), len(folds)))
-        for g, (train, _) in enumerate(folds):
-            self._weights[train, g] = 1.0
-        self._points, self._folds = _principal(X)[0], folds
+        own = np.eye(len(classes))[:, codes] if len(classes) > 2 else codes[None].astype(float)
+        self._targets, self._weights = np.repeat(own[:, None], len(folds), axis=1), np.zeros((len(folds), len(X)))
+        for weights, (train, _) in zip(self._weights, folds, strict=True):
+            weights[train] = 1.0
+        self._points, self._folds, self._tolerance = _principal(X)[0], folds, tolerance
         self._solved: dict[float, NDArray] = {}
 
     def scores(self, ridge: float) -> list[NDArray]:
         """Return the scores at each fold's held-out points."""
         nearest = min(self._solved, key=lambda other: abs(np.log(other / ridge)), default=None)
         start = None if nearest is None else self._solved[nearest]
-        self._solved[ridge], scores = _solved(self._points, self._targets, self._weights, ridge, start)
-        found = [scores[held, g] for g, (_, held) in enumerate(self._folds)]
-        return found if scores.shape[-1] > 1 else [values[:, 0] for values in found]
+        given = self._points, self._targets, self._weights
+        self._solved[ridge], scores = _solved(*given, ridge, start, self._tolerance)
+        found = [scores[:, g, held].T for g, (_, held) in enumerate(self._folds)]
+        return found if len(scores) > 1 else [values[:, 0] for values in found]
 
 
 def logistic_scores(X: NDArray, targets: NDArray, weights: NDArray, ridge: float) -> NDArray:
@@ -85,7 +92,7 @@ def logistic_scores(X: NDArray, targets: NDArray, weights: NDArray, ridge: float
     -------
     ndarray of shape (n, G, k)
     """
-    return _solved(_principal(X)[0], targets, weights, ridge)[1]
+    return _solved(_principal(X)[0], _points_last(targets), _points_last(weights), ridge)[1].T
 
 
 def logistic_weights(
@@ -93,10 +100,15 @@ def logistic_weights(
 ) -> tuple[NDArray, NDArray]:
     """Return the coefficients (d, G, k) and the intercepts (G, k) behind `logistic_scores`; several intercepts add up to 0."""
     points, basis = _principal(X)
-    W, _ = _solved(points, targets, weights, ridge, tolerance=tolerance)
-    coef = np.einsum("dq,qgk->dgk", basis, W[:-1])
-    intercepts = W[-1] - np.einsum("d,dgk->gk", X.mean(axis=0), coef)
+    W, _ = _solved(points, _points_last(targets), _points_last(weights), ridge, tolerance=tolerance)
+    coef = np.einsum("dq,kgq->dgk", basis, W[..., :-1])
+    intercepts = W[..., -1].T - np.einsum("d,dgk->gk", X.mean(axis=0), coef)
     return coef, intercepts if targets.shape[-1] == 1 else intercepts - intercepts.mean(axis=1, keepdims=True)
+
+
+def _points_last(A: NDArray) -> NDArray:
+    """Return (n, G, k) as (k, G, n): sums over the classes are several times as fast so."""
+    return np.ascontiguousarray(A.T)
 
 
 def _solved(
@@ -107,15 +119,18 @@ def _solved(
     start: NDArray | None = None,
     tolerance: float = TOLERANCE,
 ) -> tuple[NDArray, NDArray]:
-    """Return the weights and the scores by Newton's method, for centred points and a column of ones."""
-    W = np.zeros((points.shape[1], *targets.shape[1:])) if start is None else start
-    ridges = np.full((len(W), 1, 1), ridge)
+    """Return the weights (k, G, q) and the scores (k, G, n) by Newton's method, for centred points and a column of ones.
+
+    The targets are (k, G, n), and the points' weights (G, n).
+    """
+    W = np.zeros((*targets.shape[:2], points.shape[1])) if start is None else start
+    ridges = np.full(points.shape[1], ridge)
     ridges[-1] = FREE * len(points)
     scores, squares = _scores(points, W), points**2
     objective = _objective(scores, targets, weights) + _dots(ridges * W, W) / 2.0
     for _ in range(MOST_STEPS):
         chances = _chances(scores)
-        gradient = _sums(points, weights[..., None] * (chances - targets)) + ridges * W
+        gradient = _sums(points, weights * (chances - targets)) + ridges * W
         if np.abs(gradient).max() <= tolerance * len(points):
             break
         step = _newton_step(points, squares, gradient, chances, weights, ridges)
@@ -142,47 +157,52 @@ def _principal(X: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _scores(points: NDArray, W: NDArray) -> NDArray:
-    return (points @ W.reshape(len(W), -1)).reshape(len(points), *W.shape[1:])
+    return (W.reshape(-1, W.shape[-1]) @ points.T).reshape(*W.shape[:-1], len(points))
 
 
 def _sums(points: NDArray, U: NDArray) -> NDArray:
-    return (points.T @ U.reshape(len(U), -1)).reshape(points.shape[1], *U.shape[1:])
+    return (U.reshape(-1, U.shape[-1]) @ points).reshape(*U.shape[:-1], points.shape[1])
 
 
 def _dots(A: NDArray, B: NDArray) -> NDArray:
-    return np.einsum("igk,igk->g", A, B)
+    return np.einsum("kgq,kgq->g", A, B)
 
 
 def _chances(scores: NDArray) -> NDArray:
     """Return the classes' probabilities."""
-    if scores.shape[-1] == 1:
+    if len(scores) == 1:
         return 1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0)))
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares /= shares.sum(axis=-1, keepdims=True)
+    shares = np.exp(scores - scores.max(axis=0))
+    shares /= shares.sum(axis=0)
     return shares
 
 
 def _objective(scores: NDArray, targets: NDArray, weights: NDArray) -> NDArray:
     """Return each regression's weighted loss, of shape (G,)."""
-    if scores.shape[-1] == 1:
-        losses = np.logaddexp(0.0, scores[..., 0]) - targets[..., 0] * scores[..., 0]
+    if len(scores) == 1:
+        losses = np.logaddexp(0.0, scores[0]) - targets[0] * scores[0]
     else:
-        top = scores.max(axis=-1)
-        losses = top + np.log(np.exp(scores - top[..., None]).sum(axis=-1)) - (targets * scores).sum(axis=-1)
-    return np.einsum("ig,ig->g", weights, losses)
+        top = scores.max(axis=0)
+        losses = top + np.log(np.exp(scores - top).sum(axis=0)) - (targets * scores).sum(axis=0)
+    return np.einsum("gi,gi->g", weights, losses)
 
 
 def _newton_step(
     points: NDArray, squares: NDArray, gradient: NDArray, chances: NDArray, weights: NDArray, ridges: NDArray
 ) -> NDArray:
     """Return minus the Hessian's inverse times the gradient, by preconditioned conjugate gradients in all regressions."""
-    weighted = weights[..., None] * chances
-    scale = 1.0 / (_sums(squares, weighted * (1.0 - chances)) + ridges)
+    weighted = weights * chances
+    diagonal = weighted * (1.0 - chances)
+    scale = 1.0 / (_sums(squares, diagonal) + ridges)
 
     def curved(P: NDArray) -> NDArray:
         Z = _scores(points, P)
-        Z = Z * (1.0 - chances) if Z.shape[-1] == 1 else Z - np.einsum("igk,igk->ig", chances, Z)[..., None]
-        return _sums(points, weighted * Z) + ridges * P
+        if len(Z) == 1:
+            Z *= diagonal
+        else:
+            Z *= weighted
+            Z -= chances * Z.sum(axis=0)
+        return _sums(points, Z) + ridges * P
 
     step, rest = np.zeros_like(gradient), -gradient
     scaled = scale * rest
@@ -193,14 +213,12 @@ def _newton_step(
         curvature = _dots(direction, H)
         # A regression that is solved waits for the others: more steps would only add rounding errors.
         goes_on = (size > enough) & (curvature > 0.0)
-        length = np.where(goes_on, size, 0.0) / np.where(goes_on, curvature, 1.0)
-        step = step + length[:, None] * direction
-        rest = rest - length[:, None] * H
+        length = np.divide(size, curvature, out=np.zeros_like(size), where=goes_on)[:, None]
+        step += length * direction
+        rest -= length * H
         scaled = scale * rest
         before, size = size, _dots(rest, scaled)
         if not (goes_on & (size > enough)).any():
             break
-        direction = (
-            scaled + np.where(goes_on, size / np.maximum(before, np.finfo(float).tiny), 0.0)[:, None] * direction
-        )
+        direction = scaled + np.divide(size, before, out=np.zeros_like(size), where=goes_on)[:, None] * direction
     return step

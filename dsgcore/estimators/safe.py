@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
-from dsgcore.core.logistic import Fold, held_out_scores, logistic_weights
+from dsgcore.core.logistic import ROUGH, Fold, held_out_scores, logistic_weights
 from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
@@ -102,7 +102,9 @@ class Companion:
         near = choice.graph.learned(codes[placed])
         others = (
             TrainingValues(lambda rows: linear_values(machine, np.asarray(X[rows]))),
-            TrainingValues(lambda rows: near.at(np.asarray(X[rows])), placed, choice.graph.at_own_points(near.values)),
+            TrainingValues(
+                lambda rows: near.at(np.asarray(X[rows], dtype=float)), placed, choice.graph.at_own_points(near.values)
+            ),
         )
         parts = choice.preferred.per([spread(values.at(some)) for values in (own, *others)])
         found = cls(machine, near, log_shares(codes[codes != UNLABELED], int(codes.max()) + 1), parts)
@@ -297,8 +299,7 @@ def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray
     problem = task.problem.baseline().bind(y)
     risk = problem.near_quadratic()
     if risk is not None and problem.largest_slope is None:
-        system, linear = risk.equations(shares(problem.rows(y).values(), len(y)), K)
-        return outside @ np.linalg.solve(system + task.plan.lam * np.eye(len(y)), -linear)
+        return outside @ risk.solution(shares(problem.rows(y).values(), len(y)), K, task.plan.lam)
     size = float(np.mean(np.diagonal(K))) or 1.0
     machine = fitted(SVC(C=COST, kernel="precomputed", max_iter=MOST_STEPS), K / size, y)
     return machine.decision_function(outside / size)
@@ -331,7 +332,7 @@ def linear_on(X: NDArray, y: NDArray, *, is_ordered: bool = False) -> Values:
     points = StandardScaler().fit_transform(X)
     if is_ordered:
         return lambda folds: [_ridge_values(points[train], y[train], points[held]) for train, held in folds]
-    return lambda folds: held_out_scores(points, y, folds, ridge=1.0)
+    return lambda folds: held_out_scores(points, y, folds, ridge=1.0, tolerance=ROUGH)
 
 
 def _ridge_values(X: NDArray, y: NDArray, others: NDArray) -> NDArray:
