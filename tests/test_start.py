@@ -10,6 +10,7 @@ from dsgcore.core.parameters import ParameterError
 from dsgcore.kernels import Gaussian, features
 from dsgcore.problems import PROBLEMS
 from dsgcore.solver.plan import Plan
+from dsgcore.solver.problem import SourceQuadratic
 from dsgcore.solver.start import begin, plan_start
 from dsgcore.solver.task import Task
 
@@ -84,6 +85,20 @@ def test_the_weights_of_the_sources_give_the_matrix_of_the_risk(name):
     Q, l = task.problem.quadratic(task.rows, n)
     np.testing.assert_allclose(np.diag(M @ found.spread) - M @ found.between @ M.T, Q, atol=1e-14)
     np.testing.assert_allclose(M @ found.linear, l, atol=1e-14)
+
+
+@each("spread", [(0.5, 2.0, 1.0), (0.5, 0.0, 1.0)])  # by a Cholesky factor, and where one source has no spread
+@each("kernel", ["definite", "indefinite"])
+def test_the_weights_of_the_kernel_solve_the_equations(spread, kernel):
+    rng, source = np.random.default_rng(3), np.arange(40) % 3
+    M = np.eye(3)[source] / np.bincount(source)[source, None]
+    A, B = rng.normal(size=(40, 20)), rng.normal(size=(3, 3))
+    K = A @ A.T if kernel == "definite" else A @ np.diag(np.linspace(-1.0, 3.0, 20)) @ A.T
+    risk = SourceQuadratic(np.array(spread), 0.1 * (B + B.T), rng.normal(size=3))
+    before = K.copy()
+    a, (QK, l) = risk.solution(M, K, 1e-2), risk.equations(M, K)
+    np.testing.assert_allclose(QK @ a + 1e-2 * a, -l, atol=1e-11 * np.abs(a).max())
+    np.testing.assert_array_equal(K, before)
 
 
 @each("cls", (*STARTED, QS3ORAO))

@@ -33,7 +33,7 @@ from dsgcore.solver.task import Task
 FACTORS = (1.0, 3.0, 10.0)
 FOLDS = 4
 # Most labels used to choose the factor. Solving the systems for them takes milliseconds.
-MOST_LABELS = 500
+MOST_LABELS = 300
 # Inverse ridge of the curves for the thresholds, and the farthest threshold, in standard deviations of the score.
 CURVE, FARTHEST = 100.0, 10.0
 
@@ -192,9 +192,8 @@ def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDAr
     rows = bound.rows(y[train])
     risk, usual = bound.near_quadratic(), bound.usual_ridge(rows)
     assert risk is not None
-    system, linear = risk.equations(shares(rows.values(), len(train)), K[np.ix_(train, train)])
-    solutions = (np.linalg.solve(system + factor * usual * np.eye(len(train)), -linear) for factor in FACTORS)
-    return [bound.score(y[held], K[np.ix_(held, train)] @ a) for a in solutions]
+    M, inside, outside = shares(rows.values(), len(train)), K[np.ix_(train, train)], K[np.ix_(held, train)]
+    return [bound.score(y[held], outside @ risk.solution(M, inside, factor * usual)) for factor in FACTORS]
 
 
 def _held_out_thresholds(held: HeldOut, parts: Parts, scores: NDArray) -> NDArray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.parameters import AUTOMATIC, Choice
@@ -83,20 +85,20 @@ def _exact(risk: SourceQuadratic, points: list[NDArray], W: NDArray, lam: float)
     means = np.repeat(np.diag(1.0 / np.maximum(n, 1)), n, axis=0)  # (n, S): M'f are the sources' mean values
     if len(phi) < phi.shape[1]:
         K = (phi @ phi.T).astype(float)
-        return phi.T @ _solution(*risk.equations(means, K), lam).astype(phi.dtype)
+        return phi.T @ _finite(len(phi), lambda: risk.solution(means, K, lam)).astype(phi.dtype)
     weighted, mean = (
         phi * np.sqrt(means @ risk.spread).astype(phi.dtype)[:, None],
         (means.T.astype(phi.dtype) @ phi).astype(float),
     )
     system = (weighted.T @ weighted).astype(float) - mean.T @ risk.between @ mean
-    return _solution(system, mean.T @ risk.linear, lam)
-
-
-def _solution(system: NDArray, linear: NDArray, lam: float) -> NDArray:
-    """Return the solution of (system + lam) a = -linear, or zeros."""
     system[np.diag_indices(len(system))] += lam
+    return _finite(len(system), lambda: solve(system, -mean.T @ risk.linear, assume_a="pos", check_finite=False))
+
+
+def _finite(n: int, solution: Callable[[], NDArray]) -> NDArray:
+    """Return the solution (n,) of some equations, or zeros if they have none, as without a ridge."""
     try:
-        a = np.linalg.solve(system, -linear)
-    except np.linalg.LinAlgError:  # without a ridge
-        return np.zeros(len(system))
-    return a if np.isfinite(a).all() else np.zeros(len(system))
+        a = solution()
+    except np.linalg.LinAlgError:
+        return np.zeros(n)
+    return a if np.isfinite(a).all() else np.zeros(n)

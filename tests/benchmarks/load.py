@@ -186,7 +186,10 @@ def main() -> None:
     for name in (name for name in asked.what if name in LOADS):
         rows += LOADS[name](asked)
         print(*rows, sep="\n", flush=True)
-    show("\n\n".join([table(HEAD, rows)] * bool(rows) + ([visits(asked)] if "visits" in asked.what else [])), asked.markdown)
+    show(
+        "\n\n".join([table(HEAD, rows)] * bool(rows) + ([visits(asked)] if "visits" in asked.what else [])),
+        asked.markdown,
+    )
 
 
 if __name__ == "__main__":
