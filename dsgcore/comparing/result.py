@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dsgcore.comparing.fits import Fit, FitRequest
 from dsgcore.comparing.methods import METHODS, SCORES, Method, Score
-from dsgcore.comparing.verdict import FEWEST_SEEDS, Standing, Verdict, no_verdict, verdict_of
-from dsgcore.core.metrics import resampled_half_width
+from dsgcore.comparing.verdict import Standing, Verdict, no_verdict, verdict_of
+from dsgcore.core.metrics import FEWEST_SEEDS, resampled_half_width
 
 # Gains that differ by less are equal, apart from rounding.
 EQUAL = 1e-9

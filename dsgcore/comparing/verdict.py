@@ -9,14 +9,13 @@ from enum import Enum
 from typing import Any
 
 from dsgcore.comparing.methods import Method, Score
+from dsgcore.core.metrics import FEWEST_SEEDS
 
 # In units of the score. A simpler method that is behind by less is recommended instead of the best one.
 CLOSE = {"points": 0.1, "classes": 0.001}
 # Unlabeled data "do not help" if their gain is surely below this. The choice is clear if no other method may gain more.
 LITTLE = {"points": 0.5, "classes": 0.005}
 
-# With fewer seeds there is no interval, and no verdict.
-FEWEST_SEEDS = 3
 ALONE = "No verdict: fewer than two methods have enough seeds."
 
 

@@ -11,6 +11,8 @@ from scipy.special import ndtri, stdtrit
 CONFIDENCE = 0.95
 # 95 % of a normal distribution lies within so many standard deviations.
 Z = float(ndtri((1 + CONFIDENCE) / 2))
+# With fewer seeds an interval says nothing.
+FEWEST_SEEDS = 3
 # Below this many points, in total or on one side of an AUC, the normal interval is unreliable.
 FEWEST_POINTS, FEWEST_ON_A_SIDE = 30, 10
 

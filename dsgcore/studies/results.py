@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.metrics import mean_half_width
+from dsgcore.core.metrics import FEWEST_SEEDS, mean_half_width
 from dsgcore.studies.carrying_out import Outcome
 from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
-
-# The smallest number of seeds that gives an interval.
-FEWEST_SEEDS = 3
 
 
 @dataclass(frozen=True)
