@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
 TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-4, 30, 40, 0.1
-# Derivative for held-out scores that only give a model its weight.
-ROUGH = 1e-3
 # A step is halved so many times at most.
 MOST_HALVINGS = 20
 # Directions in which the points vary by a smaller share of the largest variance are left out.
@@ -26,9 +24,7 @@ FREE = 1e-9
 Fold = tuple[NDArray, NDArray]
 
 
-def held_out_scores(
-    X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float, tolerance: float = TOLERANCE
-) -> list[NDArray]:
+def held_out_scores(X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float) -> list[NDArray]:
     """Return the scores at each fold's held-out points, by a logistic regression on its training points.
 
     Parameters
@@ -40,35 +36,32 @@ def held_out_scores(
         Rows.
     ridge : float, > 0
         As in `logistic_scores`. scikit-learn's C is its inverse.
-    tolerance : float
-        Largest mean derivative at the end.
 
     Returns
     -------
     list of ndarray of shape (n_held,) or (n_held, K)
         For two classes the second one's score.
     """
-    return FoldRegressions(X, y, folds, tolerance).scores(ridge)
+    return FoldRegressions(X, y, folds).scores(ridge)
 
 
 class FoldRegressions:
     """The regressions of `held_out_scores`, for one ridge after the other: each begins at the solution for the nearest one."""
 
-    def __init__(self, X: NDArray, y: NDArray, folds: Sequence[Fold], tolerance: float = TOLERANCE) -> None:
+    def __init__(self, X: NDArray, y: NDArray, folds: Sequence[Fold]) -> None:
         classes, codes = np.unique(y, return_inverse=True)
         own = np.eye(len(classes))[:, codes] if len(classes) > 2 else codes[None].astype(float)
         self._targets, self._weights = np.repeat(own[:, None], len(folds), axis=1), np.zeros((len(folds), len(X)))
         for weights, (train, _) in zip(self._weights, folds, strict=True):
             weights[train] = 1.0
-        self._points, self._folds, self._tolerance = _principal(X)[0], folds, tolerance
+        self._points, self._folds = _principal(X)[0], folds
         self._solved: dict[float, NDArray] = {}
 
     def scores(self, ridge: float) -> list[NDArray]:
         """Return the scores at each fold's held-out points."""
         nearest = min(self._solved, key=lambda other: abs(np.log(other / ridge)), default=None)
         start = None if nearest is None else self._solved[nearest]
-        given = self._points, self._targets, self._weights
-        self._solved[ridge], scores = _solved(*given, ridge, start, self._tolerance)
+        self._solved[ridge], scores = _solved(self._points, self._targets, self._weights, ridge, start)
         found = [scores[:, g, held].T for g, (_, held) in enumerate(self._folds)]
         return found if len(scores) > 1 else [values[:, 0] for values in found]
 

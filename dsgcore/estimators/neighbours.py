@@ -20,7 +20,7 @@ N_NEIGHBORS, TRUST = 7, 0.8
 # A graph has at most so many labeled points, and so many others.
 MOST_POINTS = 2000
 # Accuracy of the masses, and the mass that each point has without labels near it. A step halves the error.
-TOLERANCE, STEPS = 1e-9, 31
+TOLERANCE, STEPS = 1e-6, 21
 # Up to so many coordinates a tree finds neighbours in less time than a comparison of all points.
 COORDINATES_OF_TREE = 5
 

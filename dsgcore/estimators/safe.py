@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
-from dsgcore.core.logistic import ROUGH, Fold, held_out_scores, logistic_weights
+from dsgcore.core.logistic import Fold, held_out_scores, logistic_weights
 from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
@@ -332,7 +332,7 @@ def linear_on(X: NDArray, y: NDArray, *, is_ordered: bool = False) -> Values:
     points = StandardScaler().fit_transform(X)
     if is_ordered:
         return lambda folds: [_ridge_values(points[train], y[train], points[held]) for train, held in folds]
-    return lambda folds: held_out_scores(points, y, folds, ridge=1.0, tolerance=ROUGH)
+    return lambda folds: held_out_scores(points, y, folds, ridge=1.0)
 
 
 def _ridge_values(X: NDArray, y: NDArray, others: NDArray) -> NDArray:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.logistic import ROUGH, Fold, held_out_scores, logistic_weights
+from dsgcore.core.logistic import Fold, held_out_scores, logistic_weights
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.multiclass.task import MultiClassTask
 
@@ -35,7 +35,7 @@ def exact_values(task: MultiClassTask, rows: NDArray, y: NDArray) -> Callable[[S
     phi, p = task.X[rows], task.problem
     if p.features == "linear" and p.loss == "logistic":
         points = _whitened(task, phi)
-        return lambda folds: held_out_scores(points, y, folds, ridge=1.0, tolerance=ROUGH)
+        return lambda folds: held_out_scores(points, y, folds, ridge=1.0)
     return _squared(phi @ phi.T, y, 2.0 * len(task.y) * p.lam)
 
 
