@@ -105,7 +105,7 @@ def test_the_values_at_training_points_are_those_of_the_averaged_model(n_iter):
 
 
 def test_the_stages_of_a_fit_follow_each_other():
-    assert list(stages(0, 1000)) == [(0, 50), (50, 150), (150, 450), (450, 1000)]
+    assert list(stages(0, 1000)) == [(0, 50), (50, 200), (200, 800), (800, 1000)]
     assert list(stages(77, 90)) == [(77, 90)]
     assert list(stages(30, 60)) == [(30, 50), (50, 60)]
     assert list(stages(5, 5)) == []

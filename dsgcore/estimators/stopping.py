@@ -26,7 +26,7 @@ from dsgcore.solver.task import Task
 ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
 # Each stage of a fit ends after so many times as many iterations as the one before. The points of later stages get their
 # values only when the fit gets there.
-STAGES_GROW = 3
+STAGES_GROW = 4
 # In longer fits, sums of values at many points would need too much memory.
 MOST_ITERATIONS_SUMMED = 20_000
 
