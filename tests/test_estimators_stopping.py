@@ -1,6 +1,7 @@
 """When a fit ends: by need, and with one warning where it would have needed more."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -105,7 +106,13 @@ def test_the_values_at_training_points_are_those_of_the_averaged_model(n_iter):
 
 
 def test_the_stages_of_a_fit_follow_each_other():
-    assert list(stages(0, 1000)) == [(0, 50), (50, 200), (200, 800), (800, 1000)]
-    assert list(stages(77, 90)) == [(77, 90)]
-    assert list(stages(30, 60)) == [(30, 50), (50, 60)]
-    assert list(stages(5, 5)) == []
+    def of(n, start, n_iter):
+        sources = {"positive": [], "negative": [], "unlabeled": []}
+        task = SimpleNamespace(X=np.zeros((n, 1)), batch_size=64, rows=sources, plan=SimpleNamespace(n_iter=n_iter))
+        return list(stages(task, start))
+
+    assert of(4000, 0, 1000) == [(0, 50), (50, 200), (200, 800), (800, 1000)]
+    assert of(4000, 77, 90) == [(77, 90)]
+    assert of(4000, 30, 60) == [(30, 50), (50, 60)]
+    assert of(4000, 5, 5) == []
+    assert of(100_000, 70, 220) == [(70, 100), (100, 150), (150, 200), (200, 220)]

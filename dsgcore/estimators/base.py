@@ -313,7 +313,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     ) -> Iterator[bool]:
         """Make the iterations after `start` that `model` does not have; yield after each True if it has converged."""
         whole = ((start, task.plan.n_iter),)
-        for first, last in whole if training is not None or check.rule.tol is None else stages(start, task.plan.n_iter):
+        for first, last in whole if training is not None or check.rule.tol is None else stages(task, start):
             if last <= len(model):
                 continue
             points = where.training(task, model, first, last) if training is None else training

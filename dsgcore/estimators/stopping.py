@@ -24,9 +24,10 @@ from dsgcore.solver.task import Task
 # Iterations between two checks of the averaged model (even, because half of it must begin a tail), and points for a
 # check.
 ITERATIONS_BETWEEN_LOOKS, POINTS = 50, 256
-# Each stage of a fit ends after so many times as many iterations as the one before. The points of later stages get their
-# values only when the fit gets there.
-STAGES_GROW = 4
+# The points of a later stage of a fit get their values only when the fit gets there. Each stage ends after so many times
+# as many iterations as the one before, because it visits mostly the same points. Where there are so many times as many
+# rows as visits between two checks, it visits others, and each stage is as short as a check allows.
+STAGES_GROW, ROWS_PER_VISIT = 4, 2
 # In longer fits, sums of values at many points would need too much memory.
 MOST_ITERATIONS_SUMMED = 20_000
 
@@ -80,14 +81,15 @@ class Stopping(Checked):
     verbose: int = integer(0, low=0)
 
 
-def stages(start: int, stop: int) -> Iterator[tuple[int, int]]:
+def stages(task: Task, start: int) -> Iterator[tuple[int, int]]:
     """Return the first and the last iteration of each stage of a fit that may end early, the first ones not included."""
-    end = ITERATIONS_BETWEEN_LOOKS
+    n_visits, stop = ITERATIONS_BETWEEN_LOOKS * task.batch_size * len(task.rows), task.plan.n_iter
+    is_sparse, end = len(task.X) > ROWS_PER_VISIT * n_visits, ITERATIONS_BETWEEN_LOOKS
     while start < stop:
         if end > start:
             yield start, min(end, stop)
             start = end
-        end *= STAGES_GROW
+        end = end + ITERATIONS_BETWEEN_LOOKS if is_sparse else end * STAGES_GROW
 
 
 class StoppingCheck:
