@@ -10,7 +10,7 @@ from dsgcore.core.parameters import ParameterError
 from dsgcore.kernels import Gaussian, features
 from dsgcore.problems import PROBLEMS
 from dsgcore.solver.plan import Plan
-from dsgcore.solver.problem import SourceQuadratic
+from dsgcore.solver.problem import SourceQuadratic, symmetric_solution
 from dsgcore.solver.start import begin, plan_start
 from dsgcore.solver.task import Task
 
@@ -99,6 +99,13 @@ def test_the_weights_of_the_kernel_solve_the_equations(spread, kernel):
     a, (QK, l) = risk.solution(M, K, 1e-2), risk.equations(M, K)
     np.testing.assert_allclose(QK @ a + 1e-2 * a, -l, atol=1e-11 * np.abs(a).max())
     np.testing.assert_array_equal(K, before)
+
+
+def test_symmetric_equations_are_solved_where_they_are_not_positive_definite_too():
+    A, right = np.random.default_rng(4).normal(size=(30, 30)), np.arange(30.0)
+    for signs in (np.ones(30), np.where(np.arange(30) < 3, -1.0, 1.0)):
+        system = (A * signs) @ A.T
+        np.testing.assert_allclose(system @ symmetric_solution(system, right), right, atol=1e-8)
 
 
 @each("cls", (*STARTED, QS3ORAO))

@@ -47,7 +47,7 @@ class SourceQuadratic:
         """Return the a with (Q K + lam) a = -l, for M (n, S) from `shares` and a kernel matrix K (n, n).
 
         f = K a minimises the risk plus lam a'K a / 2. If every point has a spread, the equations are divided by it. Then
-        they are K + lam / spread, which a Cholesky factor solves in half of the time, less a matrix of rank S.
+        they are symmetric but for a matrix of rank S, and take half of the time.
 
         Raises
         ------
@@ -56,20 +56,24 @@ class SourceQuadratic:
         """
         spread = M @ self.spread
         if (spread > 0.0).all():
-            parts, system = M / spread[:, None], K.copy()
+            system = K.copy()
             system[np.diag_indices(len(K))] += lam / spread
-            try:
-                # The transposed matrix is the same one, in LAPACK's order: it is not copied.
-                factor = cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
-            except np.linalg.LinAlgError:  # not positive definite, for its rounding errors
-                pass
-            else:
-                solved = cho_solve(factor, parts, check_finite=False)
-                means = M.T @ (K @ solved)
-                v = np.linalg.solve(np.eye(len(self.spread)) - means @ self.between, -means @ self.linear)
-                return solved @ (self.between @ v - self.linear)
+            solved = symmetric_solution(system, M / spread[:, None])
+            means = M.T @ (K @ solved)
+            v = np.linalg.solve(np.eye(len(self.spread)) - means @ self.between, -means @ self.linear)
+            return solved @ (self.between @ v - self.linear)
         system, linear = self.equations(M, K)
         return np.linalg.solve(system + lam * np.eye(len(K)), -linear)
+
+
+def symmetric_solution(system: NDArray, right: NDArray) -> NDArray:
+    """Return the solution of symmetric equations (n, n), by a Cholesky factor if they are positive definite."""
+    try:
+        # The transposed matrix is the same one, in LAPACK's order.
+        factor = cho_factor(system.T, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:  # rounding errors, or a ridge that is too small
+        return np.linalg.solve(system, right)
+    return np.asarray(cho_solve(factor, right, check_finite=False))
 
 
 def shares(rows: Iterable[NDArray], n: int) -> NDArray:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.parameters import AUTOMATIC, Choice
@@ -15,7 +14,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.kernels import features
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Change
-from dsgcore.solver.problem import SourceQuadratic
+from dsgcore.solver.problem import SourceQuadratic, symmetric_solution
 from dsgcore.solver.task import Task
 
 EXACT = "exact"
@@ -92,7 +91,7 @@ def _exact(risk: SourceQuadratic, points: list[NDArray], W: NDArray, lam: float)
     )
     system = (weighted.T @ weighted).astype(float) - mean.T @ risk.between @ mean
     system[np.diag_indices(len(system))] += lam
-    return _finite(len(system), lambda: solve(system, -mean.T @ risk.linear, assume_a="pos", check_finite=False))
+    return _finite(len(system), lambda: symmetric_solution(system, -mean.T @ risk.linear))
 
 
 def _finite(n: int, solution: Callable[[], NDArray]) -> NDArray:
