@@ -8,6 +8,8 @@ from small_specs import changed, finished
 from dsgcore import Run, Spec, load_model
 from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.experiments import LiveRun, StopReason, theory_of
+from dsgcore.multiclass.features import FixedFeatures
+from dsgcore.multiclass.graph_cache import ScoredPoints
 
 
 def small(**changes):
@@ -201,3 +203,14 @@ def test_the_exact_twin_has_the_intercept_too():
     run.advance()
     np.testing.assert_allclose(run.engine.twin.values(), run.test_values[:256], atol=1e-10)
     assert "error_mean" in run.history.names
+
+
+def test_scores_of_the_same_weights_are_computed_once_and_others_anew():
+    points = ScoredPoints(np.random.default_rng(0).normal(size=(9, 3)), FixedFeatures("linear", 1.0, 1, 0))
+    W, other = np.ones((3, 2)), np.ones((3, 2))
+    first = points.scores(W)
+    assert points.scores(W) is first
+    assert points.scores(other) is not first
+    np.testing.assert_array_equal(points.scores(2.0 * W), 2.0 * first)
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 0.0
