@@ -9,8 +9,8 @@ from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.core.parameters import ParameterError
 from dsgcore.kernels import Gaussian, features
 from dsgcore.problems import PROBLEMS
+from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic, symmetric_solution
 from dsgcore.solver.plan import Plan
-from dsgcore.solver.problem import SourceQuadratic, symmetric_solution
 from dsgcore.solver.start import begin, plan_start
 from dsgcore.solver.task import Task
 
@@ -27,12 +27,10 @@ def task_of(name, n=40, **parameters):
     return Task(problem, Gaussian(0.5), X, problem.rows(y), plan, 64, 0, np.dtype(float))
 
 
-def squared(task, f):
-    """Return the risk; the squares of the labeled points' margins in place of an SVM's losses."""
-    if task.problem.name != "s3vm":
-        return sum(task.problem.risk_terms(f).values())
-    weight, y = task.problem._weights(), {"positive": 1.0, "negative": -1.0}
-    return sum(weight[s] * np.mean(0.5 * (1.0 - y[s] * f[s]) ** 2) for s in y)
+def risk_of_start(task, f):
+    """Return the risk; that of an S3VM's labeled points alone."""
+    terms = task.problem.risk_terms(f)
+    return sum(value for source, value in terms.items() if task.problem.name != "s3vm" or source != "unlabeled")
 
 
 @each("n", [40, 136])
@@ -50,7 +48,7 @@ def test_the_first_iteration_minimises_the_objective_on_its_features(name, n):
 
     def objective(alpha):
         f = {source: phi[rows] @ alpha for source, rows in task.rows.items()}
-        return squared(task, f) + 0.5 * task.plan.lam * alpha @ alpha
+        return risk_of_start(task, f) + 0.5 * task.plan.lam * alpha @ alpha
 
     rng = np.random.default_rng(1)
     for size in (1e-3, 1e-1):
@@ -80,7 +78,7 @@ def test_the_weights_of_the_sources_give_the_matrix_of_the_risk(name):
     task = task_of(
         name, **({"correction": "identity", "prior": 0.7} if name == "similar_unlabeled" else {"gamma": 0.3})
     )
-    n, found = len(task.X), task.problem.near_quadratic()
+    n, found = len(task.X), task.problem.near_risk()
     M = np.stack([np.bincount(rows, minlength=n) / len(rows) for rows in task.rows.values()], axis=1)
     Q, l = task.problem.quadratic(task.rows, n)
     np.testing.assert_allclose(np.diag(M @ found.spread) - M @ found.between @ M.T, Q, atol=1e-14)
@@ -106,6 +104,34 @@ def test_symmetric_equations_are_solved_where_they_are_not_positive_definite_too
     for signs in (np.ones(30), np.where(np.arange(30) < 3, -1.0, 1.0)):
         system = (A * signs) @ A.T
         np.testing.assert_allclose(system @ symmetric_solution(system, right), right, atol=1e-8)
+
+
+@each("kind", ["separable", "overlapping", "nothing in common", "indefinite"])
+def test_a_support_vector_machine_has_no_gap_to_its_dual(kind):
+    rng, y = np.random.default_rng(5), np.array([1.0, 1.0, 0.0, -1.0, -1.0, 1.0, 0.0, -1.0] * 8)
+    X = rng.normal(size=(64, 3)) + {"separable": 4.0, "overlapping": 0.3}.get(kind, 0.0) * y[:, None]
+    K = {"nothing in common": np.zeros((64, 64)), "indefinite": X @ np.diag([1.0, 0.5, -1.0]) @ X.T}.get(kind, X @ X.T)
+    number = {source: np.count_nonzero(y == sign) for source, sign in enumerate((1.0, -1.0, 0.0))}
+    M = np.stack([(y == sign) / number[source] for source, sign in enumerate((1.0, -1.0, 0.0))], axis=1)
+    risk = SourceHinge(np.array([3.0, 2.0, 0.0]), np.array([1.0, -1.0, 0.0]))
+    lam, cost = 0.1, M @ np.array([3.0, 2.0, 0.0])
+    a = risk.solution(M, K, lam)
+    assert (y * a >= 0).all()
+    assert (np.abs(a) <= cost / lam + 1e-12).all()
+    assert not a[y == 0].any()
+    if kind == "indefinite":  # no minimum, but an end
+        return
+    objective = cost @ np.maximum(0.0, 1.0 - y * (K @ a)) + lam * a @ K @ a / 2
+    dual = lam * (np.abs(a).sum() - a @ K @ a / 2)
+    assert objective - dual == pytest.approx(0.0, abs=2e-3 * cost.sum())
+    np.testing.assert_array_equal(risk.is_counted, [True, True, False])
+
+
+def test_a_support_vector_machine_without_a_ridge_has_finite_weights():
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    risk = SourceHinge(np.array([1.0, 1.0]), np.array([1.0, -1.0]))
+    a = risk.solution(np.stack([y / 2, (1 - y) / 2], axis=1), X @ X.T, 0.0)
+    np.testing.assert_allclose(X @ X.T @ a, X[:, 0], atol=2e-3)  # the hard margin's
 
 
 @each("cls", (*STARTED, QS3ORAO))

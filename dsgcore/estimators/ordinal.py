@@ -24,7 +24,8 @@ from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.problem import UNLABELED, shares
+from dsgcore.solver.near_risks import shares
+from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.start import AUTOMATIC_START
 from dsgcore.solver.task import Task
 
@@ -190,7 +191,7 @@ def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDAr
     """Return each factor's score on the held-out points, from exact solutions on the others: (QK + lam) a = -l."""
     bound = problem.bind(y[train])
     rows = bound.rows(y[train])
-    risk, usual = bound.near_quadratic(), bound.usual_ridge(rows)
+    risk, usual = bound.near_risk(), bound.usual_ridge(rows)
     assert risk is not None
     M, inside, outside = shares(rows.values(), len(train)), K[np.ix_(train, train)], K[np.ix_(held, train)]
     return [bound.score(y[held], outside @ risk.solution(M, inside, factor * usual)) for factor in FACTORS]

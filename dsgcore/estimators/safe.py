@@ -11,12 +11,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core._threads import single_threaded_blas
@@ -30,7 +28,8 @@ from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows, labeled
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.problem import UNLABELED, shares
+from dsgcore.solver.near_risks import shares
+from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import Task
 
 SAFE = Flag("safe", True)
@@ -39,8 +38,6 @@ MOST_OF_CHOICE, MOST_LABELS = 600, 5000
 FOLDS = 5
 # Smallest share of a model's weight, and smallest variance of a score: few labels are easily all right.
 LEAST, LEAST_VARIANCE = 0.05, 0.01
-# The SVM that stands for a method with a hinge loss.
-COST, MOST_STEPS = 5.0, 20_000
 # Largest mean derivative of the final linear model.
 EXACT = 1e-9
 # Values at each fold's held-out rows, of models that learn from its training rows: (n_held,) or (n_held, K).
@@ -193,10 +190,17 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
             K = task.kernel.matrix(X, X)
 
             def own(folds: Sequence[Fold]) -> list[NDArray]:
-                return [_own_values(task, K[np.ix_(t, t)], y[t], K[np.ix_(held, t)]) for t, held in folds]
+                return [K[np.ix_(held, t)] @ self._alone(K[np.ix_(t, t)], y[t], task.plan.lam) for t, held in folds]
 
             models = own, linear_on(X, y, is_ordered=self.is_ordered), graph.on(np.searchsorted(placed, rows), y)
             return held_out(y, models, graph, is_ranking=self.is_ranking)
+
+    def _alone(self, K: NDArray, y: NDArray, lam: float) -> NDArray:
+        """Return the a (n,) with which K a are the values of the method's exact minimiser on labels y (n,) alone."""
+        problem = self._problem(y).baseline().bind(y)
+        risk = problem.near_risk()
+        assert risk is not None  # as each safe method's problem has one
+        return risk.solution(shares(problem.rows(y).values(), len(y)), K, lam)
 
     @property
     def _own_part(self) -> float:
@@ -290,21 +294,6 @@ def held_out(y: NDArray, models: Sequence[Values], graph: Graph, *, is_ranking: 
     return HeldOut(y, values, graph, is_ranking) if np.isfinite(values[0]).all() else nothing
 
 
-def _own_values(task: Task, K: NDArray, y: NDArray, outside: NDArray) -> NDArray:
-    """Return the values at other points of the method's exact minimiser on the labels alone.
-
-    `K` (n, n) is the kernel matrix of the labeled points, and `outside` (m, n) that of the other points with
-    them. A hinge loss has no closed form, so an SVM with scikit-learn's solver replaces it.
-    """
-    problem = task.problem.baseline().bind(y)
-    risk = problem.near_quadratic()
-    if risk is not None and problem.largest_slope is None:
-        return outside @ risk.solution(shares(problem.rows(y).values(), len(y)), K, task.plan.lam)
-    size = float(np.mean(np.diagonal(K))) or 1.0
-    machine = fitted(SVC(C=COST, kernel="precomputed", max_iter=MOST_STEPS), K / size, y)
-    return machine.decision_function(outside / size)
-
-
 def _predicted(scores: NDArray) -> NDArray:
     return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
@@ -345,13 +334,6 @@ def _ridge_values(X: NDArray, y: NDArray, others: NDArray) -> NDArray:
 def linear_values(machine: Any, X: NDArray) -> NDArray:
     """Return the values of a fitted linear model at points (n, d), of shape (n,) or (n, K)."""
     return machine.predict(X) if is_regressor(machine) else machine.decision_function(X)
-
-
-def fitted(machine: Any, X: NDArray, y: NDArray) -> Any:
-    """Fit a model, and return it. A rough solution suffices."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return machine.fit(X, y)
 
 
 def spread(values: NDArray) -> float:

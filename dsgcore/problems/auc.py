@@ -13,7 +13,8 @@ from dsgcore.core import metrics
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import choice, flag, real
-from dsgcore.solver.problem import Problem, SourceQuadratic, Values, bound, two_class_rows
+from dsgcore.solver.near_risks import SourceQuadratic
+from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
 
 # The three pair terms of the risk: source that should score higher, source that should score lower.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
@@ -168,7 +169,7 @@ class SemiSupervisedAUC(Problem):
             Q += 2.0 * weight * (np.diag(m) - np.outer(m, m))
         return Q, l
 
-    def near_quadratic(self) -> SourceQuadratic:
+    def near_risk(self) -> SourceQuadratic:
         """Return the risk, from the pairs' and the spread's weights."""
         place = {source: s for s, source in enumerate(self.sources)}
         spread, between, linear = np.zeros(3), np.zeros((3, 3)), np.zeros(3)

@@ -13,17 +13,8 @@ from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import Real, choice, field_of
 from dsgcore.problems.thresholds import check_classes, mean_auc
-from dsgcore.solver.problem import (
-    UNLABELED,
-    Problem,
-    ProblemError,
-    SourceQuadratic,
-    Values,
-    bound,
-    rows_where,
-    shares,
-    unlabeled_rows,
-)
+from dsgcore.solver.near_risks import SourceQuadratic, shares
+from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, bound, rows_where, unlabeled_rows
 
 
 @dataclass(frozen=True)
@@ -206,7 +197,7 @@ class SemiSupervisedOrdinal(Problem):
         Q = 2.0 * (np.diag(M @ both.sum(axis=1)) - M @ both @ M.T)
         return Q, 2.0 * M @ (W.sum(axis=0) - W.sum(axis=1))
 
-    def near_quadratic(self) -> SourceQuadratic:
+    def near_risk(self) -> SourceQuadratic:
         """Return the risk, from the weights of the sources' pairs."""
         both, constant, degree = self._linear_parts
         return SourceQuadratic(2.0 * degree, 2.0 * both, 2.0 * constant)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean
 from dsgcore.core.parameters import choice, derived, flag, real
-from dsgcore.solver.problem import Problem, SourceQuadratic, Values, bound, two_class_rows
+from dsgcore.solver.near_risks import SourceHinge
+from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
 
 
 @dataclass(frozen=True)
@@ -174,11 +175,10 @@ class SemiSupervisedSVM(Problem):
         }
         return {source: weight[source] * float(mean(loss)) for source, loss in losses.items()}
 
-    def near_quadratic(self) -> SourceQuadratic:
-        """Return the risk with (1 - y f)^2 / 2 in place of the labeled points' hinge losses, and no unlabeled points."""
+    def near_risk(self) -> SourceHinge:
+        """Return the risk of the labeled points alone, without the shift."""
         weight = self._weights()
-        C = np.array([weight["positive"], weight["negative"], 0.0])
-        return SourceQuadratic(C, np.zeros((3, 3)), np.array([-1.0, 1.0, 0.0]) * C)
+        return SourceHinge(np.array([weight["positive"], weight["negative"], 0.0]), np.array([1.0, -1.0, 0.0]))
 
     def baseline(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""

@@ -13,7 +13,8 @@ from scipy.special import expit
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean
 from dsgcore.core.parameters import ParameterError, choice, real
-from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, SourceQuadratic, Values, rows_where
+from dsgcore.solver.near_risks import SourceQuadratic
+from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, rows_where
 
 SIMILAR = "similar"
 # The risk divides by 2 prior - 1. At this distance from one half, noise is amplified five hundred times.
@@ -216,7 +217,7 @@ class SimilarUnlabeled(Problem):
         linear = scale * (0.5 * mean["unlabeled"] - self.similar_prior * mean[SIMILAR])
         return np.diag(0.5 * mean["unlabeled"]), linear
 
-    def near_quadratic(self) -> SourceQuadratic | None:
+    def near_risk(self) -> SourceQuadratic | None:
         """Return the risk; None if `quadratic` returns None."""
         if self.loss != "squared" or self.correction != "identity":
             return None

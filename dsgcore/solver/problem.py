@@ -2,83 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked
+from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic
 
 UNLABELED = -1
 # Number of rows examined together when their numbers are made.
 ROWS_AT_ONCE = 2**20
 Values = Mapping[str, NDArray]
 Fact = TypeVar("Fact")
-
-
-@dataclass(frozen=True, eq=False)
-class SourceQuadratic:
-    """Quadratic risk in which the points of a source count alike.
-
-    With v_s the values at the points of source s, it is
-    sum_s spread_s mean(v_s^2) / 2 - sum_st between_st mean(v_s) mean(v_t) / 2 + sum_s linear_s mean(v_s) + constant.
-
-    Attributes
-    ----------
-    spread, linear : ndarray of shape (S,)
-        In the order of `Problem.sources`; no spread is negative.
-    between : ndarray of shape (S, S)
-        Symmetric.
-    """
-
-    spread: NDArray
-    between: NDArray
-    linear: NDArray
-
-    def equations(self, M: NDArray, K: NDArray) -> tuple[NDArray, NDArray]:
-        """Return Q K and l for the risk f'Qf / 2 + l'f at n points, with M (n, S) from `shares` and any K (n, k)."""
-        return (M @ self.spread)[:, None] * K - M @ (self.between @ (M.T @ K)), M @ self.linear
-
-    def solution(self, M: NDArray, K: NDArray, lam: float) -> NDArray:
-        """Return the a with (Q K + lam) a = -l, for M (n, S) from `shares` and a kernel matrix K (n, n).
-
-        f = K a minimises the risk plus lam a'K a / 2. If every point has a spread, the equations are divided by it. Then
-        they are symmetric but for a matrix of rank S, and take half of the time.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            If the equations have no solution.
-        """
-        spread = M @ self.spread
-        if (spread > 0.0).all():
-            system = K.copy()
-            system[np.diag_indices(len(K))] += lam / spread
-            solved = symmetric_solution(system, M / spread[:, None])
-            means = M.T @ (K @ solved)
-            v = np.linalg.solve(np.eye(len(self.spread)) - means @ self.between, -means @ self.linear)
-            return solved @ (self.between @ v - self.linear)
-        system, linear = self.equations(M, K)
-        return np.linalg.solve(system + lam * np.eye(len(K)), -linear)
-
-
-def symmetric_solution(system: NDArray, right: NDArray) -> NDArray:
-    """Return the solution of symmetric equations (n, n), by a Cholesky factor if they are positive definite."""
-    try:
-        # The transposed matrix is the same one, in LAPACK's order.
-        factor = cho_factor(system.T, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:  # rounding errors, or a ridge that is too small
-        return np.linalg.solve(system, right)
-    return np.asarray(cho_solve(factor, right, check_finite=False))
-
-
-def shares(rows: Iterable[NDArray], n: int) -> NDArray:
-    """Return each point's share (n, S) in the mean over every source, from the sources' rows."""
-    return np.stack([np.bincount(own, minlength=n) / len(own) for own in rows], axis=1)
 
 
 class ProblemError(DSGError):
@@ -221,8 +159,8 @@ class Problem(Setting, Protocol):
         """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None if it is not quadratic."""
         return None
 
-    def near_quadratic(self) -> SourceQuadratic | None:
-        """Return the risk, or a quadratic risk near it with which a run can begin; None if there is none."""
+    def near_risk(self) -> SourceQuadratic | SourceHinge | None:
+        """Return the risk, or one near it, whose minimiser is known and can begin a run; None if there is none."""
         return None
 
 

@@ -13,8 +13,8 @@ from dsgcore.core.parameters import AUTOMATIC, Choice
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.kernels import features
 from dsgcore.solver.model import Expansion
+from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic, symmetric_solution
 from dsgcore.solver.plan import Change
-from dsgcore.solver.problem import SourceQuadratic, symmetric_solution
 from dsgcore.solver.task import Task
 
 EXACT = "exact"
@@ -39,11 +39,11 @@ UNLABELED_POINTS = 256
 def plan_start(task: Task, start: str | None, times: int) -> bool:
     """Give the first iteration so many times the features, for `begin`; return False if the run starts at 0.
 
-    It does if `start` is None, if neither the risk nor one near it is quadratic, or if the features are not cosines.
+    It does if `start` is None, if no risk near the problem's has a known minimiser, or if the features are not cosines.
     """
     if start is None or task.kernel.feature_map is not features:
         return False
-    if task.problem.near_quadratic() is None:
+    if task.problem.near_risk() is None:
         return False
     m = task.plan.n_features
     more = max(m, times * min(m, FEATURES))
@@ -53,7 +53,7 @@ def plan_start(task: Task, start: str | None, times: int) -> bool:
 
 def begin(task: Task, model: Expansion) -> None:
     """Append the first iteration to an empty model: the minimiser for some points, in the space of its features."""
-    step, risk = task.plan.at(1), task.problem.near_quadratic()
+    step, risk = task.plan.at(1), task.problem.near_risk()
     assert risk is not None
     W = model.frequencies(1, step.n_features)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
@@ -61,12 +61,11 @@ def begin(task: Task, model: Expansion) -> None:
         model.append(features.block_of(alpha.astype(task.dtype)), step.decay)
 
 
-def _points(task: Task, risk: SourceQuadratic) -> list[NDArray]:
+def _points(task: Task, risk: SourceQuadratic | SourceHinge) -> list[NDArray]:
     """Return points of each source that the first iterations visit; none of a source that does not count."""
     batches = [task.batch(t) for t in range(1, ITERATIONS + 1)]
-    counts = (risk.spread != 0.0) | (risk.linear != 0.0) | risk.between.any(axis=1)
     points = []
-    for source, is_counted in zip(task.rows, counts, strict=True):
+    for source, is_counted in zip(task.rows, risk.is_counted, strict=True):
         visited = np.unique(np.concatenate([batch[source] for batch in batches]))
         most = UNLABELED_POINTS if source == "unlabeled" else POINTS // len(task.rows)
         rows = visited[evenly_spread(len(visited), most if is_counted else 0)]
@@ -74,15 +73,16 @@ def _points(task: Task, risk: SourceQuadratic) -> list[NDArray]:
     return points
 
 
-def _exact(risk: SourceQuadratic, points: list[NDArray], W: NDArray, lam: float) -> NDArray:
+def _exact(risk: SourceQuadratic | SourceHinge, points: list[NDArray], W: NDArray, lam: float) -> NDArray:
     """Return the features' coefficients (2m,) that minimise the objective; zeros if the equations have no solution.
 
-    The equations are for the coefficients, or for the points' weights in them if there are fewer points.
+    The equations are for the coefficients, or for the points' weights in them if there are fewer points. A support
+    vector machine always has the points' weights.
     """
     n = np.array([len(X) for X in points])
     phi = features.explicit(np.concatenate(points), W)
     means = np.repeat(np.diag(1.0 / np.maximum(n, 1)), n, axis=0)  # (n, S): M'f are the sources' mean values
-    if len(phi) < phi.shape[1]:
+    if isinstance(risk, SourceHinge) or len(phi) < phi.shape[1]:
         K = (phi @ phi.T).astype(float)
         return phi.T @ _finite(len(phi), lambda: risk.solution(means, K, lam)).astype(phi.dtype)
     weighted, mean = (
