@@ -76,7 +76,6 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
     is_ranking: ClassVar[bool] = True
-    start_features: ClassVar[int] = 16
 
     start: str | None = like(AUTOMATIC_START)
     gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)

@@ -52,16 +52,7 @@ from dsgcore.solver.loop import solve
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
-from dsgcore.solver.start import (
-    EXACT,
-    FEATURES,
-    FEATURES_PER_LABEL,
-    ITERATIONS,
-    OF_AUTOMATIC_START,
-    START,
-    begin,
-    plan_start,
-)
+from dsgcore.solver.start import EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, START, begin, plan_start
 from dsgcore.solver.task import Task
 
 
@@ -113,8 +104,6 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
     is_ordered: ClassVar[bool] = False
-    # Features of an exact start, as a multiple of those of an iteration.
-    start_features: ClassVar[int] = 8
     automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance()
 
     lam: float | str = like(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
@@ -266,7 +255,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
 
         Returns the model, and a check that knows its values at some rows.
         """
-        has_start = model is None and plan_start(task, self._checked_start(task.rows), self.start_features)
+        has_start = model is None and plan_start(task, self._checked_start(task.rows))
         where, s = where_made().of(task), self._checked()
         learned = where.begun(task) if model is None else model
         if has_start and not len(learned):
@@ -299,7 +288,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         defaults = {f.name: f.default for f in fields(self) if f.name in OF_AUTOMATIC_START}
         n_labeled = sum(len(own) for source, own in rows.items() if source != "unlabeled")
         is_default = all(getattr(self, name) == value for name, value in defaults.items())
-        is_few = FEATURES_PER_LABEL * n_labeled <= self.start_features * FEATURES
+        is_few = n_labeled <= MOST_LABELS
         return EXACT if is_default and is_few else None
 
     def _looks(

@@ -105,7 +105,6 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     is_binary: ClassVar[bool] = False
     is_ranking: ClassVar[bool] = True
-    start_features: ClassVar[int] = 16
 
     start: str | None = like(AUTOMATIC_START)
     gamma: float | Sequence[float] = like(SemiSupervisedOrdinal, "gamma", default=0.9)

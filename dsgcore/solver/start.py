@@ -23,12 +23,12 @@ START = Choice("start", None, options=(EXACT,), optional=True).called(
 )
 # 'auto' is the exact solution if these parameters have their default values. With a small ridge and a narrow kernel, the
 # exact solution on a few features is far from the kernel's, and a run would not forget it.
-# The same holds for about as many labels as the start has features, of which each label asks for two.
-FEATURES_PER_LABEL = 2
+# The same holds for more than half as many labels as the start usually has features.
+MOST_LABELS = 512
 OF_AUTOMATIC_START = ("kernel", "sigma", "lam", "C")
 AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
-# The first iteration has some times as many features as another one, or as one of so many.
-FEATURES = 64
+# The first iteration has so many times as many features as another one, or as one of so many.
+TIMES, FEATURES = 16, 64
 # Most points of all sources together. They are points that so many first iterations visit, so a run on files reads no
 # others.
 POINTS, ITERATIONS = 1536, 12
@@ -36,8 +36,8 @@ POINTS, ITERATIONS = 1536, 12
 UNLABELED_POINTS = 256
 
 
-def plan_start(task: Task, start: str | None, times: int) -> bool:
-    """Give the first iteration so many times the features, for `begin`; return False if the run starts at 0.
+def plan_start(task: Task, start: str | None) -> bool:
+    """Give the first iteration more features than the others, for `begin`; return False if the run starts at 0.
 
     It does if `start` is None, if no risk near the problem's has a known minimiser, or if the features are not cosines.
     """
@@ -46,7 +46,7 @@ def plan_start(task: Task, start: str | None, times: int) -> bool:
     if task.problem.near_risk() is None:
         return False
     m = task.plan.n_features
-    more = max(m, times * min(m, FEATURES))
+    more = max(m, TIMES * min(m, FEATURES))
     task.plan.changes += [Change(1, "n_features", more), Change(2, "n_features", m)]
     return True
 
