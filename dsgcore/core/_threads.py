@@ -82,7 +82,7 @@ def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
 
     Inside another piece's work there are no other workers: the result is one piece.
     """
-    if _is_inside():
+    if evaluations < 2 * MIN_EVALUATIONS_PER_WORKER or _is_inside():
         return [slice(0, n)][: n > 0]
     n_tiles = -(-n // tile)
     most = 1 if _workers.count == 1 else PIECES_PER_WORKER * _workers.count

@@ -116,8 +116,12 @@ def block_of_cosines(X: NDArray, c: NDArray, m: int, step: float, fill: Sums, ev
 
     for_each_piece(work, pieces(len(starts), 1, evaluations))
     # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
-    C, S = sums.sum(axis=0) * X.dtype.type(-step / m)
-    return np.stack([np.hypot(C, S), np.arctan2(S, C) * X.dtype.type(0.5 / np.pi)])
+    C, S = (sums[0] if len(sums) == 1 else sums.sum(axis=0)) * X.dtype.type(-step / m)
+    block = np.empty((2, m), dtype=X.dtype)
+    np.hypot(C, S, out=block[0])
+    np.arctan2(S, C, out=block[1])
+    block[1] *= X.dtype.type(0.5 / np.pi)
+    return block
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:

@@ -162,7 +162,7 @@ class AllPoints(Carried):
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
-        return self.X[np.concatenate(list(batch.values()))]
+        return self.X.take(np.concatenate(list(batch.values())), axis=0)
 
 
 class VisitedPoints(OwnValues):
@@ -201,7 +201,7 @@ class VisitedPoints(OwnValues):
 
     def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
         """Return the batch points, source after source."""
-        return self.carried.X[self._places(t)]
+        return self.carried.X.take(self._places(t), axis=0)
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block at the points that are still to be visited."""

@@ -33,7 +33,7 @@ TIMES, FEATURES = 16, 64
 # others.
 POINTS, ITERATIONS = 1536, 12
 # Most unlabeled ones: the start needs their mean and their spread.
-UNLABELED_POINTS = 256
+UNLABELED_POINTS = 128
 
 
 def plan_start(task: Task, start: str | None) -> bool:
