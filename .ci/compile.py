@@ -1,5 +1,8 @@
 """All loops compiled for the tests, before two of their processes would compile each of them twice."""
 
+import numpy as np
+
+from dsgcore import PS3VT, TSGS3VM
 from dsgcore.experiments import Run, Spec
 from dsgcore.kernels.features import warm_up
 
@@ -10,3 +13,7 @@ for name in ("gaussian", "orthogonal_gaussian"):
         run = Run(Spec.from_dict({"setting": "auc", "kernel": {"name": name}, "solver": solver}))
         run.advance()
         run.exact_values(run.split.X_test)
+
+X, y = np.random.default_rng(0).normal(size=(60, 2)), np.resize([0, 1, 2, -1], 60)
+PS3VT(n_iter=2, tol=None).fit(X, y)  # the loops of held-out labels
+TSGS3VM(n_iter=2, tol=None).fit(X[y < 2], y[y < 2])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from dsgcore.core.logistic import held_out_scores, logistic_scores
+from dsgcore.solver import logistic
+from dsgcore.solver.logistic import held_out_scores, logistic_scores
 
 
 def points(n, d, k, seed=0):
@@ -59,3 +60,20 @@ def test_points_that_a_plane_separates_and_equal_points_give_finite_scores():
     assert ((separated > 0) == y).all()
     (equal,) = held_out_scores(np.ones((20, 2)), y, [(np.arange(15), np.arange(15, 20))], 1.0)
     np.testing.assert_allclose(equal, np.log(5 / 10), atol=1e-3)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_newton_step_solves_the_equations_of_the_second_derivatives(monkeypatch, k):
+    monkeypatch.setattr(logistic, "INNER", 1e-9)
+    monkeypatch.setattr(logistic, "MOST_INNER", 500)
+    rng = np.random.default_rng(2)
+    X, ridges, weights = rng.normal(size=(40, 4)), np.array([0.5, 0.5, 2.0, 1e-3]), rng.uniform(size=(2, 40))
+    chances = rng.dirichlet(np.ones(k + 1), size=(2, 40)).transpose(2, 0, 1)[:k]
+    chances /= 1.0 if k == 1 else chances.sum(axis=0)
+    gradient = rng.normal(size=(k, 2, 4))
+    step = logistic._newton_step(X, X**2, gradient, np.ascontiguousarray(chances), weights, ridges)
+    for g in range(2):
+        p = chances[:, g]
+        blocks = [[(p[a] * (a == b) - p[a] * p[b]) * weights[g] for b in range(k)] for a in range(k)]
+        H = np.block([[X.T @ (w[:, None] * X) for w in row] for row in blocks]) + np.diag(np.tile(ridges, k))
+        np.testing.assert_allclose(step[:, g].ravel(), np.linalg.solve(H, -gradient[:, g].ravel()), rtol=1e-5)

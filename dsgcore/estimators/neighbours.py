@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from dsgcore.core.logistic import Fold
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.solver.logistic import Fold
 from dsgcore.solver.problem import UNLABELED
 
 # Neighbours of a point, and the share of a point's mass that it passes on to them.

@@ -11,7 +11,6 @@ from sklearn.model_selection import StratifiedKFold
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import estimator
-from dsgcore.core.logistic import logistic_scores
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.classes import OrderedClassifier
@@ -23,6 +22,7 @@ from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
+from dsgcore.solver.logistic import logistic_scores
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.near_risks import shares
 from dsgcore.solver.problem import UNLABELED

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
-from dsgcore.core.logistic import Fold, held_out_scores, logistic_weights
 from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
@@ -27,6 +26,7 @@ from dsgcore.estimators.likelihood import likeliest_weights, log_shares
 from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows, labeled_rows
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
 from dsgcore.problems.thresholds import mean_auc
+from dsgcore.solver.logistic import Fold, held_out_scores, logistic_weights
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.near_risks import shares
 from dsgcore.solver.problem import UNLABELED

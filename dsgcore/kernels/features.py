@@ -185,7 +185,7 @@ def explicit(X: NDArray, W: NDArray) -> NDArray:
 
 
 def warm_up_steps() -> dict[str, Callable[[], object]]:
-    """Return functions that compile every loop or load it from the cache, by the loop's purpose; each can be called again."""
+    """Return functions that compile each loop of a stochastic run or load it from the cache, by its purpose; repeatable."""
     X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
     W, out = np.ones((2, 2), dtype=np.float32), np.zeros(2, dtype=np.float32)
     block, one = np.ones((2, 2), dtype=np.float32), np.float32(1)
@@ -206,7 +206,7 @@ def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDA
 
 @cache
 def warm_up() -> bool:
-    """Compile or load every loop, once in this process; returns True."""
+    """Compile or load each loop of a stochastic run, once in this process; returns True."""
     for step in warm_up_steps().values():
         step()
     return True

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from dsgcore.core.logistic import Fold, FoldRegressions
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.solver.logistic import Fold, FoldRegressions
 
 # Candidate factors of the usual ridge, about the square root of ten apart.
 FACTORS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)

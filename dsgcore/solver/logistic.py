@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.kernels import _loops_logistic
+
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
 TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-4, 30, 40, 0.1
 # A step is halved so many times at most.
@@ -185,33 +187,15 @@ def _newton_step(
 ) -> NDArray:
     """Return minus the Hessian's inverse times the gradient, by preconditioned conjugate gradients in all regressions."""
     weighted = weights * chances
-    diagonal = weighted * (1.0 - chances)
-    scale = 1.0 / (_sums(squares, diagonal) + ridges)
-
-    def curved(P: NDArray) -> NDArray:
-        Z = _scores(points, P)
-        if len(Z) == 1:
-            Z *= diagonal
-        else:
-            Z *= weighted
-            Z -= chances * Z.sum(axis=0)
-        return _sums(points, Z) + ridges * P
-
-    step, rest = np.zeros_like(gradient), -gradient
-    scaled = scale * rest
-    direction, size = scaled, _dots(rest, scaled)
+    scale = 1.0 / (_sums(squares, weighted * (1.0 - chances)) + ridges)
+    step, rest, of_classes = np.zeros_like(gradient), -gradient, (len(chances), -1)
+    direction = scale * rest
+    size, scratch = _dots(rest, direction), np.empty(weights.size)
     enough = INNER**2 * size
+    flat = chances.reshape(of_classes), weighted.reshape(of_classes)
     for _ in range(MOST_INNER):
-        H = curved(direction)
-        curvature = _dots(direction, H)
-        # A regression that is solved waits for the others: more steps would only add rounding errors.
-        goes_on = (size > enough) & (curvature > 0.0)
-        length = np.divide(size, curvature, out=np.zeros_like(size), where=goes_on)[:, None]
-        step += length * direction
-        rest -= length * H
-        scaled = scale * rest
-        before, size = size, _dots(rest, scaled)
-        if not (goes_on & (size > enough)).any():
+        Z = _scores(points, direction)
+        _loops_logistic.curve(Z.reshape(of_classes), *flat, scratch)
+        if not _loops_logistic.go_on(step, rest, direction, _sums(points, Z), scale, ridges, size, enough):
             break
-        direction = scaled + np.divide(size, before, out=np.zeros_like(size), where=goes_on)[:, None] * direction
     return step

@@ -1,0 +1,54 @@
+"""Conjugate gradients for logistic regressions that share their points: all but the products with the points."""
+
+from dsgcore.kernels._compiling import compiled
+
+
+@compiled()
+def curve(Z, chances, weighted, total):
+    """Replace values Z (k, m) by the second derivatives of the losses times Z: for one column, or a softmax of several.
+
+    `chances` (k, m) are the probabilities, and `weighted` (k, m) these times the points' weights; `total` (m,) is scratch.
+    """
+    if Z.shape[0] == 1:
+        for i in range(Z.shape[1]):
+            Z[0, i] *= weighted[0, i] * (1.0 - chances[0, i])
+        return
+    for i in range(Z.shape[1]):
+        total[i] = 0.0
+    for k in range(Z.shape[0]):
+        for i in range(Z.shape[1]):
+            Z[k, i] *= weighted[k, i]
+            total[i] += Z[k, i]
+    for k in range(Z.shape[0]):
+        for i in range(Z.shape[1]):
+            Z[k, i] -= chances[k, i] * total[i]
+
+
+@compiled()
+def go_on(step, rest, direction, H, scale, ridges, size, enough):
+    """Move each regression's step along its direction, and find the next one; return False if all are accurate enough.
+
+    Arrays are (k, G, q), `ridges` (q,). `H` are the losses' second derivatives times the direction. `size` (G,) is the
+    residual's square, measured with `scale`; a regression for which it is `enough` waits for the others.
+    """
+    is_open = False
+    for g in range(step.shape[1]):
+        curvature = 0.0
+        for k in range(step.shape[0]):
+            for j in range(step.shape[2]):
+                H[k, g, j] += ridges[j] * direction[k, g, j]
+                curvature += direction[k, g, j] * H[k, g, j]
+        if not (size[g] > enough[g] and curvature > 0.0):
+            continue
+        length, after = size[g] / curvature, 0.0
+        for k in range(step.shape[0]):
+            for j in range(step.shape[2]):
+                step[k, g, j] += length * direction[k, g, j]
+                rest[k, g, j] -= length * H[k, g, j]
+                after += scale[k, g, j] * rest[k, g, j] ** 2
+        for k in range(step.shape[0]):
+            for j in range(step.shape[2]):
+                direction[k, g, j] = scale[k, g, j] * rest[k, g, j] + after / size[g] * direction[k, g, j]
+        size[g] = after
+        is_open = is_open or after > enough[g]
+    return is_open
