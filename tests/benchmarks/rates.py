@@ -27,6 +27,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +51,7 @@ PARTS = ("f_to_optimum", "f_to_h", "h_to_optimum")
 RESAMPLES = 500
 
 
-@dataclass(frozen=True, eq=False)
-class Case:
+class Case(NamedTuple):
     """A problem on its 400 points, and the steps it is solved with."""
 
     name: str
@@ -73,7 +73,7 @@ class Case:
 
     def with_plan(self, **changes: float) -> Case:
         """Return the case with other steps."""
-        return replace(self, plan=replace(self.plan, **changes))
+        return self._replace(plan=replace(self.plan, **changes))
 
 
 def clusters(n_classes: int, distance: float, n_labeled: int) -> tuple[NDArray, NDArray]:

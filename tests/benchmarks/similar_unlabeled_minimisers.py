@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ ROWS_AT_ONCE = 1000
 N_CENTRES = 600
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(NamedTuple):
     """Members of similar pairs, two after two, unlabeled points, and test points with their classes in {0, 1}."""
 
     similar: NDArray
