@@ -85,9 +85,7 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
     # Signs decide: values near 0 must be more accurate than for a ranking.
-    automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance(
-        started=0.02
-    )  # signs decide: values near 0 must be more accurate
+    automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance(started=0.02)
 
     start: str | None = like(AUTOMATIC_START)
     C: float = like(SemiSupervisedSVM, "C", default=5.0)
