@@ -70,8 +70,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     average
         Iterate averaging. 'tail' gives the mean of the second half of the iterates, None the last iterate.
     start
-        Start of the run. None is 0, as in the papers. 'exact' gives the first iteration more features,
-        and the exact solution on them for some hundred points. All later iterations are the papers', but a fit needs fewer.
+        Start of the run. None is 0, as in the papers. 'exact' gives the first iteration more features, and the exact
+        solution on them for some hundred points (TSGS3VM: labeled ones alone). All later iterations are the papers', but a
+        fit needs fewer.
         'auto' (not for TSGSU) is 'exact' for at most 512 labels, if `kernel`, `sigma`, `lam` and `C` have their
         default values. The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
     tol
