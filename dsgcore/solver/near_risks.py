@@ -87,7 +87,7 @@ class SourceHinge:
         return self.weight != 0.0
 
     def solution(self, M: NDArray, K: NDArray, lam: float) -> NDArray:
-        """Return the a (n,) with which f = K a minimises the risk plus lam a'K a / 2, up to `MARGIN_ERROR`.
+        """Return the a (n,) with which f = K a minimises the risk plus lam a'K a / 2, up to `MARGIN_ERROR` or `MOST_STEPS`.
 
         The arguments are as in `SourceQuadratic.solution`. Each point belongs to one source that counts, or to none.
         """
