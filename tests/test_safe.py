@@ -318,3 +318,10 @@ def test_a_class_with_one_of_many_labels_is_learned(cls):
     X[7], y[7] = 6.0, 1
     model = cls(random_state=0).fit(X, y)
     assert model.decision_function(X)[7] > np.median(model.decision_function(X))
+
+
+def test_a_kernel_so_narrow_that_labels_say_nothing_of_others_gets_no_weight():
+    X, _, few = linear()
+    narrow, usual = (TSGS3VM(sigma=sigma, n_iter=50, random_state=0).fit(X, few) for sigma in (100.0, "scale"))
+    assert narrow.companion_.parts.own == 0.0
+    assert usual.companion_.parts.own > 0.0

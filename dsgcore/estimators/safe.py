@@ -28,7 +28,7 @@ from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.logistic import Fold, held_out_scores, logistic_weights
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.near_risks import shares
+from dsgcore.solver.near_risks import MARGIN_ERROR, shares
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import Task
 
@@ -190,7 +190,9 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
             K = task.kernel.matrix(X, X)
 
             def own(folds: Sequence[Fold]) -> list[NDArray]:
-                return [K[np.ix_(held, t)] @ self._alone(K[np.ix_(t, t)], y[t], task.plan.lam) for t, held in folds]
+                found = [K[np.ix_(held, t)] @ self._alone(K[np.ix_(t, t)], y[t], task.plan.lam) for t, held in folds]
+                # Signs of smaller values are errors of the solution, and of the features even more.
+                return found if self.is_ranking else [np.where(np.abs(f) > MARGIN_ERROR, f, 0.0) for f in found]
 
             models = own, linear_on(X, y, is_ordered=self.is_ordered), graph.on(np.searchsorted(placed, rows), y)
             return held_out(y, models, graph, is_ranking=self.is_ranking)
