@@ -191,7 +191,7 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
 
             def own(folds: Sequence[Fold]) -> list[NDArray]:
                 found = [K[np.ix_(held, t)] @ self._alone(K[np.ix_(t, t)], y[t], task.plan.lam) for t, held in folds]
-                # Signs of smaller values are errors of the solution, and of the features even more.
+                # The signs of smaller values are unsure: the solution has such errors, and random features larger ones.
                 return found if self.is_ranking else [np.where(np.abs(f) > MARGIN_ERROR, f, 0.0) for f in found]
 
             models = own, linear_on(X, y, is_ordered=self.is_ordered), graph.on(np.searchsorted(placed, rows), y)

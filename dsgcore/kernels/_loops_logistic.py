@@ -4,10 +4,10 @@ from dsgcore.kernels._compiling import compiled
 
 
 @compiled()
-def curve(Z, chances, weighted, total):
-    """Replace values Z (k, m) by the second derivatives of the losses times Z: for one column, or a softmax of several.
+def multiply_by_curvature(Z, chances, weighted, total):
+    """Multiply values Z (k, m) by the second derivatives of the losses: logistic for k = 1, else multinomial.
 
-    `chances` (k, m) are the probabilities, and `weighted` (k, m) these times the points' weights; `total` (m,) is scratch.
+    `chances` (k, m) are the probabilities, and `weighted` (k, m) these times the points' weights. `total` (m,) is scratch.
     """
     if Z.shape[0] == 1:
         for i in range(Z.shape[1]):
@@ -25,11 +25,12 @@ def curve(Z, chances, weighted, total):
 
 
 @compiled()
-def go_on(step, rest, direction, H, scale, ridges, size, enough):
-    """Move each regression's step along its direction, and find the next one; return False if all are accurate enough.
+def move_and_turn(step, rest, direction, H, scale, ridges, size, enough):
+    """Move each of G regressions' steps along its direction, and find its next direction. Return False if none needs it.
 
-    Arrays are (k, G, q), `ridges` (q,). `H` are the losses' second derivatives times the direction. `size` (G,) is the
-    residual's square, measured with `scale`; a regression for which it is `enough` waits for the others.
+    `step`, `rest` (the residual), `direction` and `scale` (the preconditioner) are (k, G, q), `ridges` (q,). `H` is the
+    losses' second derivative times the direction. `size` (G,) is the residual's squared norm, measured with `scale`. A
+    regression whose `size` is at most `enough` waits for the others: more steps would only add rounding errors.
     """
     is_open = False
     for g in range(step.shape[1]):

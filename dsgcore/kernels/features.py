@@ -185,7 +185,7 @@ def explicit(X: NDArray, W: NDArray) -> NDArray:
 
 
 def warm_up_steps() -> dict[str, Callable[[], object]]:
-    """Return functions that compile each loop of a stochastic run or load it from the cache, by its purpose; repeatable."""
+    """Return functions by purpose: each compiles a loop of a stochastic run, or loads it from the cache. All are repeatable."""
     X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
     W, out = np.ones((2, 2), dtype=np.float32), np.zeros(2, dtype=np.float32)
     block, one = np.ones((2, 2), dtype=np.float32), np.float32(1)

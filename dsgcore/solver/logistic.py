@@ -195,7 +195,7 @@ def _newton_step(
     flat = chances.reshape(of_classes), weighted.reshape(of_classes)
     for _ in range(MOST_INNER):
         Z = _scores(points, direction)
-        _loops_logistic.curve(Z.reshape(of_classes), *flat, scratch)
-        if not _loops_logistic.go_on(step, rest, direction, _sums(points, Z), scale, ridges, size, enough):
+        _loops_logistic.multiply_by_curvature(Z.reshape(of_classes), *flat, scratch)
+        if not _loops_logistic.move_and_turn(step, rest, direction, _sums(points, Z), scale, ridges, size, enough):
             break
     return step

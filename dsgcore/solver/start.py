@@ -23,7 +23,7 @@ START = Choice("start", None, options=(EXACT,), optional=True).called(
 )
 # 'auto' is the exact solution if these parameters have their default values. With a small ridge and a narrow kernel, the
 # exact solution on a few features is far from the kernel's, and a run would not forget it.
-# The same holds for more than half as many labels as the start usually has features.
+# The same holds for more labels than this, half of the features that the start usually has.
 MOST_LABELS = 512
 OF_AUTOMATIC_START = ("kernel", "sigma", "lam", "C")
 AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
@@ -76,8 +76,8 @@ def _points(task: Task, risk: SourceQuadratic | SourceHinge) -> list[NDArray]:
 def _exact(risk: SourceQuadratic | SourceHinge, points: list[NDArray], W: NDArray, lam: float) -> NDArray:
     """Return the features' coefficients (2m,) that minimise the objective; zeros if the equations have no solution.
 
-    The equations are for the coefficients, or for the points' weights in them if there are fewer points. A support
-    vector machine always has the points' weights.
+    The unknowns are the coefficients or, if there are fewer points, one number for each point. For a support vector
+    machine they always belong to the points.
     """
     n = np.array([len(X) for X in points])
     phi = features.explicit(np.concatenate(points), W)
