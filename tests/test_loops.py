@@ -93,6 +93,37 @@ def test_accumulate_equals_numpy(dtype, shape):
     assert_close(sines, c64 @ np.sin(turns), tolerance(X, W, c))
 
 
+@pytest.mark.compiled
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@each("dtype", DTYPES)
+@each("shape", SHAPES + LARGE_SHAPES)
+def test_both_ways_to_sum_equal_numpy_on_every_processor(dtype, shape):
+    X, W, amplitude, phase = case(dtype, *shape)
+    c, tile = draw(dtype, len(X), seed=3), _loops.scratch(dtype)
+    turns = 2 * np.pi * np.matmul(*wide(X, W))
+    sums, (cosines, sines) = np.zeros((2, len(X)), dtype), np.full((2, 2, shape[2]), np.nan, dtype)
+    _loops.add_cosines_of_tiles(X, W, amplitude, phase, sums[0], tile)
+    _loops.add_cosines_of_blocks(X, W, amplitude, phase, sums[1])
+    _loops.sum_waves_of_tiles(X, c, W, cosines[0], sines[0], tile)
+    _loops.sum_waves_of_blocks(X, c, W, cosines[1], sines[1])
+    for way in range(2):
+        assert_close(sums[way], naive_waves(X, W, amplitude, phase).sum(1), tolerance(X, W, amplitude, phase))
+        assert_close(cosines[way], c.astype(float) @ np.cos(turns), tolerance(X, W, c))
+        assert_close(sines[way], c.astype(float) @ np.sin(turns), tolerance(X, W, c))
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@each("dtype", DTYPES)
+@each("d", [1, 18, 784])
+def test_blocks_give_a_point_the_same_bits_in_any_place(dtype, d):
+    X, W, amplitude, phase = case(dtype, 101, d, 200)
+    whole, elsewhere, places = np.zeros(101, dtype), np.zeros(40, dtype), np.random.default_rng(0).permutation(101)[:40]
+    _loops.add_cosines_of_blocks(X, W, amplitude, phase, whole)
+    _loops.add_cosines_of_blocks(X[places], W, amplitude, phase, elsewhere)
+    assert np.array_equal(elsewhere, whole[places])
+
+
 @each("dtype", DTYPES)
 @each("shape", GAUSSIAN_SHAPES)
 @each("offset", [0, 100])

@@ -12,7 +12,9 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_features
 
 from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels._loops_blocks import add_cosines_of_blocks, sum_waves_of_blocks
 from dsgcore.kernels._loops_polynomials import FLAGS, cosine, exp2, rescale
+from dsgcore.kernels._loops_vectors import IS_USED as IN_BLOCKS
 
 TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile fits in the second-level cache
 _MAX_COLUMNS = 512
@@ -191,13 +193,9 @@ def _sum_exp2(distance, weight, scale):
     return total
 
 
-@compiled(fastmath=FLAGS)
-def evaluate(X, W, amplitude, phase, decay, out, tile):
-    """Set out[i] to decay * out[i] + sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])).
-
-    X (n, d), W (d, m) in turns per unit, amplitude (m,), phase (m,) in turns, out (n,), tile from `scratch`.
-    """
-    rescale(out, decay)
+@compiled(fastmath=FLAGS, forceinline=True)
+def add_cosines_of_tiles(X, W, amplitude, phase, out, tile):
+    """Add sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])) to out[i]."""
     d, m = W.shape
     rows, step = _tile(d)
     wide = _MAX_COLUMNS // step * step
@@ -212,6 +210,19 @@ def evaluate(X, W, amplitude, phase, decay, out, tile):
                 b = min(a + step, right)
                 Z = _product(X[top : top + rows], _part(panels, d, a - left, b - left), tile)
                 add_cosines(Z, amplitude[a:b], phase[a:b], out[top : top + rows])
+
+
+@compiled(fastmath=FLAGS)
+def evaluate(X, W, amplitude, phase, decay, out, tile):
+    """Set out[i] to decay * out[i] + sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])).
+
+    X (n, d), W (d, m) in turns per unit, amplitude (m,), phase (m,) in turns, out (n,), tile from `scratch`.
+    """
+    rescale(out, decay)
+    if IN_BLOCKS:
+        add_cosines_of_blocks(X, W, amplitude, phase, out)
+    else:
+        add_cosines_of_tiles(X, W, amplitude, phase, out, tile)
 
 
 @compiled(fastmath=FLAGS)
@@ -231,12 +242,9 @@ def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
                 squares[top + i] += square
 
 
-@compiled(fastmath=FLAGS)
-def accumulate(X, c, W, cosines, sines, tile):
-    """Set cosines[j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin.
-
-    X (B, d), c (B,), W (d, m) in turns per unit, cosines (m,), sines (m,), tile from `scratch`.
-    """
+@compiled(fastmath=FLAGS, forceinline=True)
+def sum_waves_of_tiles(X, c, W, cosines, sines, tile):
+    """Set cosines[j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin."""
     cosines[:] = 0
     sines[:] = 0
     rows, step = _tile(W.shape[0])
@@ -246,6 +254,18 @@ def accumulate(X, c, W, cosines, sines, tile):
             Z = _product(X[top : top + rows], panel, tile)
             for b in range(len(Z)):
                 _add_waves(Z[b], c[top + b], cosines[left : left + step], sines[left : left + step])
+
+
+@compiled(fastmath=FLAGS)
+def accumulate(X, c, W, cosines, sines, tile):
+    """Set cosines[j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin.
+
+    X (B, d), c (B,), W (d, m) in turns per unit, cosines (m,), sines (m,), tile from `scratch`.
+    """
+    if IN_BLOCKS:
+        sum_waves_of_blocks(X, c, W, cosines, sines)
+    else:
+        sum_waves_of_tiles(X, c, W, cosines, sines, tile)
 
 
 @compiled(fastmath=FLAGS)

@@ -11,7 +11,7 @@ from dsgcore.kernels._compiling import compiled
 FLAGS = {"reassoc", "contract", "nsz"}
 
 # sin(2 pi x) on |x| <= 1/4 is x p(x^2), highest power first (Remez; largest error 5.9e-7 and 9.0e-17).
-_SINE = (
+SINE = (
     -0.690935882397582736,
     3.81699742832540929,
     -15.0944716166320077,
@@ -21,7 +21,7 @@ _SINE = (
     -41.3417022403950826,
     6.28318530717958039,
 )
-_SINE_SINGLE = (-70.993433272077121, 81.3407688876642748, -41.3371423711001088, 6.2831640443024714)
+SINE_SINGLE = (-70.993433272077121, 81.3407688876642748, -41.3371423711001088, 6.2831640443024714)
 # 2^x on |x| <= 1/2, highest power first (Remez; largest error 7.6e-8 and 2.1e-16).
 _EXP2 = (
     7.07580345973874683e-9,
@@ -44,17 +44,17 @@ _EXP2_SINGLE = (
     0.693147225408746334,
     1.00000007548957048,
 )
-_SINE_SINGLE = tuple(np.float32(c) for c in _SINE_SINGLE)
+SINE_SINGLE = tuple(np.float32(c) for c in SINE_SINGLE)
 _EXP2_SINGLE = tuple(np.float32(c) for c in _EXP2_SINGLE)
 
 
 def _sine_coefficients(x):
-    return _SINE_SINGLE if x.dtype == np.float32 else _SINE
+    return SINE_SINGLE if x.dtype == np.float32 else SINE
 
 
 @overload(_sine_coefficients)
 def _compiled_sine_coefficients(x):
-    return (lambda x: _SINE_SINGLE) if x == types.float32 else (lambda x: _SINE)
+    return (lambda x: SINE_SINGLE) if x == types.float32 else (lambda x: SINE)
 
 
 def _exp2_coefficients(x):

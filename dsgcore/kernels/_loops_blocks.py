@@ -1,0 +1,185 @@
+"""Sums of cosine features for blocks of six points, whose products with two vectors of features stay in registers.
+
+The twelve vectors of products leave four of 16 registers for the factors. OpenBLAS computes products in the same way, but
+it copies both matrices first, and it writes the products to memory. A point's value does not depend on its block.
+"""
+
+import numpy as np
+
+from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels._loops_vectors import (
+    FLAGS_IN_ORDER,
+    VECTOR_BYTES,
+    cosines,
+    everywhere,
+    lanes_for,
+    load,
+    store,
+    sum_of,
+    waves,
+)
+
+_POINTS = 6
+# Blocks that share panels while these are in the second-level cache, of which the panels get so many bytes.
+_TILE_BLOCKS, _CACHE_BYTES = 16, 3 * 2**17
+_MOST_COLUMNS = 512  # of the panels that are copied at once
+
+
+@compiled(forceinline=True)
+def _panels(W, left, right):
+    """Return W[:, left:right] in panels of two vectors of columns, each contiguous; the last one is filled up with 0."""
+    d, m, lanes = W.shape[0], right - left, lanes_for(W)
+    columns = 2 * lanes
+    whole = m // columns
+    panels = np.empty((-(-m // columns), d * columns), W.dtype)
+    for k in range(d):
+        for p in range(whole):
+            start = left + p * columns
+            store(load(W[k], start), panels[p], k * columns)
+            store(load(W[k], start + lanes), panels[p], k * columns + lanes)
+        for j in range((len(panels) - whole) * columns):
+            panels[whole, k * columns + j] = W[k, left + whole * columns + j] if whole * columns + j < m else 0
+    return panels
+
+
+@compiled(forceinline=True)
+def _filled_up(values, left, right, columns, sign):
+    """Return sign * values[left:right] in rows of so many columns; the last row is filled up with 0."""
+    rows = np.zeros((-(-(right - left) // columns), columns), values.dtype)
+    for j in range(right - left):
+        rows[j // columns, j % columns] = sign * values[left + j]
+    return rows
+
+
+@compiled(forceinline=True)
+def _last_six(X):
+    """Return the points after the last whole block, filled up with points at 0."""
+    n, d = X.shape
+    points = np.zeros((_POINTS, d), X.dtype)
+    whole = n // _POINTS * _POINTS
+    for i in range(n - whole):
+        for k in range(d):
+            points[i, k] = X[whole + i, k]
+    return points
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _products(X, panel, a, b):
+    """Return a + X @ v and b + X @ w for points (6, d), six vectors each; v and w are the panel's columns."""
+    a0 = a1 = a2 = a3 = a4 = a5 = a
+    b0 = b1 = b2 = b3 = b4 = b5 = b
+    lanes = lanes_for(panel)
+    x0, x1, x2, x3, x4, x5 = X[0], X[1], X[2], X[3], X[4], X[5]
+    for k in range(X.shape[1]):
+        v, w = load(panel, 2 * k * lanes), load(panel, (2 * k + 1) * lanes)
+        x = everywhere(x0[k])
+        a0, b0 = a0 + x * v, b0 + x * w
+        x = everywhere(x1[k])
+        a1, b1 = a1 + x * v, b1 + x * w
+        x = everywhere(x2[k])
+        a2, b2 = a2 + x * v, b2 + x * w
+        x = everywhere(x3[k])
+        a3, b3 = a3 + x * v, b3 + x * w
+        x = everywhere(x4[k])
+        a4, b4 = a4 + x * v, b4 + x * w
+        x = everywhere(x5[k])
+        a5, b5 = a5 + x * v, b5 + x * w
+    return (a0, a1, a2, a3, a4, a5), (b0, b1, b2, b3, b4, b5)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _with_cosines(sums, turns, size, quarter):
+    """Return the six sums with the cosines of these turns, times `size`, added."""
+    s0, s1, s2, s3, s4, s5 = sums
+    t0, t1, t2, t3, t4, t5 = turns
+    s0, s1, s2 = s0 + size * cosines(t0, quarter), s1 + size * cosines(t1, quarter), s2 + size * cosines(t2, quarter)
+    s3, s4, s5 = s3 + size * cosines(t3, quarter), s4 + size * cosines(t4, quarter), s5 + size * cosines(t5, quarter)
+    return s0, s1, s2, s3, s4, s5
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def add_cosines_of_blocks(X, W, amplitude, phase, out):
+    """Add sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])) to out[i]."""
+    n, d, m, one = X.shape[0], X.shape[1], len(amplitude), X.dtype.type(1)
+    lanes = lanes_for(X)
+    columns = 2 * lanes
+    at_once = max(_CACHE_BYTES // (2 * VECTOR_BYTES * d), 1)
+    last_points = _last_six(X)
+    quarter, zero = everywhere(X.dtype.type(0.25)), everywhere(X.dtype.type(0))
+    for left in range(0, m, _MOST_COLUMNS):
+        right = min(left + _MOST_COLUMNS, m)
+        panels = _panels(W, left, right)
+        sizes = _filled_up(amplitude, left, right, columns, one)
+        starts = _filled_up(phase, left, right, columns, -one)
+        for tile in range(0, n, _TILE_BLOCKS * _POINTS):
+            blocks = min(-(-(n - tile) // _POINTS), _TILE_BLOCKS)
+            for first in range(0, len(panels), at_once):
+                last = min(first + at_once, len(panels))
+                for block in range(blocks):
+                    top = tile + _POINTS * block
+                    points = X[top : top + _POINTS] if top + _POINTS <= n else last_points
+                    sums = (zero, zero, zero, zero, zero, zero)
+                    for p in range(first, last):
+                        a, b = _products(points, panels[p], load(starts[p], 0), load(starts[p], lanes))
+                        sums = _with_cosines(sums, a, load(sizes[p], 0), quarter)
+                        sums = _with_cosines(sums, b, load(sizes[p], lanes), quarter)
+                    s0, s1, s2, s3, s4, s5 = sums
+                    values = (sum_of(s0), sum_of(s1), sum_of(s2), sum_of(s3), sum_of(s4), sum_of(s5))
+                    for i in range(min(_POINTS, n - top)):
+                        out[top + i] += values[i]
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _with_wave(cosines, sines, turns, weight, quarter):
+    """Return the vectors of cosines and sines with a wave of this weight added."""
+    c, s = waves(turns, quarter)
+    return cosines + everywhere(weight) * c, sines + everywhere(weight) * s
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _with_six_waves(cosines, sines, turns, weights, quarter):
+    """Return the vectors of cosines and of sines with the waves of six points added, which have these weights (6,)."""
+    t0, t1, t2, t3, t4, t5 = turns
+    cosines, sines = _with_wave(cosines, sines, t0, weights[0], quarter)
+    cosines, sines = _with_wave(cosines, sines, t1, weights[1], quarter)
+    cosines, sines = _with_wave(cosines, sines, t2, weights[2], quarter)
+    cosines, sines = _with_wave(cosines, sines, t3, weights[3], quarter)
+    cosines, sines = _with_wave(cosines, sines, t4, weights[4], quarter)
+    return _with_wave(cosines, sines, t5, weights[5], quarter)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def sum_waves_of_blocks(X, c, W, cosines, sines):
+    """Set cosines[j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin."""
+    n, m = len(X), len(cosines)
+    lanes = lanes_for(X)
+    columns = 2 * lanes
+    last_points = _last_six(X)
+    quarter, zero = everywhere(X.dtype.type(0.25)), everywhere(X.dtype.type(0))
+    weights = np.zeros((_TILE_BLOCKS, _POINTS), X.dtype)
+    for left in range(0, m, _MOST_COLUMNS):
+        right = min(left + _MOST_COLUMNS, m)
+        panels = _panels(W, left, right)
+        sums = np.zeros((2, len(panels) * columns), X.dtype)
+        for tile in range(0, n, _TILE_BLOCKS * _POINTS):
+            blocks = min(-(-(n - tile) // _POINTS), _TILE_BLOCKS)
+            for block in range(blocks):
+                top = tile + _POINTS * block
+                for i in range(_POINTS):
+                    weights[block, i] = c[top + i] if top + i < n else 0
+            for p in range(len(panels)):
+                j = p * columns
+                ca, cb = load(sums[0], j), load(sums[0], j + lanes)
+                sa, sb = load(sums[1], j), load(sums[1], j + lanes)
+                for block in range(blocks):
+                    top = tile + _POINTS * block
+                    points = X[top : top + _POINTS] if top + _POINTS <= n else last_points
+                    a, b = _products(points, panels[p], zero, zero)
+                    ca, sa = _with_six_waves(ca, sa, a, weights[block], quarter)
+                    cb, sb = _with_six_waves(cb, sb, b, weights[block], quarter)
+                store(ca, sums[0], j)
+                store(cb, sums[0], j + lanes)
+                store(sa, sums[1], j)
+                store(sb, sums[1], j + lanes)
+        for j in range(left, right):
+            cosines[j], sines[j] = sums[0, j - left], sums[1, j - left]

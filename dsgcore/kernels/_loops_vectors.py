@@ -1,0 +1,173 @@
+"""Vectors of numbers in compiled loops. With them a loop can keep a block of a matrix product in registers.
+
+The operations of vectors are +, - and *, and the functions below. They work number by number.
+"""
+
+import operator
+
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import types
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+from dsgcore.kernels._compiling import IS_COMPILED, compiled
+from dsgcore.kernels._loops_polynomials import SINE, SINE_SINGLE
+
+VECTOR_BYTES = 32
+# Sums keep their order, so that a point's value does not depend on its place among others.
+FLAGS_IN_ORDER = {"contract", "nsz"}
+# The loops use vectors on processors with AVX2 and FMA, where they were measured. With AVX-512 they do not: there OpenBLAS
+# has a product of small matrices that needs no copies.
+_cpu = get_host_cpu_features()
+IS_USED = bool(IS_COMPILED and _cpu.get("avx2") and _cpu.get("fma") and not _cpu.get("avx512f"))
+
+
+class Vector(types.Type):
+    """Type of a vector of 32 bytes: eight numbers in float32, four in float64."""
+
+    def __init__(self, dtype):
+        self.dtype, self.lanes = dtype, VECTOR_BYTES * 8 // dtype.bitwidth
+        super().__init__(f"Vector({dtype})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager, vector):
+        number = ir.FloatType() if vector.dtype == types.float32 else ir.DoubleType()
+        super().__init__(manager, vector, ir.VectorType(number, vector.lanes))
+
+
+def _define(operation, instruction):
+    """Define an operation of two vectors, number by number."""
+
+    @type_callable(operation)
+    def type_of(context):
+        return lambda a, b: a if isinstance(a, Vector) and a == b else None
+
+    @lower_builtin(operation, Vector, Vector)
+    def generate(context, builder, signature, arguments):
+        return getattr(builder, instruction)(*arguments)
+
+
+for _operation, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
+    _define(_operation, _instruction)
+
+
+@intrinsic
+def lanes_for(typing_context, array):
+    """Return how many of an array's numbers a vector has, as a constant of the compiler."""
+
+    def generate(context, builder, signature, arguments):
+        return context.get_constant(types.intp, Vector(array.dtype).lanes)
+
+    return types.intp(array), generate
+
+
+@intrinsic
+def load(typing_context, array, start):
+    """Return the vector that begins at array[start]; array (n,) is C-contiguous and long enough."""
+
+    def generate(context, builder, signature, arguments):
+        first = builder.gep(context.make_array(array)(context, builder, arguments[0]).data, [arguments[1]])
+        kind = context.get_value_type(Vector(array.dtype))
+        return builder.load(builder.bitcast(first, kind.as_pointer()), align=array.dtype.bitwidth // 8)
+
+    return Vector(array.dtype)(array, types.intp), generate
+
+
+@intrinsic
+def store(typing_context, vector, array, start):
+    """Write a vector's numbers to array[start], array[start + 1], ...; array (n,) is C-contiguous and long enough."""
+
+    def generate(context, builder, signature, arguments):
+        written, to, at = arguments
+        first = builder.gep(context.make_array(array)(context, builder, to).data, [at])
+        builder.store(written, builder.bitcast(first, written.type.as_pointer()), align=array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(vector, array, types.intp), generate
+
+
+def _constant(indices):
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(indices)), indices)
+
+
+def _repeated(context, builder, number, vector):
+    nothing = ir.Constant(context.get_value_type(vector), ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, nothing, _constant([0] * vector.lanes))
+
+
+@intrinsic
+def everywhere(typing_context, x):
+    """Return the vector of which every number is x."""
+
+    def generate(context, builder, signature, arguments):
+        return _repeated(context, builder, arguments[0], Vector(x))
+
+    return Vector(x)(x), generate
+
+
+@intrinsic
+def sum_of(typing_context, vector):
+    """Return the sum of a vector's numbers, added by halves."""
+
+    def generate(context, builder, signature, arguments):
+        (sums,), n = arguments, vector.lanes
+        while n > 1:
+            n //= 2
+            upper = builder.shuffle_vector(sums, sums, _constant([(k + n) % vector.lanes for k in range(vector.lanes)]))
+            sums = builder.fadd(sums, upper)
+        return builder.extract_element(sums, ir.Constant(ir.IntType(32), 0))
+
+    return vector.dtype(vector), generate
+
+
+def _of_each(name):
+    """Return a function of a vector that applies LLVM's function of this name to each number."""
+
+    @intrinsic
+    def function(typing_context, vector):
+        def generate(context, builder, signature, arguments):
+            full, kind = f"llvm.{name}.v{vector.lanes}f{vector.dtype.bitwidth}", arguments[0].type
+            known = builder.module.globals.get(full)
+            return builder.call(known or ir.Function(builder.module, ir.FunctionType(kind, [kind]), full), arguments)
+
+        return vector(vector), generate
+
+    return function
+
+
+_nearest, _size = _of_each("rint"), _of_each("fabs")
+
+
+@intrinsic
+def _sine_factors(typing_context, square):
+    """Return the vector of sin(2 pi x) / x for |x| <= 1/4, by the polynomial in x^2 of the numbers' precision."""
+
+    def generate(context, builder, signature, arguments):
+        kind = arguments[0].type
+        terms = [
+            ir.Constant(kind, [float(c)] * square.lanes)
+            for c in (SINE_SINGLE if square.dtype == types.float32 else SINE)
+        ]
+        total = terms[0]
+        for c in terms[1:]:
+            total = builder.fadd(builder.fmul(total, arguments[0]), c)
+        return total
+
+    return square(square), generate
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def cosines(turns, quarter):
+    """Return the vector of cos(2 pi turns) as `cosine` does; every number of `quarter` is 1/4."""
+    x = quarter - _size(turns - _nearest(turns))
+    return x * _sine_factors(x * x)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def waves(turns, quarter):
+    """Return the vectors of cos(2 pi turns) and of sin(2 pi turns)."""
+    turns = turns - _nearest(turns)
+    return cosines(turns, quarter), cosines(turns - quarter, quarter)
