@@ -105,7 +105,7 @@ def test_the_reading_of_imports_sees_what_there_is():
 
 
 def test_numba_is_imported_in_the_loops_and_in_how_they_are_compiled_only():
-    own = ["dsgcore/kernels/_compiling.py", "dsgcore/kernels/_loops_polynomials.py"]
+    own = [f"dsgcore/kernels/{name}.py" for name in ("_compiling", "_loops_polynomials", "_loops_vectors")]
     assert shown(f for f in FILES if "tests" not in f.parts and imports(f, "numba")) == own
 
 
@@ -181,7 +181,8 @@ def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():
     loops = sorted((PACKAGE / "kernels").glob("_loops*.py"))
     assert len(loops) > 1
     own = {name for file in loops for name in imported(file) if name.startswith("dsgcore.")}
-    assert own == {"dsgcore.kernels._compiling", "dsgcore.kernels._loops_polynomials"}
+    helpers = ("_compiling", "_loops_polynomials", "_loops_vectors", "_loops_blocks")
+    assert own == {f"dsgcore.kernels.{name}" for name in helpers}
     compiling = imported(PACKAGE / "kernels" / "_compiling.py")
     assert {name for name in compiling if name.startswith("dsgcore.")} == {"dsgcore.core.text_files"}
 
