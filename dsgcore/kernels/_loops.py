@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_features
 
 from dsgcore.kernels._compiling import compiled
-from dsgcore.kernels._loops_blocks import add_cosines_of_blocks, sum_waves_of_blocks
+from dsgcore.kernels._loops_blocks import add_cosines_of_blocks, add_powers_of_blocks, sum_waves_of_blocks
 from dsgcore.kernels._loops_polynomials import FLAGS, cosine, exp2, rescale
 from dsgcore.kernels._loops_vectors import IS_USED as IN_BLOCKS
 
@@ -220,16 +220,14 @@ def evaluate(X, W, amplitude, phase, decay, out, tile):
     """
     rescale(out, decay)
     if IN_BLOCKS:
-        add_cosines_of_blocks(X, W, amplitude, phase, out)
+        add_cosines_of_blocks(X, W, amplitude, phase, out, None)
     else:
         add_cosines_of_tiles(X, W, amplitude, phase, out, tile)
 
 
-@compiled(fastmath=FLAGS)
-def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
-    """Set `out` as `evaluate` does, and set squares[i] to sum_j (amplitude[j] cos(...))^2; squares (n,)."""
-    rescale(out, decay)
-    squares[:] = 0
+@compiled(fastmath=FLAGS, forceinline=True)
+def add_cosines_and_squares_of_tiles(X, W, amplitude, phase, out, squares, tile):
+    """Do what `add_cosines_of_tiles` does, and add the terms' squares to `squares`."""
     rows, step = _tile(W.shape[0])
     for left in range(0, W.shape[1], step):
         panel = np.ascontiguousarray(W[:, left : left + step])
@@ -240,6 +238,17 @@ def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
                 total, square = _sum_cosines_and_squares(Z[i], r, theta)
                 out[top + i] += total
                 squares[top + i] += square
+
+
+@compiled(fastmath=FLAGS)
+def evaluate_with_squares(X, W, amplitude, phase, decay, out, squares, tile):
+    """Set `out` as `evaluate` does, and set squares[i] to sum_j (amplitude[j] cos(...))^2; squares (n,)."""
+    rescale(out, decay)
+    squares[:] = 0
+    if IN_BLOCKS:
+        add_cosines_of_blocks(X, W, amplitude, phase, out, squares)
+    else:
+        add_cosines_and_squares_of_tiles(X, W, amplitude, phase, out, squares, tile)
 
 
 @compiled(fastmath=FLAGS, forceinline=True)
@@ -268,6 +277,24 @@ def accumulate(X, c, W, cosines, sines, tile):
         sum_waves_of_tiles(X, c, W, cosines, sines, tile)
 
 
+@compiled(fastmath=FLAGS, forceinline=True)
+def add_powers_of_tiles(X, c, Z, centre, is_direct, scale, out, tile):
+    """Add sum_b c[b] 2^(scale |X[b] - Z[p]|^2) to out[p]; `is_direct` sums distances from differences, not from products."""
+    rows, step = _tile(X.shape[1])
+    for left in range(0, X.shape[0], step):
+        columns = np.ascontiguousarray(_subtract(X[left : left + step], centre).T)
+        norms = _squared_norms(columns)
+        for top in range(0, Z.shape[0], rows):
+            points = _subtract(Z[top : top + rows], centre)
+            D = (
+                _distances_by_difference(points, columns, tile)
+                if is_direct
+                else _distances_by_norms(points, columns, norms, tile)
+            )
+            for p in range(len(points)):
+                out[top + p] += _sum_exp2(D[p], c[left : left + step], scale)
+
+
 @compiled(fastmath=FLAGS)
 def gaussian_sums(X, c, Z, sigma, decay, out, tile):
     """Set out[p] to decay * out[p] + sum_b c[b] exp(-sigma |X[b] - Z[p]|^2).
@@ -275,19 +302,12 @@ def gaussian_sums(X, c, Z, sigma, decay, out, tile):
     X (B, d), c (B,), Z (P, d), sigma >= 0, out (P,), tile from `scratch`.
     """
     rescale(out, decay)
-    d = X.shape[1]
     scale = sigma * c.dtype.type(-1.4426950408889634)  # exp(x) = 2^(x / log 2)
-    rows, step = _tile(d)
-    for left in range(0, X.shape[0], step):
-        centre = _centre(X)
-        columns = np.ascontiguousarray(_subtract(X[left : left + step], centre).T)
-        norms = _squared_norms(columns)
-        for top in range(0, Z.shape[0], rows):
-            points = _subtract(Z[top : top + rows], centre)
-            # In few dimensions points have near neighbours, and differences of norms would cancel.
-            if d <= _DIRECT:
-                D = _distances_by_difference(points, columns, tile)
-            else:
-                D = _distances_by_norms(points, columns, norms, tile)
-            for p in range(len(points)):
-                out[top + p] += _sum_exp2(D[p], c[left : left + step], scale)
+    if not len(X):
+        return
+    # In few dimensions points have near neighbours, and differences of norms would cancel.
+    centre, is_direct = _centre(X), X.shape[1] <= _DIRECT
+    if IN_BLOCKS:
+        add_powers_of_blocks(X, c, Z, centre, is_direct, scale, out)
+    else:
+        add_powers_of_tiles(X, c, Z, centre, is_direct, scale, out, tile)

@@ -7,6 +7,7 @@ it copies both matrices first, and it writes the products to memory. A point's v
 import numpy as np
 
 from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels._loops_polynomials import FLAGS
 from dsgcore.kernels._loops_vectors import (
     FLAGS_IN_ORDER,
     VECTOR_BYTES,
@@ -14,6 +15,8 @@ from dsgcore.kernels._loops_vectors import (
     everywhere,
     lanes_for,
     load,
+    not_negative,
+    powers,
     store,
     sum_of,
     waves,
@@ -88,18 +91,38 @@ def _products(X, panel, a, b):
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
-def _with_cosines(sums, turns, size, quarter):
-    """Return the six sums with the cosines of these turns, times `size`, added."""
+def _with(sums, size, terms):
+    """Return the six sums with six terms, times `size`, added."""
     s0, s1, s2, s3, s4, s5 = sums
-    t0, t1, t2, t3, t4, t5 = turns
-    s0, s1, s2 = s0 + size * cosines(t0, quarter), s1 + size * cosines(t1, quarter), s2 + size * cosines(t2, quarter)
-    s3, s4, s5 = s3 + size * cosines(t3, quarter), s4 + size * cosines(t4, quarter), s5 + size * cosines(t5, quarter)
-    return s0, s1, s2, s3, s4, s5
+    t0, t1, t2, t3, t4, t5 = terms
+    return s0 + size * t0, s1 + size * t1, s2 + size * t2, s3 + size * t3, s4 + size * t4, s5 + size * t5
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
-def add_cosines_of_blocks(X, W, amplitude, phase, out):
-    """Add sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])) to out[i]."""
+def _cosines(turns, quarter):
+    t0, t1, t2, t3, t4, t5 = turns
+    c0, c1, c2 = cosines(t0, quarter), cosines(t1, quarter), cosines(t2, quarter)
+    return c0, c1, c2, cosines(t3, quarter), cosines(t4, quarter), cosines(t5, quarter)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _squares(terms):
+    t0, t1, t2, t3, t4, t5 = terms
+    return t0 * t0, t1 * t1, t2 * t2, t3 * t3, t4 * t4, t5 * t5
+
+
+@compiled(forceinline=True)
+def _add_to(out, top, sums):
+    """Add six vectors' sums to out[top : top + 6]; those of missing points are left out."""
+    s0, s1, s2, s3, s4, s5 = sums
+    values = (sum_of(s0), sum_of(s1), sum_of(s2), sum_of(s3), sum_of(s4), sum_of(s5))
+    for i in range(min(_POINTS, len(out) - top)):
+        out[top + i] += values[i]
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def add_cosines_of_blocks(X, W, amplitude, phase, out, squares):
+    """Add sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])) to out[i], and the terms' squares to squares[i] unless None."""
     n, d, m, one = X.shape[0], X.shape[1], len(amplitude), X.dtype.type(1)
     lanes = lanes_for(X)
     columns = 2 * lanes
@@ -119,14 +142,19 @@ def add_cosines_of_blocks(X, W, amplitude, phase, out):
                     top = tile + _POINTS * block
                     points = X[top : top + _POINTS] if top + _POINTS <= n else last_points
                     sums = (zero, zero, zero, zero, zero, zero)
+                    squared = sums
                     for p in range(first, last):
                         a, b = _products(points, panels[p], load(starts[p], 0), load(starts[p], lanes))
-                        sums = _with_cosines(sums, a, load(sizes[p], 0), quarter)
-                        sums = _with_cosines(sums, b, load(sizes[p], lanes), quarter)
-                    s0, s1, s2, s3, s4, s5 = sums
-                    values = (sum_of(s0), sum_of(s1), sum_of(s2), sum_of(s3), sum_of(s4), sum_of(s5))
-                    for i in range(min(_POINTS, n - top)):
-                        out[top + i] += values[i]
+                        r, s = load(sizes[p], 0), load(sizes[p], lanes)
+                        a = _cosines(a, quarter)
+                        sums = _with(sums, r, a)
+                        b = _cosines(b, quarter)
+                        sums = _with(sums, s, b)
+                        if squares is not None:
+                            squared = _with(_with(squared, r * r, _squares(a)), s * s, _squares(b))
+                    _add_to(out, top, sums)
+                    if squares is not None:
+                        _add_to(squares, top, squared)
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
@@ -183,3 +211,80 @@ def sum_waves_of_blocks(X, c, W, cosines, sines):
                 store(sb, sums[1], j + lanes)
         for j in range(left, right):
             cosines[j], sines[j] = sums[0, j - left], sums[1, j - left]
+
+
+@compiled(fastmath=FLAGS, forceinline=True)
+def _six_less(Z, top, centre, points, norms):
+    """Set points (6, d) to Z[top : top + 6] less the centre, and norms (6,) to their squared norms; missing points are 0."""
+    for i in range(_POINTS):
+        point, norm = points[i], centre.dtype.type(0)
+        if top + i < len(Z):
+            for k in range(len(centre)):
+                point[k] = Z[top + i, k] - centre[k]
+                norm += point[k] * point[k]
+        else:
+            point[:] = 0
+        norms[i] = norm
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _distances(products, norms, others):
+    """Return the squared distances of six points from a vector's, from all their products and norms; never below 0."""
+    p0, p1, p2, p3, p4, p5 = products
+    d0, d1 = others + everywhere(norms[0]) - (p0 + p0), others + everywhere(norms[1]) - (p1 + p1)
+    d2, d3 = others + everywhere(norms[2]) - (p2 + p2), others + everywhere(norms[3]) - (p3 + p3)
+    d4, d5 = others + everywhere(norms[4]) - (p4 + p4), others + everywhere(norms[5]) - (p5 + p5)
+    return not_negative(d0), not_negative(d1), not_negative(d2), not_negative(d3), not_negative(d4), not_negative(d5)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _differences(X, panel, start):
+    """Return the squared distances of six points (6, d) from a panel's vector of columns, summed from differences."""
+    lanes = lanes_for(panel)
+    d0 = d1 = d2 = d3 = d4 = d5 = everywhere(panel.dtype.type(0))
+    for k in range(X.shape[1]):
+        v = load(panel, 2 * k * lanes + start)
+        x0, x1, x2 = everywhere(X[0, k]) - v, everywhere(X[1, k]) - v, everywhere(X[2, k]) - v
+        x3, x4, x5 = everywhere(X[3, k]) - v, everywhere(X[4, k]) - v, everywhere(X[5, k]) - v
+        d0, d1, d2 = d0 + x0 * x0, d1 + x1 * x1, d2 + x2 * x2
+        d3, d4, d5 = d3 + x3 * x3, d4 + x4 * x4, d5 + x5 * x5
+    return d0, d1, d2, d3, d4, d5
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _powers(distances, scale):
+    d0, d1, d2, d3, d4, d5 = distances
+    p0, p1, p2 = powers(scale * d0), powers(scale * d1), powers(scale * d2)
+    return p0, p1, p2, powers(scale * d3), powers(scale * d4), powers(scale * d5)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def add_powers_of_blocks(X, c, Z, centre, is_direct, scale, out):
+    """Add sum_b c[b] 2^(scale |X[b] - Z[p]|^2) to out[p]; `is_direct` sums distances from differences, not from products."""
+    d, m, one = X.shape[1], len(c), X.dtype.type(1)
+    lanes = lanes_for(X)
+    columns = 2 * lanes
+    points, norms = np.empty((_POINTS, d), X.dtype), np.empty(_POINTS, X.dtype)
+    factor, zero = everywhere(scale), everywhere(X.dtype.type(0))
+    for left in range(0, m, _MOST_COLUMNS):
+        right = min(left + _MOST_COLUMNS, m)
+        others, squared = np.empty((d, right - left), X.dtype), np.zeros(right - left, X.dtype)
+        for k in range(d):
+            for b in range(right - left):
+                others[k, b] = X[left + b, k] - centre[k]
+                squared[b] += others[k, b] * others[k, b]
+        panels = _panels(others, 0, right - left)
+        sizes = _filled_up(c, left, right, columns, one)
+        squares = _filled_up(squared, 0, right - left, columns, one)
+        for top in range(0, len(Z), _POINTS):
+            _six_less(Z, top, centre, points, norms)
+            sums = (zero, zero, zero, zero, zero, zero)
+            for p in range(len(panels)):
+                if is_direct:
+                    a, b = _differences(points, panels[p], 0), _differences(points, panels[p], lanes)
+                else:
+                    a, b = _products(points, panels[p], zero, zero)
+                    a, b = _distances(a, norms, load(squares[p], 0)), _distances(b, norms, load(squares[p], lanes))
+                sums = _with(sums, load(sizes[p], 0), _powers(a, factor))
+                sums = _with(sums, load(sizes[p], lanes), _powers(b, factor))
+            _add_to(out, top, sums)

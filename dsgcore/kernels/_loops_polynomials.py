@@ -23,7 +23,7 @@ SINE = (
 )
 SINE_SINGLE = (-70.993433272077121, 81.3407688876642748, -41.3371423711001088, 6.2831640443024714)
 # 2^x on |x| <= 1/2, highest power first (Remez; largest error 7.6e-8 and 2.1e-16).
-_EXP2 = (
+EXP2 = (
     7.07580345973874683e-9,
     1.02086907912683381e-7,
     1.32154224786355662e-6,
@@ -36,7 +36,7 @@ _EXP2 = (
     0.693147180559949984,
     0.999999999999999994,
 )
-_EXP2_SINGLE = (
+EXP2_SINGLE = (
     0.00134100053619271438,
     0.00967603635813689162,
     0.0555029729771565846,
@@ -45,7 +45,7 @@ _EXP2_SINGLE = (
     1.00000007548957048,
 )
 SINE_SINGLE = tuple(np.float32(c) for c in SINE_SINGLE)
-_EXP2_SINGLE = tuple(np.float32(c) for c in _EXP2_SINGLE)
+EXP2_SINGLE = tuple(np.float32(c) for c in EXP2_SINGLE)
 
 
 def _sine_coefficients(x):
@@ -58,12 +58,12 @@ def _compiled_sine_coefficients(x):
 
 
 def _exp2_coefficients(x):
-    return _EXP2_SINGLE if x.dtype == np.float32 else _EXP2
+    return EXP2_SINGLE if x.dtype == np.float32 else EXP2
 
 
 @overload(_exp2_coefficients)
 def _compiled_exp2_coefficients(x):
-    return (lambda x: _EXP2_SINGLE) if x == types.float32 else (lambda x: _EXP2)
+    return (lambda x: EXP2_SINGLE) if x == types.float32 else (lambda x: EXP2)
 
 
 def _lowest_exponent(x):

@@ -11,7 +11,7 @@ from numba import types
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 from dsgcore.kernels._compiling import IS_COMPILED, compiled
-from dsgcore.kernels._loops_polynomials import SINE, SINE_SINGLE
+from dsgcore.kernels._loops_polynomials import EXP2, EXP2_SINGLE, SINE, SINE_SINGLE
 
 VECTOR_BYTES = 32
 # Sums keep their order, so that a point's value does not depend on its place among others.
@@ -141,22 +141,69 @@ def _of_each(name):
 _nearest, _size = _of_each("rint"), _of_each("fabs")
 
 
+def _at_least(number_of):
+    """Return a function of a vector that replaces smaller numbers than its precision's number; NaN stays NaN."""
+
+    @intrinsic
+    def function(typing_context, vector):
+        def generate(context, builder, signature, arguments):
+            (x,), least = arguments, _constants(arguments[0].type, number_of(vector))
+            return builder.select(builder.fcmp_ordered("<", x, least), least, x)
+
+        return vector(vector), generate
+
+    return function
+
+
+def _constants(kind, number):
+    return ir.Constant(kind, [float(number)] * kind.count)
+
+
+def _lowest(vector):
+    """Return the exponent below the normal range."""
+    return -127 if vector.dtype == types.float32 else -1023
+
+
+not_negative = _at_least(lambda vector: 0)
+_not_too_low = _at_least(_lowest)
+
+
+def _polynomial(single, double):
+    """Return a function of a vector: the polynomial for its precision, highest power first."""
+
+    @intrinsic
+    def function(typing_context, vector):
+        def generate(context, builder, signature, arguments):
+            (x,), coefficients = arguments, single if vector.dtype == types.float32 else double
+            total = _constants(x.type, coefficients[0])
+            for c in coefficients[1:]:
+                total = builder.fadd(builder.fmul(total, x), _constants(x.type, c))
+            return total
+
+        return vector(vector), generate
+
+    return function
+
+
+_sine_factors = _polynomial(SINE_SINGLE, SINE)  # of x^2 for |x| <= 1/4: sin(2 pi x) / x
+_exp2_near_0 = _polynomial(EXP2_SINGLE, EXP2)  # 2^x for |x| <= 1/2
+
+
 @intrinsic
-def _sine_factors(typing_context, square):
-    """Return the vector of sin(2 pi x) / x for |x| <= 1/4, by the polynomial in x^2 of the numbers' precision."""
+def _powers_of_two(typing_context, vector):
+    """Return the vector of 2^n for whole numbers n; 0 below the normal range, and for NaN."""
 
     def generate(context, builder, signature, arguments):
-        kind = arguments[0].type
-        terms = [
-            ir.Constant(kind, [float(c)] * square.lanes)
-            for c in (SINE_SINGLE if square.dtype == types.float32 else SINE)
-        ]
-        total = terms[0]
-        for c in terms[1:]:
-            total = builder.fadd(builder.fmul(total, arguments[0]), c)
-        return total
+        (n,), lowest = arguments, _constants(arguments[0].type, _lowest(vector))
+        exponents = builder.fsub(builder.select(builder.fcmp_ordered(">", n, lowest), n, lowest), lowest)
+        # The biased exponent is shifted into place, through int32, to which every vector unit can convert.
+        bits, shift = (32, 23) if vector.dtype == types.float32 else (64, 52)
+        whole = builder.fptosi(exponents, ir.VectorType(ir.IntType(32), vector.lanes))
+        kind = ir.VectorType(ir.IntType(bits), vector.lanes)
+        whole = builder.sext(whole, kind) if bits == 64 else whole
+        return builder.bitcast(builder.shl(whole, ir.Constant(kind, [shift] * vector.lanes)), n.type)
 
-    return square(square), generate
+    return vector(vector), generate
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
@@ -171,3 +218,11 @@ def waves(turns, quarter):
     """Return the vectors of cos(2 pi turns) and of sin(2 pi turns)."""
     turns = turns - _nearest(turns)
     return cosines(turns, quarter), cosines(turns - quarter, quarter)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def powers(x):
+    """Return the vector of 2^x for x <= 0, as `exp2` does; 0 below the normal range."""
+    x = _not_too_low(x)
+    n = _nearest(x)
+    return _exp2_near_0(x - n) * _powers_of_two(n)
