@@ -10,9 +10,10 @@ from opened_pages import APP, open_auc, open_page, run_of, said
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Choice
-from dsgcore.experiments import SETTINGS, Health, load_split
+from dsgcore.experiments import SETTINGS, Health, SpecError, default_spec, load_split
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.changes import with_changes
 from pages.controls.control import number
 from pages.controls.from_link import in_link, without_bad_seed
 from pages.shell import warm_up
@@ -91,10 +92,15 @@ def test_an_iteration_in_the_link_that_is_not_allowed_gets_one_sentence(value):
 
 
 @each("value", ["abc", "3:lam=NaN", "3:sigma=1", "9999:lam=0.01", "," * 5000])
-def test_a_record_of_changes_in_the_link_that_does_not_fit_gets_one_sentence(value):
-    notices = said(open_auc(changes=value))
-    assert len(notices) == 1
-    assert notices[0]
+def test_a_record_of_changes_that_does_not_fit_is_refused_in_one_sentence(value):
+    with pytest.raises(SpecError) as caught:
+        with_changes(default_spec("auc"), value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_record_of_changes_in_the_link_that_does_not_fit_gets_one_sentence():
+    (notice,) = said(open_auc(changes="," * 5000))
+    assert notice.startswith("In the link, changes must be ")
 
 
 def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):

@@ -8,17 +8,11 @@ from opened_pages import OF_EACH_ENGINE, checked, open_page
 
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
-from dsgcore.studies import Store, Study, StudyRuns, table_of
+from dsgcore.studies import Study, StudyRuns, table_of
 from pages.controls import controls
 from pages.studies import links
 
 pytestmark = pytest.mark.compiled
-
-
-@pytest.fixture
-def store(monkeypatch, tmp_path):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    return Store(tmp_path / "runs.sqlite")
 
 
 def opened(page="explore", **link):
@@ -46,18 +40,6 @@ def fill(store, made, *, is_diverging=True):
 def figure(app, key="chart-study"):
     chart = next(c for c in app.get("bidi_component") if key in c.proto.id)
     return json.loads(chart.proto.bytes.split(b"\n", 1)[1])
-
-
-@pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_every_setting_has_a_question_that_can_be_asked(setting):
-    app = opened(x_setting=profile_of(SETTINGS[setting]).short)
-    assert not app.error
-    made = looked_at(app).made
-    assert made.study.spec.problem.name == setting
-    assert len(made.study.axes) == 2
-    assert all(run.spec is not None for run in made.runs)
-    assert app.button(key="study-start")
 
 
 @pytest.mark.usefixtures("store")
