@@ -91,7 +91,7 @@ def test_an_iteration_in_the_link_that_is_not_allowed_gets_one_sentence(value):
     assert refused(said(open_auc(at=value)), ["at"])
 
 
-@each("value", ["abc", "3:lam=NaN", "3:sigma=1", "9999:lam=0.01", "," * 5000])
+@each("value", ["abc", "3:lam=NaN", "3:lam=0.5", "3:sigma=1", "9999:lam=0.01", "," * 5000])
 def test_a_record_of_changes_that_does_not_fit_is_refused_in_one_sentence(value):
     with pytest.raises(SpecError) as caught:
         with_changes(default_spec("auc"), value)

@@ -155,7 +155,10 @@ def test_a_link_asks_for_its_file_and_takes_up_its_recipe():
     assert run_of(second).spec.data.recipe == spec.data.recipe
 
 
-@each("text", ["{", "[1]", '{"name": "a"}', '{"name": "a", "sha256": 7}', "[" * 10_000, '"' + "x" * 30_000 + '"'])
+LONG = json.dumps({"name": "x" * 30_000, "sha256": "b"})
+
+
+@each("text", ["{", "[1]", '{"name": "a"}', '{"name": "a", "sha256": 7}', "[" * 10_000, LONG])
 def test_a_text_that_describes_no_file_is_no_file(text, monkeypatch):
     monkeypatch.setattr(st, "query_params", {"file": text})
     assert linked_file("file") is None
