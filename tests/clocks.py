@@ -8,6 +8,16 @@ import types
 from dsgcore.tuning import halving
 
 
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self, now=1_000_000.0):
+        self.now = now
+
+    def __call__(self):
+        return self.now
+
+
 def until(happened, seconds=60.0, every=0.01):
     """Wait until something has happened in another process or thread; fail if that takes too long."""
     deadline, tick = time.monotonic() + seconds, threading.Event()

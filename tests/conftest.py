@@ -24,6 +24,7 @@ from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.task import Task
+from dsgcore.studies import Store
 from pages.session.bench import Bench
 
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
@@ -77,6 +78,13 @@ def pages_without_a_browser():
 def no_server_answers_ticks(monkeypatch):
     """Let scripts alone draw a run: a test that asks for the server's address would turn ticks on for all that come after it."""
     monkeypatch.setattr("pages.shell.ticks._is_served", threading.Event())
+
+
+@pytest.fixture
+def store(monkeypatch, tmp_path):
+    """Give the app an empty store of its own, and return it."""
+    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
+    return Store(tmp_path / "runs.sqlite")
 
 
 @pytest.fixture

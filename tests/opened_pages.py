@@ -16,7 +16,6 @@ def open_page(name, **link):
     app = AppTest.from_file(APP, default_timeout=120)
     for key, value in link.items():
         app.query_params[key] = value
-    app.run()
     warm_up.warm_up().thread.join()
     return app.switch_page(f"pages/{name}.py").run()
 
@@ -44,3 +43,43 @@ def bench_of(app, setting="auc"):
 
 def run_of(app, setting="auc"):
     return bench_of(app, setting).live.run
+
+
+def left_in_browser(app):
+    """The part of the link that streamlit's half in the browser keeps: values that are not their widgets' defaults."""
+    link = {}
+    for element in app:
+        proto = getattr(element, "proto", None)
+        key = getattr(proto, "query_param_key", "")
+        if not key:
+            continue
+        kind = element.type
+        if kind == "selectbox":
+            default = proto.options[proto.default] if proto.HasField("default") else None
+            now = None if element.value is None else element.format_func(element.value)
+        elif kind in ("select_slider", "multiselect"):
+            default = [proto.options[int(place)] for place in proto.default]
+            now = [element.format_func(value) for value in _listed(element.value)]
+        elif kind in ("checkbox", "toggle"):
+            default, now = _flag(proto.default), _flag(element.value)
+        elif kind == "number_input":
+            default, now = _number(proto.default), _number(element.value)
+        elif kind == "text_input":
+            default, now = proto.default, element.value
+        else:
+            continue  # how the run is looked at
+        if now not in (default, None, ""):
+            link[key] = now[0] if isinstance(now, list) and len(now) == 1 else now
+    return link
+
+
+def _listed(value):
+    return list(value) if isinstance(value, tuple | list) else [value]
+
+
+def _flag(value):
+    return str(bool(value)).lower()
+
+
+def _number(value):
+    return f"{value:g}" if value < 10**6 else str(int(value))

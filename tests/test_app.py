@@ -10,11 +10,13 @@ from opened_pages import APP, open_auc, open_page, run_of, said
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Choice
-from dsgcore.experiments import SETTINGS, Health, load_split
+from dsgcore.experiments import SETTINGS, FileStore, Health, SpecError, default_spec, load_split
 from dsgcore.settings import profile_of
 from pages.controls import controls
+from pages.controls.changes import with_changes
 from pages.controls.control import number
 from pages.controls.from_link import in_link, without_bad_seed
+from pages.session.bench import Bench, begin
 from pages.shell import warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
@@ -85,16 +87,28 @@ def test_a_seed_and_views_in_the_link_that_are_not_allowed_get_one_sentence_each
     assert refused(said(open_auc(**dict.fromkeys(names, "inf"))), names)
 
 
-@each("value", ["0", "301", "٣", "9" * 5000])
-def test_an_iteration_in_the_link_that_is_not_allowed_gets_one_sentence(value):
-    assert refused(said(open_auc(at=value)), ["at"])
+@each("at", ["0", "301", "٣", "9" * 5000])
+def test_a_run_does_not_go_to_an_iteration_that_is_not_allowed(at):
+    bench = Bench(FileStore())
+    begin(bench, default_spec("auc"), at)
+    assert refused(bench.link.notices, ["at"])
+    assert bench.live.run.t == 0
 
 
-@each("value", ["abc", "3:lam=NaN", "3:sigma=1", "9999:lam=0.01", "," * 5000])
-def test_a_record_of_changes_in_the_link_that_does_not_fit_gets_one_sentence(value):
-    notices = said(open_auc(changes=value))
-    assert len(notices) == 1
-    assert notices[0]
+def test_an_iteration_in_the_link_that_is_not_allowed_gets_one_sentence():
+    assert refused(said(open_auc(at="301")), ["at"])
+
+
+@each("value", ["abc", "3:lam=NaN", "3:lam=0.5", "3:sigma=1", "9999:lam=0.01", "," * 5000])
+def test_a_record_of_changes_that_does_not_fit_is_refused_in_one_sentence(value):
+    with pytest.raises(SpecError) as caught:
+        with_changes(default_spec("auc"), value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_record_of_changes_in_the_link_that_does_not_fit_gets_one_sentence():
+    (notice,) = said(open_auc(changes="," * 5000))
+    assert notice.startswith("In the link, changes must be ")
 
 
 def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+import streamlit as st
+from cases import each
 from hostile_files import GOOD, REFUSED
 from live_page import has_run
 from opened_pages import bench_of, errors, open_page, run_of, said
@@ -15,6 +17,7 @@ from dsgcore.data import load
 from dsgcore.data.reading import File
 from dsgcore.kernels.widths import scale_sigma
 from pages.upload import upload
+from pages.upload.choosing import linked_file
 
 pytestmark = pytest.mark.compiled
 
@@ -152,9 +155,17 @@ def test_a_link_asks_for_its_file_and_takes_up_its_recipe():
     assert run_of(second).spec.data.recipe == spec.data.recipe
 
 
-@pytest.mark.parametrize("text", ["{", '{"name": "a", "sha256": "b", "recipe": 7}', "x" * 30_000])
-def test_a_bad_link_is_no_file(text):
-    app = give(open_own(file=text), "good.csv", GOOD)
+LONG = json.dumps({"name": "x" * 30_000, "sha256": "b"})
+
+
+@each("text", ["{", "[1]", '{"name": "a"}', '{"name": "a", "sha256": 7}', "[" * 10_000, LONG])
+def test_a_text_that_describes_no_file_is_no_file(text, monkeypatch):
+    monkeypatch.setattr(st, "query_params", {"file": text})
+    assert linked_file("file") is None
+
+
+def test_a_bad_link_is_no_file():
+    app = give(open_own(file='{"name": "a", "sha256": "b", "recipe": 7}'), "good.csv", GOOD)
     assert errors(app) == []
     assert run_of(app).spec.data.path == "good.csv"
 

@@ -192,8 +192,8 @@ def test_the_methods_of_ps3vts_family_are_the_estimators_with_progress(cls):
     np.testing.assert_array_equal(model.coef_, same.coef_)
     assert len(seen) == seen[0].total == 31  # an iteration each, and the objective of the end
 
-    # --- The parts.
 
+def test_centers_are_all_points_some_of_them_or_those_that_are_given():
     X = np.arange(20.0).reshape(10, 2)
     assert choose_centers(X, None, 0) is X
     assert choose_centers(X, 10, 0) is X

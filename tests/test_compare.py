@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_explore import figure, fill, looked_at, opened, store  # noqa: F401
+from test_explore import figure, fill, opened
 
 from dsgcore.experiments import SETTINGS, Run, Spec, default_spec
 from dsgcore.experiments.export import summary
@@ -22,7 +22,7 @@ OTHER = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 4, 
 SEEDS = (0, 1, 2)
 
 
-def made(store, *specs):  # noqa: F811
+def made(store, *specs):
     """The runs of some specs over a few seeds, made and kept."""
     runs = StudyRuns(SpecList(specs, SEEDS))
     for one in runs.runs:
@@ -40,7 +40,7 @@ def test_specs_over_seeds_are_plain_data_and_their_runs_have_the_seeds():
     assert len(gathered) == 6
 
 
-def test_curves_over_seeds_have_a_median_and_a_band(store):  # noqa: F811
+def test_curves_over_seeds_have_a_median_and_a_band(store):
     runs = made(store, SPEC)
     curves = curves_of(store, runs.hashes)
     assert curves.values.shape == (3, 6)
@@ -53,7 +53,7 @@ def test_curves_over_seeds_have_a_median_and_a_band(store):  # noqa: F811
     assert x_values(SECONDS, curves.t, SPEC, stored)[-1] == pytest.approx(np.mean([run.seconds for run in stored]))
 
 
-def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):  # noqa: F811
+def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     runs = made(store, SPEC, OTHER)
     for spec in (SPEC, OTHER):
         store.pin(spec.sha256, spec.to_json())
@@ -107,7 +107,7 @@ def test_settings_data_and_changes_are_named_as_on_the_page():
     )
 
 
-def test_scores_are_shown_while_the_other_runs_are_made(store):  # noqa: F811
+def test_scores_are_shown_while_the_other_runs_are_made(store):
     some = SpecList((SPEC, OTHER), (0,))
     for one in StudyRuns(some).runs:
         run = Run(one.spec)
@@ -132,7 +132,7 @@ def test_a_hostile_link_is_refused_in_a_sentence():
     assert "runs that are not pinned" in app.warning[0].value
 
 
-def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):  # noqa: F811
+def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):
     monkeypatch.setattr("dsgcore.studies.store.MOST_PINS", 2)
     names = [f"{i:064x}" for i in (16**60, 2 * 16**60, 3 * 16**60)]
     for name in names:

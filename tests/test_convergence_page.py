@@ -4,9 +4,11 @@ import csv
 import io
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from opened_pages import checked, open_page
-from test_explore import figure, store  # noqa: F401
+from test_example_studies import is_example
+from test_explore import figure
 
 from dsgcore.experiments import SETTINGS, theory_of
 from dsgcore.settings import profile_of
@@ -27,7 +29,7 @@ def asked(app):
     return app.session_state["_exploring_ways"]
 
 
-def answered(store, **link):  # noqa: F811
+def answered(store, **link):
     """The page once all of its runs are there."""
     study = asked(opened(**link)).made.study
     with ThreadPoolExecutor(1) as executor:
@@ -38,7 +40,7 @@ def answered(store, **link):  # noqa: F811
 
 
 @pytest.mark.parametrize("setting", WITH_A_WAY)
-def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem(setting):
+def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem_and_a_finished_example(setting):
     app = opened(v_setting=profile_of(SETTINGS[setting]).short)
     assert not app.error
     study = asked(app).made.study
@@ -50,6 +52,9 @@ def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem(setting):
     assert len({spec.solver.n_iter for spec in study.specs}) == (5 if any(r.of == "T" for r in rates) else 1)
     assert asked(app).price.seconds < 600
     assert app.button(key="ways-start")
+    assert is_example(app)
+    drawn = figure(app, "chart-ways")["data"]
+    assert any(np.isfinite(np.array(trace["y"], dtype=float)).sum() > 5 for trace in drawn)
 
 
 def test_settings_without_such_a_way_are_not_offered():
@@ -58,13 +63,13 @@ def test_settings_without_such_a_way_are_not_offered():
     assert profile_of(SETTINGS["multiclass"]).short not in select.options
 
 
-def test_more_than_4000_training_points_are_not_refused(store):  # noqa: F811
+def test_more_than_4000_training_points_are_not_refused(store):
     app = opened(v_n="10000", v_n_iter="100", v_seeds="2")
     assert not app.error
     assert app.button(key="ways-start")
 
 
-def test_curves_on_a_part_of_the_points_say_so(store, monkeypatch):  # noqa: F811
+def test_curves_on_a_part_of_the_points_say_so(store, monkeypatch):
     monkeypatch.setattr("dsgcore.diagnostics.subsample.MAX_POINTS", 60)
     app = answered(store, **SMALL)
     said = next(c.value for c in app.caption if "training points" in c.value)
@@ -72,7 +77,7 @@ def test_curves_on_a_part_of_the_points_say_so(store, monkeypatch):  # noqa: F81
     assert "Each seed (0, 1) draws its own points." in said
 
 
-def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(store):  # noqa: F811
+def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(store):
     app = answered(store, **SMALL)
     chart = figure(app, "chart-ways")
     names = [trace.get("name") for trace in chart["data"]]
@@ -92,7 +97,7 @@ def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(stor
     assert float(rows[-1]["distance"]) == found[0].columns["distance"][1, -1]
 
 
-def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(store):  # noqa: F811
+def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(store):
     app = answered(store, **SMALL, v_steps=EACH)
     names = list(app.dataframe[0].value.iloc[:, 0])
     assert names[0] == "all assumptions kept"
@@ -104,7 +109,7 @@ def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(stor
     assert "the curves become flat" in said
 
 
-def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):  # noqa: F811
+def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):
     varied = {"v_vary": "Random features", "v_n_features_range": ["4", "16"], "v_n_features_n": "3"}
     app = answered(store, **SMALL | varied, v_over="evaluations", v_quantity_distance="|f − h|²")
     ends = figure(app, "chart-ends")
@@ -118,16 +123,16 @@ def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store): 
     assert figure(app, "chart-ways")["layout"]["xaxis"]["title"]["text"].startswith("seconds")
 
 
-def test_the_rate_of_a_constant_step_is_read_from_runs_of_several_lengths(store):  # noqa: F811
+def test_the_rate_of_a_constant_step_is_read_from_runs_of_several_lengths(store):
     small = {"v_svm_n": "150", "v_svm_n_iter_range": ["16", "64"], "v_svm_n_iter_n": "3", "v_seeds": "2"}
-    app = answered(store, v_setting="S3VM", **small)
+    app = answered(store, v_setting="Gaps", **small)
     table = app.dataframe[0].value
     assert table.iloc[:, 0].tolist() == ["T = 16", "T = 32", "T = 64", "against T"]
     assert table["theorem"].iloc[-1].startswith("-0.25 (1/T^¼)")
     assert "the theorem's 1/T^¼" in [trace.get("name") for trace in figure(app, "chart-ends")["data"]]
 
 
-def test_values_at_the_side_can_be_taken_as_they_are_and_the_marks_say_what_does_not_hold(store):  # noqa: F811
+def test_values_at_the_side_can_be_taken_as_they_are_and_the_marks_say_what_does_not_hold(store):
     app = answered(store, **SMALL, v_steps=ASKED)
     assert ":grey[○ does not hold:]" in "".join(m.value for m in app.markdown)
     assert "the theorem's" in "".join(str(t.get("name")) for t in figure(app, "chart-ways")["data"])

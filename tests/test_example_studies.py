@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from test_explore import figure, fill, looked_at, opened, store  # noqa: F401
+from test_explore import figure, fill, looked_at, opened
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
@@ -36,7 +36,7 @@ def test_the_files_are_small():
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_a_run_of_an_example_made_again_is_the_same(setting, store):  # noqa: F811
+def test_a_run_of_an_example_made_again_is_the_same(setting, store):
     made = example_study(setting)
     best = int(made.results("score").ranking()[0])
     run = made.runs[best * len(made.study.seeds)]
@@ -59,8 +59,13 @@ def test_a_curve_of_an_example_made_again_is_the_same(setting):
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_explore_opens_with_a_finished_example(setting):
+def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(setting):
     app = opened(x_setting=profile_of(SETTINGS[setting]).short)
+    assert not app.error
+    asked = looked_at(app).made
+    assert asked.study.spec.problem.name == setting
+    assert len(asked.study.axes) == 2
+    assert all(run.spec is not None for run in asked.runs)
     assert is_example(app)
     (heat,) = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
     made = example_study(setting)
@@ -72,16 +77,7 @@ def test_explore_opens_with_a_finished_example(setting):
     assert any(f"python -m dsgcore.studies.examples study-{setting}" in code.value for code in app.code)
 
 
-@pytest.mark.parametrize("setting", WITH_A_WAY)
-def test_convergence_opens_with_a_finished_example(setting):
-    app = opened("convergence", v_setting=profile_of(SETTINGS[setting]).short)
-    assert is_example(app)
-    drawn = figure(app, "chart-ways")["data"]
-    assert any(np.isfinite(np.array(trace["y"], dtype=float)).sum() > 5 for trace in drawn)
-    assert app.button(key="ways-start")
-
-
-def test_the_readers_own_study_replaces_the_example(store):  # noqa: F811
+def test_the_readers_own_study_replaces_the_example(store):
     app = opened()
     assert is_example(app)
     fill(store, looked_at(app).made)
@@ -123,7 +119,7 @@ def test_the_command_makes_an_example_again(monkeypatch, tmp_path):
         assert 0.0 < archive["score"][0] <= 1.0
 
 
-def test_columns_of_a_study_are_those_of_the_store(store):  # noqa: F811
+def test_columns_of_a_study_are_those_of_the_store(store):
     made = StudyRuns(looked_at(opened()).made.study)
     fill(store, made)
     columns = columns_of_study(made.study, store)

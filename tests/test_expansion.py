@@ -113,12 +113,6 @@ def test_a_loaded_model_can_be_gone_on_with():
     assert len(model) == len(model.decays) == 1
 
 
-def test_frequencies_are_not_stored():
-    # Amplitude and phase of every feature, and a header that does not grow with the model.
-    few, many = (len(saved(make_model((m,), d=1000)).getvalue()) for m in (10, 1010))
-    assert many - few == 1000 * 2 * 8
-
-
 @each(
     "field, value",
     [

@@ -1,6 +1,7 @@
 """The Explore page without a browser: what is asked, what it costs, what is shown, and the way to the workbench."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -8,17 +9,11 @@ from opened_pages import OF_EACH_ENGINE, checked, open_page
 
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
-from dsgcore.studies import Store, Study, StudyRuns, table_of
+from dsgcore.studies import Study, StudyRuns, table_of
 from pages.controls import controls
 from pages.studies import links
 
 pytestmark = pytest.mark.compiled
-
-
-@pytest.fixture
-def store(monkeypatch, tmp_path):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    return Store(tmp_path / "runs.sqlite")
 
 
 def opened(page="explore", **link):
@@ -27,6 +22,16 @@ def opened(page="explore", **link):
 
 def looked_at(app):
     return app.session_state["_exploring_explore"]
+
+
+@cache
+def first_study():
+    """Return the study that the page asks at first."""
+    return looked_at(opened()).made.study
+
+
+def first_runs():
+    return StudyRuns(first_study())
 
 
 def fill(store, made, *, is_diverging=True):
@@ -49,18 +54,6 @@ def figure(app, key="chart-study"):
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_every_setting_has_a_question_that_can_be_asked(setting):
-    app = opened(x_setting=profile_of(SETTINGS[setting]).short)
-    assert not app.error
-    made = looked_at(app).made
-    assert made.study.spec.problem.name == setting
-    assert len(made.study.axes) == 2
-    assert all(run.spec is not None for run in made.runs)
-    assert app.button(key="study-start")
-
-
-@pytest.mark.usefixtures("store")
 def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
     app = opened(x_seeds="50", x_step_size_n="20", x_sigma_n="20")
     (error,) = app.error
@@ -69,7 +62,7 @@ def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
 
 
 def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store):
-    fill(store, looked_at(opened()).made)
+    fill(store, first_runs())
     app = opened()
     assert "All runs are done" in "".join(m.value for m in app.markdown)
     heat, *others = figure(app)["data"]
@@ -92,7 +85,7 @@ def test_an_error_is_drawn_from_zero(store, link, kind):
 
 
 def test_the_time_to_a_score_is_compared_like_any_other_number(store):
-    fill(store, looked_at(opened()).made)
+    fill(store, first_runs())
     app = opened(x_measure="time to score", x_target="0.45")
     (heat,) = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
     # Each run takes 0.1 s for six iterations, and is at 0.46 at the fourth.
@@ -136,7 +129,7 @@ def fill_by_width(store, made):
 
 
 def test_the_importance_of_each_slider_is_drawn_with_its_spread_and_a_table(store):
-    fill_by_width(store, looked_at(opened()).made)
+    fill_by_width(store, first_runs())
     app = opened(x_view="Importance")
     (bars,) = figure(app, "chart-importance")["data"]
     assert bars["y"][-1] == "Inverse bandwidth"
@@ -170,7 +163,7 @@ def test_two_sliders_of_three_are_drawn_as_a_contour(store):
 
 
 def test_a_map_is_also_drawn_on_parallel_axes_where_lines_are_brushed(store):
-    fill_by_width(store, looked_at(opened()).made)
+    fill_by_width(store, first_runs())
     app = opened(x_view="Parallel")
     assert "not selected" not in {trace.get("name") for trace in figure(app)["data"]}
     app.select_slider(key="x_best").set_value(0.25).run()
@@ -180,7 +173,7 @@ def test_a_map_is_also_drawn_on_parallel_axes_where_lines_are_brushed(store):
 
 
 def test_the_table_is_the_commands(store):
-    made = looked_at(opened()).made
+    made = first_runs()
     fill(store, made)
     made.refresh(store)
     again = StudyRuns(Study.from_dict(made.study.to_dict()))

@@ -4,21 +4,18 @@ import json
 
 import numpy as np
 import pytest
+from cases import each
 from opened_pages import checked, errors, open_page, run_of
 from own_tables import lines
 
 from dsgcore.experiments import Spec
 from dsgcore.studies import Store
+from pages.controls.own_file import OwnFile
 from pages.upload import choosing
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
 
 OWN = "Your own file"
-
-
-@pytest.fixture(autouse=True)
-def _store(monkeypatch, tmp_path):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
 
 
 def table(n=240, wide=1.0):
@@ -189,16 +186,18 @@ def test_a_link_to_a_study_of_a_file_shows_the_same_values_before_and_after_the_
     assert study_of(after).to_dict() == study_of(app).to_dict()
 
 
-@pytest.mark.parametrize(
-    "facts",
-    [
-        [],
-        {"n": "9"},
-        {"n": 9, "d": 1, "n_known": 9, "n_pairs": None, "share": 2.0, "sigma": 1.0, "classes": 2},
-    ],
-)
+FACTS = {"n": 9, "d": 1, "n_known": 9, "n_pairs": None, "share": 0.5, "sigma": 1.0, "classes": 2}
+
+
+@each("facts", [[], {"n": "9"}, FACTS | {"share": 2.0}])
 def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
-    file = json.dumps({"name": "table.csv", "sha256": "0" * 64, "recipe": {}, "facts": facts})
+    said = {"name": "table.csv", "sha256": "0" * 64, "facts": facts}
+    assert OwnFile.from_link(said) is None
+    assert OwnFile.from_link(said | {"facts": FACTS}) is not None
+
+
+def test_a_page_whose_link_says_what_is_not_possible_asks_for_the_file():
+    file = json.dumps({"name": "table.csv", "sha256": "0" * 64, "recipe": {}, "facts": FACTS | {"share": 2.0}})
     app = opened("auc", data=OWN, file=file)
     assert errors(app) == []
     assert any("This link needs the file table" in warning.value for warning in app.warning)

@@ -195,17 +195,16 @@ def test_a_goals_exercise_says_nothing_of_how_it_is_reached():
 
 @compiled
 def test_the_page_makes_a_handout_and_offers_it(made):
-
     app = checked(open_page("take_away", of=named(*made[:2])))
     assert "ordinal?" in " ".join(unescape(code.value) for code in app.code)
     assert len(app.get("download_button")) == 1
 
 
 @compiled
-def test_a_link_to_no_lesson_says_so():
-
+def test_a_link_to_no_lesson_says_so_and_another_lesson_can_be_chosen_and_made():
     app = checked(open_page("take_away", of="<b>nothing"))
     assert any("of must name a lesson" in warning.value for warning in app.warning)
+    app.selectbox(key="of").select(named(*EVERY_LESSON[IDS.index("auc-waves-into-a-bump")])).run()  # soon made
     app.button(key="handout-make").click().run()
     for _ in range(600):
         if app.get("download_button"):

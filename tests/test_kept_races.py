@@ -4,14 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from opened_pages import bench_of, open_page
+from opened_pages import bench_of, open_page, said
 from small_specs import small
-from test_explore import store  # noqa: F401
 
+from dsgcore.experiments import LiveRun
 from dsgcore.experiments.race import GRID, Race, RaceResult
 from dsgcore.jobs import JobState
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from dsgcore.studies import store as store_module
+from pages.race.state import bring_back
 
 SMALL = {"svm_n": "100", "svm_n_iter": "8", "svm_at": "8"}
 SECONDS = 120
@@ -29,49 +30,45 @@ def assert_same(found, expected):
         assert np.array_equal(vars(found)[name], value, equal_nan=name == "objectives"), name
 
 
-def test_a_race_is_found_again_as_it_was(tmp_path):
-    kept = Store(tmp_path / "runs.sqlite")
+def test_a_race_is_found_again_as_it_was(store):
     race = Race(small("s3vm"), "S3VMLight", {"C": 2.0, "grid": (1.0, 2.0)}, 4.0, (None, 1))
-    keep_race(kept, race, result())
-    keep_race(kept, race, result(0.1))  # what is there stays
-    found, reached = kept_race(Store(kept.file), name_of(race)[:12])
+    keep_race(store, race, result())
+    keep_race(store, race, result(0.1))  # what is there stays
+    found, reached = kept_race(Store(store.file), name_of(race)[:12])
     assert (found.spec, found.competitor, found.axes) == (race.spec, race.competitor, race.axes)
     assert found.parameters == {"C": 2.0, "grid": [1.0, 2.0]}
     assert_same(reached, result())
-    assert kept_race(kept, "0" * 12) is None
+    assert kept_race(store, "0" * 12) is None
 
 
-def test_a_race_kept_with_an_estimate_of_memory_is_found(tmp_path):
-    kept = Store(tmp_path / "runs.sqlite")
+def test_a_race_kept_with_an_estimate_of_memory_is_found(store):
     race = Race(small("s3vm"), "S3VMLight")
-    keep_race(kept, race, result())
-    said, plain, arrays = kept.race(name_of(race))
-    kept.put_race("f" * 64, said, json.dumps(json.loads(plain) | {"estimate": 20}), arrays)
-    assert_same(kept_race(kept, "f" * 12)[1], result())
+    keep_race(store, race, result())
+    said, plain, arrays = store.race(name_of(race))
+    store.put_race("f" * 64, said, json.dumps(json.loads(plain) | {"estimate": 20}), arrays)
+    assert_same(kept_race(store, "f" * 12)[1], result())
 
 
 @pytest.mark.parametrize("change", [{"competitor": "Gone"}, {"spec": {"version": 0}}, {"unknown": 1}])
-def test_a_race_that_another_version_has_kept_is_none(tmp_path, change):
-    kept = Store(tmp_path / "runs.sqlite")
+def test_a_race_that_another_version_has_kept_is_none(store, change):
     race = Race(small("s3vm"), "S3VMLight")
-    keep_race(kept, race, result())
-    said, plain, arrays = kept.race(name_of(race))
-    kept.put_race("f" * 64, json.dumps(json.loads(said) | change), plain, arrays)
-    assert kept_race(kept, "f" * 12) is None
+    keep_race(store, race, result())
+    said, plain, arrays = store.race(name_of(race))
+    store.put_race("f" * 64, json.dumps(json.loads(said) | change), plain, arrays)
+    assert kept_race(store, "f" * 12) is None
 
 
-def test_of_very_many_races_the_oldest_are_forgotten(tmp_path, monkeypatch):
+def test_of_very_many_races_the_oldest_are_forgotten(store, monkeypatch):
     monkeypatch.setattr(store_module, "MOST_RACES", 3)
-    kept = Store(tmp_path / "runs.sqlite")
     for number in range(5):
-        kept.put_race(f"{number:064x}", "{}", "{}", b"")
-        with kept.opened() as connection:  # in the same millisecond all are as old
+        store.put_race(f"{number:064x}", "{}", "{}", b"")
+        with store.opened() as connection:  # in the same millisecond all are as old
             connection.execute("UPDATE races SET finished = ? WHERE sha256 = ?", (str(number), f"{number:064x}"))
-    assert [kept.race(f"{number:064x}") is not None for number in range(5)] == [False, False, True, True, True]
+    assert [store.race(f"{number:064x}") is not None for number in range(5)] == [False, False, True, True, True]
 
 
 @pytest.mark.compiled
-def test_a_link_brings_a_finished_race_back_in_another_session(store):  # noqa: F811
+def test_a_link_brings_a_finished_race_back_in_another_session(store):
     app = open_page("s3vm", **SMALL)
     app.selectbox(key="race-s3vm").select("SVC (everyday)").run()
     app.button(key="race-start").click().run()
@@ -91,12 +88,16 @@ def test_a_link_brings_a_finished_race_back_in_another_session(store):  # noqa: 
     assert bench_of(other, "s3vm").link.texts["svm_race"] == name
 
 
+SENTENCE = "In the link, race must name a race in this server's store, got {!r}. No race has this name."
+
+
+def test_a_race_that_is_not_kept_here_is_not_brought_back(store):
+    race, live = Race(small("s3vm"), "S3VMLight"), LiveRun(small("s3vm"))
+    keep_race(store, race, result())
+    for name in ("0" * 12, "0", "%", "x" * 5000, name_of(race)[:11]):
+        assert bring_back(name, live) == SENTENCE.format(name[:12])
+
+
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["0" * 12, "0", "%", "x" * 5000])
-def test_a_link_to_a_race_that_is_not_kept_here_says_so(store, name):  # noqa: F811
-    app = open_page("s3vm", **SMALL, svm_race=name)
-    assert not app.exception
-    said = [warning.value for warning in app.warning]
-    assert said == [
-        f"In the link, race must name a race in this server's store, got {name[:12]!r}. No race has this name."
-    ]
+def test_a_link_to_a_race_that_is_not_kept_here_says_so(store):
+    assert said(open_page("s3vm", **SMALL, svm_race="0" * 12)) == [SENTENCE.format("0" * 12)]

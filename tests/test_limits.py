@@ -59,10 +59,6 @@ def test_what_limits_a_run_is_found(name, fault):
     assert not found.converged or cause != "optimisation"
 
 
-def test_a_good_run_has_converged():
-    assert limits(spec_of("ordinal", n_features=1024, batch_size=1024), seeds=1).converged
-
-
 @pytest.mark.parametrize("name", GOOD)
 def test_the_remedy_brings_about_what_is_said(name):
     change, _ = FAULTS["small batches"]

@@ -1,9 +1,12 @@
 """The names in a link: each page has its own, for Streamlit takes those that two pages share out of the link on the way back."""
 
 import pytest
-from opened_pages import open_page, said
+from opened_pages import checked, open_page, said
 from own_tables import iris_csv
 from test_app import PAGES
+
+from dsgcore.experiments import SETTINGS
+from pages.session.link import read_link
 
 pytestmark = pytest.mark.compiled
 
@@ -26,8 +29,11 @@ def test_a_file_that_is_looked_at_is_not_that_of_a_settings_page():
     assert not {f"{prefix}file" for prefix in PAGES.values()} & names_of(app)
 
 
-def test_no_two_pages_have_a_name_in_the_link_in_common():
+def test_the_pages_know_the_names_that_they_draw_and_no_two_have_a_name_in_the_link_in_common():
     names = {page: names_of(open_page(page, **{f"{prefix}at": "2"})) for page, prefix in PAGES.items()}
+    for page, found in names.items():
+        notices = read_link(SETTINGS[page], dict.fromkeys(found, "x"))
+        assert not [notice for notice in notices if "does not know" in notice], page
     names["data"] = names_of(open_page("data", set="Iris"))
     assert all(len(found) > 5 for found in names.values()), names
     pages = list(names)
@@ -55,11 +61,10 @@ def test_a_link_holds_the_name_of_a_choice_and_older_links_hold_its_value(text, 
     assert app.session_state["slider"] == "redo"
 
 
-@pytest.mark.parametrize("name", ["map", "class_map", "speed", "slider"])
-def test_a_choice_of_the_view_that_a_link_leaves_empty_is_its_default(name):
-    page = "multiclass" if name == "class_map" else "s3vm"
-    app = open_page(page, **{f"{PAGES[page]}{name}": ""})
-    assert not app.exception
-    app.session_state[f"{PAGES[page]}{name}"] = None  # as streamlit's own half of the page reads it
-    app.run()
-    assert not app.exception
+@pytest.mark.parametrize(("page", "names"), [("multiclass", ["class_map"]), ("s3vm", ["map", "speed", "slider"])])
+def test_a_choice_of_the_view_that_a_link_leaves_empty_is_its_default(page, names):
+    keys = [f"{PAGES[page]}{name}" for name in names]
+    app = checked(open_page(page, **dict.fromkeys(keys, "")))
+    for key in keys:
+        app.session_state[key] = None  # as streamlit's own half of the page reads it
+    checked(app.run())

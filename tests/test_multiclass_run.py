@@ -80,7 +80,10 @@ def test_a_graph_that_is_steered_in_later_is_the_one_of_the_start():
     assert (finished(run.spec).model.W == run.model.W).all()
 
 
-@each("changes", [{}, {"tau_I": 0.0}, {"variant": "released"}, {"is_full_gradient": True, "lam": 0.1}])
+AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_iter": 30}
+
+
+@each("changes", [{}, {"tau_I": 0.0}, {"variant": "released"}, {"is_full_gradient": True, "lam": 0.1}, AUTOMATIC])
 def test_the_exact_twin_on_the_features_own_kernel_is_the_run_itself(changes):
     run = Run(small(**changes))
     engine = run.engine
@@ -91,6 +94,7 @@ def test_the_exact_twin_on_the_features_own_kernel_is_the_run_itself(changes):
     run.change("lam", 0.05)
     run.advance()
     np.testing.assert_allclose(engine.twin.values(), run.test_values[:256], atol=1e-10)
+    assert "error_mean" in run.history.names
 
 
 def test_linear_features_have_no_exact_twin():
@@ -147,9 +151,6 @@ def test_the_theory_says_how_large_the_weights_may_be(variant, lam, radius, said
     assert assumption.holds == (said == "(here: 1)")
 
 
-AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_iter": 30}
-
-
 @pytest.mark.parametrize("features", ["linear", "fourier"])
 def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_path, features):
     run = finished(small(**AUTOMATIC, features=features, tau_I=0.0))
@@ -194,15 +195,6 @@ def test_the_average_is_the_same_after_a_longer_end_and_from_an_earlier_iteratio
 def test_without_being_asked_for_there_is_no_average():
     history = finished(small()).history
     assert not [name for name in history.names if name.endswith("_average")]
-
-
-def test_the_exact_twin_has_the_intercept_too():
-    run = Run(small(**AUTOMATIC))
-    phi = run.engine.task.features
-    run.engine.twin.K = phi(run.split.X_test[:256].astype(float)) @ phi(run.split.X_train.astype(float)).T
-    run.advance()
-    np.testing.assert_allclose(run.engine.twin.values(), run.test_values[:256], atol=1e-10)
-    assert "error_mean" in run.history.names
 
 
 def test_scores_of_the_same_weights_are_computed_once_and_others_anew():

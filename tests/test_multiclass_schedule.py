@@ -1,16 +1,14 @@
 """Schedules of the released variant: it divides its step itself, so every place refuses a second division."""
 
-import json
 from dataclasses import replace
 
 import pytest
 from cases import each
 from live_page import has_run
-from opened_pages import open_page
+from opened_pages import checked, errors, open_page
 from test_multiclass_run import finished, small
 
 from dsgcore import ParameterError, Run, SpecError
-from dsgcore.__main__ import main
 from dsgcore.experiments import LiveRun
 from dsgcore.solver.plan import SCHEDULES
 
@@ -40,30 +38,21 @@ def test_the_papers_variant_takes_every_schedule(schedule):
     assert history.column("step_size").tolist() == [SCHEDULES[schedule](2.0, t, 5) for t in range(1, 6)]
 
 
-def test_the_command_line_says_it_in_one_sentence(tmp_path, capsys):
-    plain = small(variant="released", n_iter=2).to_dict()
-    plain["solver"]["schedule"] = "theta/t"
-    (tmp_path / "spec.json").write_text(json.dumps(plain), encoding="utf-8")
-    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().err == f"dsg-lab: {SENTENCE} (in {tmp_path / 'spec.json'})\n"
-    assert not (tmp_path / "out").exists()
-
-
-def said(app):
-    """Sentences of errors, without the marks that keep a page from reading them as Markdown."""
-    assert not app.exception
-    return [error.value.replace("\\", "") for error in app.error]
+def test_a_spec_says_it_in_the_same_sentence():  # test_cli.py shows that a command says what a spec does
+    with pytest.raises(SpecError) as caught:
+        small(variant="released", schedule="theta/t")
+    assert str(caught.value) == SENTENCE
 
 
 @pytest.mark.compiled
 def test_the_app_says_it_in_one_sentence_and_goes_on_once_it_is_right():
     app = open_page("multiclass", mc_variant="released", mc_schedule="theta/t", mc_n_iter="20")
-    assert said(app) == [SENTENCE]
+    assert errors(checked(app)) == [SENTENCE]
     assert not has_run(app)
     app = app.run()
-    assert said(app) == [SENTENCE]
+    assert errors(checked(app)) == [SENTENCE]
     app = app.selectbox(key="mc_schedule").select("constant").run()
-    assert said(app) == []
+    assert errors(checked(app)) == []
     assert has_run(app)
     app = app.selectbox(key="mc_schedule").select("theta/t").run()
-    assert said(app) == [SENTENCE]
+    assert errors(checked(app)) == [SENTENCE]

@@ -35,6 +35,9 @@ def test_a_setting_is_named_by_what_it_does_and_on_the_pages_of_lessons_and_pape
 @each("former, name", FORMER_NAMES.items())
 def test_a_link_with_a_former_name_of_a_setting_still_works(former, name):
     fitting = {"Ordinal": "Ramp", "Multi-class": "Spirals"}.get(former, "Two moons")
-    app = checked(open_page("data", set=fitting, data_setting=former))
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params.update({"set": fitting, "data_setting": former})
+    app.run()  # AppTest forgets what the first drawing of a session changes in its link, unlike a browser
+    app = checked(app.switch_page("pages/data.py").run())
     chosen = app.selectbox(key="data_setting")
     assert chosen.format_func(chosen.value) == name

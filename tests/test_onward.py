@@ -12,12 +12,7 @@ from test_file_on_pages import OWN, chosen_on_data_page, opened, study_of
 
 from dsgcore.data import DATASETS
 
-pytestmark = pytest.mark.compiled
-
-
-@pytest.fixture(autouse=True)
-def _store(monkeypatch, tmp_path):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
+pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
 
 
 def file_in_the_workbench():
@@ -49,8 +44,9 @@ def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore()
 
 
 def test_its_convergence_and_its_data_are_one_click_away_from_the_tab_compare():
-    spec = run_of(file_in_the_workbench()).spec
-    app = checked(file_in_the_workbench().button(key="to-convergence").click().run())
+    app = file_in_the_workbench()
+    spec = run_of(app).spec
+    app = checked(app.button(key="to-convergence").click().run())
     kept = study_of(app, "ways").specs[-1]
     assert (kept.data, kept.problem.gamma, kept.kernel) == (spec.data, spec.problem.gamma, spec.kernel)
     app = checked(file_in_the_workbench().button(key="to-data").click().run())

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from opened_pages import checked, open_page
+from opened_pages import checked, left_in_browser, open_page
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
@@ -22,11 +22,6 @@ NAMED = {
     "multiclass": ["fig1-left", "fig1-right", "table3"],
 }
 figures = pytest.mark.parametrize(("setting", "figure"), FIGURES, ids=[f"{s}-{f.name}" for s, f in FIGURES])
-
-
-@pytest.fixture
-def _own_store(monkeypatch, tmp_path):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
 
 
 def keys(study):
@@ -50,9 +45,9 @@ def test_a_figure_is_a_study_at_both_sizes(setting, figure):
 
 
 @pytest.mark.compiled
-@pytest.mark.usefixtures("_own_store")
+@pytest.mark.usefixtures("store")
 @figures
-def test_a_figure_opens_on_the_explore_page_as_the_same_runs(setting, figure):
+def test_a_figure_opens_on_the_explore_page_as_the_same_runs_and_leaves_a_link_to_them(setting, figure):
     study = Study.from_dict(figure.study(setting))
     app = checked(open_page("explore", **link_to_study(study, figure.measure)))
     assert not [*app.error, *app.warning]
@@ -61,6 +56,8 @@ def test_a_figure_opens_on_the_explore_page_as_the_same_runs(setting, figure):
     assert [axis.values for axis in state.made.study.axes] == [axis.values for axis in study.axes]
     assert state.price.seconds < BUDGET.seconds
     assert app.session_state["x_measure"] == figure.measure
+    again = checked(open_page("explore", **left_in_browser(app)))
+    assert keys(again.session_state["_exploring_explore"].made.study) == keys(study)
 
 
 @pytest.mark.compiled

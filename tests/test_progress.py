@@ -2,19 +2,10 @@
 
 import pytest
 from cases import each
+from clocks import Clock
 
 from dsgcore.cli.progress import Line, bar
 from dsgcore.core.durations import TimeLeft, duration_text
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture

@@ -49,10 +49,10 @@ def bench_of(app):
 
 
 def opened():
-    """Return a page whose lecturer has asked the class."""
+    """Return a page whose lecturer has asked the class, and the code of its room."""
     app = presented(lesson="unlabeled")
     app.button(key="room-open").click().run()
-    return app
+    return app, bench_of(app).lesson.room.code
 
 
 def click(app, key):
@@ -63,8 +63,7 @@ def click(app, key):
 
 @pytest.mark.compiled
 def test_the_vote_is_hidden_until_the_lecturer_reveals_it_and_the_second_one_stands_beside_it(phones, rooms):
-    app = opened()
-    code = bench_of(app).lesson.room.code
+    app, code = opened()
     for k in range(40):
         phones.send(code, str(k % 2), client=f"{k:032d}")
     app.run()
@@ -84,8 +83,8 @@ def test_the_vote_is_hidden_until_the_lecturer_reveals_it_and_the_second_one_sta
 
 @pytest.mark.compiled
 def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, rooms):
-    app = opened()
-    bench, code = bench_of(app), bench_of(app).lesson.room.code
+    app, code = opened()
+    bench = bench_of(app)
     phones.send(code, "0")
     app.button(key="lesson-run").click().run()
     assert not rooms.state(code).is_open
@@ -105,8 +104,7 @@ def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, 
 
 @pytest.mark.compiled
 def test_a_timer_and_the_close_button_end_the_vote(phones, rooms):
-    app = opened()
-    code = bench_of(app).lesson.room.code
+    app, code = opened()
     click(app, "timer-30")
     assert 25 < rooms.state(code).left <= 30
     assert "s left" in drawn(app, "room-count")[0]
@@ -117,8 +115,7 @@ def test_a_timer_and_the_close_button_end_the_vote(phones, rooms):
 
 @pytest.mark.compiled
 def test_a_lecturer_lets_in_no_new_phones_and_then_new_ones_again(phones, rooms):
-    app = opened()
-    code = bench_of(app).lesson.room.code
+    app, code = opened()
     phones.send(code, client="a" * 32)
     click(app, "shut")
     assert "1 answered</b>, no new phones" in drawn(app, "room-count")[0]
@@ -132,8 +129,7 @@ def test_a_lecturer_lets_in_no_new_phones_and_then_new_ones_again(phones, rooms)
 
 @pytest.mark.compiled
 def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_again(phones, rooms):
-    app = opened()
-    code = bench_of(app).lesson.room.code
+    app, code = opened()
     click(app, "labels").run()
     said = phones.asked(code).json()
     assert said["name"] == MAP.name
@@ -169,8 +165,7 @@ def test_a_step_on_placing_labels_asks_the_class_for_them_beside_the_map_to_labe
 
 @pytest.mark.compiled
 def test_a_closed_room_is_gone_from_the_page_and_another_can_be_opened(phones, rooms):
-    app = opened()
-    code = bench_of(app).lesson.room.code
+    app, code = opened()
     click(app, "end").run()
     assert phones.asked(code).status_code == 404
     assert drawn(app, "room-count") == []
@@ -248,11 +243,10 @@ def messages_of(app):
 def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplog, monkeypatch):
     monkeypatch.setattr("pages.shell.browser.are_served", lambda: True)
     caplog.set_level(0)
-    app = opened()
+    app, code = opened()
     bench = bench_of(app)
     assert bench.lesson.ticket.name in str(offered(app))  # what is searched holds what the page tells the browser
     secret, found = bench.lesson.room.secret, offered(app)
-    code = bench.lesson.room.code
     found += [phones.asked(code).text, phones.get(f"/r/{code}").text, phones.get(f"/r/{code}/notes").text]
     for name, value in {"present": "", "tabs": "Code"}.items():  # the whole page, with its code
         app.query_params[name] = value
@@ -261,10 +255,11 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     bench.opened |= set(OTHER_TABS)
     bench.lesson.place = None
     app.run().run()
-    assert [code.value for code in app.code if code.value.startswith("<iframe")]
-    found += [*offered(app), *(code.value for code in app.code), caplog.text, repr(bench.lesson.room), repr(bench)]
+    blocks = [block.value for block in app.code]
+    assert [block for block in blocks if block.startswith("<iframe")]
+    found += [*offered(app), *blocks, caplog.text, repr(bench.lesson.room), repr(bench)]
     assert [text for text in found if secret in text] == []
-    assert [code.value for code in app.code if bench.lesson.room.code in code.value] == []
+    assert [block for block in blocks if code in block] == []
 
 
 def cookie_of(key):

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from cases import each
+from clocks import Clock
 
 from dsgcore.studies import Store
 from dsgcore.studies.room_questions import LABELS, asked_by, is_right, plain_text, reason, result_of, tally
@@ -29,13 +30,6 @@ NUMBER = Asked("auc", "random-features", 0)
 CURVE = Asked("s3vm", "batches", 1)
 MAP = Asked("auc", "unlabeled", 0, LABELS)
 GUESSES = {PICK: "1", NUMBER: "0.25", CURVE: "0.5~0.6~0.7~0.8~0.9~1", MAP: "~".join(["0.500"] * 10)}
-
-
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture

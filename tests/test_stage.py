@@ -89,10 +89,13 @@ def test_the_outcome_is_said_beside_the_guess(lesson, sentence):
     assert ".*." not in words(app)
 
 
-def test_a_link_holds_the_step_and_the_guess():
+def test_a_link_holds_the_step_and_the_guess_and_who_leaves_the_lesson_keeps_the_page_as_it_is():
     app = open_lesson("unlabeled:2:1")
     assert bench_of(app).lesson.place.text == "unlabeled:2:1"
     assert not bench_of(app).is_held
+    assert run_of(app).spec.data.n_labeled == 200
+    app.button(key="lesson-leave").click().run()
+    assert bench_of(app).lesson.place is None
     assert run_of(app).spec.data.n_labeled == 200
 
 
@@ -104,19 +107,14 @@ def test_a_link_to_no_lesson_says_so_and_the_page_is_there(text):
     assert bench_of(app).live is not None
 
 
-def test_who_leaves_a_lesson_keeps_the_page_as_it_is():
-    app = open_lesson("unlabeled:2:1")
-    app.button(key="lesson-leave").click().run()
-    assert bench_of(app).lesson.place is None
-    assert run_of(app).spec.data.n_labeled == 200
-
-
 def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
     drawn = "0.5~0.6~0.7~0.8~0.9~1"
     waiting = open_page("s3vm", svm_lesson="batches:2", speed="instant")
     assert waiting.button(key="lesson-run").disabled
+    assert set(figures(waiting)) == {"chart-map"}  # the reader draws in the chart's place
     app = open_page("s3vm", svm_lesson=f"batches:2:{drawn}", speed="instant")
     assert bench_of(app, "s3vm").lesson.place.text == f"batches:2:{drawn}"
+    assert "your guess" in drawn_on(app, "chart-score")[0]
     for _ in range(100):
         if bench_of(app, "s3vm").lesson.place.outcome is not None:
             break
@@ -247,13 +245,6 @@ def test_random_choices_are_drawn_with_the_outcome_that_is_compared_with_them():
         app.run()
     median, low, high, best = (trace["y"][0] for trace in figures(app)["chart-score"]["data"][2:])
     assert low < median < high < best
-
-
-def test_a_drawn_guess_lies_on_the_chart_of_the_outcome():
-    app = open_page("s3vm", svm_lesson="batches:2:0.5~0.6~0.7~0.8~0.9~1", speed="instant")
-    assert "your guess" in drawn_on(app, "chart-score")[0]
-    waiting = open_page("s3vm", svm_lesson="batches:2", speed="instant")
-    assert set(figures(waiting)) == {"chart-map"}  # the reader draws in the chart's place
 
 
 def test_only_the_lecturer_has_notes_and_runs_without_a_guess():

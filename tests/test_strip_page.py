@@ -23,7 +23,7 @@ def pressed(app, name):
 
 
 def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
-    app = open_auc(**FEW, n_iter="128", at="100")
+    app = open_auc(**FEW, n_iter="128", at="100", speed="fast")
     assert not app.exception
     gauges = head(app)["gauges"]
     (leading,) = [gauge for gauge in gauges["gauges"] if gauge["name"] == gauges["leading"]]

@@ -37,27 +37,18 @@ def of(kind):
 
 
 @pytest.mark.usefixtures("steady_clock")
-def test_a_bad_width_is_found_and_put_right():
+def test_a_bad_width_is_found_and_put_right_by_the_best_estimator():
     poor = QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3, safe=False)
     many = np.where(np.arange(400) < 200, Y, -1)
     found = suggest(poor, X, many, seconds=20.0)
     assert found.parameters
     assert found.gain > found.half_width > 0
-    before, after = (
-        roc_auc_score(Y[200:], model.fit(X, many).decision_function(X[200:]))
-        for model in (poor, QSGS2AUC(**QUICK, safe=False).set_params(**found.parameters))
-    )
-    assert after > before
+    best = found.best_estimator_
+    assert found.best_estimator_ is best  # fitted once
+    assert found.parameters.items() <= best.get_params().items()
+    scores = [roc_auc_score(Y[200:], model.decision_function(X[200:])) for model in (poor.fit(X, many), best)]
+    assert scores[1] > scores[0]
     assert f"of {len(found.tried)} candidates" in found.sentence()
-
-
-@pytest.mark.usefixtures("steady_clock")
-def test_the_search_follows_from_the_random_state():
-    first = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
-    again = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
-    shared = min(len(first.tried), len(again.tried))
-    assert shared > 1
-    assert {str(one.parameters) for one in first.tried} == {str(one.parameters) for one in again.tried}
 
 
 @pytest.mark.usefixtures("steady_clock")
@@ -207,15 +198,16 @@ def test_the_table_has_every_candidate_with_its_gain_over_the_own_values():
 
 
 @pytest.mark.usefixtures("steady_clock")
-def test_a_search_goes_on_where_it_was():
-    first = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0)
+def test_a_search_follows_from_the_random_state_and_goes_on_where_it_was():
+    first, again = (suggest(of(QSGS2AUC), X, SEEN, seconds=3.0) for _ in range(2))
+    assert len(first.tried) > 1
+    assert {str(one.parameters) for one in first.tried} == {str(one.parameters) for one in again.tried}
     more = first.go_on(3.0)
     said = [str(one.parameters) for one in more.tried]
     assert {str(one.parameters) for one in first.tried} < set(said)
     assert len(said) == len(set(said))
     assert more.tried[0].mean >= max(one.mean for one in first.tried if one.n_iter == more.tried[0].n_iter)
-    again = suggest(of(QSGS2AUC), X, SEEN, seconds=3.0).go_on(3.0)
-    assert again.parameters == more.parameters
+    assert again.go_on(3.0).parameters == more.parameters
 
 
 @pytest.mark.usefixtures("steady_clock")
@@ -234,15 +226,6 @@ def test_a_search_that_goes_on_scores_nothing_twice():
     search.carry_out()
     search.go_on(1000.0)
     assert len(asked) == len(set(asked))
-
-
-@pytest.mark.usefixtures("steady_clock")
-def test_the_best_estimator_has_the_parameters_and_is_fitted():
-    found = suggest(QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3), X, np.where(np.arange(400) < 200, Y, -1), seconds=20.0)
-    model = found.best_estimator_
-    assert found.parameters.items() <= model.get_params().items()
-    assert model.decision_function(X).shape == (400,)
-    assert found.best_estimator_ is model
 
 
 @pytest.mark.usefixtures("steady_clock")

@@ -151,9 +151,3 @@ def test_a_changed_fingerprint_is_refused(change):
 def test_linear_weights_have_no_fingerprint():
     file = edited(make_weights("linear"), header=lambda h: {**h, "fingerprint": "0" * 64})
     assert_refused(file, "the model cannot be reproduced here")
-
-
-def test_the_features_are_not_stored():
-    few, many = (len(saved(make_weights(d=d)).getvalue()) for d in (10, 99))
-    assert few == many
-    assert set(parts(make_weights())) == {"header", "W"}

@@ -17,16 +17,11 @@ from dsgcore.jobs import shared_queue
 from pages.comparing import which_method
 from pages.studies.going import BUDGET
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
 
 IRIS = load_iris(return_X_y=True)
 TWO = ["LogisticRegression", "SVC"]
 QUICK = {"n_labeled": 30, "seeds": 3, "methods": TWO, "curves": False, "store": None, "jobs": 1}
-
-
-@pytest.fixture(autouse=True)
-def _store(monkeypatch, tmp_path):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
 
 
 @pytest.fixture

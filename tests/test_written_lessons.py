@@ -138,17 +138,6 @@ OPTION, EXPECTED = '"this", claims', "is_expected = true, "
 MISTAKES = [
     ("minutes =", "minuets =", " has no field 'minuets'; it has learned, minutes, order, steps, title"),
     (
-        'notes = "Ask."',
-        'note = "Ask."',
-        ", step 1 has no field 'note'; it has claims, controls, curve, estimate, explanation, goal, notes, pick, show, text, "
-        "values",
-    ),
-    (
-        "estimate.near",
-        "estimate.far",
-        ", step 2, estimate has no field 'far'; it has high, low, measure, near, text, words",
-    ),
-    (
         '"score", low = 0',
         '"score", lower = 0',
         ", step 1, pick, option 2, claim 1 has no field 'lower'; it has high, low, measure",

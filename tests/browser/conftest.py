@@ -22,6 +22,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -66,13 +67,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start the app on a free port; yield its address, without a slash at the end."""
-    port = _free_port()
-    url = f"http://127.0.0.1:{port}"
-    log = tmp_path_factory.mktemp("app") / "server.log"
-    base_path = os.environ.get("DSGLAB_BASE_PATH", "")
-    url += f"/{base_path}" * bool(base_path)
-    with log.open("wb") as output, _server(port, output, log.with_name("runs.sqlite"), base_path) as server:
+    """Start the app for all tests."""
+    with served(tmp_path_factory.mktemp("app"), os.environ.get("DSGLAB_BASE_PATH", "")) as url:
+        yield url
+
+
+@contextmanager
+def served(folder: Path, base_path: str = "") -> Iterator[str]:
+    """Start the app on a free port, with its log and an empty store in a folder; give its address, without a slash at the end."""
+    port, log = _free_port(), folder / "server.log"
+    url = f"http://127.0.0.1:{port}" + f"/{base_path}" * bool(base_path)
+    with log.open("wb") as output, _server(port, output, folder / "runs.sqlite", base_path) as server:
         try:
             _wait_until_up(url, server, log)
             yield url

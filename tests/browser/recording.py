@@ -9,16 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conftest import (
-    BROWSER_ARGUMENTS,
-    ROOT,
-    _find_browser,
-    _free_port,
-    _server,
-    _stop,
-    _wait_ready,
-    _wait_until_up,
-)
+from conftest import BROWSER_ARGUMENTS, ROOT, _find_browser, _wait_ready, served
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -40,16 +31,10 @@ STILLS = {
 @contextmanager
 def app() -> Iterator[tuple[str, Page]]:
     """Start the app and a browser; give the app's address and a page."""
-    folder, port = Path(tempfile.mkdtemp()), _free_port()
-    url, log = f"http://127.0.0.1:{port}", folder / "server.log"
-    with log.open("wb") as output, _server(port, output, folder / "runs.sqlite") as server, sync_playwright() as driver:
-        try:
-            _wait_until_up(url, server, log)
-            browser = driver.chromium.launch(executable_path=_find_browser(), args=list(BROWSER_ARGUMENTS))
-            yield url, browser.new_page(viewport=SIZE)
-            browser.close()
-        finally:
-            _stop(server)
+    with served(Path(tempfile.mkdtemp())) as url, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=_find_browser(), args=list(BROWSER_ARGUMENTS))
+        yield url, browser.new_page(viewport=SIZE)
+        browser.close()
 
 
 def still(page: Page, address: str, name: str) -> None:

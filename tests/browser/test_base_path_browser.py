@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from conftest import _free_port, _server, _stop, _wait_until_up
+from conftest import served
 from playwright.sync_api import expect
 from proxies import NGINX, NO_NGINX, nginx
 
@@ -20,14 +20,8 @@ POINTS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(
 @pytest.fixture(scope="module")
 def below(tmp_path_factory):
     """The address of a server that is begun with a base path."""
-    folder, port = tmp_path_factory.mktemp("below"), _free_port()
-    url, log = f"http://127.0.0.1:{port}/{PREFIX}", folder / "server.log"
-    with log.open("wb") as output, _server(port, output, folder / "runs.sqlite", PREFIX) as server:
-        try:
-            _wait_until_up(url, server, log)
-            yield url
-        finally:
-            _stop(server)
+    with served(tmp_path_factory.mktemp("below"), PREFIX) as url:
+        yield url
 
 
 @pytest.fixture(scope="module", params=["base path", "nginx keeps it", "nginx takes it off"])
