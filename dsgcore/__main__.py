@@ -206,6 +206,10 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
     )
     compare.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
     compare.add_argument("--no-curves", action="store_true", help="no learning curves over the number of labels")
+    _add_results(compare)
+
+
+def _add_results(compare: argparse.ArgumentParser) -> None:
     compare.add_argument("--json", type=Path, metavar="FILE", help="write the whole result to this JSON file")
     compare.add_argument("--csv", type=Path, metavar="FILE", help="write the ranked table to this CSV file")
     compare.add_argument("--html", type=Path, metavar="FILE", help="write a report for colleagues to this HTML file")

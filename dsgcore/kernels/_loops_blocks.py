@@ -23,8 +23,8 @@ from dsgcore.kernels._loops_vectors import (
 )
 
 _POINTS = 6
-# Blocks that share panels while these are in the second-level cache, of which the panels get so many bytes.
-_TILE_BLOCKS, _CACHE_BYTES = 16, 3 * 2**17
+# Points that share panels while these are in the second-level cache, of which the panels get so many bytes.
+_TILE_POINTS, _CACHE_BYTES = 16 * _POINTS, 3 * 2**17
 _MOST_COLUMNS = 512  # of the panels that are copied at once
 
 
@@ -34,14 +34,14 @@ def _panels(W, left, right):
     d, m, lanes = W.shape[0], right - left, lanes_for(W)
     columns = 2 * lanes
     whole = m // columns
-    panels = np.empty((-(-m // columns), d * columns), W.dtype)
+    panels = np.zeros((-(-m // columns), d * columns), W.dtype)
     for k in range(d):
         for p in range(whole):
             start = left + p * columns
             store(load(W[k], start), panels[p], k * columns)
             store(load(W[k], start + lanes), panels[p], k * columns + lanes)
-        for j in range((len(panels) - whole) * columns):
-            panels[whole, k * columns + j] = W[k, left + whole * columns + j] if whole * columns + j < m else 0
+        for j in range(whole * columns, m):
+            panels[whole, (k - whole) * columns + j] = W[k, left + j]
     return panels
 
 
@@ -113,7 +113,7 @@ def _squares(terms):
 
 @compiled(forceinline=True)
 def _add_to(out, top, sums):
-    """Add six vectors' sums to out[top : top + 6]; those of missing points are left out."""
+    """Add six vectors' sums to out[top : top + 6], without those of missing points."""
     s0, s1, s2, s3, s4, s5 = sums
     values = (sum_of(s0), sum_of(s1), sum_of(s2), sum_of(s3), sum_of(s4), sum_of(s5))
     for i in range(min(_POINTS, len(out) - top)):
@@ -121,37 +121,39 @@ def _add_to(out, top, sums):
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _cosine_sums(X, panels, starts, sizes, quarter, squares):
+    """Return the sums of features at points (6, d), and of their squares unless `squares` is None: six vectors each."""
+    lanes, zero = lanes_for(X), everywhere(X.dtype.type(0))
+    sums = squared = (zero, zero, zero, zero, zero, zero)
+    for p in range(len(panels)):
+        a, b = _products(X, panels[p], load(starts[p], 0), load(starts[p], lanes))
+        r, s = load(sizes[p], 0), load(sizes[p], lanes)
+        a = _cosines(a, quarter)
+        sums = _with(sums, r, a)
+        b = _cosines(b, quarter)
+        sums = _with(sums, s, b)
+        if squares is not None:
+            squared = _with(_with(squared, r * r, _squares(a)), s * s, _squares(b))
+    return sums, squared
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
 def add_cosines_of_blocks(X, W, amplitude, phase, out, squares):
     """Add sum_j amplitude[j] cos(2 pi (X[i] @ W[:, j] - phase[j])) to out[i], and the terms' squares to squares[i] unless None."""
     n, d, m, one = X.shape[0], X.shape[1], len(amplitude), X.dtype.type(1)
-    lanes = lanes_for(X)
-    columns = 2 * lanes
-    at_once = max(_CACHE_BYTES // (2 * VECTOR_BYTES * d), 1)
-    last_points = _last_six(X)
-    quarter, zero = everywhere(X.dtype.type(0.25)), everywhere(X.dtype.type(0))
+    columns, at_once = 2 * lanes_for(X), max(_CACHE_BYTES // (2 * VECTOR_BYTES * d), 1)
+    last_points, quarter = _last_six(X), everywhere(X.dtype.type(0.25))
     for left in range(0, m, _MOST_COLUMNS):
         right = min(left + _MOST_COLUMNS, m)
         panels = _panels(W, left, right)
         sizes = _filled_up(amplitude, left, right, columns, one)
         starts = _filled_up(phase, left, right, columns, -one)
-        for tile in range(0, n, _TILE_BLOCKS * _POINTS):
-            blocks = min(-(-(n - tile) // _POINTS), _TILE_BLOCKS)
+        for tile in range(0, n, _TILE_POINTS):
             for first in range(0, len(panels), at_once):
-                last = min(first + at_once, len(panels))
-                for block in range(blocks):
-                    top = tile + _POINTS * block
+                some = slice(first, first + at_once)
+                for top in range(tile, min(tile + _TILE_POINTS, n), _POINTS):
                     points = X[top : top + _POINTS] if top + _POINTS <= n else last_points
-                    sums = (zero, zero, zero, zero, zero, zero)
-                    squared = sums
-                    for p in range(first, last):
-                        a, b = _products(points, panels[p], load(starts[p], 0), load(starts[p], lanes))
-                        r, s = load(sizes[p], 0), load(sizes[p], lanes)
-                        a = _cosines(a, quarter)
-                        sums = _with(sums, r, a)
-                        b = _cosines(b, quarter)
-                        sums = _with(sums, s, b)
-                        if squares is not None:
-                            squared = _with(_with(squared, r * r, _squares(a)), s * s, _squares(b))
+                    sums, squared = _cosine_sums(points, panels[some], starts[some], sizes[some], quarter, squares)
                     _add_to(out, top, sums)
                     if squares is not None:
                         _add_to(squares, top, squared)
@@ -177,38 +179,37 @@ def _with_six_waves(cosines, sines, turns, weights, quarter):
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _add_waves(X, last_points, weights, panel, cosines, sines, quarter):
+    """Add the waves of points (n, d) with these weights (n or more,) at a panel's columns to cosines and sines (columns,)."""
+    lanes, zero = lanes_for(X), everywhere(X.dtype.type(0))
+    ca, cb, sa, sb = load(cosines, 0), load(cosines, lanes), load(sines, 0), load(sines, lanes)
+    for top in range(0, len(X), _POINTS):
+        points = X[top : top + _POINTS] if top + _POINTS <= len(X) else last_points
+        a, b = _products(points, panel, zero, zero)
+        ca, sa = _with_six_waves(ca, sa, a, weights[top:], quarter)
+        cb, sb = _with_six_waves(cb, sb, b, weights[top:], quarter)
+    store(ca, cosines, 0)
+    store(cb, cosines, lanes)
+    store(sa, sines, 0)
+    store(sb, sines, lanes)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
 def sum_waves_of_blocks(X, c, W, cosines, sines):
     """Set cosines[j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin."""
-    n, m = len(X), len(cosines)
-    lanes = lanes_for(X)
-    columns = 2 * lanes
-    last_points = _last_six(X)
-    quarter, zero = everywhere(X.dtype.type(0.25)), everywhere(X.dtype.type(0))
-    weights = np.zeros((_TILE_BLOCKS, _POINTS), X.dtype)
+    n, m, columns = len(X), len(cosines), 2 * lanes_for(X)
+    last_points, quarter = _last_six(X), everywhere(X.dtype.type(0.25))
+    weights = np.zeros(n + _POINTS, X.dtype)  # missing points have none
+    weights[:n] = c
     for left in range(0, m, _MOST_COLUMNS):
         right = min(left + _MOST_COLUMNS, m)
         panels = _panels(W, left, right)
         sums = np.zeros((2, len(panels) * columns), X.dtype)
-        for tile in range(0, n, _TILE_BLOCKS * _POINTS):
-            blocks = min(-(-(n - tile) // _POINTS), _TILE_BLOCKS)
-            for block in range(blocks):
-                top = tile + _POINTS * block
-                for i in range(_POINTS):
-                    weights[block, i] = c[top + i] if top + i < n else 0
+        for tile in range(0, n, _TILE_POINTS):
+            points, own = X[tile : tile + _TILE_POINTS], weights[tile:]
             for p in range(len(panels)):
-                j = p * columns
-                ca, cb = load(sums[0], j), load(sums[0], j + lanes)
-                sa, sb = load(sums[1], j), load(sums[1], j + lanes)
-                for block in range(blocks):
-                    top = tile + _POINTS * block
-                    points = X[top : top + _POINTS] if top + _POINTS <= n else last_points
-                    a, b = _products(points, panels[p], zero, zero)
-                    ca, sa = _with_six_waves(ca, sa, a, weights[block], quarter)
-                    cb, sb = _with_six_waves(cb, sb, b, weights[block], quarter)
-                store(ca, sums[0], j)
-                store(cb, sums[0], j + lanes)
-                store(sa, sums[1], j)
-                store(sb, sums[1], j + lanes)
+                there = slice(p * columns, (p + 1) * columns)
+                _add_waves(points, last_points, own, panels[p], sums[0, there], sums[1, there], quarter)
         for j in range(left, right):
             cosines[j], sines[j] = sums[0, j - left], sums[1, j - left]
 
