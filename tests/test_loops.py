@@ -93,58 +93,70 @@ def test_accumulate_equals_numpy(dtype, shape):
     assert_close(sines, c64 @ np.sin(turns), tolerance(X, W, c))
 
 
+# The other tests have the way that this processor takes. To compile one more loop takes seconds.
 @pytest.mark.compiled
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 @each("dtype", DTYPES)
 @each("shape", SHAPES + LARGE_SHAPES)
-def test_both_ways_to_sum_cosines_equal_numpy_on_every_processor(dtype, shape):
+def test_the_way_of_other_processors_to_sum_cosines_equals_numpy(dtype, shape):
     X, W, amplitude, phase = case(dtype, *shape)
     c, tile = draw(dtype, len(X), seed=3), _loops.scratch(dtype)
-    (alone, sums, squares), (cosines, sines) = np.zeros((3, 2, len(X)), dtype), np.full((2, 2, shape[2]), np.nan, dtype)
-    _loops.add_cosines_of_tiles(X, W, amplitude, phase, alone[0], tile)
-    _loops.add_cosines_of_blocks(X, W, amplitude, phase, alone[1], None)
-    _loops.add_cosines_and_squares_of_tiles(X, W, amplitude, phase, sums[0], squares[0], tile)
-    _loops.add_cosines_of_blocks(X, W, amplitude, phase, sums[1], squares[1])
-    _loops.sum_waves_of_tiles(X, c, W, cosines[0], sines[0], tile)
-    _loops.sum_waves_of_blocks(X, c, W, cosines[1], sines[1])
+    (sums, squares), (cosines, sines) = np.zeros((2, len(X)), dtype), np.full((2, shape[2]), np.nan, dtype)
+    if _loops.IN_BLOCKS:
+        _loops.add_cosines_and_squares_of_tiles(X, W, amplitude, phase, sums, squares, tile)
+        _loops.sum_waves_of_tiles(X, c, W, cosines, sines, tile)
+    else:
+        _loops.add_cosines_of_blocks(X, W, amplitude, phase, sums, squares)
+        _loops.sum_waves_of_blocks(X, c, W, cosines, sines)
     waves, turns = naive_waves(X, W, amplitude, phase), 2 * np.pi * np.matmul(*wide(X, W))
     atol = tolerance(X, W, amplitude, phase)
-    for way in range(2):
-        assert_close(alone[way], waves.sum(1), atol)
-        assert_close(sums[way], waves.sum(1), atol)
-        assert_close(squares[way], (waves**2).sum(1), 2 * np.max(np.abs(amplitude)) * atol)
-        assert_close(cosines[way], c.astype(float) @ np.cos(turns), tolerance(X, W, c))
-        assert_close(sines[way], c.astype(float) @ np.sin(turns), tolerance(X, W, c))
+    assert_close(sums, waves.sum(1), atol)
+    assert_close(squares, (waves**2).sum(1), 2 * np.max(np.abs(amplitude)) * atol)
+    assert_close(cosines, c.astype(float) @ np.cos(turns), tolerance(X, W, c))
+    assert_close(sines, c.astype(float) @ np.sin(turns), tolerance(X, W, c))
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@each("shape", SHAPES + LARGE_SHAPES)
+def test_the_way_of_other_processors_to_sum_cosines_alone_equals_numpy(shape):
+    X, W, amplitude, phase = case(np.float32, *shape)
+    sums = np.zeros(len(X), np.float32)
+    if _loops.IN_BLOCKS:
+        _loops.add_cosines_of_tiles(X, W, amplitude, phase, sums, _loops.scratch(np.float32))
+    else:
+        _loops.add_cosines_of_blocks(X, W, amplitude, phase, sums, None)
+    assert_close(sums, naive_waves(X, W, amplitude, phase).sum(1), tolerance(X, W, amplitude, phase))
 
 
 @pytest.mark.compiled
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 @each("dtype", DTYPES)
 @each("d", [1, 4, 5, 54])
-def test_both_ways_to_sum_gaussians_equal_numpy_on_every_processor(dtype, d):
+def test_the_way_of_other_processors_to_sum_gaussians_equals_numpy(dtype, d):
     X, Z, c = draw(dtype, 70, d), draw(dtype, 100, d, seed=1), draw(dtype, 70, seed=2)
-    centre, scale, sums = X[0].copy(), dtype(-1 / d), np.zeros((4, 100), dtype)
-    for of_tiles, of_blocks, is_direct in ((sums[0], sums[1], True), (sums[2], sums[3], False)):
-        _loops.add_powers_of_tiles(X, c, Z, centre, is_direct, scale, of_tiles, _loops.scratch(dtype))
-        _loops.add_powers_of_blocks(X, c, Z, centre, is_direct, scale, of_blocks)
+    centre, scale, tile = X[0].copy(), dtype(-1 / d), _loops.scratch(dtype)
     X64, Z64, c64 = wide(X, Z, c)
     expected = np.exp2(-((Z64[:, None] - X64) ** 2).sum(2) / d) @ c64
-    for found in sums:
-        assert_close(found, expected, (1 + np.sum(np.abs(c64))) * (40 * np.finfo(dtype).eps))
+    for is_direct in (True, False):
+        sums = np.zeros(100, dtype)
+        if _loops.IN_BLOCKS:
+            _loops.add_powers_of_tiles(X, c, Z, centre, is_direct, scale, sums, tile)
+        else:
+            _loops.add_powers_of_blocks(X, c, Z, centre, is_direct, scale, sums)
+        assert_close(sums, expected, (1 + np.sum(np.abs(c64))) * (40 * np.finfo(dtype).eps))
 
 
-@pytest.mark.compiled
-@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@pytest.mark.skipif(not _loops.IN_BLOCKS, reason="this processor takes tiles of points")
 @each("dtype", DTYPES)
 @each("d", [1, 18, 784])
-def test_blocks_give_a_point_the_same_bits_in_any_place(dtype, d):
+def test_in_blocks_a_point_has_the_same_bits_in_any_place(dtype, d):
     X, W, amplitude, phase = case(dtype, 101, d, 200)
-    Z, c, places = draw(dtype, 30, d, seed=3), draw(dtype, 30, seed=4), np.random.default_rng(0).permutation(101)[:40]
-    whole, elsewhere = np.zeros((2, 101), dtype), np.zeros((2, 40), dtype)
-    for points, out in ((X, whole), (X[places], elsewhere)):
-        _loops.add_cosines_of_blocks(points, W, amplitude, phase, out[0], None)
-        _loops.add_powers_of_blocks(Z, c, points, Z[0].copy(), d == 1, dtype(-1 / d), out[1])
-    assert np.array_equal(elsewhere, whole[:, places])
+    whole, places = (
+        rows_of_all_kernels(X, W, amplitude, phase, [0, 101]),
+        np.random.default_rng(0).permutation(101)[:40],
+    )
+    assert np.array_equal(rows_of_all_kernels(X[places], W, amplitude, phase, [0, 40]), whole[:, places])
 
 
 @each("dtype", DTYPES)
