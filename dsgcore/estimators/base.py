@@ -78,8 +78,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     tol
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
-        'auto' is 0.05 after an exact start (TSGS3VM: 0.02), and 0.02 after a start at 0. It is divided by the method's
-        weight in the score (see `safe`). None makes all iterations, as `partial_fit` does.
+        'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. It is divided by
+        the method's weight in the score (see `safe`). None makes all iterations, as `partial_fit` does.
     step_size
         Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
         dot product kernel is not bounded, and may need a smaller step.
