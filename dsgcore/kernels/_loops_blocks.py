@@ -200,7 +200,8 @@ def sum_waves_of_blocks(X, c, W, cosines, sines):
     n, m, columns = len(X), len(cosines), 2 * lanes_for(X)
     last_points, quarter = _last_six(X), everywhere(X.dtype.type(0.25))
     weights = np.zeros(n + _POINTS, X.dtype)  # missing points have none
-    weights[:n] = c
+    for b in range(n):  # a slice assignment would take a second to compile
+        weights[b] = c[b]
     for left in range(0, m, _MOST_COLUMNS):
         right = min(left + _MOST_COLUMNS, m)
         panels = _panels(W, left, right)
