@@ -32,8 +32,7 @@ _MOST_COLUMNS = 512  # of the panels that are copied at once
 def _panels(W, left, right):
     """Return W[:, left:right] in panels of two vectors of columns, each contiguous; the last one is filled up with 0."""
     d, m, lanes = W.shape[0], right - left, lanes_for(W)
-    columns = 2 * lanes
-    whole = m // columns
+    columns, whole = 2 * lanes, m // (2 * lanes)
     panels = np.zeros((-(-m // columns), d * columns), W.dtype)
     for k in range(d):
         for p in range(whole):

@@ -42,8 +42,7 @@ def _products(X: NDArray, W: NDArray, part: slice) -> Iterator[tuple[slice, slic
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
     """Return the factors of one iteration, (1, m)."""
-    m = W.shape[2]
-    tiles = _tiles(slice(0, len(X)), TILE_ROWS)
+    m, tiles = W.shape[2], _tiles(slice(0, len(X)), TILE_ROWS)
     sums = np.empty((len(tiles), m), dtype=X.dtype)
 
     def work(part: slice) -> None:

@@ -39,6 +39,7 @@ SIGNS, CODE_LENGTH = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ", 6
 LONGEST_TOKEN, LONGEST_GUESS = 64, 100
 # Seconds after the end of a round in which an answer that was given before still arrives, from a phone without a network.
 LATE = 180.0
+_ROUNDS = "SELECT question, result, picture FROM class_rounds WHERE code = ? AND round = 1 ORDER BY opened, question"
 
 
 def _digest(text: str) -> str:
@@ -269,11 +270,7 @@ class Rooms:
         """Return all questions of a room in the order in which they were asked, each with its result and picture."""
         with self._store.opened() as connection:
             self._check(connection, key)
-            rounds = (
-                "SELECT question, result, picture FROM class_rounds WHERE code = ? AND round = 1 "
-                "ORDER BY opened, question"
-            )
-            rows = connection.execute(rounds, (key.code,)).fetchall()
+            rows = connection.execute(_ROUNDS, (key.code,)).fetchall()
         return [
             (asked, json.loads(result), json.loads(picture))
             for name, result, picture in rows
