@@ -1,7 +1,8 @@
 """The compiled loops: sums of cosine features and of Gaussian kernels, one thread each.
 
-Every loop takes C-contiguous arrays and scalars of one dtype, float32 or float64, and writes into given arrays. Points
-are processed in tiles of TILE_ROWS. So splitting them at multiples of TILE_ROWS gives bit-for-bit identical results.
+Every loop takes C-contiguous arrays and scalars of one dtype, float32 or float64, and writes into given arrays. It takes
+points in blocks that stay in registers (`_loops_blocks.py`) or, on other processors, in tiles of TILE_ROWS with OpenBLAS.
+So splitting them at multiples of TILE_ROWS gives bit-for-bit identical results.
 Frequencies and phases are in turns (radians / 2 pi): the range reduction is then one rounding.
 
 All helpers are inlined by force. Otherwise each caller gets its own compiled copy of a helper. The cache would then
