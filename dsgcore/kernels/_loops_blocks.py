@@ -40,7 +40,7 @@ def _panels(W, left, right):
             store(load(W[k], start), panels[p], k * columns)
             store(load(W[k], start + lanes), panels[p], k * columns + lanes)
         for j in range(whole * columns, m):
-            panels[whole, (k - whole) * columns + j] = W[k, left + j]
+            panels[whole, k * columns + j - whole * columns] = W[k, left + j]
     return panels
 
 
@@ -90,7 +90,7 @@ def _products(X, panel, a, b):
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
-def _with(sums, size, terms):
+def _plus(sums, size, terms):
     """Return the six sums with six terms, times `size`, added."""
     s0, s1, s2, s3, s4, s5 = sums
     t0, t1, t2, t3, t4, t5 = terms
@@ -128,11 +128,11 @@ def _cosine_sums(X, panels, starts, sizes, quarter, squares):
         a, b = _products(X, panels[p], load(starts[p], 0), load(starts[p], lanes))
         r, s = load(sizes[p], 0), load(sizes[p], lanes)
         a = _cosines(a, quarter)
-        sums = _with(sums, r, a)
+        sums = _plus(sums, r, a)
         b = _cosines(b, quarter)
-        sums = _with(sums, s, b)
+        sums = _plus(sums, s, b)
         if squares is not None:
-            squared = _with(_with(squared, r * r, _squares(a)), s * s, _squares(b))
+            squared = _plus(_plus(squared, r * r, _squares(a)), s * s, _squares(b))
     return sums, squared
 
 
@@ -159,22 +159,22 @@ def add_cosines_of_blocks(X, W, amplitude, phase, out, squares):
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
-def _with_wave(cosines, sines, turns, weight, quarter):
+def _plus_wave(cosines, sines, turns, weight, quarter):
     """Return the vectors of cosines and sines with a wave of this weight added."""
     c, s = waves(turns, quarter)
     return cosines + everywhere(weight) * c, sines + everywhere(weight) * s
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
-def _with_six_waves(cosines, sines, turns, weights, quarter):
+def _plus_six_waves(cosines, sines, turns, weights, quarter):
     """Return the vectors of cosines and of sines with the waves of six points added, which have these weights (6,)."""
     t0, t1, t2, t3, t4, t5 = turns
-    cosines, sines = _with_wave(cosines, sines, t0, weights[0], quarter)
-    cosines, sines = _with_wave(cosines, sines, t1, weights[1], quarter)
-    cosines, sines = _with_wave(cosines, sines, t2, weights[2], quarter)
-    cosines, sines = _with_wave(cosines, sines, t3, weights[3], quarter)
-    cosines, sines = _with_wave(cosines, sines, t4, weights[4], quarter)
-    return _with_wave(cosines, sines, t5, weights[5], quarter)
+    cosines, sines = _plus_wave(cosines, sines, t0, weights[0], quarter)
+    cosines, sines = _plus_wave(cosines, sines, t1, weights[1], quarter)
+    cosines, sines = _plus_wave(cosines, sines, t2, weights[2], quarter)
+    cosines, sines = _plus_wave(cosines, sines, t3, weights[3], quarter)
+    cosines, sines = _plus_wave(cosines, sines, t4, weights[4], quarter)
+    return _plus_wave(cosines, sines, t5, weights[5], quarter)
 
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
@@ -185,8 +185,8 @@ def _add_waves(X, last_points, weights, panel, cosines, sines, quarter):
     for top in range(0, len(X), _POINTS):
         points = X[top : top + _POINTS] if top + _POINTS <= len(X) else last_points
         a, b = _products(points, panel, zero, zero)
-        ca, sa = _with_six_waves(ca, sa, a, weights[top:], quarter)
-        cb, sb = _with_six_waves(cb, sb, b, weights[top:], quarter)
+        ca, sa = _plus_six_waves(ca, sa, a, weights[top:], quarter)
+        cb, sb = _plus_six_waves(cb, sb, b, weights[top:], quarter)
     store(ca, cosines, 0)
     store(cb, cosines, lanes)
     store(sa, sines, 0)
@@ -199,7 +199,7 @@ def sum_waves_of_blocks(X, c, W, cosines, sines):
     n, m, columns = len(X), len(cosines), 2 * lanes_for(X)
     last_points, quarter = _last_six(X), everywhere(X.dtype.type(0.25))
     weights = np.zeros(n + _POINTS, X.dtype)  # missing points have none
-    for b in range(n):  # a slice assignment would take a second to compile
+    for b in range(n):  # a slice assignment would take seconds to compile
         weights[b] = c[b]
     for left in range(0, m, _MOST_COLUMNS):
         right = min(left + _MOST_COLUMNS, m)
@@ -215,7 +215,7 @@ def sum_waves_of_blocks(X, c, W, cosines, sines):
 
 
 @compiled(fastmath=FLAGS, forceinline=True)
-def _six_less(Z, top, centre, points, norms):
+def _centre_six(Z, top, centre, points, norms):
     """Set points (6, d) to Z[top : top + 6] less the centre, and norms (6,) to their squared norms; missing points are 0."""
     for i in range(_POINTS):
         point, norm = points[i], centre.dtype.type(0)
@@ -278,7 +278,7 @@ def add_powers_of_blocks(X, c, Z, centre, is_direct, scale, out):
         sizes = _filled_up(c, left, right, columns, one)
         squares = _filled_up(squared, 0, right - left, columns, one)
         for top in range(0, len(Z), _POINTS):
-            _six_less(Z, top, centre, points, norms)
+            _centre_six(Z, top, centre, points, norms)
             sums = (zero, zero, zero, zero, zero, zero)
             for p in range(len(panels)):
                 if is_direct:
@@ -286,6 +286,6 @@ def add_powers_of_blocks(X, c, Z, centre, is_direct, scale, out):
                 else:
                     a, b = _products(points, panels[p], zero, zero)
                     a, b = _distances(a, norms, load(squares[p], 0)), _distances(b, norms, load(squares[p], lanes))
-                sums = _with(sums, load(sizes[p], 0), _powers(a, factor))
-                sums = _with(sums, load(sizes[p], lanes), _powers(b, factor))
+                sums = _plus(sums, load(sizes[p], 0), _powers(a, factor))
+                sums = _plus(sums, load(sizes[p], lanes), _powers(b, factor))
             _add_to(out, top, sums)

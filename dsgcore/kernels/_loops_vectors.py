@@ -88,14 +88,14 @@ def store(typing_context, vector, array, start):
     return types.void(vector, array, types.intp), generate
 
 
-def _constant(indices):
+def _places(indices):
     return ir.Constant(ir.VectorType(ir.IntType(32), len(indices)), indices)
 
 
 def _repeated(context, builder, number, vector):
     nothing = ir.Constant(context.get_value_type(vector), ir.Undefined)
     first = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, nothing, _constant([0] * vector.lanes))
+    return builder.shuffle_vector(first, nothing, _places([0] * vector.lanes))
 
 
 @intrinsic
@@ -116,7 +116,7 @@ def sum_of(typing_context, vector):
         (sums,), n = arguments, vector.lanes
         while n > 1:
             n //= 2
-            upper = builder.shuffle_vector(sums, sums, _constant([(k + n) % vector.lanes for k in range(vector.lanes)]))
+            upper = builder.shuffle_vector(sums, sums, _places([(k + n) % vector.lanes for k in range(vector.lanes)]))
             sums = builder.fadd(sums, upper)
         return builder.extract_element(sums, ir.Constant(ir.IntType(32), 0))
 
@@ -138,7 +138,7 @@ def _of_each(name):
     return function
 
 
-_nearest, _size = _of_each("rint"), _of_each("fabs")
+_nearest, _absolute = _of_each("rint"), _of_each("fabs")
 
 
 def _at_least(number_of):
@@ -209,7 +209,7 @@ def _powers_of_two(typing_context, vector):
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
 def cosines(turns, quarter):
     """Return the vector of cos(2 pi turns) as `cosine` does; every number of `quarter` is 1/4."""
-    x = quarter - _size(turns - _nearest(turns))
+    x = quarter - _absolute(turns - _nearest(turns))
     return x * _sine_factors(x * x)
 
 
