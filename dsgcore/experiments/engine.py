@@ -93,6 +93,15 @@ class Engine(Protocol):
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row for the history; None if there is no further (finite) one."""
 
+    def advance_briefly(self) -> dict[str, float] | None:
+        """Make one iteration and return t, the objective, the test score, and those of the average; None as in `advance`.
+
+        The gauges are not read, and no earlier states are kept.
+        """
+
+    def last_row(self) -> dict[str, float]:
+        """Return the row that `advance` would have returned for the iteration that `advance_briefly` made last."""
+
     def step_at(self, t: int) -> float:
         """Return the step size of iteration `t`, past or future."""
 

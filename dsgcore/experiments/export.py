@@ -81,7 +81,7 @@ def summary(run: Run) -> dict[str, Any]:
             "d": run.split.X_train.shape[1],
         },
         "score": _finite(run.result_score),
-        "last": {name: _finite(value) for name, value in run.history.last().items()},
+        "last": {name: _finite(value) for name, value in run.last_row().items()},
         "versions": {
             "python": platform.python_version(),
             "numpy": np.__version__,

@@ -204,6 +204,10 @@ class Run:
         self._check_stop(row["objective"])
         return True
 
+    def last_row(self) -> dict[str, float]:
+        """Return everything that was measured of the last iteration; empty before the first one."""
+        return self.history.last()
+
     def _check_stop(self, value: float) -> None:
         best, best_t = self._best
         stop = self.spec.stop

@@ -48,6 +48,7 @@ class StochasticEngine(RunningState):
         super().__init__(task_of(spec, split), split)
         self.training_seconds = 0.0
         self._average_row: dict[str, float] = {}
+        self._last: Iterate | None = None
         self._begin(spec.diagnostics.n_probes)
 
     def _begin(self, n_probes: int) -> None:
@@ -102,9 +103,7 @@ class StochasticEngine(RunningState):
 
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None if there is no further one."""
-        start, beside = time.perf_counter(), self._measured.seconds
-        iterate = next(self._iterates, None)
-        self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
+        iterate = self._next()
         if iterate is None:
             return None
         self._bring_forward(iterate)
@@ -114,6 +113,30 @@ class StochasticEngine(RunningState):
         ):
             self._way.append(self._copied())
         return row
+
+    def advance_briefly(self) -> dict[str, float] | None:
+        """Make one iteration and return its brief row; None if there is no further one."""
+        self._last = self._next()
+        if self._last is None:
+            return None
+        self.update_state(self._last)
+        return {
+            "t": self._last.t,
+            "objective": self._objective(self._last)[0],
+            "score_test": self._test_score(self.shift),
+            **(self._of_average(self._last) if self.average_norm is not None else {}),
+        }
+
+    def last_row(self) -> dict[str, float]:
+        """Return the whole row of the iteration that was made last, briefly."""
+        assert self._last is not None
+        return self._measure(self._last)
+
+    def _next(self) -> Iterate | None:
+        start, beside = time.perf_counter(), self._measured.seconds
+        iterate = next(self._iterates, None)
+        self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
+        return iterate
 
     def _bring_forward(self, iterate: Iterate) -> None:
         self.update_state(iterate)
@@ -128,16 +151,13 @@ class StochasticEngine(RunningState):
         return f, float(variance.mean()), partial(self._spread.each, iterate)
 
     def _measure(self, iterate: Iterate) -> dict[str, float]:
-        step = iterate.step
-        values = self._values_per_source()
-        terms = self.problem.risk_terms(values) if values else dict(iterate.terms)
-        ridge = 0.5 * step.lam * self.norm.value
+        step, (value, terms, ridge) = iterate.step, self._objective(iterate)
         return {
             "t": iterate.t,
             "step_size": step.size,
             "lam": step.lam,
             "n_features": step.n_features,
-            "objective": objective(terms) + ridge,
+            "objective": value,
             "objective_batch": objective(iterate.terms) + ridge,
             **{f"term: {name}": value for name, value in terms.items()},
             "term: ridge": ridge,
@@ -145,6 +165,13 @@ class StochasticEngine(RunningState):
             **(self._of_average(iterate) if self.average_norm is not None else {}),
             **self._feature_error(),
         }
+
+    def _objective(self, iterate: Iterate) -> tuple[float, dict[str, float], float]:
+        """Return the objective, the risk's terms, and the ridge's."""
+        values = self._values_per_source()
+        terms = self.problem.risk_terms(values) if values else dict(iterate.terms)
+        ridge = 0.5 * iterate.step.lam * self.norm.value
+        return objective(terms) + ridge, terms, ridge
 
     def _of_average(self, iterate: Iterate) -> dict[str, float]:
         """Return the averaged iterate's last objective and test score, measured at every sixteenth iteration and at the end."""
@@ -172,13 +199,16 @@ class StochasticEngine(RunningState):
     def _scores(self) -> dict[str, float]:
         split, score, shift = self.split, self.problem.score, self.shift
         scores = {
-            "score_test": score(split.y_test, self.test_values + shift),
+            "score_test": self._test_score(shift),
             "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values + shift)),
         }
         if self.training_values is not None:
             rows = self.unlabeled_rows
             scores["score_unlabeled"] = score(*known(split.y_hidden[rows], self.training_values[rows] + shift))
         return scores
+
+    def _test_score(self, shift: float) -> float:
+        return self.problem.score(self.split.y_test, self.test_values + shift)
 
     def _feature_error(self) -> dict[str, float]:
         if not len(self.probes.X):

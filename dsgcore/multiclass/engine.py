@@ -80,6 +80,7 @@ class MultiClassEngine(WeightHistory):
         self.singular_values = np.zeros(min(self.W.shape))
         self.twin = self._new_twin()
         self._largest = 0.0
+        self._last: MultiClassStep | None = None
         self._gauged_points = self.task.X[evenly_spread(len(self.task.X), GAUGED_POINTS)]
         self.gauges = Gauges(len(self._gauged_points) * self.W.shape[1])
         if uses_graph(spec):
@@ -137,6 +138,37 @@ class MultiClassEngine(WeightHistory):
 
     def advance(self) -> dict[str, float] | None:
         """Make one iteration and return its row; None if the run has ended."""
+        iterate = self._stepped()
+        if iterate is None:
+            return None
+        task = self._task_of(self._problem)
+        decay = 1.0 - 2.0 * iterate.step * task.problem.lam
+        read = partial(self._read, task, iterate)
+        self.gauges.advance(iterate.t, iterate.step, decay, task.batch_size, read)
+        self._take(iterate)
+        return self._measure(iterate)
+
+    def advance_briefly(self) -> dict[str, float] | None:
+        """Make one iteration and return its brief row; None if the run has ended."""
+        self._last = self._stepped()
+        if self._last is None:
+            return None
+        self._take(self._last)
+        task = self._task_of(self._problem)
+        return {
+            "t": self.t,
+            "objective": objective(task.terms(self.W)),
+            "score_test": self._test_score(),
+            **self._of_average(task),
+        }
+
+    def last_row(self) -> dict[str, float]:
+        """Return the whole row of the iteration that was made last, briefly."""
+        assert self._last is not None
+        return self._measure(self._last)
+
+    def _stepped(self) -> MultiClassStep | None:
+        """Make the next step, and the twin's; None if the run has ended. The weights are still those before it."""
         start = time.perf_counter()
         iterate = self._next(self.t + 1)
         self.training_seconds += time.perf_counter() - start
@@ -144,13 +176,8 @@ class MultiClassEngine(WeightHistory):
             return None
         if self.twin is not None:
             self._advance_twin(self.twin, iterate)
-        task = self._task_of(self._problem)
-        decay = 1.0 - 2.0 * iterate.step * task.problem.lam
-        read = partial(self._read, task, iterate)
-        self.gauges.advance(iterate.t, iterate.step, decay, task.batch_size, read)
         self.singular_values = iterate.singular_values
-        self._take(iterate)
-        return self._measure(iterate)
+        return iterate
 
     def _advance_twin(self, twin: KernelTwin, iterate: MultiClassStep) -> None:
         task, rows = self._task_of(self._problem), iterate.batch
@@ -203,7 +230,7 @@ class MultiClassEngine(WeightHistory):
     def _scores(self) -> dict[str, float]:
         split, score = self.split, self.problem.score
         scores = {
-            "score_test": score(split.y_test, self.test_values),
+            "score_test": self._test_score(),
             "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values)),
         }
         values = self.training_values
@@ -211,6 +238,9 @@ class MultiClassEngine(WeightHistory):
             rows = self.unlabeled_rows
             scores["score_unlabeled"] = score(*known(split.y_hidden[rows], values.take(rows, axis=0)))
         return scores
+
+    def _test_score(self) -> float:
+        return self.problem.score(self.split.y_test, self.test_values)
 
     def _spectrum(self) -> dict[str, float]:
         """Return the largest singular values, the number of nonzero ones, and the sum of those in the tail."""

@@ -11,7 +11,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dsgcore.data import Split
-from dsgcore.experiments import Run, Spec, load_split, summary
+from dsgcore.experiments import Run, Spec, StopReason, load_split, summary
+from dsgcore.experiments.brief_run import BriefRun
 from dsgcore.experiments.step_limit import step_limit
 from dsgcore.studies.process_pool import GivenUpError, is_given_up
 
@@ -27,6 +28,7 @@ Maker = Callable[..., Made]
 def make_run(text: str, folder: str | None = None) -> Made:
     """Make the run of a spec, given as JSON text; return the text, the run's summary and its history's columns.
 
+    The columns are those of a `BriefRun`; a run that diverges has all columns of a `Run`.
     `folder` holds the user's own data file, if the spec names the file without a folder.
 
     Raises
@@ -39,13 +41,20 @@ def make_run(text: str, folder: str | None = None) -> Made:
         If the study has been given up.
     """
     spec = Spec.from_json(text)
-    run = Run(spec, split_of(spec, folder))
+    split = split_of(spec, folder)
+    run = _finished(BriefRun(spec, split))
+    if run.stop_reason is StopReason.DIVERGED:
+        run = _finished(Run(spec, split))  # this one goes back to the last state that was still good
+    said = summary(run) | {"step_limit": _step_limit(run)}
+    return text, said, {name: run.history.column(name) for name in run.history.names}
+
+
+def _finished(run: Run) -> Run:
     while not run.is_finished:
         if is_given_up():
             raise GivenUpError
         run.advance(seconds=SLICE_SECONDS)
-    said = summary(run) | {"step_limit": _step_limit(run)}
-    return text, said, {name: run.history.column(name) for name in run.history.names}
+    return run
 
 
 # Cache of step limits by spec without step: runs that differ in the step alone have the same limit.

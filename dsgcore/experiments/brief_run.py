@@ -1,0 +1,31 @@
+"""A run that nobody watches: of each iteration it measures what a study keeps, and of the last one everything."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.experiments.run import Run, StopReason
+
+
+class BriefRun(Run):
+    """A run whose history has `t`, the objective and the test score alone, and those of the average if there is one.
+
+    These columns, `last_row`, the model and the values are bit-for-bit identical with those of a `Run`. There are no
+    gauges and no earlier states. So a brief run that has diverged does not go back, and its result is that of the
+    iteration after its last row: take a `Run` instead.
+    """
+
+    def _advance_once(self) -> bool:
+        row = self.engine.advance_briefly()
+        if row is None or not np.isfinite(row["objective"]):
+            self.stop_reason = StopReason.DIVERGED
+            return False
+        self.history.append(row)
+        self._check_stop(row["objective"])
+        return True
+
+    def last_row(self) -> dict[str, float]:
+        """Return everything that can be measured of the last iteration; empty before the first one."""
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):  # as in `advance`
+            return self.engine.last_row() if len(self.history) else {}
