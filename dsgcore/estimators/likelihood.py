@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 
 # Strength of the pull towards equal weights, in log-likelihood units, and the smallest weight before the sum becomes one.
 PULL, SMALLEST = 0.3, 1e-3
@@ -40,17 +39,20 @@ def likeliest_weights(y: NDArray, values: Sequence[NDArray]) -> NDArray:
     -----
     Source: D. Wolpert, Stacked Generalization, Neural Networks 5, 1992; here with a pull towards equal weights.
     """
-    m, n = len(values), len(y)
-    every = np.stack([*values, np.tile(log_shares(y, values[0].shape[1]), (n, 1))])
-    own = np.arange(n), y
+    m, shape = len(values), values[0].shape
+    n, own = shape[0], (np.arange(len(y)), y)
+    every = np.stack([*values, np.tile(log_shares(y, shape[1]), (n, 1))]).reshape(m + 1, -1)
 
     def loss(weights: NDArray) -> tuple[float, NDArray]:
-        logs = log_softmax(np.tensordot(weights, every, axes=1), axis=1)
-        excess = np.exp(logs)
+        scores = (weights @ every).reshape(shape)
+        scores -= scores.max(axis=1, keepdims=True)
+        excess = np.exp(scores)
+        total = excess.sum(axis=1)
+        excess /= total[:, None]
         excess[own] -= 1.0
         apart = np.append(weights[:m] - weights[:m].mean(), 0.0)
-        pull = PULL / n
-        return pull * apart @ apart - logs[own].mean(), 2 * pull * apart + np.tensordot(every, excess, axes=2) / n
+        pull, likelihood = PULL / n, np.mean(scores[own] - np.log(total))
+        return pull * apart @ apart - likelihood, 2 * pull * apart + every @ excess.ravel() / n
 
     start, ends = np.append(np.full(m, 1 / m), 0.0), [(SMALLEST, None)] * m + [(0.0, None)]
     found = minimize(loss, start, jac=True, bounds=ends, method="L-BFGS-B").x

@@ -15,6 +15,8 @@ from dsgcore.kernels import _loops_logistic
 
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
 TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-4, 30, 40, 0.1
+# Steps are computed in single precision if the largest coordinate is in this range.
+SMALLEST, LARGEST = 1e-6, 1e6
 # A step is halved so many times at most.
 MOST_HALVINGS = 20
 # Directions in which the points vary by a smaller share of the largest variance are left out.
@@ -121,14 +123,14 @@ def _solved(
     W = np.zeros((*targets.shape[:2], points.shape[1])) if start is None else start
     ridges = np.full(points.shape[1], ridge)
     ridges[-1] = FREE * len(points)
-    scores, squares = _scores(points, W), points**2
+    scores, squares, rounded = _scores(points, W), points**2, _rounded(points)
     objective = _objective(scores, targets, weights) + _dots(ridges * W, W) / 2.0
     for _ in range(MOST_STEPS):
         chances = _chances(scores)
         gradient = _sums(points, weights * (chances - targets)) + ridges * W
         if np.abs(gradient).max() <= tolerance * len(points):
             break
-        step = _newton_step(points, squares, gradient, chances, weights, ridges)
+        step = _newton_step(rounded, squares, gradient, chances, weights, ridges)
         moved, size = _scores(points, step), np.ones((targets.shape[1], 1))
         for _ in range(MOST_HALVINGS):
             tried = W + size * step
@@ -188,14 +190,21 @@ def _newton_step(
     """Return minus the Hessian's inverse times the gradient, by preconditioned conjugate gradients in all regressions."""
     weighted = weights * chances
     scale = 1.0 / (_sums(squares, weighted * (1.0 - chances)) + ridges)
-    step, rest, of_classes = np.zeros_like(gradient), -gradient, (len(chances), -1)
-    direction = scale * rest
-    size, scratch = _dots(rest, direction), np.empty(weights.size)
-    enough = INNER**2 * size
+    given = (-gradient, scale, chances, weighted, ridges)
+    rest, scale, chances, weighted, ridges = (values.astype(points.dtype) for values in given)
+    step, direction, of_classes = np.zeros_like(rest), scale * rest, (len(chances), -1)
+    size, scratch = _dots(rest, direction), np.empty(weights.size, dtype=points.dtype)
+    enough = points.dtype.type(INNER**2) * size
     flat = chances.reshape(of_classes), weighted.reshape(of_classes)
     for _ in range(MOST_INNER):
         Z = _scores(points, direction)
         _loops_logistic.multiply_by_curvature(Z.reshape(of_classes), *flat, scratch)
         if not _loops_logistic.move_and_turn(step, rest, direction, _sums(points, Z), scale, ridges, size, enough):
             break
-    return step
+    return step.astype(np.float64)
+
+
+def _rounded(points: NDArray) -> NDArray:
+    """Return the points in single precision, in which a step is accurate enough; unchanged if their squares need more."""
+    largest = np.abs(points).max()
+    return points.astype(np.float32) if SMALLEST < largest < LARGEST else points
