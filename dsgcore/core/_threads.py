@@ -176,3 +176,19 @@ _single_threaded_blas = _SingleThreadedBlas()
 def single_threaded_blas() -> AbstractContextManager[None]:
     """Limit BLAS to one thread while at least one caller is inside; the last exit restores the earlier limit."""
     return _single_threaded_blas
+
+
+@cache
+def _openmp() -> ThreadpoolController:
+    import sklearn.neighbors  # noqa: F401  (its OpenMP must be loaded to be found)
+
+    return ThreadpoolController().select(user_api="openmp")
+
+
+def single_threaded_openmp() -> AbstractContextManager[object]:
+    """Limit OpenMP to one thread for what this thread calls.
+
+    OpenMP's threads wait for each other without giving up their cores. So beside other work scikit-learn's searches for
+    neighbours take ten times as long with two threads as with one.
+    """
+    return _openmp().limit(limits=1)

@@ -11,6 +11,8 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
+from dsgcore.core._threads import single_threaded_openmp
+from dsgcore.core.nearest import nearest
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.solver.logistic import Fold
 from dsgcore.solver.problem import UNLABELED
@@ -42,7 +44,8 @@ class Neighbours:
 
     def at(self, X: NDArray) -> NDArray:
         """Return the values at points (n, d), of shape (n,) or (n, K)."""
-        return self.values[self.search.kneighbors(self.scaler.transform(X), return_distance=False)].mean(axis=1)
+        _, numbers = nearest(self.search, self.scaler.transform(X), self.search.n_neighbors)
+        return self.values[numbers].mean(axis=1)
 
 
 class Graph:
@@ -69,7 +72,8 @@ class Graph:
         self.scaler = StandardScaler().fit(X)
         algorithm, k = "kd_tree" if X.shape[1] <= COORDINATES_OF_TREE else "brute", min(N_NEIGHBORS, len(X) - 1)
         self.search = NearestNeighbors(n_neighbors=k, algorithm=algorithm).fit(self.scaler.transform(X))
-        near = self.search.kneighbors(return_distance=False)  # without the point itself
+        with single_threaded_openmp():
+            near = self.search.kneighbors(return_distance=False)  # without the point itself
         S = csr_array((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, k)), shape=(len(X), len(X)))
         S = csr_array(S.maximum(S.T))
         degrees = np.diff(S.indptr)

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
+from dsgcore.core.nearest import nearest
 from dsgcore.core.sampling import evenly_spread
 
 # Up to this many points the mean distance uses all pairs. For more points, it uses the distances to this many of them.
@@ -95,7 +96,7 @@ def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> 
     distances, neighbors = np.empty((len(X), n_neighbors)), np.empty((len(X), n_neighbors), dtype=np.intp)
     for start in range(0, len(X), ROWS_AT_A_TIME):
         rows = np.arange(start, min(start + ROWS_AT_A_TIME, len(X)))
-        far, near = search.kneighbors(X[rows], n_neighbors + 1)
+        far, near = nearest(search, X[rows], n_neighbors + 1)
         distances[rows], neighbors[rows] = _others(far, near, rows)
         report((rows[-1] + 1) / len(X))
     starts = np.arange(len(X) + 1) * n_neighbors
