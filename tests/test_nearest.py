@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core._threads import n_workers, set_workers, single_threaded_openmp
 from dsgcore.core.nearest import ROWS, nearest
 
 DIGITS = load_digits().data
@@ -41,3 +41,15 @@ def test_points_at_the_same_distance_do_not_depend_on_threads(algorithm, workers
             found.append(nearest(search, Z, 10)[1])
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
+
+
+def openmp_threads():
+    return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "openmp"}
+
+
+def test_openmp_is_limited_inside_the_block_alone():
+    with threadpool_limits(3, user_api="openmp"):
+        assert openmp_threads() == {3}
+        with single_threaded_openmp():
+            assert openmp_threads() == {1}
+        assert openmp_threads() == {3}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core._threads import single_threaded_openmp
 from dsgcore.data.edits import ALL, ERASE, LABEL, PAINT, Edit
 from dsgcore.data.options import keyed_generator
 from dsgcore.data.splits import Split
@@ -68,7 +69,8 @@ def _centres(split: Split, n_labeled: int) -> NDArray[np.intp]:
 
     known = np.flatnonzero(split.y_hidden != UNLABELED)
     X = split.X_train[known].astype(np.float64)
-    centres = KMeans(n_labeled - 1, n_init=5, random_state=0).fit(split.X_train).cluster_centers_
+    with single_threaded_openmp():
+        centres = KMeans(n_labeled - 1, n_init=5, random_state=0).fit(split.X_train).cluster_centers_
     chosen = np.argmin(_squared(centres, X), axis=1)
     farthest = np.argmax(_squared(X, X[chosen]).min(axis=1))
     return known[np.append(chosen, farthest)]
