@@ -77,3 +77,11 @@ def test_a_newton_step_solves_the_equations_of_the_second_derivatives(monkeypatc
         blocks = [[(p[a] * (a == b) - p[a] * p[b]) * weights[g] for b in range(k)] for a in range(k)]
         H = np.block([[X.T @ (w[:, None] * X) for w in row] for row in blocks]) + np.diag(np.tile(ridges, k))
         np.testing.assert_allclose(step[:, g].ravel(), np.linalg.solve(H, -gradient[:, g].ravel()), rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e8, 1e30])
+def test_large_points_have_the_scores_of_small_ones_with_a_smaller_ridge(size):
+    X, y = points(90, 4, 3)
+    targets, weights = np.eye(3)[y][:, None], np.ones((90, 1))
+    small, large = (logistic_scores(X * each, targets, weights, 0.5 * each**2) for each in (1.0, size))
+    np.testing.assert_allclose(large, small, atol=0.02 * np.abs(small).max())
