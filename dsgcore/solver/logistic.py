@@ -205,6 +205,6 @@ def _newton_step(
 
 
 def _rounded(points: NDArray) -> NDArray:
-    """Return the points in single precision, in which a step is accurate enough; unchanged if that needs larger or smaller numbers."""
+    """Return the points in single precision, in which a step is accurate enough; large and small ones unchanged."""
     largest = np.abs(points).max()
     return points.astype(np.float32) if SMALLEST < largest < LARGEST else points
