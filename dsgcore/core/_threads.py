@@ -188,7 +188,7 @@ def _openmp() -> ThreadpoolController:
 def single_threaded_openmp() -> AbstractContextManager[object]:
     """Limit OpenMP to one thread for what this thread calls.
 
-    OpenMP's threads wait for each other without giving up their cores. So beside other work scikit-learn's searches for
-    neighbours take ten times as long with two threads as with one.
+    OpenMP's threads keep their cores while they wait for each other. Beside other work, scikit-learn's searches for
+    neighbours therefore take ten times as long with two threads as with one.
     """
     return _openmp().limit(limits=1)

@@ -1,4 +1,4 @@
-"""A run that nobody watches: of each iteration it measures what a study keeps, and of the last one everything."""
+"""A run that no page shows: it measures what a study keeps of each iteration, and everything once at the end."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ class BriefRun(Run):
     """A run whose history has `t`, the objective and the test score alone, and those of the average if there is one.
 
     These columns, `last_row`, the model and the values are bit-for-bit identical with those of a `Run`. There are no
-    gauges and no earlier states. So a brief run that has diverged does not go back, and its result is that of the
-    iteration after its last row: take a `Run` instead.
+    gauges and no earlier states, so a run that diverges cannot go back: use a `Run` for it.
     """
 
     def _advance_once(self) -> bool:
