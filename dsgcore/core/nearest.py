@@ -8,8 +8,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from dsgcore.core._threads import for_each_piece, single_threaded_openmp
 
-# Points in a piece, a multiple of scikit-learn's own. Fewer than 1,024 of them would be searched in another order, and
-# of points at the same distance others would be found.
+# Points in a piece, a multiple of scikit-learn's own pieces. It searches fewer than 1,024 points in another order, and
+# then finds other points of those at the same distance.
 ROWS = 2048
 
 
