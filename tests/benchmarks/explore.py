@@ -42,7 +42,7 @@ SIDE, SEEDS = 8, 5
 N_RUNS = SIDE * SIDE * SEEDS
 STUDY = f"x_step_size_n={SIDE}&x_sigma_n={SIDE}&x_seeds={SEEDS}"
 WATCHED = "n=2000&n_features=256&n_iter=3000&speed=slow"
-THERE = re.compile(r"([\d,]+) (?:there|of them)")
+THERE = re.compile(r"([\d,]+) (?:done|of them)")
 MOST_SECONDS = 1200.0
 SECONDS_TO_LOOK = 20.0  # that a person looks at the question before the click
 SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 20}, "solver": {"n_iter": 50}}
