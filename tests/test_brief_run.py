@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_specs import finished, small
 
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments import SETTINGS, Run, StopReason, load_split, running_state, summary
 from dsgcore.experiments.brief_run import BriefRun
 from dsgcore.studies.work import make_run
@@ -59,6 +60,8 @@ def test_a_study_keeps_the_whole_run_if_it_diverges(setting):
     run = Run(spec, load_split(spec))
     run.advance()
     assert run.stop_reason is StopReason.DIVERGED
+    with pytest.raises(DSGError, match="make a `Run`"):
+        briefly(spec).last_row()
     _, said, columns = make_run(spec.to_json())
     assert without_seconds(said) == without_seconds(summary(run))
     assert set(columns) == set(run.history.names)

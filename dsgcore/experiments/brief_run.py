@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments.run import Run, StopReason
 
 
@@ -25,6 +26,14 @@ class BriefRun(Run):
         return True
 
     def last_row(self) -> dict[str, float]:
-        """Return everything that can be measured of the last iteration; empty before the first one."""
+        """Return everything that can be measured of the last iteration; empty before the first one.
+
+        Raises
+        ------
+        DSGError
+            If the run has diverged: its last state is already that of a later iteration.
+        """
+        if self.stop_reason is StopReason.DIVERGED:
+            raise DSGError("the last row of a brief run that has diverged is not known: make a `Run` of its spec")
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):  # as in `advance`
             return self.engine.last_row() if len(self.history) else {}
