@@ -62,12 +62,14 @@ def most_labels(d: int) -> int:
 
 
 def _downhill(place: int, height: Callable[[int], float]) -> int:
-    """Return the place of a local minimum, by moving to the lower neighbour from `place`."""
-    while True:
-        best = min((p for p in (place, place - 1, place + 1) if 0 <= p < len(FACTORS)), key=height)
-        if best == place:
-            return place
-        place = best
+    """Return the place of a local minimum, by moving from `place` upwards, or downwards if the first place up is higher."""
+    for way in 1, -1:
+        best = place
+        while 0 <= best + way < len(FACTORS) and height(best + way) < height(best):
+            best += way
+        if best != place:
+            return best
+    return place
 
 
 def _nearest(usual: int, best: int, losses: Callable[[int], NDArray]) -> int:

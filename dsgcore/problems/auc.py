@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 
 from dsgcore.core import metrics
 from dsgcore.core.documented import documented
-from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import choice, flag, real
+from dsgcore.problems.ranking import RankingProblem
 from dsgcore.solver.near_risks import SourceQuadratic
-from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
+from dsgcore.solver.problem import Values, bound, two_class_rows
 
 # The three pair terms of the risk: source that should score higher, source that should score lower.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))
@@ -22,7 +23,7 @@ PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "neg
 
 @documented
 @dataclass(frozen=True)
-class SemiSupervisedAUC(Problem):
+class SemiSupervisedAUC(RankingProblem):
     """Semi-supervised AUC risk: positives should rank above negatives, and unlabeled points serve as both.
 
     With the squared pairwise loss l(u, v) = (1 - u + v)^2, the data term of the objective is
@@ -94,22 +95,30 @@ class SemiSupervisedAUC(Problem):
         rows = self.rows(y)
         return replace(self, positive_share=len(rows["positive"]) / (len(rows["positive"]) + len(rows["negative"])))
 
-    def _weight(self, pair: tuple[str, str]) -> float:
-        return self.gamma if "unlabeled" not in pair else 1.0 - self.gamma
-
-    def coefficients(self, f: Values) -> dict[str, NDArray]:
-        """Return the derivative of the batch objective by each value: Eqs. (13)-(15)."""
-        c = {source: np.zeros_like(values) for source, values in f.items()}
-        centre = {source: mean(values) for source, values in f.items()}
+    @cached_property
+    def risk_weights(self) -> NDArray:
+        """W of shape (3, 3), in the order of `sources`: weight of the risk that row should score above column."""
+        W = np.zeros((3, 3))
         for upper, lower in PAIRS:
-            weight = 2.0 * self._weight((upper, lower))
-            margin_upper, margin_lower = self._margins(f[upper], f[lower], centre[upper], centre[lower])
-            c[upper] -= margin_upper * (weight / len(f[upper]))
-            c[lower] += margin_lower * (weight / len(f[lower]))
-        for source, weight in self._spread_weights().items():
-            values = f[source]  # the sample's variance, which is unbiased like the pairs between classes
-            c[source] += (values - centre[source]) * (2.0 * weight / max(len(values) - 1, 1))
-        return c
+            of_labels = "unlabeled" not in (upper, lower)
+            W[self.sources.index(upper), self.sources.index(lower)] = self.gamma if of_labels else 1.0 - self.gamma
+        return W
+
+    @property
+    def is_paired(self) -> bool:
+        """True if a mini-batch pairs the i-th points of its sources, False if it takes every pair."""
+        return self.pairing == "triplets"
+
+    def _own_weights(self, sizes: NDArray) -> NDArray | None:
+        """Return the weights of the variances that pooling adds. The sample's variance is unbiased, as the pairs are."""
+        if not self.is_pooled:
+            return None
+        return self._pooled * (sizes / np.maximum(sizes - 1, 1))
+
+    @cached_property
+    def _pooled(self) -> NDArray:
+        """The weight that pooling adds to each source's variance, (3, 1)."""
+        return np.array([[self._spread_weights().get(source, 0.0)] for source in self.sources])
 
     def _spread_weights(self) -> dict[str, float]:
         """Return the weight that pooling adds to each class's variance."""
@@ -118,28 +127,18 @@ class SemiSupervisedAUC(Problem):
         more = 1.0 - 2.0 * bound(self.positive_share)
         return {"positive": -more, "negative": more}
 
-    def _margins(self, u: NDArray, v: NDArray, mean_u: np.floating, mean_v: np.floating) -> tuple[NDArray, NDArray]:
-        """Return 1 - u + v per point: paired one by one, or each point against the other source's mean."""
-        if self.pairing == "triplets":
-            margin = 1.0 - u + v
-            return margin, margin
-        return 1.0 - u + mean_v, 1.0 - mean_u + v
-
     def terms(self, f: Values) -> dict[str, float]:
         """Return the three pair terms, the constant and the pooling term, over the mini-batch."""
-        if self.pairing == "all":
-            return self._terms(_losses_of_all(f), f, lost=1)
-        return self._terms([mean((1.0 - f[upper] + f[lower]) ** 2) for upper, lower in PAIRS], f, lost=1)
+        return self._terms(f, is_paired=self.is_paired, lost=1)
 
     def risk_terms(self, f: Values) -> dict[str, float]:
         """Return the same terms over all pairs of whole sources, in O(n)."""
-        return self._terms(_losses_of_all(f), f, lost=0)
+        return self._terms(f, is_paired=False, lost=0)
 
-    def _terms(self, losses: list[np.floating], f: Values, *, lost: int) -> dict[str, float]:
-        """Return the terms from each pair's mean loss; `lost` degrees of freedom correct the variances of the spread."""
-        terms = {
-            " over ".join(pair): self._weight(pair) * float(loss) for pair, loss in zip(PAIRS, losses, strict=True)
-        }
+    def _terms(self, f: Values, *, is_paired: bool, lost: int) -> dict[str, float]:
+        """Return the terms; `lost` degrees of freedom correct the variances of the spread."""
+        parts, place = self._weighted_risks(f, is_paired=is_paired), self.sources.index
+        terms = {f"{upper} over {lower}": float(parts[place(upper), place(lower)]) for upper, lower in PAIRS}
         terms["constant"] = -0.5 * (1.0 - self.gamma)
         sums = {s: float(np.sum((f[s] - f[s].mean()) ** 2)) / max(len(f[s]) - lost, 1) for s in self._spread_weights()}
         return terms | ({"pooled spread": sum(w * sums[s] for s, w in self._spread_weights().items())} if sums else {})
@@ -158,30 +157,19 @@ class SemiSupervisedAUC(Problem):
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
-        Q, l = np.zeros((n, n)), np.zeros(n)
-        mean = {source: np.bincount(index, minlength=n) / len(index) for source, index in rows.items()}
-        for upper, lower in PAIRS:
-            m1, m2, weight = mean[upper], mean[lower], 2.0 * self._weight((upper, lower))
-            Q += weight * (np.diag(m1 + m2) - np.outer(m1, m2) - np.outer(m2, m1))
-            l += weight * (m2 - m1)
+        Q, l = super().quadratic(rows, n)
         for source, weight in self._spread_weights().items():
-            m = mean[source]
+            m = np.bincount(rows[source], minlength=n) / len(rows[source])
             Q += 2.0 * weight * (np.diag(m) - np.outer(m, m))
         return Q, l
 
     def near_risk(self) -> SourceQuadratic:
         """Return the risk, from the pairs' and the spread's weights."""
-        place = {source: s for s, source in enumerate(self.sources)}
-        spread, between, linear = np.zeros(3), np.zeros((3, 3)), np.zeros(3)
-        for pair in PAIRS:
-            (upper, lower), weight = (place[source] for source in pair), 2.0 * self._weight(pair)
-            spread[[upper, lower]] += weight
-            between[[upper, lower], [lower, upper]] += weight
-            linear[[upper, lower]] += [-weight, weight]
+        risk, place = super().near_risk(), self.sources.index
         for source, weight in self._spread_weights().items():
-            spread[place[source]] += 2.0 * weight
-            between[place[source], place[source]] += 2.0 * weight
-        return SourceQuadratic(spread, between, linear)
+            risk.spread[place(source)] += 2.0 * weight
+            risk.between[place(source), place(source)] += 2.0 * weight
+        return risk
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the AUC, counting ties as one half."""
@@ -190,12 +178,3 @@ class SemiSupervisedAUC(Problem):
     def baseline(self) -> Self:
         """Return the problem on the labeled pairs alone (gamma = 1)."""
         return replace(self, gamma=1.0)
-
-
-def _losses_of_all(f: Values) -> list[np.floating]:
-    """Return the mean of (1 - u + v)^2 over all pairs, from means and variances."""
-    # NumPy's floats overflow to infinity, while the square of a large Python float raises an error.
-    moments = {source: mean_and_variance(values) for source, values in f.items()}
-    mean = {source: np.float64(center) for source, (center, _) in moments.items()}
-    variance = {source: float(spread) for source, (_, spread) in moments.items()}
-    return [(1.0 - mean[upper] + mean[lower]) ** 2 + variance[upper] + variance[lower] for upper, lower in PAIRS]

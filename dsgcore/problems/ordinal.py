@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.moments import mean, mean_and_variance
 from dsgcore.core.parameters import Real, choice, field_of
+from dsgcore.problems.ranking import RankingProblem
 from dsgcore.problems.thresholds import check_classes, mean_auc
-from dsgcore.solver.near_risks import SourceQuadratic, shares
-from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, bound, rows_where, unlabeled_rows
+from dsgcore.solver.problem import UNLABELED, ProblemError, Values, bound, rows_where, unlabeled_rows
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Reals(Real):
 
 @documented
 @dataclass(frozen=True)
-class SemiSupervisedOrdinal(Problem):
+class SemiSupervisedOrdinal(RankingProblem):
     """Semi-supervised ordinal AUC risk: k ordered classes should rank in order, and unlabeled points serve as all classes.
 
     There are k - 1 sub-problems. In sub-problem j the classes above j are the positives and the others the negatives.
@@ -151,56 +150,27 @@ class SemiSupervisedOrdinal(Problem):
             W += (1.0 - gamma) * (np.outer(above, unlabeled) + np.outer(unlabeled, below))
         return W / (k - 1)
 
-    @cached_property
-    def _linear_parts(self) -> tuple[NDArray, NDArray, NDArray]:
-        """W + W', the constant of each source's coefficients, and the factor of its own values."""
-        W = self.risk_weights
-        both = W + W.T
-        return both, W.sum(axis=0) - W.sum(axis=1), both.sum(axis=1)
-
-    def _in_order(self, per_source: Values) -> list[NDArray]:
-        """Return the sources' arrays in the order of the weights."""
-        return [per_source[source] for source in self.sources]
-
-    def coefficients(self, f: Values) -> dict[str, NDArray]:
-        """Return the derivative of the batch objective by each value: Eq. (10)."""
-        values, (both, constant, degree) = self._in_order(f), self._linear_parts
-        is_paired = self.pairing == "paired"
-        others = both @ (np.stack(values) if is_paired else np.array([[mean(own, float)] for own in values]))
-        return {
-            source: ((2.0 / len(own)) * (constant[a] + degree[a] * own - others[a])).astype(own.dtype)
-            for a, (source, own) in enumerate(zip(self.sources, values, strict=True))
-        }
+    @property
+    def is_paired(self) -> bool:
+        """True if a mini-batch pairs the i-th points of its sources, False if it takes every pair."""
+        return self.pairing == "paired"
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the pair terms between classes, of classes over and under unlabeled points, and the constant."""
-        return self._terms(f, is_paired=self.pairing == "paired")
+        return self._terms(f, is_paired=self.is_paired)
 
     def risk_terms(self, f: Values) -> dict[str, float]:
         """Return the same parts over all pairs of whole sources, in O(n)."""
         return self._terms(f, is_paired=False)
 
     def _terms(self, f: Values, *, is_paired: bool) -> dict[str, float]:
-        parts = self.risk_weights * _risks(self._in_order(f), is_paired=is_paired)
+        parts = self._weighted_risks(f, is_paired=is_paired)
         return {
             "class over class": float(parts[:-1, :-1].sum()),
             "class over unlabeled": float(parts[:-1, -1].sum()),
             "unlabeled over class": float(parts[-1, :-1].sum()),
             "constant": -0.5 * float(np.mean(1.0 - self._gammas)),
         }
-
-    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
-        """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
-        M = shares(self._in_order(rows), n)
-        W = self.risk_weights
-        both = W + W.T
-        Q = 2.0 * (np.diag(M @ both.sum(axis=1)) - M @ both @ M.T)
-        return Q, 2.0 * M @ (W.sum(axis=0) - W.sum(axis=1))
-
-    def near_risk(self) -> SourceQuadratic:
-        """Return the risk, from the weights of the sources' pairs."""
-        both, constant, degree = self._linear_parts
-        return SourceQuadratic(2.0 * degree, 2.0 * both, 2.0 * constant)
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the mean AUC over the sub-problems, counting ties as one half; y of shape (n,) holds class codes."""
@@ -209,17 +179,3 @@ class SemiSupervisedOrdinal(Problem):
     def baseline(self) -> Self:
         """Return the problem on the labeled pairs alone (gamma = 1)."""
         return replace(self, gamma=1.0)
-
-
-def _risks(values: list[NDArray], *, is_paired: bool) -> NDArray:
-    """Return the risks R (S, S) between S sources.
-
-    They are means over all pairs of points, in O(S n), or over pairs of the i-th points, in O(S^2 n).
-    """
-    mean, variance = np.array([mean_and_variance(own, float) for own in values]).T
-    # The mean of (1 - u + v)^2 is the square of the mean of 1 - u + v plus the variance of u - v.
-    R = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
-    if is_paired:
-        centred = np.stack(values).astype(float) - mean[:, None]
-        R -= 2.0 * centred @ centred.T / centred.shape[1]
-    return R

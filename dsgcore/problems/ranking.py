@@ -1,0 +1,95 @@
+"""What the two ranking problems share: a weighted sum of squared pair losses between sources, and its derivatives."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.core.moments import mean, mean_and_variance
+from dsgcore.solver.near_risks import SourceQuadratic, shares
+from dsgcore.solver.problem import Problem, Values
+
+
+class RankingProblem(Problem, Protocol):
+    """A problem whose risk is sum_ab W_ab R_ab over ordered pairs of sources, and perhaps a constant.
+
+    R_ab is the mean over pairs (i, j) of (1 - f_a,i + f_b,j)^2: source a should score above source b. The coefficient of
+    the i-th point of source a is (2 / n_a) sum_b [(W_ba - W_ab) + (W_ab + W_ba) (f_a,i - v_b)]. If points are paired,
+    v_b is the i-th value of source b, else the mean of its values. So one mini-batch per source serves all pairs, in
+    O(B) for each source.
+    """
+
+    @cached_property
+    def risk_weights(self) -> NDArray:
+        """W of shape (S, S), in the order of `sources`: weight of the risk that row should score above column."""
+        ...
+
+    @property
+    def is_paired(self) -> bool:
+        """True if a mini-batch pairs the i-th points of its sources, False if it takes every pair."""
+        ...
+
+    @cached_property
+    def _linear_parts(self) -> tuple[NDArray, NDArray, NDArray]:
+        """W + W', the constant of each source's coefficients (S, 1), and the factor of its own values (S, 1)."""
+        W = self.risk_weights
+        both = W + W.T
+        return both, (W.sum(axis=0) - W.sum(axis=1))[:, None], both.sum(axis=1)[:, None]
+
+    def _in_order(self, per_source: Values) -> list[NDArray]:
+        """Return the sources' arrays in the order of the weights."""
+        return [per_source[source] for source in self.sources]
+
+    def _own_weights(self, sizes: NDArray) -> NDArray | None:
+        """Return the weight of each source's sample variance, (S, 1) as the sources' sizes, if the risk has such terms.
+
+        The weight is for the variance with n in its denominator.
+        """
+        return None
+
+    def coefficients(self, f: Values) -> dict[str, NDArray]:
+        """Return the derivative of the batch objective by each value."""
+        values, (both, constant, degree) = self._in_order(f), self._linear_parts
+        sizes = np.array([[len(own)] for own in values])
+        is_one = (sizes == sizes[0]).all()  # sources of one size are one array, which takes a third of the time
+        rows = np.concatenate(values).reshape(len(values), -1) if is_one else None
+        if rows is None:
+            means = np.array([[mean(own, float)] for own in values])
+        else:
+            means = np.add.reduce(rows, axis=1, dtype=float, keepdims=True) / sizes
+        more = self._own_weights(sizes)
+        offset = constant - both @ (rows if self.is_paired else means)
+        if more is not None:
+            degree, offset = degree + more, offset - more * means
+        degree, offset = 2.0 / sizes * degree, 2.0 / sizes * offset
+        if rows is not None:
+            c = degree * rows
+            c += offset
+            parts = c.astype(rows.dtype)
+        else:
+            parts = [(k * own + o).astype(own.dtype) for k, own, o in zip(degree, values, offset, strict=True)]
+        return dict(zip(self.sources, parts, strict=True))
+
+    def _weighted_risks(self, f: Values, *, is_paired: bool) -> NDArray:
+        """Return W_ab R_ab for all sources, in O(S n) over all pairs, and in O(S^2 n) over pairs of the i-th points."""
+        values = self._in_order(f)
+        mean, variance = np.array([mean_and_variance(own, float) for own in values]).T
+        # The mean of (1 - u + v)^2 is the square of the mean of 1 - u + v plus the variance of u - v.
+        R = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
+        if is_paired:
+            centred = np.stack(values).astype(float) - mean[:, None]
+            R -= 2.0 * centred @ centred.T / centred.shape[1]
+        return self.risk_weights * R
+
+    def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
+        """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
+        M, (both, constant, degree) = shares(self._in_order(rows), n), self._linear_parts
+        return 2.0 * (np.diag((M @ degree)[:, 0]) - M @ both @ M.T), 2.0 * (M @ constant)[:, 0]
+
+    def near_risk(self) -> SourceQuadratic:
+        """Return the risk, from the weights of the sources' pairs."""
+        both, constant, degree = self._linear_parts
+        return SourceQuadratic(2.0 * degree[:, 0], 2.0 * both, 2.0 * constant[:, 0])
