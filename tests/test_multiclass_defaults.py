@@ -56,7 +56,7 @@ def test_the_average_is_the_mean_of_the_naive_twins_second_half(points, n_iter):
 def test_an_average_that_ends_early_is_that_of_the_iterations_made(points, start):
     X, y = points
     model = PS3VT(tol=0.2, n_iter=5000, random_state=4, start=start).fit(X, y)
-    assert (400 if start is None else 100) <= model.n_iter_ < 5000
+    assert (400 if start is None else 50) <= model.n_iter_ < 5000
     task = make_task(replace(model.problem_, n_iter=model.n_iter_), X, y, 4)
     tail = np.mean([i.W for i in descend(task, start and smooth_minimiser(task))][model.n_iter_ // 2 :], axis=0)
     W = task.plain(tail)
@@ -131,7 +131,7 @@ def test_one_warning_says_that_more_iterations_were_needed(points, capsys):
     with pytest.warns(ConvergenceWarning, match=r"^PS3VT was still moving by .* after n_iter=600 iterations") as caught:
         PS3VT(tol=1e-9, n_iter=600, verbose=1, random_state=0).fit(X, y)
     assert len(caught) == 1
-    assert capsys.readouterr().out.count("\n") == 6
+    assert capsys.readouterr().out.count("\n") == 12
 
 
 def test_the_logistic_loss_is_scikit_learns_and_its_gradient_that_of_the_loss(points):

@@ -98,7 +98,7 @@ def test_a_fit_that_nothing_uses_ends_at_its_first_check_and_is_not_evaluated(cl
     monkeypatch.setattr(HeldOut, "preferred", LINEAR)
     X, _, few = linear()
     model = cls(random_state=0).fit(X, few)
-    assert model.n_iter_ == (100 if cls is PS3VT else 50)
+    assert model.n_iter_ == 50
     assert cls(random_state=0, tol=None, n_iter=400).fit(X, few).n_iter_ == 400
     expected = model.decision_function(X)
     with monkeypatch.context() as without:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.nearest import nearest
+from dsgcore.core.nearest import Nearest
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import Split
 from dsgcore.solver.problem import UNLABELED
@@ -72,8 +71,8 @@ def coverage(split: Split) -> Coverage:
     if not len(rows) or not len(split.labeled):
         return Coverage(np.empty(0), np.empty(0), float("nan"))
     with single_threaded_blas():
-        distance, number = nearest(NearestNeighbors(n_neighbors=1).fit(X[split.labeled]), X[rows], 1)
-        to_any = nearest(NearestNeighbors(n_neighbors=2).fit(X), X[rows], 2)[0][:, 1]
+        distance, number = Nearest(X[split.labeled]).of(X[rows], 1)
+        to_any = Nearest(X).of(X[rows], 2)[0][:, 1]
     true, given = split.y_hidden[rows], split.y_hidden[split.labeled[number[:, 0]]]
     is_known = (true != UNLABELED) & (given != UNLABELED)
     return Coverage(

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from dsgcore.core._threads import single_threaded_openmp
-from dsgcore.core.nearest import nearest
+from dsgcore.core.nearest import Nearest
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.solver.logistic import Fold
 from dsgcore.solver.problem import UNLABELED
@@ -23,8 +21,6 @@ N_NEIGHBORS, TRUST = 7, 0.8
 MOST_POINTS = 2000
 # Accuracy of the masses, and the mass that each point has without labels near it. A step halves the error.
 TOLERANCE, STEPS = 1e-6, 21
-# Up to so many coordinates a tree finds neighbours in less time than a comparison of all points.
-COORDINATES_OF_TREE = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +29,20 @@ class Neighbours:
 
     Attributes
     ----------
-    scaler, search : object
-        scikit-learn's scaling, and its search for the nearest of the scaled points.
+    scaler : object
+        scikit-learn's scaling.
+    search : dsgcore.core.nearest.Nearest
+        Search for the nearest of the scaled points.
     values : ndarray of shape (m,) or (m, K)
     """
 
     scaler: StandardScaler
-    search: NearestNeighbors
+    search: Nearest
     values: NDArray
 
     def at(self, X: NDArray) -> NDArray:
         """Return the values at points (n, d), of shape (n,) or (n, K)."""
-        _, numbers = nearest(self.search, self.scaler.transform(X), self.search.n_neighbors)
+        _, numbers = self.search.of(self.scaler.transform(X), _listed(len(self.values)))
         return self.values[numbers].mean(axis=1)
 
 
@@ -70,10 +68,8 @@ class Graph:
     def __init__(self, X: NDArray, *, is_ordered: bool) -> None:
         self._is_ordered = is_ordered
         self.scaler = StandardScaler().fit(X)
-        algorithm, k = "kd_tree" if X.shape[1] <= COORDINATES_OF_TREE else "brute", min(N_NEIGHBORS, len(X) - 1)
-        self.search = NearestNeighbors(n_neighbors=k, algorithm=algorithm).fit(self.scaler.transform(X))
-        with single_threaded_openmp():
-            near = self.search.kneighbors(return_distance=False)  # without the point itself
+        self.search, k = Nearest(self.scaler.transform(X)), _listed(len(X))
+        _, near = self.search.of_own(np.arange(len(X)), k)
         S = csr_array((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, k)), shape=(len(X), len(X)))
         S = csr_array(S.maximum(S.T))
         degrees = np.diff(S.indptr)
@@ -132,6 +128,11 @@ class Graph:
         if self._is_ordered:
             return shares @ np.arange(shares.shape[1])
         return shares if shares.shape[1] > 2 else shares[:, 1] - shares[:, 0]
+
+
+def _listed(m: int) -> int:
+    """Return the number of neighbours that each of m points lists."""
+    return min(N_NEIGHBORS, m - 1)
 
 
 def graph_rows(codes: NDArray) -> NDArray:

@@ -95,7 +95,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
     n_iter_no_change : Iterations at rest
         Number of iterations for which the change must stay within `tol`.
     verbose
-        If above 0, print the change of that mean at every check: every 200 iterations, or 100 after an exact start.
+        If above 0, print the change of that mean at every check: every 200 iterations, or 50 after an exact start.
     sigma
         Inverse bandwidth of the kernel exp(-sigma ||x - x'||^2) of the Fourier features. 'scale' is 1 /
         (n_features_in_ * X.var()).
@@ -136,7 +136,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
     n_iter: int = like(MultiClass, "n_iter", default=4000)
     average: str | None = described("tail", "'tail' or None")
     tol: float | str | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
-    n_iter_no_change: int = like(Stopping, "n_iter_no_change", default=100)
+    n_iter_no_change: int = like(Stopping, "n_iter_no_change")
     verbose: int = described(0, "int")
     variant: str = like(MultiClass, "variant")
     features: str = like(MultiClass, "features")
@@ -265,7 +265,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
         features, for the hinge loss, without an intercept, and for the released variant.
     tol
         Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
-        change by no more within `n_iter_no_change` iterations, checked every 100 after an exact start, and else every 200.
+        change by no more within `n_iter_no_change` iterations, checked every 50 after an exact start, and else every 200.
         'auto' is 0.05 after an exact start, and 0.01 after a start at 0. It is divided by the method's weight in the score.
         None makes all iterations.
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import eigsh
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 
-from dsgcore.core.nearest import nearest
+from dsgcore.core.nearest import Nearest
 from dsgcore.core.sampling import evenly_spread
 
 # Up to this many points the mean distance uses all pairs. For more points, it uses the distances to this many of them.
@@ -95,21 +94,12 @@ def largest_eigenvalue(M: NDArray) -> float:
 
 def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> tuple[csr_array, NDArray]:
     """Return the squared distance from each point to the points that it lists, and its distance to the last of them."""
-    search = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
+    search = Nearest(X)
     distances, neighbors = np.empty((len(X), n_neighbors)), np.empty((len(X), n_neighbors), dtype=np.intp)
     for start in range(0, len(X), ROWS_AT_A_TIME):
         rows = np.arange(start, min(start + ROWS_AT_A_TIME, len(X)))
-        far, near = nearest(search, X[rows], n_neighbors + 1)
-        distances[rows], neighbors[rows] = _others(far, near, rows)
+        distances[rows], neighbors[rows] = search.of_own(rows, n_neighbors)
         report((rows[-1] + 1) / len(X))
     starts = np.arange(len(X) + 1) * n_neighbors
     listed = csr_array((distances.ravel() ** 2, neighbors.ravel(), starts), shape=(len(X), len(X)))
     return listed, distances[:, -1]
-
-
-def _others(distances: NDArray, neighbors: NDArray, rows: NDArray) -> tuple[NDArray, NDArray]:
-    """Remove each point from its own list of neighbours. If its copies fill the list, remove the first copy."""
-    is_other = neighbors != rows[:, None]
-    is_other[is_other.all(axis=1), 0] = False
-    shape = (len(rows), neighbors.shape[1] - 1)
-    return distances[is_other].reshape(shape), neighbors[is_other].reshape(shape)

@@ -171,7 +171,7 @@ def shrink(Q: NDArray, threshold: float, which: slice) -> tuple[NDArray, NDArray
 
 # Sums are kept at multiples of this number of iterations: after a start at a solution, and at 0. The mean is checked
 # after an even number of such stretches.
-STRETCH_STARTED, STRETCH = 50, 100
+STRETCH_STARTED, STRETCH = 25, 100
 # Number of labeled points at which the change of the mean's scores is measured.
 POINTS = 256
 
