@@ -109,23 +109,15 @@ class SemiSupervisedAUC(RankingProblem):
         """True if a mini-batch pairs the i-th points of its sources, False if it takes every pair."""
         return self.pairing == "triplets"
 
+    @cached_property
+    def _pooling(self) -> NDArray:
+        """The weight that pooling adds to each source's variance, (3,)."""
+        more = 1.0 - 2.0 * bound(self.positive_share)
+        return np.array([-more, more, 0.0])
+
     def _own_weights(self, sizes: NDArray) -> NDArray | None:
         """Return the weights of the variances that pooling adds. The sample's variance is unbiased, as the pairs are."""
-        if not self.is_pooled:
-            return None
-        return self._pooled * (sizes / np.maximum(sizes - 1, 1))
-
-    @cached_property
-    def _pooled(self) -> NDArray:
-        """The weight that pooling adds to each source's variance, (3, 1)."""
-        return np.array([[self._spread_weights().get(source, 0.0)] for source in self.sources])
-
-    def _spread_weights(self) -> dict[str, float]:
-        """Return the weight that pooling adds to each class's variance."""
-        if not self.is_pooled:
-            return {}
-        more = 1.0 - 2.0 * bound(self.positive_share)
-        return {"positive": -more, "negative": more}
+        return self._pooling[:, None] * (sizes / np.maximum(sizes - 1, 1)) if self.is_pooled else None
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the three pair terms, the constant and the pooling term, over the mini-batch."""
@@ -137,11 +129,14 @@ class SemiSupervisedAUC(RankingProblem):
 
     def _terms(self, f: Values, *, is_paired: bool, lost: int) -> dict[str, float]:
         """Return the terms; `lost` degrees of freedom correct the variances of the spread."""
-        parts, place = self._weighted_risks(f, is_paired=is_paired), self.sources.index
+        (parts, variances), place = self._weighted_risks(f, is_paired=is_paired), self.sources.index
         terms = {f"{upper} over {lower}": float(parts[place(upper), place(lower)]) for upper, lower in PAIRS}
         terms["constant"] = -0.5 * (1.0 - self.gamma)
-        sums = {s: float(np.sum((f[s] - f[s].mean()) ** 2)) / max(len(f[s]) - lost, 1) for s in self._spread_weights()}
-        return terms | ({"pooled spread": sum(w * sums[s] for s, w in self._spread_weights().items())} if sums else {})
+        if self.is_pooled:
+            sizes = np.array([len(f[source]) for source in self.sources])
+            unbiased = variances * sizes / np.maximum(sizes - lost, 1)
+            terms["pooled spread"] = float(unbiased @ self._pooling)
+        return terms
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
         """Return three times the ridge of other problems, and at least 0.01.
@@ -158,18 +153,19 @@ class SemiSupervisedAUC(RankingProblem):
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
         Q, l = super().quadratic(rows, n)
-        for source, weight in self._spread_weights().items():
-            m = np.bincount(rows[source], minlength=n) / len(rows[source])
-            Q += 2.0 * weight * (np.diag(m) - np.outer(m, m))
+        if self.is_pooled:
+            for source, weight in zip(self.sources, self._pooling, strict=True):
+                m = np.bincount(rows[source], minlength=n) / len(rows[source])
+                Q += 2.0 * weight * (np.diag(m) - np.outer(m, m))
         return Q, l
 
     def near_risk(self) -> SourceQuadratic:
         """Return the risk, from the pairs' and the spread's weights."""
-        risk, place = super().near_risk(), self.sources.index
-        for source, weight in self._spread_weights().items():
-            risk.spread[place(source)] += 2.0 * weight
-            risk.between[place(source), place(source)] += 2.0 * weight
-        return risk
+        risk = super().near_risk()
+        if not self.is_pooled:
+            return risk
+        more = 2.0 * self._pooling
+        return replace(risk, spread=risk.spread + more, between=risk.between + np.diag(more))
 
     def score(self, y: NDArray, f: NDArray) -> float:
         """Return the AUC, counting ties as one half."""

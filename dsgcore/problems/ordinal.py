@@ -111,7 +111,7 @@ class SemiSupervisedOrdinal(RankingProblem):
         """Return the number of sources for this many classes: one per class, and the unlabeled points."""
         return n_classes + 1
 
-    @property
+    @cached_property
     def sources(self) -> tuple[str, ...]:
         """The names of the sources: class 1 .. class k, with codes 0 .. k - 1, and unlabeled."""
         return (*(f"class {j}" for j in range(1, self.n_classes + 1)), "unlabeled")
@@ -164,7 +164,7 @@ class SemiSupervisedOrdinal(RankingProblem):
         return self._terms(f, is_paired=False)
 
     def _terms(self, f: Values, *, is_paired: bool) -> dict[str, float]:
-        parts = self._weighted_risks(f, is_paired=is_paired)
+        parts, _ = self._weighted_risks(f, is_paired=is_paired)
         return {
             "class over class": float(parts[:-1, :-1].sum()),
             "class over unlabeled": float(parts[:-1, -1].sum()),

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.moments import mean, mean_and_variance
+from dsgcore.core.moments import means_and_variances
 from dsgcore.solver.near_risks import SourceQuadratic, shares
 from dsgcore.solver.problem import Problem, Values
 
@@ -57,7 +57,7 @@ class RankingProblem(Problem, Protocol):
         is_one = (sizes == sizes[0]).all()  # sources of one size are one array, which takes a third of the time
         rows = np.concatenate(values).reshape(len(values), -1) if is_one else None
         if rows is None:
-            means = np.array([[mean(own, float)] for own in values])
+            means = means_and_variances(values)[0][:, None]
         else:
             means = np.add.reduce(rows, axis=1, dtype=float, keepdims=True) / sizes
         more = self._own_weights(sizes)
@@ -73,16 +73,19 @@ class RankingProblem(Problem, Protocol):
             parts = [(k * own + o).astype(own.dtype) for k, own, o in zip(degree, values, offset, strict=True)]
         return dict(zip(self.sources, parts, strict=True))
 
-    def _weighted_risks(self, f: Values, *, is_paired: bool) -> NDArray:
-        """Return W_ab R_ab for all sources, in O(S n) over all pairs, and in O(S^2 n) over pairs of the i-th points."""
+    def _weighted_risks(self, f: Values, *, is_paired: bool) -> tuple[NDArray, NDArray]:
+        """Return W_ab R_ab for all sources, (S, S), and the variance of each source's values, (S,).
+
+        The risks are over all pairs, in O(S n), or over pairs of the i-th points, in O(S^2 n).
+        """
         values = self._in_order(f)
-        mean, variance = np.array([mean_and_variance(own, float) for own in values]).T
+        mean, variance = means_and_variances(values)
         # The mean of (1 - u + v)^2 is the square of the mean of 1 - u + v plus the variance of u - v.
         R = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
         if is_paired:
             centred = np.stack(values).astype(float) - mean[:, None]
             R -= 2.0 * centred @ centred.T / centred.shape[1]
-        return self.risk_weights * R
+        return self.risk_weights * R, variance
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""

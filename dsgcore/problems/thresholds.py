@@ -131,9 +131,9 @@ def mean_auc(y: NDArray, f: NDArray) -> float:
 
 def _ranks(values: NDArray) -> NDArray:
     """Return the ranks, starting at 1, of sorted values (n,). Ties get their mean rank."""
-    is_first = np.append(True, values[1:] != values[:-1])
-    if is_first.all():
+    is_higher = values[1:] != values[:-1]
+    if is_higher.all():
         return np.arange(1.0, len(values) + 1.0)
-    starts = np.flatnonzero(is_first)
+    starts = np.flatnonzero(np.append(True, is_higher))
     counts = np.diff(starts, append=len(values))
     return np.repeat(starts + (counts + 1) / 2.0, counts)

@@ -154,7 +154,7 @@ class AllPoints(Carried):
 
     def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return f at the batch points of each source."""
-        return {source: self.values[rows] for source, rows in batch.items()}
+        return _per_source(self.values.take(np.concatenate(list(batch.values()))), batch)
 
     def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return the averaged f at the batch points of each source."""
