@@ -10,6 +10,7 @@ from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.experiments import LiveRun, StopReason, theory_of
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph_cache import ScoredPoints
+from dsgcore.multiclass.twin import KernelTwin
 
 
 def small(**changes):
@@ -84,16 +85,16 @@ AUTOMATIC = {"step_size": "auto", "average": "tail", "fit_intercept": True, "n_i
 
 
 @each("changes", [{}, {"tau_I": 0.0}, {"variant": "released"}, {"is_full_gradient": True, "lam": 0.1}, AUTOMATIC])
-def test_the_exact_twin_on_the_features_own_kernel_is_the_run_itself(changes):
+def test_the_exact_twin_on_the_features_own_kernel_is_the_run_itself(changes, monkeypatch):
+    monkeypatch.setattr(KernelTwin, "_kernel", lambda twin, Z: twin.features(Z) @ twin.features(twin.X).T)
     run = Run(small(**changes))
-    engine = run.engine
-    phi = engine.task.features
-    engine.twin.K = phi(run.split.X_test[:256].astype(float)) @ phi(run.split.X_train.astype(float)).T
     run.advance(10)
     run.change("tau_S", 0.2)
     run.change("lam", 0.05)
-    run.advance()
-    np.testing.assert_allclose(engine.twin.values(), run.test_values[:256], atol=1e-10)
+    run.change("tau_I", 0.002)
+    run.advance(5)
+    np.testing.assert_allclose(run.engine.twin.values(), run.test_values[:256], atol=1e-10)
+    np.testing.assert_allclose(run.exact_values(run.split.X_test[5:9]), run.test_values[5:9], atol=1e-10)
     assert "error_mean" in run.history.names
 
 

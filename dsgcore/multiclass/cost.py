@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
 from dsgcore.multiclass.features import KEPT_FREQUENCIES
 from dsgcore.multiclass.graph_cache import MAX_KEPT_FEATURES
+from dsgcore.multiclass.twin import MAX_POINTS
 from dsgcore.multiclass.weight_history import ITERATIONS_BETWEEN_WEIGHTS, uses_graph
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def multiclass_cost(spec: Spec, sizes: Sizes) -> Cost:
     links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK  # type: ignore[attr-defined]
     n_kept = sizes.n_iter / ITERATIONS_BETWEEN_WEIGHTS + 4
     frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
-    numbers = sum(points) * sizes.d + kept + weights * n_kept + pull + links + frequencies
+    has_twin = not is_linear and sizes.n_train <= MAX_POINTS
+    twin = sizes.n_probes * (sizes.n_train + sizes.n_labeled + width) if has_twin else 0
+    numbers = twin + sum(points) * sizes.d + kept + weights * n_kept + pull + links + frequencies
     products = (
         sum(points) * weights + PRODUCTS_A_DECOMPOSITION * weights * MOST_CLASSES + (width * weights if pull else 0)
     )

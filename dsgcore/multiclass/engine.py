@@ -22,7 +22,7 @@ from dsgcore.multiclass.graph_cache import MIN_POINTS_TO_WAIT_FOR, graph_cache_o
 from dsgcore.multiclass.loop import MultiClassStep
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
 from dsgcore.multiclass.task import MultiClassTask, make_task
-from dsgcore.multiclass.twin import KernelTwin
+from dsgcore.multiclass.twin import MAX_POINTS, KernelTwin
 from dsgcore.multiclass.weight_history import WeightHistory, problem_at, uses_graph
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.solver.gauges import PLACES, Gauges
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 # the graph amplifies the noise of the mini-batches' labels, and the score fluctuates.
 SHARE_OF_LIMIT = 0.1
 SMALLEST = 1e-300
-# Largest number of training points with an exact-kernel twin.
-MAX_POINTS_FOR_TWIN = 5000
 # Number of singular values with a column of their own in the history.
 MAX_SINGULAR_VALUES = 12
 # A singular value below this share of the largest counts as zero.
@@ -97,7 +95,7 @@ class MultiClassEngine(WeightHistory):
         step = self.task.step(1)  # the largest step of every schedule
         self.automatic_tau_I = min(AUTOMATIC_TAU_I, SHARE_OF_LIMIT / max(step * pull.largest, SMALLEST))
         if self.twin is not None:
-            self.twin.L = self.graphs.graph(self.task.problem).L
+            self.twin.link(self.graphs.graph(self.task.problem).L)
 
     def _new_twin(self) -> KernelTwin | None:
         """Return the exact-kernel twin; None for linear features or large samples."""
@@ -105,9 +103,10 @@ class MultiClassEngine(WeightHistory):
         training = self._training
         if self.task.features.kind == "linear" or training is None or training.phi is None or not len(probes):
             return None
-        if len(training.X) > MAX_POINTS_FOR_TWIN:
+        if len(training.X) > MAX_POINTS:
             return None
-        return KernelTwin(self.task.features, training.X, probes, self.W.shape[1])
+        labeled, K = self.labeled_rows, self.W.shape[1]
+        return KernelTwin(self.task.features, training.X, training.phi, labeled, probes, K)
 
     @property
     def problem(self) -> MultiClassSetting:
@@ -181,11 +180,8 @@ class MultiClassEngine(WeightHistory):
 
     def _advance_twin(self, twin: KernelTwin, iterate: MultiClassStep) -> None:
         task, rows = self._task_of(self._problem), iterate.batch
-        assert self._training is not None
-        assert self._training.phi is not None
         c = task.problem.slopes(task.X[rows] @ self.W, task.y[rows]) / task.batch_size
-        f, phi = self._training.scores(self.task.plain(self.W)), self._training.phi
-        twin.advance(task.problem, iterate.step, self.labeled_rows[rows], c, f, phi, iterate.W)
+        twin.advance(task.problem, iterate.step, rows, c, self.task.plain(self.W), iterate.Q, iterate.W)
 
     def _read(self, task: MultiClassTask, iterate: MultiClassStep) -> tuple[NDArray, float, Callable[[], NDArray]]:
         """Return the gauges' readings: scores, the features' noise (NaN), and a function for single gradients."""

@@ -40,7 +40,12 @@ class ScoredPoints:
         """Return the scores of all classes, of shape (n, K), read-only; weights W (D, K) are never changed in place."""
         last = self._last
         if last is None or last[0] is not W:
-            made = self.phi @ W if self.phi is not None else Weights(self.features, W, self.X.shape[1]).evaluate(self.X)
+            with single_threaded_blas():  # bit-for-bit identical for any number of threads
+                made = (
+                    self.phi @ W
+                    if self.phi is not None
+                    else Weights(self.features, W, self.X.shape[1]).evaluate(self.X)
+                )
             made.flags.writeable = False
             self._last = last = W, made
         return last[1]

@@ -41,8 +41,10 @@ class MultiClassStep:
         "hinge", "ridge", "graph" and "tail": the batch objective before the step.
     gradient_norm : float
         Frobenius norm of the sub-gradient that was followed, without the tail.
+    Q : ndarray of shape (d, K)
+        Weights after the sub-gradient step, before threshold and projection.
     W : ndarray of shape (d, K)
-        Weights after the step. Do not write to them.
+        Weights after the whole step. Do not write to them.
     singular_values : ndarray of shape (min(d, K),)
         Those of W, in descending order.
     """
@@ -52,6 +54,7 @@ class MultiClassStep:
     batch: NDArray
     terms: dict[str, float]
     gradient_norm: float
+    Q: NDArray
     W: NDArray
     singular_values: NDArray
 
@@ -124,7 +127,7 @@ def _iterate(task: MultiClassTask, W: NDArray, values: NDArray, t: int) -> Multi
         return None
     W, new = _advance(Q, task, t)
     values = np.linalg.svdvals(W) if new is None else new
-    return MultiClassStep(t, step, rows, terms, float(np.linalg.norm(gradient)), W, values)
+    return MultiClassStep(t, step, rows, terms, float(np.linalg.norm(gradient)), Q, W, values)
 
 
 def _advance(Q: NDArray, task: MultiClassTask, t: int) -> tuple[NDArray, NDArray | None]:

@@ -10,47 +10,66 @@ from sklearn.metrics.pairwise import rbf_kernel
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 
+# Largest number of training points with an exact-kernel twin.
+MAX_POINTS = 5000
+
 
 class KernelTwin:
     """Exact-kernel twin h at some probes.
 
-    Every step keeps W = Phi' A, where Phi are the training points' features and A has one row per point. The
-    sub-gradients of loss and ridge and the graph's term add to A. Thresholding and projection multiply W by a (K, K)
-    matrix from the right, and so A. With the exact kernel the same A gives h(z) = sum_i k(z, x_i) A_i. Sub-gradients,
-    links and singular values are those of f, as in the other settings.
+    Every step keeps W = Phi_l' A + Phi' L Phi V, where Phi are the training points' features, Phi_l those of the labeled
+    ones, and L is the graph's Laplacian. A (n_l, K) has one row per labeled point: the sub-gradients of the loss add to
+    it. The graph's term adds W to V (D, K). Thresholding and projection multiply W by a (K, K) matrix from the right, and
+    so A and V. With the exact kernel instead of the features' products the same A and V give
+    h(z) = k(z, X_l) A + k(z, X) L Phi V. Sub-gradients and singular values are those of f, as in the other settings.
 
-    `X` (n, d) are all training points, and `probes` is of shape (p, d). `L` (n, n) is the graph's Laplacian, if there
-    is a graph.
+    `X` (n, d) are all training points, `phi` (n, D) their features and `labeled` (n_l,) the labeled rows. `probes` is of
+    shape (p, d).
     """
 
-    def __init__(self, features: FixedFeatures, X: NDArray, probes: NDArray, n_classes: int) -> None:
-        self.features, self.X = features, X
-        self.L: csr_array | None = None
+    def __init__(
+        self, features: FixedFeatures, X: NDArray, phi: NDArray, labeled: NDArray, probes: NDArray, n_classes: int
+    ) -> None:
+        self.features, self.X, self.phi, self.labeled = features, X, phi, labeled
         self.K = self._kernel(probes)
-        self.A = np.zeros((len(X), n_classes))
+        self.A, self.V = np.zeros((len(labeled), n_classes)), np.zeros((phi.shape[1], n_classes))
+        self._L: csr_array | None = None
+        self._at_probes = self._factors(self.K)
 
     def _kernel(self, Z: NDArray) -> NDArray:
         """Return the exact kernel that the features' products approximate, plus that of the ones; of shape (p, n)."""
         K = rbf_kernel(Z, self.X, gamma=self.features.sigma)
         return K + 1.0 if self.features.has_ones else K
 
-    def advance(
-        self, problem: MultiClass, step: float, rows: NDArray, c: NDArray, f: NDArray, phi: NDArray, W: NDArray
-    ) -> None:
-        """Make the step that led to the weights `W` (D, K), with the problem of that time.
+    def _factors(self, K: NDArray) -> tuple[NDArray, NDArray | None]:
+        """Return the factors of A and V in h, of shapes (p, n_l) and (p, D), for the kernel values K (p, n)."""
+        return K[:, self.labeled], None if self._L is None else (self._L @ K.T).T @ self.phi
 
-        `rows` (B,) are the batch among the training points. `c` (B, K) is the sub-gradient of its mean loss by the
-        scores. `f` (n, K) and `phi` (n, D) are the scores of all training points before the step, and their features.
+    def link(self, L: csr_array) -> None:
+        """Use a graph's Laplacian (n, n)."""
+        self._L = L
+        self._at_probes = self._factors(self.K)
+
+    def advance(
+        self, problem: MultiClass, step: float, rows: NDArray, c: NDArray, before: NDArray, Q: NDArray, W: NDArray
+    ) -> None:
+        """Make the step from the weights `before` to the weights `W`, both (D, K), with the problem of that time.
+
+        `rows` (B,) are the batch among the labeled points. `c` (B, K) is the sub-gradient of its mean loss by the scores.
+        `Q` (D, K) are the weights after the sub-gradient step, before threshold and projection.
         """
-        A = (1.0 - 2.0 * step * problem.lam) * self.A
+        decay = 1.0 - 2.0 * step * problem.lam
+        A, V = decay * self.A, decay * self.V
         np.add.at(A, rows, -step * c)
-        if problem.tau_I > 0.0 and self.L is not None:
-            A -= 2.0 * step * problem.tau_I * (self.L @ f)
-        self.A = A @ np.linalg.lstsq(phi.T @ A, W, rcond=None)[0]
+        if problem.tau_I > 0.0 and self._L is not None:
+            V -= 2.0 * step * problem.tau_I * before
+        turn = np.linalg.lstsq(Q, W, rcond=None)[0]
+        self.A, self.V = A @ turn, V @ turn
 
     def values(self, Z: NDArray | None = None) -> NDArray:
         """Return h at the probes, or at the points `Z`; of shape (p, K)."""
-        return (self.K if Z is None else self._kernel(Z)) @ self.A
+        of_A, of_V = self._at_probes if Z is None else self._factors(self._kernel(Z))
+        return of_A @ self.A if of_V is None else of_A @ self.A + of_V @ self.V
 
     def compare(self, f: NDArray) -> dict[str, float]:
         """Return mean and largest |f - h|^2 over the probes, summed over the classes, and the mean |h|^2."""
