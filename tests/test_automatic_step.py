@@ -36,6 +36,14 @@ def test_a_quarter_of_the_largest_is_the_inverse_curvature_of_many_features(make
     assert sizes.automatic == sizes.largest / 4
 
 
+@each("dtype, rel", [("float64", 1e-9), ("float32", 1e-4)])
+def test_kept_features_give_the_same_step_as_blocks(make_task, dtype, rel, monkeypatch):
+    given = {"problem": SemiSupervisedAUC(0.4, "all"), "n_features": 64, "batch_size": 32, "step_size": None}
+    kept = step_sizes(make_task(dtype=dtype, **given)).automatic
+    monkeypatch.setattr(automatic_step, "MOST_NUMBERS", 0)
+    assert kept == pytest.approx(step_sizes(make_task(dtype=dtype, **given)).automatic, rel=rel)
+
+
 @each("kernel", [Gaussian(0.7), Gaussian(0.02), DotProduct(0.2, "3")])
 @each("m, B", [(256, 64), (2, 64), (256, 2)])
 @each("scale", [0.3, 1.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.sampling import generator
+from dsgcore.kernels import features
 from dsgcore.kernels.features import as_points
 from dsgcore.solver.plan import SCHEDULES
 from dsgcore.solver.problem import stacked
@@ -18,8 +20,9 @@ from dsgcore.solver.task import Task
 SHARE_OF_LARGEST = 0.25
 # Iterations whose batches and features are examined, points of each source, and steps of the power iteration.
 ITERATIONS, POINTS, POWERS = 4, 128, 12
-# At most this many features are examined: more change the curvature little, and would take seconds.
-MOST_FEATURES = 8192
+# At most this many features are examined: more change the curvature little, and would take seconds. Up to so many of
+# their values are kept.
+MOST_FEATURES, MOST_NUMBERS = 8192, 2**20
 # The largest slope moves a value from the wrong side to the other in about one step.
 STEPS_ACROSS = 2.0
 LOWEST, HIGHEST = 1e-6, 1e6
@@ -69,27 +72,39 @@ def _curvature(task: Task, t: int) -> float:
     """Return the largest eigenvalue of v -> K_w Q_B v, for the batches and features of iteration `t`."""
     batch = {source: rows[:POINTS] for source, rows in task.batch(t).items()}
     X = as_points(task.X[np.concatenate(list(batch.values()))], task.dtype)
-    model, feature_map = task.new_model(), task.kernel.feature_map
-    W = model.frequencies(t, min(task.plan.n_features, MOST_FEATURES))
+    W = task.new_model().frequencies(t, min(task.plan.n_features, MOST_FEATURES))
     ends = np.cumsum([len(rows) for rows in batch.values()])[:-1]
 
     def coefficients(v: NDArray) -> NDArray:
-        c = task.problem.coefficients(dict(zip(batch, np.split(v, ends), strict=True)))
-        return stacked(c, tuple(batch)).astype(task.dtype, copy=False)
+        return stacked(task.problem.coefficients(dict(zip(batch, np.split(v, ends), strict=True))), tuple(batch))
 
-    at_zero = coefficients(np.zeros(len(X), dtype=task.dtype))
-    v, size = generator(task.seed, "curvature", t).standard_normal(len(X)).astype(task.dtype), 0.0
+    v, size = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        kernel, at_zero = _kernel_of(task, X, W), coefficients(np.zeros(len(X)))
         for _ in range(POWERS):
-            v *= task.dtype.type(SMALL / max(np.abs(v).max(), np.finfo(task.dtype).tiny))
-            before, c = np.linalg.norm(v), coefficients(v) - at_zero
-            block = feature_map.accumulate(X, c, W, -1.0)
-            v = np.zeros_like(v)
-            feature_map.evaluate(X, W, block, 0.0, v)
+            v *= SMALL / max(np.abs(v).max(), np.finfo(task.dtype).tiny)
+            before = np.linalg.norm(v)
+            v = kernel(coefficients(v) - at_zero)
             size = float(np.linalg.norm(v) / before)
             if not 0.0 < size < np.inf:
                 break
     return size if np.isfinite(size) else HIGHEST
+
+
+def _kernel_of(task: Task, X: NDArray, W: NDArray) -> Callable[[NDArray], NDArray]:
+    """Return the function c -> K_w c of values (n,) at some points (n, d), with the kernel of the features `W`."""
+    feature_map = task.kernel.feature_map
+    if feature_map is features and 2 * len(X) * W.shape[1] <= MOST_NUMBERS:
+        phi = features.explicit(X, W).astype(float)
+        return lambda c: phi @ (phi.T @ c)
+
+    def through_a_block(c: NDArray) -> NDArray:
+        v = np.zeros(len(X), dtype=task.dtype)
+        block = feature_map.accumulate(X, c.astype(task.dtype), W, -1.0)
+        feature_map.evaluate(X, W, block, 0.0, v)
+        return v.astype(float)
+
+    return through_a_block
 
 
 def _mean_feature_size(task: Task) -> float:

@@ -51,9 +51,8 @@ COUNTED = {
         "dsgcore.multiclass.loop._gradient",
     ),
     "coefficients": (
-        "dsgcore.problems.auc.SemiSupervisedAUC.coefficients",
+        "dsgcore.problems.ranking.RankingProblem.coefficients",
         "dsgcore.problems.s3vm.SemiSupervisedSVM.coefficients",
-        "dsgcore.problems.ordinal.SemiSupervisedOrdinal.coefficients",
         "dsgcore.problems.similar_unlabeled.SimilarUnlabeled.coefficients",
     ),
     "start": ("dsgcore.estimators.base.begin", "dsgcore.estimators.base.settle_step"),
