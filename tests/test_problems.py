@@ -189,6 +189,34 @@ def test_coefficients_are_the_derivatives_of_the_terms(problem, size):
         np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
 
 
+RANKING = [
+    make(*given)
+    for given in (
+        ("auc", {"pairing": "all"}),
+        ("auc", {"pairing": "all", "is_pooled": True}),
+        ("ordinal", {"pairing": "all"}),
+    )
+]
+
+
+@each("problem", RANKING)
+def test_sources_of_different_sizes_have_their_derivatives_too(problem):
+    f = values(problem, *range(3, 3 + len(problem.sources)))
+    c = problem.coefficients(f)
+    assert list(c) == list(f)
+    for source in problem.sources:
+        expected = gradient(lambda v, s=source: objective(problem.terms({**f, s: v})), f[source])
+        np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
+
+
+@each("problem", RANKING)
+@each("dtype, is_finite", [("float32", False), ("float64", True)])
+def test_the_risk_of_values_that_their_precision_cannot_square_is_infinite(problem, dtype, is_finite):
+    f = {source: (1e25 * v).astype(dtype) for source, v in values(problem, 5).items()}
+    for terms in (problem.terms(f), problem.risk_terms(f)):
+        assert np.isfinite(objective(terms)) == is_finite
+
+
 @every_problem
 @each("size", [1, 2])
 def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):

@@ -85,7 +85,10 @@ class RankingProblem(Problem, Protocol):
         if is_paired:
             centred = np.stack(values).astype(float) - mean[:, None]
             R -= 2.0 * centred @ centred.T / centred.shape[1]
-        return self.risk_weights * R, variance
+        # Values that their own precision cannot square are those of a run that has diverged.
+        parts = self.risk_weights * R
+        parts[(R > np.finfo(values[0].dtype).max) & (parts > 0.0)] = np.inf
+        return parts, variance
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
