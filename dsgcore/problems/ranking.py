@@ -86,8 +86,8 @@ class RankingProblem(Problem, Protocol):
             centred = np.stack(values).astype(float) - mean[:, None]
             R -= 2.0 * centred @ centred.T / centred.shape[1]
         # Values that their own precision cannot square are those of a run that has diverged.
-        parts = self.risk_weights * R
-        parts[(R > np.finfo(values[0].dtype).max) & (parts > 0.0)] = np.inf
+        parts, largest = self.risk_weights * R, np.finfo(values[0].dtype).max
+        parts[(R > largest) & (parts > 0.0)] = np.inf
         return parts, variance
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
