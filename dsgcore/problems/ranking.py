@@ -81,13 +81,13 @@ class RankingProblem(Problem, Protocol):
         values = self._in_order(f)
         mean, variance = means_and_variances(values)
         # The mean of (1 - u + v)^2 is the square of the mean of 1 - u + v plus the variance of u - v.
-        R = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
+        risks = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
         if is_paired:
             centred = np.stack(values).astype(float) - mean[:, None]
-            R -= 2.0 * centred @ centred.T / centred.shape[1]
+            risks -= 2.0 * centred @ centred.T / centred.shape[1]
+        parts = self.risk_weights * risks
         # Values that their own precision cannot square are those of a run that has diverged.
-        parts, largest = self.risk_weights * R, np.finfo(values[0].dtype).max
-        parts[(R > largest) & (parts > 0.0)] = np.inf
+        parts[(risks > np.finfo(values[0].dtype).max) & (parts > 0.0)] = np.inf
         return parts, variance
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
