@@ -110,7 +110,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     lam: float | str = like(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
     n_iter: int = like(SolverParameters, "n_iter", default=800)
     n_features: int = like(SolverParameters, "n_features", default=64)
-    batch_size: int = like(SolverParameters, "batch_size", default=64)
+    batch_size: int = like(SolverParameters, "batch_size")
     step_size: float | str = like(SolverParameters, "step_size", default=AUTOMATIC)
     schedule: str = like(SolverParameters, "schedule")
     average: str | None = like(SolverParameters, "average", default="tail")
