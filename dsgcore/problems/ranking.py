@@ -51,7 +51,7 @@ class RankingProblem(Problem, Protocol):
         return None
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
-        """Return the derivative of the batch objective by each value."""
+        """Return the derivative of the batch objective by each value: QSG-S2AUC's (13)-(15), QS3ORAO's (10)."""
         values, (both, constant, degree) = self._in_order(f), self._linear_parts
         sizes = np.array([[len(own)] for own in values])
         is_one = (sizes == sizes[0]).all()  # sources of one size are one array, which takes a third of the time
