@@ -79,12 +79,16 @@ class RankingProblem(Problem, Protocol):
         The risks are over all pairs, in O(S n), or over pairs of the i-th points, in O(S^2 n).
         """
         values = self._in_order(f)
-        mean, variance = means_and_variances(values)
         # The mean of (1 - u + v)^2 is the square of the mean of 1 - u + v plus the variance of u - v.
-        risks = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance
         if is_paired:
-            centred = np.stack(values).astype(float) - mean[:, None]
-            risks -= 2.0 * centred @ centred.T / centred.shape[1]
+            rows = np.concatenate(values).reshape(len(values), -1).astype(float)
+            mean = np.add.reduce(rows, axis=1) / rows.shape[1]
+            rows -= mean[:, None]
+            covariance = rows @ rows.T / rows.shape[1]
+            variance = covariance.diagonal()
+        else:
+            covariance, (mean, variance) = 0.0, means_and_variances(values)
+        risks = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance - 2.0 * covariance
         parts = self.risk_weights * risks
         # Values that their own precision cannot square are those of a run that has diverged.
         parts[(risks > np.finfo(values[0].dtype).max) & (parts > 0.0)] = np.inf
