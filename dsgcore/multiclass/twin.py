@@ -34,21 +34,18 @@ class KernelTwin:
         self.K = self._kernel(probes)
         self.A, self.V = np.zeros((len(labeled), n_classes)), np.zeros((phi.shape[1], n_classes))
         self._L: csr_array | None = None
-        self._at_probes = self._factors(self.K)
+        # The factors of A and V at the probes.
+        self._to_labeled, self._pulled = self.K[:, labeled], np.zeros((len(probes), phi.shape[1]))
 
     def _kernel(self, Z: NDArray) -> NDArray:
         """Return the exact kernel that the features' products approximate, plus that of the ones; of shape (p, n)."""
         K = rbf_kernel(Z, self.X, gamma=self.features.sigma)
         return K + 1.0 if self.features.has_ones else K
 
-    def _factors(self, K: NDArray) -> tuple[NDArray, NDArray | None]:
-        """Return the factors of A and V in h, of shapes (p, n_l) and (p, D), for the kernel values K (p, n)."""
-        return K[:, self.labeled], None if self._L is None else (self._L @ K.T).T @ self.phi
-
     def link(self, L: csr_array) -> None:
         """Use a graph's Laplacian (n, n)."""
         self._L = L
-        self._at_probes = self._factors(self.K)
+        self._pulled = (L @ self.K.T).T @ self.phi  # L is symmetric
 
     def advance(
         self, problem: MultiClass, step: float, rows: NDArray, c: NDArray, before: NDArray, Q: NDArray, W: NDArray
@@ -68,8 +65,11 @@ class KernelTwin:
 
     def values(self, Z: NDArray | None = None) -> NDArray:
         """Return h at the probes, or at the points `Z`; of shape (p, K)."""
-        of_A, of_V = self._at_probes if Z is None else self._factors(self._kernel(Z))
-        return of_A @ self.A if of_V is None else of_A @ self.A + of_V @ self.V
+        if Z is None:
+            return self._to_labeled @ self.A + self._pulled @ self.V
+        K = self._kernel(Z)
+        h = K[:, self.labeled] @ self.A
+        return h if self._L is None else h + K @ (self._L @ (self.phi @ self.V))
 
     def compare(self, f: NDArray) -> dict[str, float]:
         """Return mean and largest |f - h|^2 over the probes, summed over the classes, and the mean |h|^2."""
