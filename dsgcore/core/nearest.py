@@ -54,7 +54,7 @@ class Nearest:
     def of_own(self, rows: NDArray, k: int) -> tuple[NDArray, NDArray]:
         """Return the same for the points' own `rows` (n,), each without itself (k < m).
 
-        Of a point with so many copies that it is not in its own list, the first copy is left out.
+        If copies of a point fill its list, the first copy is left out instead of the point.
         """
         distances, numbers = self.of(self.points[rows], k + 1)
         is_other = numbers != rows[:, None]
