@@ -60,7 +60,7 @@ USUAL: dict[str, Times | Among] = {"sigma": Times(16.0), "lam": Times(100.0), "s
 def usual_run(**more: Any) -> dict[str, Any]:
     """Return the values that all estimators share: an automatic step size, many iterations, and their average."""
     steps = {"step_size": None, "schedule": "constant", "average": "tail"}
-    return steps | {"n_iter": 800, "n_features": 64, "batch_size": 64} | more
+    return steps | {"n_iter": 800, "n_features": 64, "batch_size": 128} | more
 
 
 def short(value: float) -> float:
