@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import each
 from small_specs import changed, finished
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsgcore import Run, Spec, load_model
 from dsgcore.estimators.ps3vt import PS3VT
@@ -96,6 +97,21 @@ def test_the_exact_twin_on_the_features_own_kernel_is_the_run_itself(changes, mo
     np.testing.assert_allclose(run.engine.twin.values(), run.test_values[:256], atol=1e-10)
     np.testing.assert_allclose(run.exact_values(run.split.X_test[5:9]), run.test_values[5:9], atol=1e-10)
     assert "error_mean" in run.history.names
+
+
+def test_scores_of_a_point_set_have_one_blas_thread():
+    run, seen = Run(small()), []
+
+    class Features:
+        def __matmul__(self, W):
+            seen.extend(found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas")
+            return np.zeros((len(run.split.X_train), W.shape[1]))
+
+    points = ScoredPoints(run.split.X_train.astype(float), run.engine.task.features)
+    points.phi = Features()
+    with threadpool_limits(2, user_api="blas"):
+        points.scores(np.zeros((48, 3)))
+    assert set(seen) == {1}
 
 
 def test_linear_features_have_no_exact_twin():

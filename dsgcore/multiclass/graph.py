@@ -66,11 +66,11 @@ def laplacian(
 
 def mean_distance(X: NDArray) -> float:
     """Return the mean distance between the points (rows) of `X`, including the zero distance of each to itself."""
-    points = X - X[0]  # small numbers, for a small error of |x|^2 - 2 x'z + |z|^2
-    if len(X) <= MAX_ANCHORS:
-        return float(euclidean_distances(points).mean())
-    anchors = points[evenly_spread(len(X), MAX_ANCHORS)]
-    pieces = (points[start : start + ROWS_AT_A_TIME] for start in range(0, len(X), ROWS_AT_A_TIME))
+    # Numbers around 0, for a small error of |x|^2 - 2 x'z + |z|^2.
+    anchors = X[evenly_spread(len(X), MAX_ANCHORS)] - X[0]
+    if len(anchors) == len(X):
+        return float(euclidean_distances(anchors).mean())
+    pieces = (X[start : start + ROWS_AT_A_TIME] - X[0] for start in range(0, len(X), ROWS_AT_A_TIME))
     return float(sum(euclidean_distances(piece, anchors).sum() for piece in pieces) / (len(X) * len(anchors)))
 
 
