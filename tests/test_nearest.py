@@ -1,4 +1,4 @@
-"""Searches for nearest neighbours: the same result for any number of threads."""
+"""Searches for nearest neighbours, against all distances computed from differences."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsgcore.core._threads import n_workers, set_workers, single_threaded_openmp
-from dsgcore.core.nearest import COORDINATES_OF_TREE, ROWS, Nearest
+from dsgcore.kernels.nearest import COORDINATES_OF_TREE, PRODUCTS, ROWS, Nearest
 
 DIGITS = load_digits().data
 
@@ -19,15 +19,50 @@ def workers():
     set_workers(before)
 
 
-@pytest.mark.parametrize("n", [1, 700, 1797, 2 * ROWS - 1, 2 * ROWS, 5 * ROWS + 100])
-def test_many_coordinates_are_searched_as_scikit_learn_does_on_one_thread(n):
-    Z = np.resize(DIGITS, (n, 64)) + 1.0
+def in_order(X, Z, k):
+    """The distances to the k nearest points and their numbers, the smaller number first if distances are equal."""
+    far = np.array([np.sum((X - z) ** 2, axis=1) for z in Z])
+    numbers = np.argsort(far, axis=1, kind="stable")[:, :k]
+    return np.sqrt(np.take_along_axis(far, numbers, axis=1)), numbers
+
+
+@pytest.mark.parametrize("n", [1, 127, ROWS, 3 * ROWS + 1])
+def test_of_points_at_the_same_distance_the_first_come_first(n):
+    # Whole numbers: many distances are equal, and none is rounded.
+    Z = DIGITS[::7][:n] + 1.0
     distances, numbers = Nearest(DIGITS).of(Z, 7)
-    assert numbers.shape == (n, 7)
-    with threadpool_limits(1):
-        found = NearestNeighbors(algorithm="brute").fit(DIGITS).kneighbors(Z, 7)
-    np.testing.assert_array_equal(distances, found[0])
+    expected = in_order(DIGITS, Z, 7)
+    np.testing.assert_array_equal(numbers, expected[1])
+    np.testing.assert_allclose(distances, expected[0], rtol=1e-15)
+
+
+def test_the_distances_are_those_of_scikit_learn():
+    X = DIGITS / 16.0 + np.random.default_rng(0).normal(scale=1e-3, size=DIGITS.shape)
+    distances, numbers = Nearest(X[:1500]).of(X[1500:], 9)
+    found = NearestNeighbors(algorithm="brute").fit(X[:1500]).kneighbors(X[1500:], 9)
     np.testing.assert_array_equal(numbers, found[1])
+    np.testing.assert_allclose(distances, found[0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("far", [1.0, 1e3, 1e7])
+def test_points_that_single_precision_cannot_tell_apart_are_in_their_order(far, offset):
+    # With one far point, products in single precision are rounded by more than the others' distances.
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((600, 12)) * 1e-3 + offset
+    X[17] = far
+    Z = np.concatenate([X[:40] + 1e-4, X[17:18] + 1.0])
+    np.testing.assert_array_equal(Nearest(X).of(Z, 6)[1], in_order(X, Z, 6)[1])
+
+
+def test_copies_of_many_points_are_found_in_their_order():
+    X = np.repeat(np.random.default_rng(2).standard_normal((30, 12)), 40, axis=0)
+    np.testing.assert_array_equal(Nearest(X).of(X[::40], 50)[1], in_order(X, X[::40], 50)[1])
+
+
+def test_many_points_are_compared_a_few_at_a_time():
+    X = np.random.default_rng(3).standard_normal((PRODUCTS // 100, 10))
+    np.testing.assert_array_equal(Nearest(X).of(X[:210], 3)[1], in_order(X, X[:210], 3)[1])
 
 
 @pytest.mark.parametrize("d", [1, COORDINATES_OF_TREE, COORDINATES_OF_TREE + 1, 40])
@@ -69,13 +104,12 @@ def test_the_tree_does_not_need_numbers_of_double_precision():
 
 @pytest.mark.parametrize("d", [6, 12])
 def test_points_at_the_same_distance_do_not_depend_on_threads(d, workers):
-    # Whole numbers have many equal distances, of which scikit-learn finds others on several threads.
-    Z = np.random.default_rng(0).integers(0, 3, size=(2 * ROWS + 50, d)).astype(float)
+    # Whole numbers have many equal distances.
+    Z = np.random.default_rng(0).integers(0, 3, size=(5000, d)).astype(float)
     search, found = Nearest(Z[:500]), []
     for count in (1, 2, 5):
         workers(count)
-        with threadpool_limits(count, user_api="openmp"):
-            found.append(search.of(Z, 10)[1])
+        found.append(search.of(Z, 10)[1])
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
 

@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.nearest import Nearest
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import Split
+from dsgcore.kernels.nearest import Nearest
 from dsgcore.solver.problem import UNLABELED
 
 BINS = 20

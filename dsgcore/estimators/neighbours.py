@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
-from dsgcore.core.nearest import Nearest
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.kernels.nearest import Nearest
 from dsgcore.solver.logistic import Fold
 from dsgcore.solver.problem import UNLABELED
 
@@ -31,7 +31,7 @@ class Neighbours:
     ----------
     scaler : object
         scikit-learn's scaling.
-    search : dsgcore.core.nearest.Nearest
+    search : dsgcore.kernels.nearest.Nearest
         Search for the nearest of the scaled points.
     values : ndarray of shape (m,) or (m, K)
     """
@@ -77,12 +77,15 @@ class Graph:
         S.data *= TRUST * np.repeat(self._root, degrees) * self._root[S.indices]
         self._passed_on = S
         self._lists = np.column_stack([np.arange(len(X)), near[:, :-1]])
+        self._known: tuple[NDArray, NDArray] | None = None  # marks and their masses in the end
 
     def learned(self, codes: NDArray) -> Neighbours:
         """Return the values that follow from the points' class codes (m,), -1 for unlabeled points."""
         labeled = np.flatnonzero(codes != UNLABELED)
         marks = self._marks(labeled, codes[labeled], int(codes.max()) + 1)
-        return Neighbours(self.scaler, self.search, self._values(self._spread(marks), marks))
+        is_known = self._known is not None and np.array_equal(self._known[0], marks)
+        masses = self._known[1] if self._known is not None and is_known else self._spread(marks)
+        return Neighbours(self.scaler, self.search, self._values(masses, marks))
 
     def at_own_points(self, values: NDArray) -> NDArray:
         """Return the means of the neighbours' values at the graph's own points, each its own first neighbour."""
@@ -94,7 +97,7 @@ class Graph:
         def held_out(folds: Sequence[Fold]) -> list[NDArray]:
             marks = [self._marks(rows[held], y[held], int(y.max()) + 1) for _, held in folds]
             parts = np.split(self._spread(np.hstack(marks)), len(folds), axis=1)
-            every, total = np.sum(marks, axis=0), np.sum(parts, axis=0)
+            self._known = every, total = np.sum(marks, axis=0), np.sum(parts, axis=0)
             return [
                 self._values((total - part)[rows[held]], every - mark)
                 for (_, held), part, mark in zip(folds, parts, marks, strict=True)

@@ -124,22 +124,23 @@ def _solved(
     ridges = np.full(points.shape[1], ridge)
     ridges[-1] = FREE * len(points)
     scores, squares, rounded = _scores(points, W), points**2, _rounded(points)
-    objective = _objective(scores, targets, weights) + _dots(ridges * W, W) / 2.0
+    losses, chances = _losses_and_chances(scores, targets, weights)
+    objective = losses + _dots(ridges * W, W) / 2.0
     for _ in range(MOST_STEPS):
-        chances = _chances(scores)
         gradient = _sums(points, weights * (chances - targets)) + ridges * W
         if np.abs(gradient).max() <= tolerance * len(points):
             break
         step = _newton_step(rounded, squares, gradient, chances, weights, ridges)
         moved, size = _scores(points, step), np.ones((targets.shape[1], 1))
         for _ in range(MOST_HALVINGS):
-            tried = W + size * step
-            reached = _objective(scores + size * moved, targets, weights) + _dots(ridges * tried, tried) / 2.0
+            tried, there = W + size * step, scores + size * moved
+            losses, chances = _losses_and_chances(there, targets, weights)
+            reached = losses + _dots(ridges * tried, tried) / 2.0
             is_worse = reached > objective + 1e-12 * np.abs(objective)
             if not is_worse.any():
                 break
             size[is_worse] /= 2.0
-        W, scores, objective = tried, scores + size * moved, reached
+        W, scores, objective = tried, there, reached
     return W, scores
 
 
@@ -165,23 +166,18 @@ def _dots(A: NDArray, B: NDArray) -> NDArray:
     return np.einsum("kgq,kgq->g", A, B)
 
 
-def _chances(scores: NDArray) -> NDArray:
-    """Return the classes' probabilities."""
-    if len(scores) == 1:
-        return 1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0)))
-    shares = np.exp(scores - scores.max(axis=0))
-    shares /= shares.sum(axis=0)
-    return shares
-
-
-def _objective(scores: NDArray, targets: NDArray, weights: NDArray) -> NDArray:
-    """Return each regression's weighted loss, of shape (G,)."""
+def _losses_and_chances(scores: NDArray, targets: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+    """Return each regression's weighted loss (G,), and the classes' probabilities (k, G, n)."""
     if len(scores) == 1:
         losses = np.logaddexp(0.0, scores[0]) - targets[0] * scores[0]
+        chances = 1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0)))
     else:
         top = scores.max(axis=0)
-        losses = top + np.log(np.exp(scores - top).sum(axis=0)) - (targets * scores).sum(axis=0)
-    return np.einsum("gi,gi->g", weights, losses)
+        chances = np.exp(scores - top)
+        total = chances.sum(axis=0)
+        losses = top + np.log(total) - (targets * scores).sum(axis=0)
+        chances /= total
+    return np.einsum("gi,gi->g", weights, losses), chances
 
 
 def _newton_step(

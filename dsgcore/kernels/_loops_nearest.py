@@ -1,0 +1,70 @@
+"""The nearest of some points to others: products in single precision choose a few, whose distances are exact."""
+
+import numpy as np
+
+from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels._loops_polynomials import FLAGS
+
+# Values in a group. Most groups have no small value, and are skipped.
+_GROUP = 16
+
+
+@compiled(forceinline=True)
+def _keep(value, number, n, values, numbers):
+    """Insert a value into n sorted ones, after equal ones, and return their new number; if there is no room, the largest goes."""
+    last = n
+    if n == len(values):
+        if value >= values[n - 1]:
+            return n
+        last -= 1
+    while last > 0 and values[last - 1] > value:
+        values[last], numbers[last] = values[last - 1], numbers[last - 1]
+        last -= 1
+    values[last], numbers[last] = value, number
+    return min(n + 1, len(values))
+
+
+# Minima vectorise only with the flag that there is no NaN.
+@compiled(fastmath={"nnan", "nsz"}, forceinline=True)
+def _set_minima(row, minima):
+    for group in range(len(minima)):
+        start = group * _GROUP
+        least = row[start]
+        for j in range(start + 1, start + _GROUP):
+            least = min(least, row[j])
+        minima[group] = least
+
+
+@compiled(fastmath=FLAGS, forceinline=True)
+def _squared_distance(x, z):
+    total = 0.0
+    for j in range(len(x)):
+        total += (x[j] - z[j]) ** 2
+    return total
+
+
+@compiled()
+def set_nearest(halves, errors, X, Z, squares, numbers):
+    """Set squares[i] and numbers[i] (k,) to the squared distances from Z[i] to the nearest of X (m, d), k <= m, and their rows.
+
+    `halves` (n, m) are half the squared distances up to errors[i] and a constant of each row. The k groups with the smallest
+    minima have k values up to the largest of these minima, so no point of a larger value than that and two errors is
+    near. Of points at the same distance the first come first.
+    """
+    k, m = numbers.shape[1], len(X)
+    minima, least, scratch = np.empty(m // _GROUP, halves.dtype), np.empty(k, halves.dtype), np.empty(k, np.intp)
+    for i in range(len(Z)):
+        row, n = halves[i], 0
+        _set_minima(row, minima)
+        for group in range(len(minima)):
+            n = _keep(minima[group], group, n, least, scratch)
+        bound = least[k - 1] + 2.0 * errors[i] if n == k else np.inf
+        n = 0
+        for group in range(len(minima)):
+            if minima[group] <= bound:
+                for j in range(group * _GROUP, (group + 1) * _GROUP):
+                    if row[j] <= bound:
+                        n = _keep(_squared_distance(X[j], Z[i]), j, n, squares[i], numbers[i])
+        for j in range(len(minima) * _GROUP, m):
+            if row[j] <= bound:
+                n = _keep(_squared_distance(X[j], Z[i]), j, n, squares[i], numbers[i])

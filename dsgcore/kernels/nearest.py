@@ -1,0 +1,101 @@
+"""Nearest neighbours, by SciPy's tree or by comparing all points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from dsgcore.core._threads import for_each_piece, pieces
+from dsgcore.kernels import _loops_nearest
+
+# Up to so many coordinates the tree finds neighbours in less time than a comparison of all points. Its leaves have so
+# many points.
+COORDINATES_OF_TREE, LEAF = 5, 32
+# At most so many points, and so many products, are compared at a time.
+ROWS, PRODUCTS = 128, 2**20
+# Larger coordinates count as this one, so that their squares are finite.
+LARGEST = 1e150
+# Largest coordinate of which products in single precision are finite, in units of the points' largest one.
+FARTHEST = 1e15
+
+
+class Nearest:
+    """Search for the nearest of some points by Euclidean distance, in double precision.
+
+    The results are bit-for-bit identical for any number of threads, also if several points are at the same distance.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+    """
+
+    def __init__(self, X: NDArray) -> None:
+        self.points = np.ascontiguousarray(_bounded(X), dtype=np.float64)
+        # Splitting at the middle rather than at the median keeps the parts of clustered points compact.
+        self._tree = KDTree(self.points, LEAF, balanced_tree=False) if X.shape[1] <= COORDINATES_OF_TREE else None
+        self._all = None if self._tree is not None else _Products(self.points)
+
+    def of(self, Z: NDArray, k: int) -> tuple[NDArray, NDArray]:
+        """Return the distances from points (n, d) to the k nearest ones (k <= m), and the numbers of these, both (n, k)."""
+        distances, numbers = np.empty((len(Z), k)), np.empty((len(Z), k), dtype=np.intp)
+        points, tree, products = np.ascontiguousarray(_bounded(Z), dtype=np.float64), self._tree, self._all
+
+        def work(part: slice) -> None:
+            if tree is not None:
+                distances[part], numbers[part] = tree.query(points[part], np.arange(1, k + 1))
+            if products is not None:
+                products.set_nearest(points[part], distances[part], numbers[part])
+
+        for_each_piece(work, pieces(len(Z), ROWS, len(Z) * len(self.points)))
+        return distances, numbers
+
+    def of_own(self, rows: NDArray, k: int) -> tuple[NDArray, NDArray]:
+        """Return the same for the points' own `rows` (n,), each without itself (k < m).
+
+        If copies of a point fill its list, the first copy is left out instead of the point.
+        """
+        distances, numbers = self.of(self.points[rows], k + 1)
+        is_other = numbers != rows[:, None]
+        is_other[is_other.all(axis=1), 0] = False
+        return distances[is_other].reshape(len(rows), k), numbers[is_other].reshape(len(rows), k)
+
+
+class _Products:
+    """Comparison with all points: products in single precision leave a few of them, whose distances are computed exactly.
+
+    Half of |x - z|^2 is |z|^2 / 2 + (z, 1)'(-x, |x|^2 / 2). Points are taken from their mean, in units of their largest
+    coordinate.
+    """
+
+    def __init__(self, X: NDArray) -> None:
+        self.X, self.centre = X, X.mean(axis=0)
+        centred = X - self.centre
+        self.unit = float(np.abs(centred).max(initial=0.0)) or 1.0
+        centred /= self.unit
+        halves = 0.5 * np.einsum("ij,ij->i", centred, centred)
+        self.columns = np.concatenate([-centred.T, halves[None]]).astype(np.float32)
+        self.size = float(np.sqrt(2.0 * halves.max(initial=0.0)))
+        # A product's error, as a share of the vectors' norms: those of its terms, of the sums and of rounded numbers.
+        self.rounding = (X.shape[1] + 8) * float(np.finfo(np.float32).eps)
+
+    def set_nearest(self, Z: NDArray, distances: NDArray, numbers: NDArray) -> None:
+        """Set the distances and the numbers of the nearest points to points (n, d), both (n, k)."""
+        at_once = max(1, min(ROWS, PRODUCTS // len(self.X), len(Z)))
+        buffer = np.empty((at_once, len(self.X)), dtype=np.float32)
+        extended = np.ones((at_once, len(self.columns)), dtype=np.float32)
+        for start in range(0, len(Z), at_once):
+            rows = slice(start, min(start + at_once, len(Z)))
+            n = rows.stop - rows.start
+            centred = (Z[rows] - self.centre) / self.unit
+            size = np.sqrt(np.einsum("ij,ij->i", centred, centred))
+            errors = self.rounding * self.size * (size + self.size)
+            errors[size > FARTHEST] = np.inf
+            extended[:n, :-1] = np.where(size > FARTHEST, 0.0, centred.T).T
+            halves = np.matmul(extended[:n], self.columns, out=buffer[:n])
+            _loops_nearest.set_nearest(halves, errors, self.X, Z[rows], distances[rows], numbers[rows])
+        np.sqrt(distances, out=distances)
+
+
+def _bounded(X: NDArray) -> NDArray:
+    return np.clip(X, -LARGEST, LARGEST) if X.size and float(max(X.max(), -X.min())) > LARGEST else X
