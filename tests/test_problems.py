@@ -209,6 +209,14 @@ def test_sources_of_different_sizes_have_their_derivatives_too(problem):
         np.testing.assert_allclose(c[source], expected, rtol=1e-6, atol=1e-9)
 
 
+@each("name, pairing", [("auc", "triplets"), ("ordinal", "paired")])
+def test_paired_sources_of_different_sizes_are_refused(name, pairing):
+    problem = make(name, {"pairing": pairing})
+    f = values(problem, *range(3, 3 + len(problem.sources)))
+    with pytest.raises(ProblemError, match=r"the same number of values, got \[3, 4, 5"):
+        problem.coefficients(f)
+
+
 @each("problem", RANKING)
 @each("dtype, is_finite", [("float32", False), ("float64", True)])
 def test_the_risk_of_values_that_their_precision_cannot_square_is_infinite(problem, dtype, is_finite):

@@ -17,6 +17,7 @@ from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.core.metrics import accuracy_error, accuracy_half_width, auc_error, auc_half_width
 from dsgcore.estimators.neighbours import Graph
 from dsgcore.estimators.safe import EQUAL, HeldOut, Parts, held_out
+from dsgcore.estimators.safe import linear as own_linear
 from dsgcore.multiclass.exact import exact_values
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import make_task
@@ -219,6 +220,16 @@ def test_the_ordinal_score_is_the_mean_with_a_ridge_regression_and_neighbours(mo
     expected = (f + g * np.std(f) / np.std(g) + near * np.std(f) / np.std(near)) / 3
     np.testing.assert_allclose(safe.ranking_function(X), expected, rtol=1e-3)
     assert safe.thresholds_[0] < np.mean(safe.ranking_function(X)) < safe.thresholds_[1]
+
+
+@each("n, d", [(60, 5), (40, 90)])
+def test_the_ridge_regression_is_that_of_scikit_learn(n, d):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, d)) + 3.0, rng.integers(0, 4, size=n)
+    own, peer = own_linear(X, y, is_ordered=True), make_pipeline(StandardScaler(), Ridge()).fit(X, y)
+    np.testing.assert_allclose(own[-1].coef_, peer[-1].coef_, rtol=1e-10, atol=1e-12)
+    assert own[-1].intercept_ == pytest.approx(peer[-1].intercept_, rel=1e-12)
+    np.testing.assert_allclose(own.predict(X), peer.predict(X), rtol=1e-10)
 
 
 @each("cls", (PS3VT, QS3ORAO))

@@ -190,7 +190,10 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
             K = task.kernel.matrix(X, X)
 
             def own(folds: Sequence[Fold]) -> list[NDArray]:
-                found = [K[np.ix_(held, t)] @ self._alone(K[np.ix_(t, t)], y[t], task.plan.lam) for t, held in folds]
+                of_all = (
+                    (K.take(t, axis=1), t, held) for t, held in folds
+                )  # kernel values of all and the training points
+                found = [V.take(held, 0) @ self._alone(V.take(t, 0), y[t], task.plan.lam) for V, t, held in of_all]
                 # The signs of smaller values are unsure: the solution has such errors, and random features larger ones.
                 return found if self.is_ranking else [np.where(np.abs(f) > MARGIN_ERROR, f, 0.0) for f in found]
 
@@ -303,11 +306,14 @@ def _predicted(scores: NDArray) -> NDArray:
 def linear(X: NDArray, y: NDArray, *, is_ordered: bool = False) -> Any:
     """Return scikit-learn's linear model of points (n, d) with class codes y (n,), with its scaling.
 
-    The logistic regression is the exact one of scikit-learn's default arguments. For a few hundred points scikit-learn's
-    own solver takes several times as long.
+    The regression is the exact one of scikit-learn's default arguments. For a few hundred points scikit-learn's own
+    solvers take several times as long.
     """
     if is_ordered:
-        return make_pipeline(StandardScaler(), Ridge()).fit(X, y)
+        scaler, ridge = StandardScaler().fit(X), Ridge()
+        ridge.coef_, ridge.intercept_ = _ridge_regression(scaler.transform(X), y)
+        ridge.n_features_in_ = X.shape[1]
+        return make_pipeline(scaler, ridge)
     scaler, machine, classes = StandardScaler().fit(X), LogisticRegression(), np.unique(y)
     targets = np.eye(len(classes))[np.searchsorted(classes, y)][:, None]
     coef, intercept = logistic_weights(
@@ -327,10 +333,20 @@ def linear_on(X: NDArray, y: NDArray, *, is_ordered: bool = False) -> Values:
 
 
 def _ridge_values(X: NDArray, y: NDArray, others: NDArray) -> NDArray:
-    """Return the values at other points of a ridge regression as scikit-learn's."""
-    centre = X.mean(axis=0)
-    moments = (X - centre).T @ (X - centre) + np.eye(X.shape[1])
-    return (others - centre) @ np.linalg.solve(moments, (X - centre).T @ (y - y.mean())) + y.mean()
+    """Return the values at other points of a ridge regression."""
+    coef, intercept = _ridge_regression(X, y)
+    return others @ coef + intercept
+
+
+def _ridge_regression(X: NDArray, y: NDArray) -> tuple[NDArray, float]:
+    """Return the coefficients (d,) and the intercept of scikit-learn's ridge regression with its default arguments."""
+    n, d = X.shape
+    centred, above = X - X.mean(axis=0), y - y.mean()
+    if d > n:  # equations for the points are fewer
+        coef = centred.T @ np.linalg.solve(centred @ centred.T + np.eye(n), above)
+    else:
+        coef = np.linalg.solve(centred.T @ centred + np.eye(d), centred.T @ above)
+    return coef, float(y.mean() - X.mean(axis=0) @ coef)
 
 
 def linear_values(machine: Any, X: NDArray) -> NDArray:

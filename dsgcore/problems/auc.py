@@ -115,9 +115,10 @@ class SemiSupervisedAUC(RankingProblem):
         more = 1.0 - 2.0 * bound(self.positive_share)
         return np.array([-more, more, 0.0])
 
-    def _own_weights(self, sizes: NDArray) -> NDArray | None:
-        """Return the weights of the variances that pooling adds. The sample's variance is unbiased, as the pairs are."""
-        return self._pooling[:, None] * (sizes / np.maximum(sizes - 1, 1)) if self.is_pooled else None
+    @cached_property
+    def variance_weights(self) -> NDArray:
+        """The weights (3,) of the variances that pooling adds. The sample's variance is unbiased, as the pairs are."""
+        return self._pooling if self.is_pooled else np.zeros(len(self.sources))
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the three pair terms, the constant and the pooling term, over the mini-batch."""

@@ -139,15 +139,15 @@ class SemiSupervisedOrdinal(RankingProblem):
     @cached_property
     def risk_weights(self) -> NDArray:
         """W of shape (k + 1, k + 1), in the order of `sources`: weight of the risk that row should score above column."""
-        k = self.n_classes
-        shares, W = np.array(self.shares), np.zeros((k + 1, k + 1))
-        for j, gamma in enumerate(self._gammas, start=1):
-            above, below, unlabeled = np.zeros(k + 1), np.zeros(k + 1), np.zeros(k + 1)
-            above[j:k] = shares[j:] / shares[j:].sum()
-            below[:j] = shares[:j] / shares[:j].sum()
-            unlabeled[k] = 1.0
-            W += gamma * np.outer(above, below)
-            W += (1.0 - gamma) * (np.outer(above, unlabeled) + np.outer(unlabeled, below))
+        # Row j - 1 of these is the sub-problem that cuts before class j + 1, or class code j.
+        k, shares = self.n_classes, np.array(self.shares)
+        above, unlabeled = np.triu(np.tile(shares, (k, 1)))[1:], np.zeros((k - 1, 1))
+        below, gammas = shares - above, self._gammas[:, None]
+        above = np.hstack([above / above.sum(axis=1, keepdims=True), unlabeled])
+        below = np.hstack([below / below.sum(axis=1, keepdims=True), unlabeled])
+        W = (gammas * above).T @ below
+        W[:, k] += ((1.0 - gammas) * above).sum(axis=0)
+        W[k] += ((1.0 - gammas) * below).sum(axis=0)
         return W / (k - 1)
 
     @property

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.moments import means_and_variances
+from dsgcore.kernels import _loops_ranking
 from dsgcore.solver.near_risks import SourceQuadratic, shares
-from dsgcore.solver.problem import Problem, Values
+from dsgcore.solver.problem import Problem, ProblemError, Values
 
 
 class RankingProblem(Problem, Protocol):
@@ -43,35 +45,24 @@ class RankingProblem(Problem, Protocol):
         """Return the sources' arrays in the order of the weights."""
         return [per_source[source] for source in self.sources]
 
-    def _own_weights(self, sizes: NDArray) -> NDArray | None:
-        """Return the weight of each source's sample variance, (S, 1) as the sources' sizes, if the risk has such terms.
-
-        The weight is for the variance with n in its denominator.
-        """
-        return None
+    @cached_property
+    def variance_weights(self) -> NDArray:
+        """The weights (S,) of the sources' unbiased variances, if the risk has such terms."""
+        return np.zeros(len(self.sources))
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
-        """Return the derivative of the batch objective by each value: QSG-S2AUC's (13)-(15), QS3ORAO's (10)."""
-        values, (both, constant, degree) = self._in_order(f), self._linear_parts
-        sizes = np.array([[len(own)] for own in values])
-        is_one = (sizes == sizes[0]).all()  # sources of one size are one array, which takes a third of the time
-        rows = np.concatenate(values).reshape(len(values), -1) if is_one else None
-        if rows is None:
-            means = means_and_variances(values)[0][:, None]
-        else:
-            means = np.add.reduce(rows, axis=1, dtype=float, keepdims=True) / sizes
-        more = self._own_weights(sizes)
-        offset = constant - both @ (rows if self.is_paired else means)
-        if more is not None:
-            degree, offset = degree + more, offset - more * means
-        degree, offset = 2.0 / sizes * degree, 2.0 / sizes * offset
-        if rows is not None:
-            c = degree * rows
-            c += offset
-            parts = c.astype(rows.dtype)
-        else:
-            parts = [(k * own + o).astype(own.dtype) for k, own, o in zip(degree, values, offset, strict=True)]
-        return dict(zip(self.sources, parts, strict=True))
+        """Return the derivative of the batch objective by each value: QSG-S2AUC's (13)-(15), QS3ORAO's (10).
+
+        Raise `ProblemError` if points are paired and the sources have different numbers of them.
+        """
+        values = self._in_order(f)
+        joined, sizes = np.concatenate(values), [len(own) for own in values]
+        if self.is_paired and len(set(sizes)) > 1:
+            raise ProblemError(f"paired sources need the same number of values, got {sizes}")
+        c, W, own = np.empty_like(joined), self.risk_weights, self.variance_weights
+        _loops_ranking.pair_coefficients(joined, np.array(sizes), W, own, self.is_paired, c)
+        ends = accumulate(sizes)
+        return {source: c[end - size : end] for source, size, end in zip(self.sources, sizes, ends, strict=True)}
 
     def _weighted_risks(self, f: Values, *, is_paired: bool) -> tuple[NDArray, NDArray]:
         """Return W_ab R_ab for all sources, (S, S), and the variance of each source's values, (S,).

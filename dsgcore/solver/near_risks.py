@@ -58,10 +58,10 @@ class SourceQuadratic:
         """
         spread = M @ self.spread
         if (spread > 0.0).all():
-            system = K.copy()
+            system, right = K.copy(), M / spread[:, None]
             system[np.diag_indices(len(K))] += lam / spread
-            solved = symmetric_solution(system, M / spread[:, None])
-            means = M.T @ (K @ solved)
+            solved = symmetric_solution(system, right)
+            means = M.T @ (right - (lam / spread)[:, None] * solved)  # the values K @ solved
             v = np.linalg.solve(np.eye(len(self.spread)) - means @ self.between, -means @ self.linear)
             return solved @ (self.between @ v - self.linear)
         system, linear = self.equations(M, K)
