@@ -85,12 +85,35 @@ def test_evaluate_equals_numpy(dtype, shape):
 def test_accumulate_equals_numpy(dtype, shape):
     X, W, _, _ = case(dtype, *shape)
     c = draw(dtype, len(X), seed=3)
-    cosines, sines = np.full((2, shape[2]), np.nan, dtype)
-    _loops.accumulate(X, c, W, cosines, sines, _loops.scratch(dtype))
     X64, W64, c64 = wide(X, W, c)
     turns = 2 * np.pi * (X64 @ W64)
-    assert_close(cosines, c64 @ np.cos(turns), tolerance(X, W, c))
-    assert_close(sines, c64 @ np.sin(turns), tolerance(X, W, c))
+    for rows in (max(1, len(X)), len(X) // 3 + 1):
+        parts = [slice(start, start + rows) for start in range(0, len(X), rows)]
+        sums = np.full((len(parts), 2, shape[2]), np.nan, dtype)
+        _loops.accumulate(X, c, W, rows, sums, _loops.scratch(dtype))
+        for (cosines, sines), part in zip(sums, parts, strict=True):
+            assert_close(cosines, c64[part] @ np.cos(turns[part]), tolerance(X, W, c))
+            assert_close(sines, c64[part] @ np.sin(turns[part]), tolerance(X, W, c))
+
+
+@each("dtype", DTYPES)
+def test_a_block_has_the_lengths_and_angles_of_the_sums(dtype):
+    sums, block = draw(dtype, 3, 2, 40, seed=4), np.empty((2, 40), dtype)
+    sums[:, :, 0] = 0.0
+    _loops.set_block(sums, dtype(-0.25), dtype(0.5 / np.pi), block)
+    C, S = -0.25 * sums.astype(float).sum(axis=0)
+    atol = 100 * np.finfo(dtype).eps
+    assert_close(block[0], np.hypot(C, S), atol)
+    assert_close(block[0] * np.cos(2 * np.pi * block[1]), C, atol)
+    assert_close(block[0] * np.sin(2 * np.pi * block[1]), S, atol)
+
+
+@each("dtype", DTYPES)
+def test_waves_equal_numpys(dtype):
+    turns, phi = 30 * draw(dtype, 50, 33, seed=5), np.empty((50, 66), dtype)
+    _loops.set_waves(turns, dtype(0.5), phi)
+    angles, atol = 2 * np.pi * turns.astype(float), 1e-6 if dtype == np.float32 else 1e-13
+    assert_close(phi, 0.5 * np.hstack([np.cos(angles), np.sin(angles)]), atol)
 
 
 # The other tests have the way that this processor takes. To compile one more loop takes seconds.
@@ -238,14 +261,13 @@ def test_bad_numbers_come_out_as_nan(dtype, bad, d):
     X[97, 0] = bad
     with np.errstate(all="ignore"):
         rows = rows_of_all_kernels(X, W, amplitude, phase, [0, 100])
-        cosines, sines = np.zeros((2, 20), dtype)
-        _loops.accumulate(X, X[:, 1].copy(), W, cosines, sines, _loops.scratch(dtype))
+        sums = np.zeros((1, 2, 20), dtype)
+        _loops.accumulate(X, X[:, 1].copy(), W, len(X), sums, _loops.scratch(dtype))
     assert np.isnan(rows[:3, 97]).all()
     # A Gaussian of an infinite distance is 0, of inf - inf is a NaN; either is right.
     assert np.isnan(rows[3, 97]) or (bad == np.inf and rows[3, 97] == 0)
     assert np.isfinite(np.delete(rows, 97, axis=1)).all()
-    assert np.isnan(cosines).all()
-    assert np.isnan(sines).all()
+    assert np.isnan(sums).all()
     for i in range(3):
         damaged = [W.copy(), amplitude.copy(), phase.copy()]
         damaged[i][..., 3] = bad
@@ -289,10 +311,10 @@ def test_compiled_anew_and_read_from_the_cache_the_loops_give_the_same_bits(tmp_
 import numpy as np
 from dsgcore.kernels import _loops
 X, one = np.linspace(0, 3, 12, dtype=np.float32).reshape(4, 3), np.float32(1)
-sums, tile = np.zeros((3, 4), np.float32), _loops.scratch(X.dtype)
-_loops.gaussian_sums(X, X[:, 0].copy(), X, one, one, sums[0], tile)
-_loops.accumulate(X, X[:, 0].copy(), np.ones((3, 4), np.float32), sums[1], sums[2], tile)
-print(sums.tobytes().hex())
+sums, out, tile = np.zeros((1, 2, 4), np.float32), np.zeros(4, np.float32), _loops.scratch(X.dtype)
+_loops.gaussian_sums(X, X[:, 0].copy(), X, one, one, out, tile)
+_loops.accumulate(X, X[:, 0].copy(), np.ones((3, 4), np.float32), 4, sums, tile)
+print(out.tobytes().hex(), sums.tobytes().hex())
 """
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     anew, cached = (

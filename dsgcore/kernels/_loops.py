@@ -9,6 +9,8 @@ All helpers are inlined by force. Otherwise each caller gets its own compiled co
 decide which copy a process runs, and results could differ in the last bits.
 """
 
+import math
+
 import numpy as np
 from llvmlite.binding import get_host_cpu_features
 
@@ -267,15 +269,42 @@ def sum_waves_of_tiles(X, c, W, cosines, sines, tile):
 
 
 @compiled(fastmath=FLAGS)
-def accumulate(X, c, W, cosines, sines, tile):
-    """Set cosines[j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]), and sines[j] likewise with sin.
+def accumulate(X, c, W, rows, sums, tile):
+    """Set sums[i, 0, j] to sum_b c[b] cos(2 pi X[b] @ W[:, j]) over the i-th `rows` points, and sums[i, 1, j] likewise with sin.
 
-    X (B, d), c (B,), W (d, m) in turns per unit, cosines (m,), sines (m,), tile from `scratch`.
+    X (B, d), c (B,), W (d, m) in turns per unit, sums (at least B / rows, 2, m), tile from `scratch`.
     """
-    if IN_BLOCKS:
-        sum_waves_of_blocks(X, c, W, cosines, sines)
-    else:
-        sum_waves_of_tiles(X, c, W, cosines, sines, tile)
+    for i in range(len(sums)):
+        part = slice(i * rows, (i + 1) * rows)
+        if IN_BLOCKS:
+            sum_waves_of_blocks(X[part], c[part], W, sums[i, 0], sums[i, 1])
+        else:
+            sum_waves_of_tiles(X[part], c[part], W, sums[i, 0], sums[i, 1], tile)
+
+
+@compiled()
+def set_block(sums, scale, turn, block):
+    """Set block[0, j] and block[1, j] to the length and the angle of scale * sum_i (sums[i, 0, j], sums[i, 1, j])."""
+    for j in range(block.shape[1]):
+        C = S = sums.dtype.type(0)
+        for i in range(len(sums)):
+            C += sums[i, 0, j]
+            S += sums[i, 1, j]
+        C, S = C * scale, S * scale
+        block[0, j] = math.hypot(C, S)
+        block[1, j] = math.atan2(S, C) * turn
+
+
+@compiled(fastmath=FLAGS)
+def set_waves(turns, scale, phi):
+    """Set phi[i, j] to scale * cos(2 pi turns[i, j]), and phi[i, m + j] likewise with sin; turns (n, m)."""
+    m, quarter = turns.shape[1], turns.dtype.type(0.25)
+    for i in range(len(turns)):
+        row, cosines, sines = turns[i], phi[i, :m], phi[i, m:]
+        for j in range(m):
+            x = row[j] - np.rint(row[j])
+            cosines[j] = scale * cosine(x, quarter)
+            sines[j] = scale * cosine(x - quarter, quarter)
 
 
 @compiled(fastmath=FLAGS, forceinline=True)

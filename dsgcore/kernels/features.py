@@ -61,8 +61,6 @@ BLOCK_ROWS = 2
 # Number of rows summed together when coefficients are accumulated; fixed, so that sums do not depend on the number of
 # threads.
 ACCUMULATED_ROWS = 256
-# Number of angles whose cosines and sines are computed together: they fit in the cache.
-ANGLES_AT_ONCE = 2**14
 
 
 def as_points(X: NDArray, dtype: np.dtype) -> NDArray:
@@ -100,35 +98,30 @@ def _work(n: int, W: NDArray) -> int:
     return n * (W.shape[1] + W.size // COORDINATES_PER_COSINE)
 
 
-# Fills in C and S for points with weights c: sum_b c_b cos w_j'x_b and sum_b c_b sin w_j'x_b, both (m,).
-Sums = Callable[[NDArray, NDArray, NDArray, NDArray], None]
+# Sets sums (k, 2, m) for points with weights c: sum_b c_b cos w_j'x_b and sum_b c_b sin w_j'x_b over each ACCUMULATED_ROWS.
+Sums = Callable[[NDArray, NDArray, NDArray], None]
 
 
 def block_of_cosines(X: NDArray, c: NDArray, m: int, step: float, fill: Sums, evaluations: int) -> NDArray:
     """Return the block -step * sum_b c_b phi(x_b), of `m` features; the work is counted in evaluations."""
-    starts = range(0, len(X), ACCUMULATED_ROWS)
-    sums = np.empty((len(starts), 2, m), dtype=X.dtype)
+    sums = np.empty((-(-len(X) // ACCUMULATED_ROWS), 2, m), dtype=X.dtype)
 
     def work(part: slice) -> None:
-        for i in range(part.start, part.stop):
-            rows = slice(starts[i], starts[i] + ACCUMULATED_ROWS)
-            fill(X[rows], c[rows], sums[i, 0], sums[i, 1])
+        rows = slice(part.start * ACCUMULATED_ROWS, part.stop * ACCUMULATED_ROWS)
+        fill(X[rows], c[rows], sums[part])
 
-    for_each_piece(work, pieces(len(starts), 1, evaluations))
-    # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
-    C, S = (sums[0] if len(sums) == 1 else sums.sum(axis=0)) * X.dtype.type(-step / m)
+    for_each_piece(work, pieces(len(sums), 1, evaluations))
     block = np.empty((2, m), dtype=X.dtype)
-    np.hypot(C, S, out=block[0])
-    np.arctan2(S, C, out=block[1])
-    block[1] *= X.dtype.type(0.5 / np.pi)
+    # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
+    _loops.set_block(sums, X.dtype.type(-step / m), X.dtype.type(0.5 / np.pi), block)
     return block
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
     """Return the amplitudes r_j and phases theta_j (in turns) of one iteration, (2, m)."""
 
-    def fill(points: NDArray, weights: NDArray, C: NDArray, S: NDArray) -> None:
-        _loops.accumulate(points, weights, W, C, S, scratch_of_this_thread(X.dtype))
+    def fill(points: NDArray, weights: NDArray, sums: NDArray) -> None:
+        _loops.accumulate(points, weights, W, ACCUMULATED_ROWS, sums, scratch_of_this_thread(X.dtype))
 
     return block_of_cosines(X, c, W.shape[1], step, fill, _work(len(X), W))
 
@@ -171,16 +164,8 @@ def block_of(alpha: NDArray) -> NDArray:
 
 def explicit(X: NDArray, W: NDArray) -> NDArray:
     """Return phi(X) of shape (n, 2m), cosines first."""
-    turns, m = X @ W, W.shape[1]
-    phi, unit, scale = np.empty((len(X), 2 * m), dtype=X.dtype), X.dtype.type(2 * np.pi), X.dtype.type(m**-0.5)
-    rows = max(1, ANGLES_AT_ONCE // m)
-    for start in range(0, len(X), rows):
-        angles, part = turns[start : start + rows], phi[start : start + rows]
-        angles -= np.rint(angles)
-        angles *= unit
-        np.cos(angles, out=part[:, :m])
-        np.sin(angles, out=part[:, m:])
-        part *= scale
+    phi = np.empty((len(X), 2 * W.shape[1]), dtype=X.dtype)
+    _loops.set_waves(X @ W, X.dtype.type(W.shape[1] ** -0.5), phi)
     return phi
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import for_each_piece, pieces
 from dsgcore.kernels import _loops_rotated, features
-from dsgcore.kernels.features import block_of_cosines
+from dsgcore.kernels.features import ACCUMULATED_ROWS, block_of_cosines
 
 BLOCK_ROWS = features.BLOCK_ROWS
 coefficients = features.coefficients
@@ -67,9 +67,11 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
     """Return amplitudes and phases as `features.accumulate` does; the lengths in `W` are in turns per unit."""
     signs, lengths = split(W, X.shape[1])
 
-    def fill(points: NDArray, weights: NDArray, C: NDArray, S: NDArray) -> None:
+    def fill(points: NDArray, weights: NDArray, sums: NDArray) -> None:
         tiles = _tiles_of_this_thread(signs.shape[2], X.dtype)
-        _loops_rotated.accumulate_rotated(points, weights, signs, lengths, C, S, tiles)
+        for i, (C, S) in enumerate(sums):
+            rows = slice(i * ACCUMULATED_ROWS, (i + 1) * ACCUMULATED_ROWS)
+            _loops_rotated.accumulate_rotated(points[rows], weights[rows], signs, lengths, C, S, tiles)
 
     return block_of_cosines(X, c, len(lengths), step, fill, _work(X, signs))
 

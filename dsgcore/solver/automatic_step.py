@@ -73,10 +73,10 @@ def _curvature(task: Task, t: int) -> float:
     batch = {source: rows[:POINTS] for source, rows in task.batch(t).items()}
     X = as_points(task.X[np.concatenate(list(batch.values()))], task.dtype)
     W = task.new_model().frequencies(t, min(task.plan.n_features, MOST_FEATURES))
-    ends = np.cumsum([len(rows) for rows in batch.values()])[:-1]
 
     def coefficients(v: NDArray) -> NDArray:
-        return stacked(task.problem.coefficients(dict(zip(batch, np.split(v, ends), strict=True))), tuple(batch))
+        parts = v.reshape(len(batch), -1)  # the sources' batches have one size
+        return stacked(task.problem.coefficients(dict(zip(batch, parts, strict=True))), tuple(batch))
 
     v, size = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
@@ -95,8 +95,8 @@ def _kernel_of(task: Task, X: NDArray, W: NDArray) -> Callable[[NDArray], NDArra
     """Return the function c -> K_w c of values (n,) at some points (n, d), with the kernel of the features `W`."""
     feature_map = task.kernel.feature_map
     if feature_map is features and 2 * len(X) * W.shape[1] <= MOST_NUMBERS:
-        phi = features.explicit(X, W).astype(float)
-        return lambda c: phi @ (phi.T @ c)
+        phi = features.explicit(X, W)
+        return lambda c: (phi @ (phi.T @ c.astype(phi.dtype))).astype(float)
 
     def through_a_block(c: NDArray) -> NDArray:
         v = np.zeros(len(X), dtype=task.dtype)
