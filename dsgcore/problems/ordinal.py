@@ -92,8 +92,10 @@ class SemiSupervisedOrdinal(RankingProblem):
         Binding sets the number of classes and their shares. Raise `ProblemError` if `rows` raises it, or if gamma is a
         list whose length is not k - 1.
         """
-        rows = replace(self, shares=None).rows(y)
-        counts = [len(index) for source, index in rows.items() if source != "unlabeled"]
+        labels = np.asarray(y)
+        labels = labels[labels != UNLABELED]
+        check_classes(labels)
+        counts = np.bincount(labels.astype(int)).tolist()
         if isinstance(self.gamma, tuple) and len(self.gamma) != len(counts) - 1:
             raise ProblemError(
                 f"gamma must be one number or {len(counts) - 1}, one for each place where {len(counts)} classes "

@@ -96,12 +96,17 @@ class SourceHinge:
 
 
 def symmetric_solution(system: NDArray, right: NDArray) -> NDArray:
-    """Return the solution of symmetric equations (n, n), by a Cholesky factor if they are positive definite."""
+    """Return the solution of symmetric equations, by a Cholesky factor if they are positive definite.
+
+    `system` (n, n) must be C-contiguous. It is overwritten.
+    """
+    diagonal = system.diagonal().copy()
     try:
         # The transposed matrix is the same one, in LAPACK's order.
-        factor = cho_factor(system.T, lower=True, check_finite=False)
+        factor = cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:  # rounding errors, or a ridge that is too small
-        return np.linalg.solve(system, right)
+        lower = np.tril(system, -1)  # the factor is in the other part
+        return np.linalg.solve(lower + lower.T + np.diag(diagonal), right)
     return np.asarray(cho_solve(factor, right, check_finite=False))
 
 
