@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.estimators.scaled import at_scaled, scaled, scaler_of
 from dsgcore.kernels.nearest import Nearest
 from dsgcore.solver.logistic import Fold
 from dsgcore.solver.problem import UNLABELED
@@ -42,8 +43,8 @@ class Neighbours:
 
     def at(self, X: NDArray) -> NDArray:
         """Return the values at points (n, d), of shape (n,) or (n, K)."""
-        _, numbers = self.search.of(self.scaler.transform(X), _listed(len(self.values)))
-        return self.values[numbers].mean(axis=1)
+        k = _listed(len(self.values))
+        return at_scaled(X, self.scaler, lambda points: self.values[self.search.of(points, k)[1]].mean(axis=1))
 
 
 class Graph:
@@ -67,8 +68,8 @@ class Graph:
 
     def __init__(self, X: NDArray, *, is_ordered: bool) -> None:
         self._is_ordered = is_ordered
-        self.scaler = StandardScaler().fit(X)
-        self.search, k = Nearest(self.scaler.transform(X)), _listed(len(X))
+        self.scaler = scaler_of(X)
+        self.search, k = Nearest(scaled(X, self.scaler)), _listed(len(X))
         _, near = self.search.of_own(np.arange(len(X)), k)
         S = csr_array((np.ones(near.size), near.ravel(), np.arange(0, near.size + 1, k)), shape=(len(X), len(X)))
         S = csr_array(S.maximum(S.T))

@@ -10,11 +10,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_regressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core._threads import single_threaded_blas
@@ -25,6 +23,7 @@ from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.likelihood import likeliest_weights, log_shares
 from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows, labeled_rows
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
+from dsgcore.estimators.scaled import at_scaled, scaled, scaler_of
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.logistic import Fold, held_out_scores, logistic_weights
 from dsgcore.solver.model import Expansion
@@ -309,24 +308,23 @@ def linear(X: NDArray, y: NDArray, *, is_ordered: bool = False) -> Any:
     The regression is the exact one of scikit-learn's default arguments. For a few hundred points scikit-learn's own
     solvers take several times as long.
     """
+    scaler, machine = scaler_of(X), Ridge() if is_ordered else LogisticRegression()
+    points, machine.n_features_in_ = scaled(X, scaler), X.shape[1]
     if is_ordered:
-        scaler, ridge = StandardScaler().fit(X), Ridge()
-        ridge.coef_, ridge.intercept_ = _ridge_regression(scaler.transform(X), y)
-        ridge.n_features_in_ = X.shape[1]
-        return make_pipeline(scaler, ridge)
-    scaler, machine, classes = StandardScaler().fit(X), LogisticRegression(), np.unique(y)
+        machine.coef_, machine.intercept_ = _ridge_regression(points, y)
+        return make_pipeline(scaler, machine)
+    machine.classes_ = classes = np.unique(y)
     targets = np.eye(len(classes))[np.searchsorted(classes, y)][:, None]
     coef, intercept = logistic_weights(
-        scaler.transform(X), targets if len(classes) > 2 else targets[..., 1:], np.ones((len(y), 1)), 1.0, EXACT
+        points, targets if len(classes) > 2 else targets[..., 1:], np.ones((len(y), 1)), 1.0, EXACT
     )
-    machine.classes_, machine.n_features_in_ = classes, X.shape[1]
     machine.coef_, machine.intercept_ = coef[:, 0].T.copy(), intercept[0]
     return make_pipeline(scaler, machine)
 
 
 def linear_on(X: NDArray, y: NDArray, *, is_ordered: bool = False) -> Values:
     """Return the linear model's values at held-out rows of points (n, d), scaled by all of them."""
-    points = StandardScaler().fit_transform(X)
+    points = scaled(X, scaler_of(X))
     if is_ordered:
         return lambda folds: [_ridge_values(points[train], y[train], points[held]) for train, held in folds]
     return lambda folds: held_out_scores(points, y, folds, ridge=1.0)
@@ -350,8 +348,10 @@ def _ridge_regression(X: NDArray, y: NDArray) -> tuple[NDArray, float]:
 
 
 def linear_values(machine: Any, X: NDArray) -> NDArray:
-    """Return the values of a fitted linear model at points (n, d), of shape (n,) or (n, K)."""
-    return machine.predict(X) if is_regressor(machine) else machine.decision_function(X)
+    """Return the values of `linear` at points (n, d), of shape (n,) or (n, K)."""
+    scaler, model = machine
+    values = at_scaled(X, scaler, lambda points: points @ model.coef_.T + model.intercept_)
+    return values[:, 0] if values.ndim > 1 and values.shape[1] == 1 else values
 
 
 def spread(values: NDArray) -> float:

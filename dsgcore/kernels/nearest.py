@@ -39,7 +39,7 @@ class Nearest:
     def of(self, Z: NDArray, k: int) -> tuple[NDArray, NDArray]:
         """Return the distances from points (n, d) to the k nearest ones (k <= m), and the numbers of these, both (n, k)."""
         distances, numbers = np.empty((len(Z), k)), np.empty((len(Z), k), dtype=np.intp)
-        points, tree, products = np.ascontiguousarray(_bounded(Z), dtype=np.float64), self._tree, self._all
+        points, tree, products = _bounded(Z), self._tree, self._all
 
         def work(part: slice) -> None:
             if tree is not None:
@@ -87,13 +87,14 @@ class _Products:
         for start in range(0, len(Z), at_once):
             rows = slice(start, min(start + at_once, len(Z)))
             n = rows.stop - rows.start
-            centred = (Z[rows] - self.centre) / self.unit
+            points = np.ascontiguousarray(Z[rows], dtype=np.float64)
+            centred = (points - self.centre) / self.unit
             size = np.sqrt(np.einsum("ij,ij->i", centred, centred))
             errors = self.rounding * self.size * (size + self.size)
             errors[size > FARTHEST] = np.inf
             extended[:n, :-1] = np.where(size > FARTHEST, 0.0, centred.T).T
             halves = np.matmul(extended[:n], self.columns, out=buffer[:n])
-            _loops_nearest.set_nearest(halves, errors, self.X, Z[rows], distances[rows], numbers[rows])
+            _loops_nearest.set_nearest(halves, errors, self.X, points, distances[rows], numbers[rows])
         np.sqrt(distances, out=distances)
 
 
