@@ -195,8 +195,8 @@ def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDAr
     rows = bound.rows(y[train])
     risk, usual = bound.near_risk(), bound.usual_ridge(rows)
     assert risk is not None
-    M, V = shares(rows.values(), len(train)), K.take(train, axis=1)
-    inside, outside = V.take(train, axis=0), V.take(held, axis=0)
+    M, of_train = shares(rows.values(), len(train)), K.take(train, axis=1)
+    inside, outside = of_train.take(train, axis=0), of_train.take(held, axis=0)
     return [bound.score(y[held], outside @ risk.solution(M, inside, factor * usual)) for factor in FACTORS]
 
 

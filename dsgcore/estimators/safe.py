@@ -189,10 +189,11 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
             K = task.kernel.matrix(X, X)
 
             def own(folds: Sequence[Fold]) -> list[NDArray]:
-                of_all = (
-                    (K.take(t, axis=1), t, held) for t, held in folds
-                )  # kernel values of all and the training points
-                found = [V.take(held, 0) @ self._alone(V.take(t, 0), y[t], task.plan.lam) for V, t, held in of_all]
+                found = []
+                for train, held in folds:
+                    of_train = K.take(train, axis=1)  # rows and columns at once take three times as long
+                    alone = self._alone(of_train.take(train, axis=0), y[train], task.plan.lam)
+                    found.append(of_train.take(held, axis=0) @ alone)
                 # The signs of smaller values are unsure: the solution has such errors, and random features larger ones.
                 return found if self.is_ranking else [np.where(np.abs(f) > MARGIN_ERROR, f, 0.0) for f in found]
 

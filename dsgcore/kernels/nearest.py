@@ -88,8 +88,9 @@ class _Products:
             rows = slice(start, min(start + at_once, len(Z)))
             n = rows.stop - rows.start
             points = np.ascontiguousarray(Z[rows], dtype=np.float64)
-            centred = (points - self.centre) / self.unit
-            size = np.sqrt(np.einsum("ij,ij->i", centred, centred))
+            with np.errstate(over="ignore"):
+                centred = (points - self.centre) / self.unit
+                size = np.sqrt(np.einsum("ij,ij->i", centred, centred))
             errors = self.rounding * self.size * (size + self.size)
             errors[size > FARTHEST] = np.inf
             extended[:n, :-1] = np.where(size > FARTHEST, 0.0, centred.T).T
