@@ -6,7 +6,7 @@ from saved_models import assert_refused, edited, make_model, parts, saved
 from dsgcore import load_model
 from dsgcore.core._threads import n_workers, set_workers
 from dsgcore.core.pauses import pausing
-from dsgcore.kernels import KERNELS, Gaussian
+from dsgcore.kernels import KERNELS, Gaussian, block_frequencies
 from dsgcore.kernels.features import coefficients
 from dsgcore.solver import model as expansion
 
@@ -195,6 +195,23 @@ def test_a_changed_fingerprint_is_refused(change):
 # The cache of frequencies.
 
 
+def test_many_points_use_the_frequencies_of_the_run_and_add_none(monkeypatch, X):
+    cache = expansion._FrequencyCache(max_bytes=2**20)
+    monkeypatch.setattr(expansion, "_frequency_cache", cache)
+    model, many = make_model(), np.resize(X, (expansion.POINTS_OF_CACHE + 1, 3))
+    model.evaluate(many)
+    assert not cache.blocks
+    for t, block in enumerate(model.blocks[:2], start=1):
+        model.frequencies(t, block.shape[1])
+    expected, drawn = model.evaluate(X), []
+    monkeypatch.setattr(expansion, "block_frequencies", lambda *key: drawn.append(key[2]) or block_frequencies(*key))
+    for key in [key for key in cache.blocks if key[2] > 2]:
+        del cache.blocks[key]
+    np.testing.assert_array_equal(model.evaluate(many)[: len(X)], expected)
+    assert drawn == [3, 4, 5]
+    assert len(cache.blocks) == 2
+
+
 def test_the_cache_stays_within_its_bytes_and_keeps_what_was_used_last(X):
     cache = expansion._FrequencyCache(max_bytes=3 * 2 * 100 * 4)
     kernel, dtype = Gaussian(1.0), np.dtype(np.float32)
@@ -206,6 +223,10 @@ def test_the_cache_stays_within_its_bytes_and_keeps_what_was_used_last(X):
     cache.get(kernel, 0, 17, 2, 100, dtype)
     cache.get(kernel, 0, 20, 2, 100, dtype)
     assert [key[2] for key in cache.blocks] == [19, 17, 20]
+    again = cache.get(kernel, 0, 21, 2, 100, dtype, is_kept=False)
+    assert again is not cache.get(kernel, 0, 21, 2, 100, dtype, is_kept=False)
+    assert [key[2] for key in cache.blocks] == [19, 17, 20]
+    assert cache.get(kernel, 0, 17, 2, 100, dtype, is_kept=False) is cache.blocks[kernel, 0, 17, 2, 100, dtype]
 
 
 def test_frequencies_bigger_than_the_cache_are_drawn_and_not_kept():

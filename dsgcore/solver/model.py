@@ -46,8 +46,8 @@ _KERNEL = Choice("kernel", "gaussian", options=tuple(KERNELS))
 # Frequencies for a few points cost more to draw than to use, so they are cached, within this many bytes in all.
 FREQUENCY_CACHE_BYTES = 64 * 2**20
 POINTS_OF_CACHE = 2048
-# Blocks up to so many numbers are cached when a run draws them, because its model is soon evaluated at a few points.
-NUMBERS_KEPT = 2**15
+# Blocks up to so many numbers are cached when a run draws them, because its model is soon evaluated.
+NUMBERS_KEPT = 2**16
 FEW_POINTS = 256
 # A multiple of every feature map's tile, so that values do not depend on how the points are split.
 TILE_ROWS = 384
@@ -82,12 +82,15 @@ class _FrequencyCache:
         self.max_bytes, self.used, self.lock = max_bytes, 0, Lock()
         self.blocks: OrderedDict[tuple, NDArray] = OrderedDict()
 
-    def get(self, *key: object) -> NDArray:
+    def get(self, *key: object, is_kept: bool = True) -> NDArray:
+        """Return the frequencies that `block_frequencies` returns; ones that are drawn here are cached with `is_kept`."""
         with self.lock:
             if key in self.blocks:
                 self.blocks.move_to_end(key)
                 return self.blocks[key]
         W = block_frequencies(*key)  # type: ignore[arg-type]
+        if not is_kept:
+            return W
         with self.lock:
             if key not in self.blocks:
                 self.blocks[key] = W
@@ -136,8 +139,10 @@ class Expansion:
 
     def frequencies(self, t: int, m: int) -> NDArray:
         """Return the frequencies of iteration `t` (from 1), of shape (d, m), in turns per unit."""
-        draw = _frequency_cache.get if self.d * m <= NUMBERS_KEPT else block_frequencies
-        return draw(self.kernel, self.seed, t, self.d, m, self.dtype)
+        return self._frequencies(t, m, is_kept=self.d * m <= NUMBERS_KEPT)
+
+    def _frequencies(self, t: int, m: int, *, is_kept: bool) -> NDArray:
+        return _frequency_cache.get(self.kernel, self.seed, t, self.d, m, self.dtype, is_kept=is_kept)
 
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
         """Update the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
@@ -151,9 +156,9 @@ class Expansion:
             self._add(range(first, min(first + size, stop + 1)), X, values, parts)
 
     def _add(self, iterations: range, X: NDArray, values: NDArray, parts: list[slice]) -> None:
-        draw = _frequency_cache.get if len(X) <= POINTS_OF_CACHE else block_frequencies
+        is_kept = len(X) <= POINTS_OF_CACHE
         blocks = [(t, self.blocks[t - 1], self.decays[t - 1]) for t in iterations]
-        drawn = [(draw(self.kernel, self.seed, t, self.d, b.shape[1], self.dtype), b, decay) for t, b, decay in blocks]
+        drawn = [(self._frequencies(t, b.shape[1], is_kept=is_kept), b, decay) for t, b, decay in blocks]
 
         def work(part: slice) -> None:
             for W, block, decay in drawn:
