@@ -34,6 +34,12 @@ def tell_and_wait(file, *, report):
     threading.Event().wait()
 
 
+def prepare_without_end(*arguments, report):
+    """Stand for a preparation that is cancelled before it ends."""
+    report(("waiting", 0.5))
+    threading.Event().wait()
+
+
 def hold_the_interpreter(*, report):
     """Compute without ever letting another thread of this process run."""
     report(os.getpid())

@@ -4,13 +4,14 @@ import re
 
 import numpy as np
 import pytest
+from job_functions import prepare_without_end
 from live_page import has_run
 from opened_pages import bench_of, open_page, run_of
 from test_multiclass_run import finished, small
 
 from dsgcore import Run, Spec
 from dsgcore.experiments import LiveRun, long_work
-from dsgcore.jobs import JobState
+from dsgcore.jobs import JobState, shared_queue
 from dsgcore.multiclass import graph_cache as graphs
 
 
@@ -123,6 +124,20 @@ def waits_for_all(monkeypatch):
     monkeypatch.setattr("dsgcore.multiclass.engine.MIN_POINTS_TO_WAIT_FOR", 10)
 
 
+class QueueWithoutEnd:
+    """The queue of the pages, in which preparations wait until they are cancelled."""
+
+    def submit(self, function, *arguments, **options):
+        return shared_queue().submit(prepare_without_end, *arguments, **options)
+
+
+@pytest.fixture
+def prepares_without_end():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pages.session.preparing.shared_queue", QueueWithoutEnd)
+        yield patch
+
+
 def test_long_work_is_there_until_it_has_been_done(waits_for_all):
     spec, told = small(), []
     split = Run(small(tau_I=0.0)).split
@@ -163,9 +178,10 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_other_data_give_up_what_is_being_prepared(waits_for_all):
+def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_without_end):
     app = open_page("multiclass", mc_n_iter="20")
     first = bench_of(app, "multiclass").preparation
+    prepares_without_end.undo()
     app.selectbox(key="mc_data").select("Blobs").run()
     assert first.job.wait(60)
     assert first.job.state is JobState.CANCELLED
@@ -179,8 +195,11 @@ def test_other_data_give_up_what_is_being_prepared(waits_for_all):
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(waits_for_all):
+def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(
+    waits_for_all, prepares_without_end
+):
     app = open_page("multiclass", mc_n_iter="20", mc_at="7")
+    prepares_without_end.undo()
     app.button(key="preparing-cancel").click().run()
     assert bench_of(app, "multiclass").preparation.job.wait(60)
     app.run()
