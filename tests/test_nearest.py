@@ -7,6 +7,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsgcore.core._threads import n_workers, set_workers, single_threaded_openmp
+from dsgcore.core.errors import DSGError
 from dsgcore.kernels.nearest import COORDINATES_OF_TREE, PRODUCTS, ROWS, Nearest
 
 DIGITS = load_digits().data
@@ -112,6 +113,17 @@ def test_points_at_the_same_distance_do_not_depend_on_threads(d, workers):
         found.append(search.of(Z, 10)[1])
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_missing_numbers_are_refused(d):
+    X = np.ones((30, d))
+    bad = X.copy()
+    bad[7, 1] = np.nan
+    with pytest.raises(DSGError, match="coordinate is NaN"):
+        Nearest(bad)
+    with pytest.raises(DSGError, match="coordinate is NaN"):
+        Nearest(X).of(bad, 3)
 
 
 def openmp_threads():

@@ -64,6 +64,18 @@ def test_a_held_out_label_has_no_part_in_its_own_value():
         np.testing.assert_allclose(values, graph.learned(others).values[rows[held]], atol=1e-4)
 
 
+def test_labels_that_were_spread_for_a_choice_are_not_spread_again(monkeypatch):
+    X, y, codes = some()
+    graph, rows = Graph(X, is_ordered=False), np.flatnonzero(codes >= 0)
+    graph.on(rows, y[rows])([(np.arange(10, 30), np.arange(10)), (np.arange(10), np.arange(10, 30))])
+    others = np.where(np.arange(len(codes)) == rows[0], -1, codes)
+    for given in (codes, others):
+        expected = Graph(X, is_ordered=False).learned(given).values
+        np.testing.assert_allclose(graph.learned(given).values, expected, atol=1e-12)
+    monkeypatch.setattr(Graph, "_spread", None)
+    graph.learned(codes)
+
+
 def test_unlabeled_points_lead_labels_along_a_shape():
     X, y = make_moons(500, noise=0.05, random_state=0)
     few = np.full(500, -1)

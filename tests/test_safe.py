@@ -222,7 +222,7 @@ def test_the_ordinal_score_is_the_mean_with_a_ridge_regression_and_neighbours(mo
     assert safe.thresholds_[0] < np.mean(safe.ranking_function(X)) < safe.thresholds_[1]
 
 
-@each("n, d", [(60, 5), (40, 90)])
+@each("n, d", [(60, 5), (40, 90), (30, 8_000)])
 def test_the_ridge_regression_is_that_of_scikit_learn(n, d):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, d)) + 3.0, rng.integers(0, 4, size=n)

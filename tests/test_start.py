@@ -99,11 +99,19 @@ def test_the_weights_of_the_kernel_solve_the_equations(spread, kernel):
     np.testing.assert_array_equal(K, before)
 
 
+@each("bad", [np.nan, np.inf])
+def test_a_support_vector_machine_of_numbers_that_are_not_finite_is_refused(bad):
+    K, risk = np.eye(4), SourceHinge(np.array([1.0, 1.0, 0.0]), np.array([1.0, -1.0, 0.0]))
+    K[1, 2] = bad
+    with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+        risk.solution(np.eye(4)[:, :3], K, 1.0)
+
+
 def test_symmetric_equations_are_solved_where_they_are_not_positive_definite_too():
     A, right = np.random.default_rng(4).normal(size=(30, 30)), np.arange(30.0)
     for signs in (np.ones(30), np.where(np.arange(30) < 3, -1.0, 1.0)):
         system = (A * signs) @ A.T
-        np.testing.assert_allclose(system @ symmetric_solution(system.copy(), right), right, atol=1e-8)
+        np.testing.assert_allclose(system @ symmetric_solution(system, right), right, atol=1e-8)
 
 
 @each("kind", ["separable", "overlapping", "nothing in common", "indefinite"])

@@ -78,14 +78,14 @@ class Graph:
         S.data *= TRUST * np.repeat(self._root, degrees) * self._root[S.indices]
         self._passed_on = S
         self._lists = np.column_stack([np.arange(len(X)), near[:, :-1]])
-        self._known: tuple[NDArray, NDArray] | None = None  # marks and their masses in the end
+        self._known: tuple[NDArray, NDArray] | None = None  # the last marks that `on` has spread, and their masses
 
     def learned(self, codes: NDArray) -> Neighbours:
         """Return the values that follow from the points' class codes (m,), -1 for unlabeled points."""
         labeled = np.flatnonzero(codes != UNLABELED)
         marks = self._marks(labeled, codes[labeled], int(codes.max()) + 1)
-        is_known = self._known is not None and np.array_equal(self._known[0], marks)
-        masses = self._known[1] if self._known is not None and is_known else self._spread(marks)
+        known = self._known
+        masses = known[1] if known is not None and np.array_equal(known[0], marks) else self._spread(marks)
         return Neighbours(self.scaler, self.search, self._values(masses, marks))
 
     def at_own_points(self, values: NDArray) -> NDArray:

@@ -47,9 +47,9 @@ def _squared_distance(x, z):
 def set_nearest(halves, errors, X, Z, squares, numbers):
     """Set squares[i] and numbers[i] (k,) to the squared distances from Z[i] to the nearest of X (m, d), k <= m, and their rows.
 
-    `halves` (n, m) are half the squared distances up to errors[i] and a constant of each row. The k groups with the smallest
-    minima have k values up to the largest of these minima, so no point of a larger value than that and two errors is
-    near. Of points at the same distance the first come first.
+    halves[i] (m,) are half the squared distances less a constant, with errors up to errors[i]. The minima of groups bound
+    the k-th smallest of them from above: it is at most the k-th smallest minimum. Points whose values are above this
+    bound by more than two errors are not among the k nearest. Of points at the same distance the first come first.
     """
     k, m = numbers.shape[1], len(X)
     minima, least, scratch = np.empty(m // _GROUP, halves.dtype), np.empty(k, halves.dtype), np.empty(k, np.intp)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from dsgcore.core._threads import for_each_piece, pieces
+from dsgcore.core.errors import DSGError
 from dsgcore.kernels import _loops_nearest
 
 # Up to so many coordinates the tree finds neighbours in less time than a comparison of all points. Its leaves have so
@@ -28,6 +29,11 @@ class Nearest:
     Parameters
     ----------
     X : ndarray of shape (m, d)
+
+    Raises
+    ------
+    DSGError
+        If a coordinate is NaN.
     """
 
     def __init__(self, X: NDArray) -> None:
@@ -100,4 +106,10 @@ class _Products:
 
 
 def _bounded(X: NDArray) -> NDArray:
-    return np.clip(X, -LARGEST, LARGEST) if X.size and float(max(X.max(), -X.min())) > LARGEST else X
+    """Return the points with no coordinate beyond `LARGEST`; raise DSGError if one is NaN."""
+    largest = float(np.maximum(X.max(), -X.min())) if X.size else 0.0  # NaN if any coordinate is
+    if np.isnan(largest):
+        raise DSGError(
+            "a point has no nearest one where a coordinate is NaN: fill in missing values, or drop their rows"
+        )
+    return np.clip(X, -LARGEST, LARGEST) if largest > LARGEST else X

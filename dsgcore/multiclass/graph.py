@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import eigsh
+from sklearn.metrics.pairwise import euclidean_distances
 
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.kernels.nearest import Nearest
@@ -15,8 +16,6 @@ from dsgcore.kernels.nearest import Nearest
 # Up to this many points the mean distance uses all pairs. For more points, it uses the distances to this many of them.
 MAX_ANCHORS = 1000
 ROWS_AT_A_TIME = 4096
-# Up to so many points' distances to all others stay in the cache.
-ROWS_OF_DISTANCES = 128
 # The largest eigenvalue of a matrix with more rows is computed by Lanczos steps.
 MAX_ROWS_FOR_ALL_EIGENVALUES = 64
 
@@ -69,24 +68,10 @@ def mean_distance(X: NDArray) -> float:
     """Return the mean distance between the points (rows) of `X`, including the zero distance of each to itself."""
     # Numbers around 0, for a small error of |x|^2 - 2 x'z + |z|^2.
     anchors = X[evenly_spread(len(X), MAX_ANCHORS)] - X[0]
-    total, is_symmetric = 0.0, len(anchors) == len(X)
-    for start in range(0, len(X), ROWS_OF_DISTANCES):
-        piece = X[start : start + ROWS_OF_DISTANCES] - X[0]
-        distances = _distances(piece, anchors[start:] if is_symmetric else anchors)
-        if is_symmetric:  # a pair of points counts in both orders
-            np.fill_diagonal(distances, 0.0)
-            total += distances[:, len(piece) :].sum()
-        total += distances.sum()
-    return float(total / (len(X) * len(anchors)))
-
-
-def _distances(X: NDArray, Z: NDArray) -> NDArray:
-    """Return the distances between points (n, d) and (m, d), from products."""
-    found = X @ (-2.0 * Z.T)
-    found += np.einsum("ij,ij->i", X, X)[:, None]
-    found += np.einsum("ij,ij->i", Z, Z)
-    np.maximum(found, 0.0, out=found)
-    return np.sqrt(found, out=found)
+    if len(anchors) == len(X):
+        return float(euclidean_distances(anchors).mean())
+    pieces = (X[start : start + ROWS_AT_A_TIME] - X[0] for start in range(0, len(X), ROWS_AT_A_TIME))
+    return float(sum(euclidean_distances(piece, anchors).sum() for piece in pieces) / (len(X) * len(anchors)))
 
 
 def smoothness(features: NDArray, L: csr_array) -> NDArray:

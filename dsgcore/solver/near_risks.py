@@ -90,23 +90,25 @@ class SourceHinge:
         """Return the a (n,) with which f = K a minimises the risk plus lam a'K a / 2, up to `MARGIN_ERROR` or `MOST_STEPS`.
 
         The arguments are as in `SourceQuadratic.solution`. Each point belongs to one source that counts, or to none.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If a number of K is not finite.
         """
+        if not np.isfinite(K).all():
+            raise np.linalg.LinAlgError("the kernel matrix has numbers that are not finite")
         cost = M @ self.weight / max(lam, SMALLEST_RIDGE)
         return hinge_weights(np.ascontiguousarray(K), np.sign(M @ self.sign), cost, MARGIN_ERROR, MOST_STEPS)
 
 
 def symmetric_solution(system: NDArray, right: NDArray) -> NDArray:
-    """Return the solution of symmetric equations, by a Cholesky factor if they are positive definite.
-
-    `system` (n, n) must be C-contiguous. It is overwritten.
-    """
-    diagonal = system.diagonal().copy()
+    """Return the solution of symmetric equations (n, n), by a Cholesky factor if they are positive definite."""
     try:
         # The transposed matrix is the same one, in LAPACK's order.
-        factor = cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
+        factor = cho_factor(system.T, lower=True, check_finite=False)
     except np.linalg.LinAlgError:  # rounding errors, or a ridge that is too small
-        lower = np.tril(system, -1)  # the factor is in the other part
-        return np.linalg.solve(lower + lower.T + np.diag(diagonal), right)
+        return np.linalg.solve(system, right)
     return np.asarray(cho_solve(factor, right, check_finite=False))
 
 
