@@ -81,12 +81,19 @@ def test_keys_are_heard_after_a_slider_has_been_touched(open_page):
     assert page.evaluate("document.activeElement.type") == "range"
 
 
+# Hides the page for a second after its first curve is drawn, as a slow machine does, and notes the step that is seen then.
 FIRST_STEP = """() => {
+    const hide = document.createElement("style");
+    hide.textContent = ".stAppViewContainer {visibility: hidden !important}";
+    let isDrawn = false;
     const watch = () => {
+        if (!hide.isConnected && !isDrawn) document.head?.append(hide);
         const chart = document.querySelector("#chart-objective .js-plotly-plot");
         const lines = chart ? chart.querySelectorAll(".scatterlayer .trace path.js-line[d]") : [];
-        const step = /step (\\d+) of/.exec(document.querySelector(".live-status")?.innerText ?? "");
-        if (lines.length && step) window.firstStep = Number(step[1]);
+        const step = /step (\\d+) of/.exec(document.querySelector(".live-status")?.innerText ?? "");  // none while it is hidden
+        if (lines.length && !isDrawn) setTimeout(() => hide.remove(), 1000);
+        isDrawn ||= lines.length > 0;
+        if (isDrawn && step) window.firstStep = Number(step[1]);
         else requestAnimationFrame(watch);
     };
     watch();

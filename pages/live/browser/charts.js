@@ -43,11 +43,18 @@ function create(parent, {library, config, lesson}) {
   parent.append(root);
   const pictures = lesson ? createSwitch(root, lesson) : null;
 
+  let isWatched = false, isEnded = false;
+  /** Let the ticks begin with the first frame that shows a chart. A page is hidden until all of it is there. */
   const isDrawn = () => {
-    if (shown.hasCurve) return;
-    shown.hasCurve = true;
-    for (const part of shown.parts) part(shown);  // the ticks begin
+    if (!isWatched) watch();
+    isWatched = true;
   };
+  const watch = () => requestAnimationFrame(() => {
+    if (isEnded) return;
+    if (getComputedStyle(root).visibility !== "visible") return watch();
+    shown.hasCurve = true;
+    for (const part of shown.parts) part(shown);
+  });
 
   const add = ({key, place}) => {
     const box = document.createElement("div");
@@ -96,6 +103,7 @@ function create(parent, {library, config, lesson}) {
     isOfALesson: Boolean(lesson),
     update: next => pictures?.update(next.lesson),
     end() {
+      isEnded = true;
       stop();
       for (const {chart} of charts.values()) chart.remove();
       shown.hasCurve = false;

@@ -11,7 +11,7 @@ export function read(text) {
 export class Shown {
   constructor() {
     this.parts = new Set();  // functions that draw a part of the page
-    this.hasCurve = false;   // true after the first chart is drawn
+    this.hasCurve = false;   // true after the first chart is seen
     this.reset();
   }
 
