@@ -1,9 +1,11 @@
 """Mini-batches that are drawn together equal NumPy's, one by one."""
 
+from functools import partial
+
 import numpy as np
 from cases import each
 
-from dsgcore.core.sampling import MAX_SEED, batch_rows
+from dsgcore.core.sampling import MAX_SEED, MOST_SHUFFLED, batch_rows, shuffled_rows
 from dsgcore.kernels import _compiling
 from dsgcore.kernels.draws import MOST_TOGETHER, TOGETHER, drawn_rows
 
@@ -46,5 +48,25 @@ def test_a_batch_is_the_callers_own():
 def test_without_a_compiler_numpy_draws(monkeypatch):
     monkeypatch.setattr("dsgcore.kernels.draws.IS_COMPILED", False)
     monkeypatch.setattr("dsgcore.kernels._loops_draws.bounded", None)
-    np.testing.assert_array_equal(drawn_rows(1, "a", 3, np.arange(9), 4), batch_rows(1, "a", 3, np.arange(9), 4))
+    monkeypatch.setattr("dsgcore.kernels._loops_draws.in_passes", None)
+    rows = np.arange(9)
+    np.testing.assert_array_equal(drawn_rows(1, "a", 3, rows, 4), batch_rows(1, "a", 3, rows, 4))
+    np.testing.assert_array_equal(drawn_rows(1, "a", 3, rows, 4, is_shuffled=True), shuffled_rows(1, "a", 3, rows, 4))
     assert isinstance(_compiling.IS_COMPILED, bool)
+
+
+@each("n", [1, 2, 3, 9, 64, 100, 130, 3000, MOST_SHUFFLED])
+def test_passes_equal_numpys(n):
+    rows = np.arange(n, dtype=np.int32) + 5
+    for seed in (0, MAX_SEED) if n < MOST_SHUFFLED else (1,):
+        for size in (1, 5, 128, MOST_TOGETHER, MOST_TOGETHER + 1):
+            for t in (*ITERATIONS[:5], 2 * TOGETHER + 1):
+                drawn = drawn_rows(seed, "class 3", t, rows, size, is_shuffled=True)
+                np.testing.assert_array_equal(drawn, shuffled_rows(seed, "class 3", t, rows, size))
+                assert drawn.dtype == rows.dtype
+
+
+def test_more_rows_are_drawn_independently():
+    rows = np.arange(MOST_SHUFFLED + 1)
+    for draw in (shuffled_rows, partial(drawn_rows, is_shuffled=True)):
+        np.testing.assert_array_equal(draw(3, "unlabeled", 2, rows, 50), batch_rows(3, "unlabeled", 2, rows, 50))

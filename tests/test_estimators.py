@@ -16,7 +16,7 @@ from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Plan
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import SAMPLING, Task
 
 # Without the library's additions to the papers.
 AS_PRINTED = {"lam": 1e-2, "step_size": 0.5, "average": None}
@@ -28,7 +28,7 @@ def moons():
     return moons_with_few_labels()
 
 
-def trained(problem, kernel, X, labels, *, step=0.5, schedule="constant", lam=1e-2):
+def trained(problem, kernel, X, labels, *, sampling, step=0.5, schedule="constant", lam=1e-2):
     """Run the solver without an estimator."""
     problem = problem.bind(labels)
     task = Task(
@@ -40,6 +40,7 @@ def trained(problem, kernel, X, labels, *, step=0.5, schedule="constant", lam=1e
         batch_size=16,
         seed=7,
         dtype=np.dtype("float32"),
+        sampling=sampling,
     )
     model = task.new_model()
     for _ in solve(task, model):
@@ -69,8 +70,10 @@ def test_each_is_the_solver_on_its_problem(moons):
         ),
         (QS3ORAO(gamma=[0.1], pairing="all", **settings), few, SemiSupervisedOrdinal((0.1,), "all"), {}),
     ):
-        model = trained(problem, Gaussian(2.0), X, labels, **plan)
-        np.testing.assert_array_equal(estimator.fit(X, labels).model_.evaluate(X), model.evaluate(X))
+        for sampling in SAMPLING.options:
+            model = trained(problem, Gaussian(2.0), X, labels, sampling=sampling, **plan)
+            estimator.set_params(sampling=sampling).fit(X, labels)
+            np.testing.assert_array_equal(estimator.model_.evaluate(X), model.evaluate(X))
 
 
 @each_of_four

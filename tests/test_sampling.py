@@ -1,4 +1,5 @@
 import zlib
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dsgcore.core.sampling import FREQUENCIES, MAX_SEED, batch_rows, batches, generator
+from dsgcore.core.sampling import FREQUENCIES, MAX_SEED, batch_rows, batches, generator, shuffled_rows
 from dsgcore.problems import PROBLEMS
 
 KEYS = st.tuples(st.integers(0, MAX_SEED), st.text(max_size=12), st.integers(0, 100_000))
@@ -79,12 +80,29 @@ def test_batches_are_drawn_with_replacement():
     assert len(batch_rows(4, "unlabeled", 1, rows[:3], 1000)) == 1000
 
 
+@given(st.integers(1, 40), st.integers(1, 60))
+def test_a_pass_visits_each_row_once_wherever_batches_end(n, size):
+    rows, n_iter = np.arange(n) + 3, 2 * n // size + 2
+    visited = np.concatenate([shuffled_rows(9, "positive", t, rows, size) for t in range(1, n_iter + 1)])
+    for start in range(0, len(visited) - n + 1, n):
+        assert sorted(visited[start : start + n]) == rows.tolist()
+
+
+def test_every_order_of_a_pass_is_as_likely():
+    orders = [tuple(shuffled_rows(5, "negative", t, np.arange(4), 4).tolist()) for t in range(1, 2401)]
+    counts = [orders.count(order) for order in permutations(range(4))]
+    # 24 orders, 100 of each expected; one fixed seed in a thousand would fail here, and this one does not.
+    assert sum(counts) == 2400
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
 @given(st.sets(st.integers(0, 10_000), min_size=1, max_size=30), st.integers(1, 60), st.integers(1, 1000))
 def test_rows_come_from_the_source_only(source_rows, size, t):
     rows = np.array(sorted(source_rows))
-    drawn = batch_rows(9, "positive", t, rows, size)
-    assert drawn.shape == (size,)
-    assert set(drawn.tolist()) <= source_rows
+    for draw in (batch_rows, shuffled_rows):
+        drawn = draw(9, "positive", t, rows, size)
+        assert drawn.shape == (size,)
+        assert set(drawn.tolist()) <= source_rows
 
 
 def test_every_source_has_a_batch_of_its_size_and_draws_of_its_own():

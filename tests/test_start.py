@@ -181,8 +181,9 @@ def test_a_started_run_continues_from_its_checkpoint_and_its_model_from_a_file(t
     again.model_.save(tmp_path / "model.npz")
     for model in (again.model_, load_model(tmp_path / "model.npz")):
         np.testing.assert_array_equal(model.evaluate(X), whole.model_.evaluate(X))
-    with pytest.raises(ValueError, match="belongs to another run"):
-        make(start=None, n_iter=20).fit(X, few, **how)
+    for other in ({"start": None}, {"start": "exact", "sampling": "independent"}):
+        with pytest.raises(ValueError, match="belongs to another run"):
+            make(n_iter=20, **other).fit(X, few, **how)
 
 
 def test_another_start_is_refused():

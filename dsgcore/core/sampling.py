@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 FREQUENCIES = "frequencies"
 MAX_SEED = 2**32 - 1
+# With more rows an order takes time and gains nothing, because a run visits few of them twice.
+MOST_SHUFFLED = 2**17
 
 
 class _Key(ISeedSequence):
@@ -40,6 +43,30 @@ def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
 def batch_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:
     """Draw `size` of a source's row numbers (n_source,) at iteration `t`, uniformly and with replacement: any size is unbiased."""
     return rows[generator(seed, source, t).integers(0, len(rows), size=size)]
+
+
+def shuffled_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:
+    """Return the mini-batch of iteration `t` of a source that is visited in passes: each row once, in a new random order.
+
+    A batch begins in the pass in which the one before ended, and may contain several passes. Each row has the same
+    chance at every place of every pass, as in `batch_rows`, which draws for more than `MOST_SHUFFLED` rows.
+    """
+    if len(rows) > MOST_SHUFFLED:
+        return batch_rows(seed, source, t, rows, size)
+    passes, places = np.divmod(np.arange((t - 1) * size, t * size), len(rows))
+    orders = [
+        _order(seed, source, number, len(rows))[places[passes == number]] for number in np.unique(passes).tolist()
+    ]
+    return rows[np.concatenate(orders)]
+
+
+@lru_cache(maxsize=8)
+def _order(seed: int, source: str, number: int, n: int) -> NDArray[np.int64]:
+    """Return 0 .. n - 1 in the order of the pass `number` (from 0), by Fisher and Yates's shuffle."""
+    order = np.arange(n)
+    for place, other in enumerate(generator(seed, source, number).integers(order, n).tolist()):
+        order[place], order[other] = order[other], order[place]
+    return order
 
 
 def batches(

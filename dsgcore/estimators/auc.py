@@ -21,7 +21,7 @@ from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.start import AUTOMATIC_START
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
 
 SHARES = ("labels", "estimate")
 _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
@@ -78,6 +78,7 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
     is_ranking: ClassVar[bool] = True
 
     start: str | None = like(AUTOMATIC_START)
+    sampling: str = like(SAMPLING, SHUFFLED)
     gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)
     pairing: str = like(SemiSupervisedAUC, "pairing", default="all")
     is_pooled: bool = like(SemiSupervisedAUC, "is_pooled", default=True)

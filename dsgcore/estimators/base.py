@@ -20,7 +20,6 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, like, parameters_of
-from dsgcore.core.sampling import batches
 from dsgcore.data.out_of_core import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import encode, known_classes, seed_of
@@ -53,7 +52,7 @@ from dsgcore.solver.model import Expansion
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
 from dsgcore.solver.start import EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, START, begin, plan_start
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import SAMPLING, Task, drawn
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -80,6 +79,11 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
         'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. It is divided by
         the method's weight in the score (see `safe`). None makes all iterations, as `partial_fit` does.
+    sampling
+        How the points of a mini-batch are drawn. 'independent' draws each point anew, as in the papers. 'shuffled' visits
+        the points of a source in passes: each once, in a new random order. Then the noise of many mini-batches cancels in
+        the mean of the iterates, and a fit needs fewer of them. Sources with more than 131,072 points are drawn
+        independently.
     step_size
         Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
         dot product kernel is not bounded, and may need a smaller step.
@@ -115,6 +119,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     schedule: str = like(SolverParameters, "schedule")
     average: str | None = like(SolverParameters, "average", default="tail")
     start: str | None = like(START)
+    sampling: str = like(SAMPLING)
     tol: float | str | None = like(TOL)
     n_iter_no_change: int = like(Stopping, "n_iter_no_change")
     verbose: int = like(Stopping, "verbose")
@@ -243,8 +248,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         """Choose the decision thresholds from the model's values; by default there are none."""
 
     def _checked(self) -> dict[str, Any]:
-        """Return the checked parameters of the solver and of the stopping rule."""
-        names = {p.name for p in (*SolverParameters.parameters, *Stopping.parameters)}
+        """Return the checked parameters of the solver, of the mini-batches and of the stopping rule."""
+        names = {p.name for p in (*SolverParameters.parameters, SAMPLING, *Stopping.parameters)}
         kind: type = type(self)
         own = [p for p in parameters_of(kind) if p.name in names]
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
@@ -328,10 +333,10 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem(labels).bind(labels)
         rows = problem.rows(labels)
-        made, sizes = 0 if model is None else len(model), dict.fromkeys(rows, s["batch_size"])
+        made, size, sampling = 0 if model is None else len(model), s["batch_size"], s["sampling"]
         n_iter = made + s["n_iter"]
         last = n_iter if self._checked_start(rows) is None else max(n_iter, ITERATIONS)
-        read_ahead(X, labels, lambda t: batches(seed, t, rows, sizes), range(made + 1, last + 1))
+        read_ahead(X, labels, lambda t: drawn(seed, t, rows, size, sampling), range(made + 1, last + 1))
         kernel = own_kernel(self, some_of(X)) if model is None else model.kernel
         points = in_precision(X, dtype)
         check_near(self, kernel, some_of(X), dtype)
@@ -340,7 +345,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         plan = Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter)
         if model is not None:  # the step size from the first call
             plan.automatic_step = self.step_size_
-        task = Task(problem, kernel, points, rows, plan, s["batch_size"], seed, dtype)
+        task = Task(problem, kernel, points, rows, plan, size, seed, dtype, sampling)
         settle_step(task)
         return task
 

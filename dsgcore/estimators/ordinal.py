@@ -28,7 +28,7 @@ from dsgcore.solver.model import Expansion
 from dsgcore.solver.near_risks import shares
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.start import AUTOMATIC_START
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
 
 # Candidate factors of the usual ridge. Factors down to 0.1 were also tried: the stochastic solution gained 2 points on
 # one set (kin40k) and lost 0.8 on another (sgemm), where exact solutions gain.
@@ -110,6 +110,7 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
     automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance(started=0.03)
 
     start: str | None = like(AUTOMATIC_START)
+    sampling: str = like(SAMPLING, SHUFFLED)
     gamma: float | Sequence[float] = like(SemiSupervisedOrdinal, "gamma", default=0.9)
     pairing: str = like(SemiSupervisedOrdinal, "pairing", default="all")
     thresholds: str = choice("error", options=("error", "hinge", "squared"))

@@ -17,7 +17,7 @@ from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.start import AUTOMATIC_START
-from dsgcore.solver.task import Task
+from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
 
 # Total weight of the unlabeled points, as a share of the total weight of the labeled points.
 UNLABELED_PART = 0.1
@@ -88,6 +88,7 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
     automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance(started=0.02)
 
     start: str | None = like(AUTOMATIC_START)
+    sampling: str = like(SAMPLING, SHUFFLED)
     C: float = like(SemiSupervisedSVM, "C", default=5.0)
     C_star: float | None = like(SemiSupervisedSVM, "C_star")
     C_per: str = like(PER)

@@ -1,4 +1,4 @@
-"""NumPy's Philox4x64-10 generator and its bounded integers, compiled for many iterations at once.
+"""NumPy's Philox4x64-10 generator, its bounded integers and orders made of them, compiled for many iterations at once.
 
 Sources: Salmon, Moraes, Dror and Shaw, Parallel Random Numbers: As Easy as 1, 2, 3 (SC 2011), for Philox; Lemire, Fast
 Random Integer Generation in an Interval (2019), for the bound. The tests compare with NumPy's own.
@@ -8,10 +8,10 @@ import numpy as np
 
 from dsgcore.kernels._compiling import compiled
 
-_LOW, _HALF, _ONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1)
+_LOW, _HALF, _ONE, _NONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1), np.uint64(0)
 _FIRST, _SECOND = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 _STEP, _OTHER_STEP = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
-_ROUNDS, _HALVES = 10, 8  # a block holds four words, and a word two draws
+_ROUNDS, _HALVES = 10, np.uint64(8)  # a block holds four words, and a word two draws
 
 
 @compiled(forceinline=True)
@@ -35,23 +35,60 @@ def _fill(words, number, t, key, other):
     words[0], words[1], words[2], words[3] = a, b, c, d
 
 
+@compiled(forceinline=True)
+def _below(n, words, at, t, seed, stream):
+    """Return the next integer below `n` (uint64, at most 2**32) of the counter (0, t, 0, 0).
+
+    `words` (4,) is the current block. `at` (2,) holds the next of its halves and the next block's number.
+    """
+    while True:
+        if at[0] == _HALVES:
+            _fill(words, at[1], t, seed, stream)
+            at[0], at[1] = _NONE, at[1] + _ONE
+        word = words[at[0] >> _ONE]
+        scaled = ((word >> _HALF) if at[0] & _ONE else (word & _LOW)) * n
+        at[0] += _ONE
+        low = scaled & _LOW
+        if low >= n or low >= ((_LOW + _ONE) - n) % n:
+            return scaled >> _HALF
+
+
 @compiled()
 def bounded(seed, stream, first, n, out):
     """Set out[i] to the integers below `n` that NumPy draws with the key (seed, stream) at the counter (0, first + i, 0, 0).
 
     `seed`, `stream`, `first` and `n` are uint64, and `n` is below 2**32. `out` (T, size) is int64.
     """
-    words, rejected = np.empty(4, np.uint64), ((_LOW + _ONE) - n) % n
+    words, at = np.empty(4, np.uint64), np.empty(2, np.uint64)
     for i in range(out.shape[0]):
-        half, number = _HALVES, _ONE
+        at[0], at[1] = _HALVES, _ONE
         for j in range(out.shape[1]):
-            while True:
-                if half == _HALVES:
-                    _fill(words, number, first + np.uint64(i), seed, stream)
-                    half, number = 0, number + _ONE
-                word = words[half >> 1]
-                scaled = ((word >> _HALF) if half & 1 else (word & _LOW)) * n
-                half += 1
-                if (scaled & _LOW) >= rejected:
-                    break
-            out[i, j] = np.int64(scaled >> _HALF)
+            out[i, j] = np.int64(_below(n, words, at, first + np.uint64(i), seed, stream))
+
+
+@compiled()
+def in_passes(seed, stream, first, n, out):
+    """Set out[i] to iteration first + i's numbers below `n`, if every pass visits each number once, in an order of its own.
+
+    Iterations count from 1. The types are as in `bounded`, and the orders are those of `core.sampling.shuffled_rows`. An
+    order is made as far as it is needed.
+    """
+    words, at, order = np.empty(4, np.uint64), np.empty(2, np.uint64), np.arange(np.int64(n))
+    start = (first - _ONE) * np.uint64(out.shape[1])
+    number, place, made = start // n, start % n, _NONE
+    at[0], at[1] = _HALVES, _ONE
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            if place == n:
+                number, place, made = number + _ONE, _NONE, _NONE
+                at[0], at[1] = _HALVES, _ONE
+                for k in range(len(order)):
+                    order[k] = k
+            while made <= place:
+                other = made
+                if made + _ONE < n:  # NumPy draws nothing for the last one
+                    other += _below(n - made, words, at, number, seed, stream)
+                order[made], order[other] = order[other], order[made]
+                made += _ONE
+            out[i, j] = order[place]
+            place += _ONE

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.sampling import batch_rows
+from dsgcore.core.sampling import MOST_SHUFFLED, batch_rows, shuffled_rows
 from dsgcore.kernels import _loops_draws
 from dsgcore.kernels._compiling import IS_COMPILED
 
@@ -17,18 +17,22 @@ TOGETHER, MOST_TOGETHER = 64, 256
 MOST_ROWS = 2**32 - 1
 
 
-def drawn_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:
-    """Return what `dsgcore.core.sampling.batch_rows` returns, without a generator for each iteration."""
+def drawn_rows(
+    seed: int, source: str, t: int, rows: NDArray[np.integer], size: int, *, is_shuffled: bool = False
+) -> NDArray[np.integer]:
+    """Return what `batch_rows` or `shuffled_rows` of `dsgcore.core.sampling` returns, without a generator for each iteration."""
+    is_shuffled = is_shuffled and len(rows) <= MOST_SHUFFLED
     if not IS_COMPILED or size > MOST_TOGETHER or not 0 < len(rows) < MOST_ROWS:
-        return batch_rows(seed, source, t, rows, size)
-    number, own = divmod(t, TOGETHER)
-    places = _places(seed, source, number, len(rows), size)
+        return (shuffled_rows if is_shuffled else batch_rows)(seed, source, t, rows, size)
+    number, own = divmod(t - 1, TOGETHER)
+    places = _places(seed, source, number, len(rows), size, is_shuffled)
     return rows[places[own]]
 
 
 @lru_cache(maxsize=64)
-def _places(seed: int, source: str, number: int, n: int, size: int) -> NDArray[np.int64]:
+def _places(seed: int, source: str, number: int, n: int, size: int, is_shuffled: bool) -> NDArray[np.int64]:
     out = np.empty((TOGETHER, size), dtype=np.int64)
-    words = (seed, zlib.crc32(source.encode()), number * TOGETHER, n)
-    _loops_draws.bounded(*map(np.uint64, words), out)
+    words = (seed, zlib.crc32(source.encode()), number * TOGETHER + 1, n)
+    draw = _loops_draws.in_passes if is_shuffled else _loops_draws.bounded
+    draw(*map(np.uint64, words), out)
     return out
