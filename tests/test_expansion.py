@@ -69,6 +69,27 @@ def test_update_goes_on_from_earlier_values(X, start, stop):
     np.testing.assert_allclose(values, model.evaluate(X, stop), rtol=1e-12, atol=1e-13)
 
 
+def test_iterations_that_shrink_nothing_are_evaluated_together(monkeypatch):
+    sizes, X, rng = [700, *[64] * 10, 500, 20], np.random.default_rng(1).normal(size=(50, 3)), np.random.default_rng(2)
+    blocks = [np.stack([rng.random(m), rng.uniform(-0.5, 0.5, m)]) for m in sizes]
+    taken, kernel = [], Gaussian(0.7)
+    evaluate = kernel.feature_map.evaluate
+
+    def counted(X, W, block, decay, out):
+        taken.append(block.shape[1])
+        evaluate(X, W, block, decay, out)
+
+    monkeypatch.setattr(kernel.feature_map, "evaluate", counted)
+    for decay, together in ((0.9, sizes), (1.0, [700, 512, 128, 500, 20])):
+        model = expansion.Expansion(kernel, 3, 3, np.dtype(np.float64), blocks, [decay] * len(blocks))
+        values = model.evaluate(X)
+        assert taken == together
+        np.testing.assert_allclose(values, explicit(model, X, len(model)), rtol=1e-10)
+        assert (model.evaluate(X[:7]) == values[:7]).all(), "a point's value depends on the others"
+        assert (model.evaluate(X, 9) == model.prefix(9).evaluate(X)).all()
+        taken.clear()
+
+
 @each("given", ["lists", "float32", "not contiguous", "read-only"])
 def test_points_of_any_layout_are_taken(X, given):
     model, expected = make_model(), make_model().evaluate(X.astype(np.float32).astype(float))

@@ -97,6 +97,17 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
 
     Inside such work the calling thread takes all parts: a pool that waits for itself would never finish.
     """
+    with single_threaded_blas():
+        if len(parts) > 1 and not _is_inside():
+            _share(work, parts)
+            return
+        for part in parts:
+            work(part)
+        if not _is_inside():
+            pause()
+
+
+def _share(work: Callable[[slice], None], parts: list[slice]) -> None:
     waiting = iter(parts)
 
     def take(between: Callable[[], None] = lambda: None) -> None:
@@ -108,24 +119,17 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
         finally:
             _thread.is_at_work = False
 
-    with single_threaded_blas():
-        if _is_inside() or len(parts) < 2:
-            for part in parts:
-                work(part)
-            if not _is_inside():
-                pause()
-            return
-        # In the caller's context: with its np.errstate.
-        others = [copy_context() for _ in range(min(_workers.count, len(parts)) - 1)]
-        futures = [_workers.pool().submit(context.run, take) for context in others]
-        try:
-            take(pause)
-        finally:
-            # Threads that have not begun are not needed any more. The others write into the caller's arrays.
-            errors = [future.exception() for future in futures if not future.cancel()]
-        for error in errors:
-            if error is not None:
-                raise error
+    # In the caller's context: with its np.errstate.
+    others = [copy_context() for _ in range(min(_workers.count, len(parts)) - 1)]
+    futures = [_workers.pool().submit(context.run, take) for context in others]
+    try:
+        take(pause)
+    finally:
+        # Threads that have not begun are not needed any more. The others write into the caller's arrays.
+        errors = [future.exception() for future in futures if not future.cancel()]
+    for error in errors:
+        if error is not None:
+            raise error
 
 
 @cache

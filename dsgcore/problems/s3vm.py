@@ -153,13 +153,13 @@ class SemiSupervisedSVM(Problem):
 
     def coefficients(self, f: Values) -> dict[str, NDArray]:
         """Return the derivative of the batch objective by each value: Eq. (4)."""
-        weight, g = self._weights(), self._shifted(f)
-        slopes = {
-            "positive": -1.0 * (g["positive"] < 1.0),
-            "negative": 1.0 * (g["negative"] > -1.0),
-            "unlabeled": LOSSES[self.loss].slope(g["unlabeled"], self.s),
+        g = self._shifted(f) if self.is_balanced else f
+        weight = {source: weight / len(f[source]) for source, weight in self._weights().items()}
+        c = {
+            "positive": (g["positive"] < 1.0) * -weight["positive"],
+            "negative": (g["negative"] > -1.0) * weight["negative"],
+            "unlabeled": LOSSES[self.loss].slope(g["unlabeled"], self.s) * weight["unlabeled"],
         }
-        c = {source: slopes[source] * (weight[source] / len(values)) for source, values in f.items()}
         if self.is_balanced:  # every value also moves with the mean of the unlabeled ones
             c["unlabeled"] = c["unlabeled"] - sum(v.sum() for v in c.values()) / len(c["unlabeled"])
         # Adding 0 f keeps a value that is not finite visible; its slope alone would hide it.

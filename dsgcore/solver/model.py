@@ -56,6 +56,8 @@ TILE_ROWS = 384
 POINTS_AT_A_TIME = 1024 * TILE_ROWS
 LEAST_AT_A_TIME = 170 * TILE_ROWS
 NUMBERS_AT_A_TIME = 2**23  # 32 MB in single precision
+# Most features of several iterations that are evaluated as one block.
+FEATURES_JOINED = 512
 # The features of several iterations are drawn, and then used by all workers: about 4 MB in single precision.
 NUMBERS_DRAWN_AT_ONCE = 2**20
 
@@ -146,25 +148,54 @@ class Expansion:
 
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
         """Update the values of f after `start` iterations at the points `X` to those after `stop`, in place."""
-        largest = max((block.shape[1] for block in self.blocks[start:stop]), default=1)
+        self._update(values, X, [range(t, t + 1) for t in range(start + 1, stop + 1)])
+
+    def _update(self, values: NDArray, X: NDArray, groups: list[range]) -> None:
+        """Update the values by groups of iterations, each as one block: only the first of a group may shrink them."""
+        largest = max((self._size(group) for group in groups), default=1)
         parts = _parts(len(X), largest)
-        # At most so many blocks that no piece takes too long: many coordinates cost more than the cosine.
+        # At most so many features that no piece takes too long: many coordinates cost more than the cosine.
         each = 1 + self.d // COORDINATES_PER_COSINE
         most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, len(X) * each)
         size = max(1, min(NUMBERS_DRAWN_AT_ONCE // self.d, most) // largest)
-        for first in range(start + 1, stop + 1, size):
-            self._add(range(first, min(first + size, stop + 1)), X, values, parts)
+        for first in range(0, len(groups), size):
+            self._add(groups[first : first + size], X, values, parts)
 
-    def _add(self, iterations: range, X: NDArray, values: NDArray, parts: list[slice]) -> None:
+    def _size(self, group: range) -> int:
+        return sum(self.blocks[t - 1].shape[1] for t in group)
+
+    def _add(self, groups: list[range], X: NDArray, values: NDArray, parts: list[slice]) -> None:
         is_kept = len(X) <= POINTS_OF_CACHE
-        blocks = [(t, self.blocks[t - 1], self.decays[t - 1]) for t in iterations]
-        drawn = [(self._frequencies(t, b.shape[1], is_kept=is_kept), b, decay) for t, b, decay in blocks]
+        drawn = [(*self._joined(group, is_kept=is_kept), self.decays[group.start - 1]) for group in groups]
 
         def work(part: slice) -> None:
             for W, block, decay in drawn:
                 self.kernel.feature_map.evaluate(X[part], W, block, decay, values[part])
 
         for_each_piece(work, parts)
+
+    def _joined(self, group: range, *, is_kept: bool) -> tuple[NDArray, NDArray]:
+        """Return the frequencies and the block of a group of iterations."""
+        blocks = [self.blocks[t - 1] for t in group]
+        W = [self._frequencies(t, block.shape[1], is_kept=is_kept) for t, block in zip(group, blocks, strict=True)]
+        return (W[0], blocks[0]) if len(group) == 1 else (np.concatenate(W, axis=1), np.concatenate(blocks, axis=1))
+
+    def _groups(self, n_iter: int) -> list[range]:
+        """Return the iterations 1 .. n_iter in groups that are evaluated as one block.
+
+        They are several where nothing shrinks, as in a mean of iterates: then the features of many iterations are summed
+        faster than those of each. The groups depend on the model alone, and so do the values.
+        """
+        if self.kernel.feature_map is not features or any(decay != 1.0 for decay in self.decays[:n_iter]):
+            return [range(t, t + 1) for t in range(1, n_iter + 1)]
+        groups, size = [range(1, 1)], 0
+        for t, block in enumerate(self.blocks[:n_iter], start=1):
+            size += block.shape[1]
+            if size > FEATURES_JOINED and groups[-1]:
+                groups.append(range(t, t))
+                size = block.shape[1]
+            groups[-1] = range(groups[-1].start, t + 1)
+        return groups if n_iter else []
 
     def evaluate(self, X: NDArray, t: int | None = None) -> NDArray:
         """Return f at the rows of `X` after `t` iterations (default: all of them), in memory that does not grow with n.
@@ -185,14 +216,14 @@ class Expansion:
         """
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         check_points(X, self.d)
-        values = np.zeros(len(X), dtype=self.dtype)
+        values, groups = np.zeros(len(X), dtype=self.dtype), self._groups(len(self) if t is None else t)
         size = points_at_a_time(self.d)
         with np.errstate(over="ignore", invalid="ignore"):  # the values show an overflow
             for start in range(0, len(X), size):
                 piece = slice(start, start + size)
                 if said := too_far(X[piece], self.kernel, start):
                     raise ModelError(said)
-                self.update(values[piece], features.as_points(X[piece], self.dtype), 0, len(self) if t is None else t)
+                self._update(values[piece], features.as_points(X[piece], self.dtype), groups)
         if said := overflowing(X, values, self.kernel):
             raise ModelError(said)
         return values

@@ -78,12 +78,12 @@ class Plan:
 
     def at(self, t: int) -> Step:
         """Return the settings of iteration `t` (from 1)."""
-        values = {name: getattr(self, name) for name in STEERABLE}
-        values |= {change.name: change.value for change in self.changes if change.t <= t}
-        theta: float | None = self.automatic_step if values["step_size"] is None else values["step_size"]
-        assert theta is not None
+        now = {change.name: change.value for change in self.changes if change.t <= t}
+        theta, lam = now.get("step_size", self.step_size), now.get("lam", self.lam)
+        theta = self.automatic_step if theta is None else theta
+        assert theta is not None and lam is not None
         size = SCHEDULES[self.schedule](theta, t, self.n_iter)
-        return Step(size=size, lam=values["lam"], n_features=int(values["n_features"]))
+        return Step(size=size, lam=lam, n_features=int(now.get("n_features", self.n_features)))
 
     def with_n_iter(self, n_iter: int) -> Plan:
         """Return the same plan for another number of iterations, with its average over the new second half."""
