@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 SCHEDULES: dict[str, Callable[[float, int, int], float]] = {
     "constant": lambda theta, t, n_iter: theta,
@@ -78,10 +79,10 @@ class Plan:
 
     def at(self, t: int) -> Step:
         """Return the settings of iteration `t` (from 1)."""
-        now = {change.name: change.value for change in self.changes if change.t <= t}
+        now: dict[str, Any] = {change.name: change.value for change in self.changes if change.t <= t}
         theta, lam = now.get("step_size", self.step_size), now.get("lam", self.lam)
         theta = self.automatic_step if theta is None else theta
-        assert theta is not None and lam is not None
+        assert theta is not None
         size = SCHEDULES[self.schedule](theta, t, self.n_iter)
         return Step(size=size, lam=lam, n_features=int(now.get("n_features", self.n_features)))
 
