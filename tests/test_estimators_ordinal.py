@@ -4,8 +4,10 @@ import pytest
 from cases import each
 
 from dsgcore import QS3ORAO
-from dsgcore.estimators.ordinal import _held_out_thresholds
+from dsgcore.estimators.ordinal import _held_out_factor, _held_out_thresholds
 from dsgcore.estimators.safe import OWN, HeldOut
+from dsgcore.kernels import Gaussian
+from dsgcore.problems import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import mean_auc, thresholds
 
 SMALL = {"sigma": 2.0, "n_iter": 8, "n_features": 16, "batch_size": 16, "random_state": 0}
@@ -101,6 +103,21 @@ def test_the_ridge_is_larger_where_labels_that_are_held_out_say_so(d, noise, fac
     y = np.digitize(X[:, 0] + noise * rng.normal(size=240), [-0.5, 0.5])
     lam = QS3ORAO(**SMALL | {"sigma": "scale"}).fit(X, y).lam_
     assert any(lam == pytest.approx(factor * 0.5 / np.bincount(y).min()) for factor in factors)
+
+
+def test_single_precision_chooses_the_ridge_that_double_precision_would():
+    class InDouble(Gaussian):
+        bound = np.inf  # a kernel without a bound keeps its precision
+
+    rng, chosen = np.random.default_rng(0), []
+    for d, noise in ((2, 0.02), (8, 0.5), (8, 1.0), (14, 0.3), (14, 2.0)):
+        X = rng.normal(size=(400, d))
+        y = np.digitize(X[:, 0] + noise * rng.normal(size=400), [-0.5, 0.5, 1.0])
+        problem = SemiSupervisedOrdinal(0.9, "all").bind(y)
+        single, double = (_held_out_factor(problem, kernel(1 / d), X, y) for kernel in (Gaussian, InDouble))
+        assert single == double
+        chosen.append(single)
+    assert len(set(chosen)) > 1
 
 
 def test_with_too_few_labels_of_a_class_to_hold_some_out_the_ridge_is_the_usual(rings):

@@ -24,6 +24,7 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts():
         run.advance()
         given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
         given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": None, "tol": None}
+        given |= {"sampling": "independent"}
         given |= {"C_per": "mean"} if setting == "s3vm" else {}
         given |= {} if setting == "similar_unlabeled" else {"safe": False}
         given |= {"thresholds": "hinge"} if setting == "ordinal" else {}
