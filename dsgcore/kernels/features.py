@@ -174,17 +174,12 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
     X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
     W, out = np.ones((2, 2), dtype=np.float32), np.zeros(2, dtype=np.float32)
     block, one = np.ones((2, 2), dtype=np.float32), np.float32(1)
-
-    def drawn_once(draw: Callable[..., None]) -> None:
-        draw(*np.ones(4, dtype=np.uint64), np.empty((2, 2), dtype=np.int64))
-
     return {
         "coefficients": lambda: accumulate(X, c, W, 1.0),
         "values": lambda: evaluate(X, W, block, 1.0, out),
         "error of the features": lambda: evaluate_with_squares(X, W, block),
         "exact kernel": lambda: _loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
-        "mini-batches": lambda: drawn_once(_loops_draws.bounded),
-        "mini-batches in passes": lambda: drawn_once(_loops_draws.in_passes),
+        "mini-batches": lambda: _loops_draws.bounded(*np.ones(4, dtype=np.uint64), np.empty((2, 2), dtype=np.int64)),
     }
 
 
