@@ -59,8 +59,8 @@ def test_without_a_compiler_numpy_draws(monkeypatch):
 def test_passes_equal_numpys(n):
     rows = np.arange(n, dtype=np.int32) + 5
     for seed in (0, MAX_SEED) if n < MOST_SHUFFLED else (1,):
-        for size in (1, 5, 128, MOST_TOGETHER, MOST_TOGETHER + 1, 20_000):
-            for t in (*ITERATIONS[:5], 2 * TOGETHER + 1) if size < 20_000 else (1, 2, 9):
+        for size in (1, 5, 128, MOST_TOGETHER, MOST_TOGETHER + 1, 20_000)[: 5 + (n > 1000)]:
+            for t in (1, 2, 9) if size == 20_000 else (*ITERATIONS[:5], 2 * TOGETHER + 1):
                 drawn = drawn_rows(seed, "class 3", t, rows, size, is_shuffled=True)
                 np.testing.assert_array_equal(drawn, shuffled_rows(seed, "class 3", t, rows, size))
                 assert drawn.dtype == rows.dtype

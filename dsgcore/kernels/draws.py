@@ -12,7 +12,8 @@ from dsgcore.core.sampling import MOST_SHUFFLED, batch_rows, shuffled_rows
 from dsgcore.kernels import _loops_draws
 from dsgcore.kernels._compiling import IS_COMPILED
 
-# Iterations that are drawn together; fewer with mini-batches of more than `MOST_TOGETHER`, or NumPy's draws of one.
+# Iterations that are drawn together if a mini-batch has at most `MOST_TOGETHER` points. In larger ones NumPy draws
+# independent points, and passes are drawn for fewer iterations together.
 TOGETHER, MOST_TOGETHER = 64, 256
 MOST_ROWS = 2**32 - 1
 
