@@ -191,6 +191,9 @@ def test_on_a_phone_the_sliders_are_a_drawer_below_what_they_change(open_page):
 
 def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
     page = open_drawn(open_page, "auc?at=20&data=Breast+cancer&map_y=mean+texture")
+    for width, height in ((1280, 720), (1366, 768), (1280, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert ends(page, ".st-key-shown-on-map")[1] < ends(page, "#chart-objective .live-chart-title")[0]
     axes = page.locator("#chart-map .ytitle")
     expect(axes).to_have_text("mean texture")
     page.get_by_role("button", name="Axes").click()
