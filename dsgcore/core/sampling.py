@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 FREQUENCIES = "frequencies"
 MAX_SEED = 2**32 - 1
-# With more rows an order takes time and gains nothing, because a run visits few of them twice.
+# Sources with more rows are drawn independently: a run visits few of their rows twice, so an order would gain nothing.
 MOST_SHUFFLED = 2**17
 
 

@@ -80,10 +80,10 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. It is divided by
         the method's weight in the score (see `safe`). None makes all iterations, as `partial_fit` does.
     sampling
-        How the points of a mini-batch are drawn. 'independent' draws each without the others, as in the papers.
-        'shuffled' visits the points of a source in passes: each point once, in a new random order. Then the noise of
-        many mini-batches cancels in the mean of the iterates, and a fit of a ranking needs fewer iterations. The points of a
-        source with more than 131,072 are drawn independently.
+        How the points of a mini-batch are drawn. 'independent' draws each point from all, whatever was drawn before, as in
+        the papers. 'shuffled' visits the points of a source in passes: each point once, in a new random order. Then the
+        noise of many mini-batches cancels in the mean of the iterates, and a fit of a ranking needs fewer iterations.
+        If a source has more than 131,072 points, they are drawn independently.
     step_size
         Step size η, or the constant θ of the learning-rate schedule. None or 'auto': as large as the data allow. The
         dot product kernel is not bounded, and may need a smaller step.

@@ -183,7 +183,7 @@ def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(points, labels)
     with single_threaded_blas():  # the same choice for any number of threads
         K = kernel.matrix(points, points)
-        # The usual ridge leaves the equations well-conditioned, so single precision suffices unless the values are huge.
+        # Values with a bound fit single precision, and the usual ridge keeps the equations well-conditioned.
         K = K.astype(np.float32) if np.isfinite(kernel.bound) else K
         try:
             scores = np.mean([_scores(problem.baseline(), K, labels, train, held) for train, held in folds], axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dsgcore.kernels._compiling import compiled
 
-_LOW, _HALF, _ONE, _NONE = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1), np.uint64(0)
+_LOW, _HALF, _ONE, _ZERO = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1), np.uint64(0)
 _FIRST, _SECOND = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 _STEP, _OTHER_STEP = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
 _ROUNDS, _HALVES = 10, np.uint64(8)  # a block holds four words, and a word two draws
@@ -44,7 +44,7 @@ def _below(n, words, at, t, seed, stream):
     while True:
         if at[0] == _HALVES:
             _fill(words, at[1], t, seed, stream)
-            at[0], at[1] = _NONE, at[1] + _ONE
+            at[0], at[1] = _ZERO, at[1] + _ONE
         word = words[at[0] >> _ONE]
         scaled = ((word >> _HALF) if at[0] & _ONE else (word & _LOW)) * n
         at[0] += _ONE
@@ -68,19 +68,19 @@ def bounded(seed, stream, first, n, out):
 
 @compiled()
 def in_passes(seed, stream, first, n, out):
-    """Set out[i] to iteration first + i's numbers below `n`, if every pass visits each number once, in an order of its own.
+    """Set out[i] to the numbers below `n` that iteration first + i visits: each pass visits every number once, in a new order.
 
     Iterations count from 1. The types are as in `bounded`, and the orders are those of `core.sampling.shuffled_rows`. An
     order is made as far as it is needed.
     """
     words, at, order = np.empty(4, np.uint64), np.empty(2, np.uint64), np.arange(np.int64(n))
     start = (first - _ONE) * np.uint64(out.shape[1])
-    number, place, made = start // n, start % n, _NONE
+    number, place, made = start // n, start % n, _ZERO
     at[0], at[1] = _HALVES, _ONE
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             if place == n:
-                number, place, made = number + _ONE, _NONE, _NONE
+                number, place, made = number + _ONE, _ZERO, _ZERO
                 at[0], at[1] = _HALVES, _ONE
                 for k in range(len(order)):
                     order[k] = k
