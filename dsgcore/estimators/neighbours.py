@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
+from dsgcore.core.folds import Fold
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.scaled import at_scaled, scaled, scaler_of
 from dsgcore.kernels.nearest import Nearest
-from dsgcore.solver.logistic import Fold
 from dsgcore.solver.problem import UNLABELED
 
 # Neighbours of a point, and the share of a point's mass that it passes on to them.

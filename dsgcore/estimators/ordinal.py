@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import estimator
+from dsgcore.core.folds import stratified_folds
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.classes import OrderedClassifier
@@ -180,7 +180,7 @@ def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -
     points, labels = np.asarray(X[rows], dtype=float), y[rows]
     if np.bincount(labels)[np.unique(y)].min() < FOLDS:
         return 1.0
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(points, labels)
+    folds = stratified_folds(labels, FOLDS)
     with single_threaded_blas():  # the same choice for any number of threads
         K = kernel.matrix(points, points)
         # Values with a bound fit single precision, and the usual ridge keeps the equations well-conditioned.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -11,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
+from dsgcore.core.folds import Fold, stratified_folds
 from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
@@ -25,7 +24,7 @@ from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows, labeled
 from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
 from dsgcore.estimators.scaled import at_scaled, scaled, scaler_of
 from dsgcore.problems.thresholds import mean_auc
-from dsgcore.solver.logistic import Fold, held_out_scores, logistic_weights
+from dsgcore.solver.logistic import held_out_scores, logistic_weights
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.near_risks import MARGIN_ERROR, shares
 from dsgcore.solver.problem import UNLABELED
@@ -286,15 +285,12 @@ def held_out(y: NDArray, models: Sequence[Values], graph: Graph, *, is_ranking: 
     nothing = HeldOut(y[:0], (), graph, is_ranking)
     if np.count_nonzero(counts) < 2 or counts[counts > 0].min() < 2:
         return nothing
-    folds = StratifiedKFold(min(FOLDS, int(counts.max())), shuffle=True, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class with fewer labels than folds
-        pairs = list(folds.split(y, y))
+    folds = stratified_folds(y, min(FOLDS, int(counts.max())))
     try:
-        found = [model(pairs) for model in models]
+        found = [model(folds) for model in models]
     except np.linalg.LinAlgError:  # huge kernel values
         return nothing
-    order = np.argsort(np.concatenate([held for _, held in pairs]))
+    order = np.argsort(np.concatenate([held for _, held in folds]))
     values = tuple(np.concatenate(parts)[order] for parts in found)
     return HeldOut(y, values, graph, is_ranking) if np.isfinite(values[0]).all() else nothing
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.folds import Fold
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.multiclass.task import MultiClassTask
-from dsgcore.solver.logistic import Fold, held_out_scores, logistic_weights
+from dsgcore.solver.logistic import held_out_scores, logistic_weights
 
 # Smallest eigenvalue of the penalty, as a share of the largest one.
 FLAT = 1e-9

@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
 
+from dsgcore.core.folds import Fold, shuffled_folds
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.solver.logistic import Fold, FoldRegressions
+from dsgcore.solver.logistic import FoldRegressions
 
 # Candidate factors of the usual ridge, about the square root of ten apart.
 FACTORS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -40,7 +40,7 @@ def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
     points, labels = (X[rows] - X[rows].mean(axis=0)) / np.sqrt(2.0 * usual), y[rows]
     if len(rows) < 2 * FOLDS:
         return 1.0
-    folds = [fold for fold in KFold(FOLDS, shuffle=True, random_state=0).split(points) if _is_fit(labels, *fold)]
+    folds = [fold for fold in shuffled_folds(len(rows), FOLDS) if _is_fit(labels, *fold)]
     if not folds:
         return 1.0
 

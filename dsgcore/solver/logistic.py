@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.folds import Fold
 from dsgcore.kernels import _loops_logistic
 
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
@@ -23,9 +24,6 @@ MOST_HALVINGS = 20
 FLAT = 1e-12
 # Ridge of the intercepts per point: enough for a class that no point of a regression has, and too little for others.
 FREE = 1e-9
-
-
-Fold = tuple[NDArray, NDArray]
 
 
 def held_out_scores(X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float) -> list[NDArray]:
