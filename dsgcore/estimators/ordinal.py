@@ -183,8 +183,6 @@ def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -
     folds = stratified_folds(labels, FOLDS)
     with single_threaded_blas():  # the same choice for any number of threads
         K = kernel.matrix(points, points)
-        # Values with a bound fit single precision, and the usual ridge keeps the equations well-conditioned.
-        K = K.astype(np.float32) if np.isfinite(kernel.bound) else K
         try:
             scores = np.mean([_scores(problem.baseline(), K, labels, train, held) for train, held in folds], axis=0)
         except np.linalg.LinAlgError:
@@ -200,7 +198,7 @@ def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDAr
     assert risk is not None
     M, of_train = shares(rows.values(), len(train)), K.take(train, axis=1)
     inside, outside = of_train.take(train, axis=0), of_train.take(held, axis=0)
-    return [bound.score(y[held], outside @ risk.solution(M, inside, factor * usual)) for factor in FACTORS]
+    return [bound.score(y[held], outside @ risk.solution(M, inside, factor * usual, np.float32)) for factor in FACTORS]
 
 
 def _held_out_thresholds(held: HeldOut, parts: Parts, scores: NDArray) -> NDArray:

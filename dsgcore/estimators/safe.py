@@ -204,7 +204,7 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
         problem = self._problem(y).baseline().bind(y)
         risk = problem.near_risk()
         assert risk is not None  # as each safe method's problem has one
-        return risk.solution(shares(problem.rows(y).values(), len(y)), K, lam)
+        return risk.solution(shares(problem.rows(y).values(), len(y)), K, lam, np.float32)
 
     @property
     def _own_part(self) -> float:

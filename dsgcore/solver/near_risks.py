@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from dsgcore.kernels._loops_hinge import hinge_weights
@@ -15,6 +15,8 @@ from dsgcore.kernels._loops_hinge import hinge_weights
 MARGIN_ERROR, MOST_STEPS = 1e-3, 20_000
 # Ridge that stands for none.
 SMALLEST_RIDGE = 1e-12
+# Equations are solved in single precision only if no eigenvalue is larger than so many times the smallest one.
+WELL_CONDITIONED = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +47,12 @@ class SourceQuadratic:
         """Return Q K and l for the risk f'Qf / 2 + l'f at n points, with M (n, S) from `shares` and any K (n, k)."""
         return (M @ self.spread)[:, None] * K - M @ (self.between @ (M.T @ K)), M @ self.linear
 
-    def solution(self, M: NDArray, K: NDArray, lam: float) -> NDArray:
+    def solution(self, M: NDArray, K: NDArray, lam: float, precision: DTypeLike = np.float64) -> NDArray:
         """Return the a with (Q K + lam) a = -l, for M (n, S) from `shares` and a kernel matrix K (n, n).
 
         f = K a minimises the risk plus lam a'K a / 2. If every point has a spread, the equations are divided by it. Then
-        they are symmetric but for a matrix of rank S, take half of the time, and are solved in K's precision.
+        they are symmetric but for a matrix of rank S, and take half of the time. They take half of that again in single
+        `precision`, which is used if they are well-conditioned.
 
         Raises
         ------
@@ -58,10 +61,12 @@ class SourceQuadratic:
         """
         spread = M @ self.spread
         if (spread > 0.0).all():
-            system, right = K.copy(), (M / spread[:, None]).astype(K.dtype, copy=False)
-            system[np.diag_indices(len(K))] += lam / spread
-            solved = symmetric_solution(system, right)
-            means = M.T @ (right - (lam / spread)[:, None] * solved)  # the values K @ solved
+            ridge, right = lam / spread, M / spread[:, None]
+            is_easy = np.trace(K) <= WELL_CONDITIONED * ridge.min()
+            system = K.astype(precision if is_easy else np.float64)
+            system[np.diag_indices(len(K))] += ridge
+            solved = symmetric_solution(system, right.astype(system.dtype, copy=False))
+            means = M.T @ (right - ridge[:, None] * solved)  # the values K @ solved
             v = np.linalg.solve(np.eye(len(self.spread)) - means @ self.between, -means @ self.linear)
             return solved @ (self.between @ v - self.linear)
         system, linear = self.equations(M, K)
@@ -86,10 +91,10 @@ class SourceHinge:
         """A mask (S,) of the sources whose points count."""
         return self.weight != 0.0
 
-    def solution(self, M: NDArray, K: NDArray, lam: float) -> NDArray:
+    def solution(self, M: NDArray, K: NDArray, lam: float, precision: DTypeLike = np.float64) -> NDArray:
         """Return the a (n,) with which f = K a minimises the risk plus lam a'K a / 2, up to `MARGIN_ERROR` or `MOST_STEPS`.
 
-        The arguments are as in `SourceQuadratic.solution`. Each point belongs to one source that counts, or to none.
+        The arguments are as in `SourceQuadratic.solution`, but the precision is always double. Each point belongs to one source that counts, or to none.
 
         Raises
         ------
@@ -99,7 +104,7 @@ class SourceHinge:
         if not np.isfinite(K).all():
             raise np.linalg.LinAlgError("the kernel matrix has numbers that are not finite")
         cost = M @ self.weight / max(lam, SMALLEST_RIDGE)
-        return hinge_weights(np.ascontiguousarray(K), np.sign(M @ self.sign), cost, MARGIN_ERROR, MOST_STEPS)
+        return hinge_weights(np.ascontiguousarray(K, dtype=float), np.sign(M @ self.sign), cost, MARGIN_ERROR, MOST_STEPS)
 
 
 def symmetric_solution(system: NDArray, right: NDArray) -> NDArray:

@@ -83,8 +83,8 @@ def _exact(risk: SourceQuadratic | SourceHinge, points: list[NDArray], W: NDArra
     phi = features.explicit(np.concatenate(points), W)
     means = np.repeat(np.diag(1.0 / np.maximum(n, 1)), n, axis=0)  # (n, S): M'f are the sources' mean values
     if isinstance(risk, SourceHinge) or len(phi) < phi.shape[1]:
-        K = (phi @ phi.T).astype(float)
-        return phi.T @ _finite(len(phi), lambda: risk.solution(means, K, lam)).astype(phi.dtype)
+        K = phi @ phi.T
+        return phi.T @ _finite(len(phi), lambda: risk.solution(means, K, lam, phi.dtype)).astype(phi.dtype)
     weighted, mean = (
         phi * np.sqrt(means @ risk.spread).astype(phi.dtype)[:, None],
         (means.T.astype(phi.dtype) @ phi).astype(float),
