@@ -7,6 +7,7 @@ it copies both matrices first, and it writes the products to memory. A point's v
 import numpy as np
 
 from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels._loops_nearest import set_nearest
 from dsgcore.kernels._loops_polynomials import FLAGS
 from dsgcore.kernels._loops_vectors import (
     FLAGS_IN_ORDER,
@@ -289,3 +290,35 @@ def add_powers_of_blocks(X, c, Z, centre, is_direct, scale, out):
                 sums = _plus(sums, load(sizes[p], 0), _powers(a, factor))
                 sums = _plus(sums, load(sizes[p], lanes), _powers(b, factor))
             _add_to(out, top, sums)
+
+
+@compiled(forceinline=True)
+def _store_six(vectors, rows, start):
+    """Write each of six vectors to its row (6, m), from `start` on."""
+    v0, v1, v2, v3, v4, v5 = vectors
+    store(v0, rows[0], start)
+    store(v1, rows[1], start)
+    store(v2, rows[2], start)
+    store(v3, rows[3], start)
+    store(v4, rows[4], start)
+    store(v5, rows[5], start)
+
+
+@compiled()
+def set_nearest_of_blocks(points, columns, errors, X, Z, squares, numbers):
+    """Set squares and numbers as `set_nearest` does: halves[i] is (points[i], 1) @ columns, for six points at a time.
+
+    `points` (n, d) and `columns` (d + 1, m) have one precision, X (m, d) and Z (n, d) the one of the distances.
+    """
+    n, d, m, one = len(points), points.shape[1], len(X), points.dtype.type(1)
+    lanes, last_points = lanes_for(points), _last_six(points)
+    panels, starts = _panels(columns[:d], 0, m), _filled_up(columns[d], 0, m, 2 * lanes, one)
+    halves = np.empty((_POINTS, starts.size), points.dtype)
+    for top in range(0, n, _POINTS):
+        six = points[top : top + _POINTS] if top + _POINTS <= n else last_points
+        for p in range(len(panels)):
+            a, b = _products(six, panels[p], load(starts[p], 0), load(starts[p], lanes))
+            _store_six(a, halves, 2 * p * lanes)
+            _store_six(b, halves, (2 * p + 1) * lanes)
+        end = min(top + _POINTS, n)
+        set_nearest(halves, errors[top:end], X, Z[top:end], squares[top:end], numbers[top:end])

@@ -8,13 +8,15 @@ from scipy.spatial import KDTree
 
 from dsgcore.core._threads import for_each_piece, pieces
 from dsgcore.core.errors import DSGError
-from dsgcore.kernels import _loops_nearest
+from dsgcore.kernels._loops_blocks import set_nearest_of_blocks
+from dsgcore.kernels._loops_nearest import set_nearest
+from dsgcore.kernels._loops_vectors import IS_USED
 
 # Up to so many coordinates the tree finds neighbours in less time than a comparison of all points. Its leaves have so
 # many points.
 COORDINATES_OF_TREE, LEAF = 5, 32
-# At most so many points, and so many products, are compared at a time.
-ROWS, PRODUCTS = 128, 2**20
+# At most so many points, and so many products, are compared at a time. In blocks the products are not kept.
+ROWS, PRODUCTS, ROWS_OF_BLOCKS = 128, 2**20, 1024
 # Larger coordinates count as this one, so that their squares are finite.
 LARGEST = 1e150
 # Largest coordinate of which products in single precision are finite, in units of the points' largest one.
@@ -80,28 +82,28 @@ class _Products:
         self.unit = float(np.abs(centred).max(initial=0.0)) or 1.0
         centred /= self.unit
         halves = 0.5 * np.einsum("ij,ij->i", centred, centred)
-        self.columns = np.concatenate([-centred.T, halves[None]]).astype(np.float32)
+        self.columns = np.ascontiguousarray(np.concatenate([-centred.T, halves[None]]), dtype=np.float32)
         self.size = float(np.sqrt(2.0 * halves.max(initial=0.0)))
         # A product's error, as a share of the vectors' norms: those of its terms, of the sums and of rounded numbers.
         self.rounding = (X.shape[1] + 8) * float(np.finfo(np.float32).eps)
 
     def set_nearest(self, Z: NDArray, distances: NDArray, numbers: NDArray) -> None:
         """Set the distances and the numbers of the nearest points to points (n, d), both (n, k)."""
-        at_once = max(1, min(ROWS, PRODUCTS // len(self.X), len(Z)))
-        buffer = np.empty((at_once, len(self.X)), dtype=np.float32)
-        extended = np.ones((at_once, len(self.columns)), dtype=np.float32)
+        at_once = ROWS_OF_BLOCKS if IS_USED else max(1, min(ROWS, PRODUCTS // len(self.X)))
         for start in range(0, len(Z), at_once):
-            rows = slice(start, min(start + at_once, len(Z)))
-            n = rows.stop - rows.start
+            rows = slice(start, start + at_once)
             points = np.ascontiguousarray(Z[rows], dtype=np.float64)
             with np.errstate(over="ignore"):
                 centred = (points - self.centre) / self.unit
                 size = np.sqrt(np.einsum("ij,ij->i", centred, centred))
             errors = self.rounding * self.size * (size + self.size)
-            errors[size > FARTHEST] = np.inf
-            extended[:n, :-1] = np.where(size > FARTHEST, 0.0, centred.T).T
-            halves = np.matmul(extended[:n], self.columns, out=buffer[:n])
-            _loops_nearest.set_nearest(halves, errors, self.X, points, distances[rows], numbers[rows])
+            is_far = size > FARTHEST
+            errors[is_far], centred[is_far] = np.inf, 0.0
+            single, exact = centred.astype(np.float32), (self.X, points, distances[rows], numbers[rows])
+            if IS_USED:
+                set_nearest_of_blocks(single, self.columns, errors, *exact)
+            else:
+                set_nearest(single @ self.columns[:-1] + self.columns[-1], errors, *exact)
         np.sqrt(distances, out=distances)
 
 
