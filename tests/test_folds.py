@@ -10,14 +10,18 @@ from dsgcore.core.folds import shuffled_folds, stratified_folds
 
 
 def same(folds, others):
-    return all(np.array_equal(own, other) for pair in zip(folds, others, strict=True) for own, other in zip(*pair, strict=True))
+    return all(
+        np.array_equal(own, other) for pair in zip(folds, others, strict=True) for own, other in zip(*pair, strict=True)
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_stratified_folds_are_those_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.ones(rng.integers(2, 12)))
-    y = rng.choice(len(shares), rng.integers(12, 300), p=shares)  # some classes are missing, or have fewer points than folds
+    y = rng.choice(
+        len(shares), rng.integers(12, 300), p=shares
+    )  # some classes are missing, or have fewer points than folds
     n_folds = min(5, int(np.bincount(y).max()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

@@ -181,7 +181,7 @@ def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():
     loops = sorted((PACKAGE / "kernels").glob("_loops*.py"))
     assert len(loops) > 1
     own = {name for file in loops for name in imported(file) if name.startswith("dsgcore.")}
-    helpers = ("_compiling", "_loops_polynomials", "_loops_vectors", "_loops_blocks")
+    helpers = ("_compiling", "_loops_polynomials", "_loops_vectors", "_loops_nearest", "_loops_blocks")
     assert own == {f"dsgcore.kernels.{name}" for name in helpers}
     compiling = imported(PACKAGE / "kernels" / "_compiling.py")
     assert {name for name in compiling if name.startswith("dsgcore.")} == {"dsgcore.core.text_files"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from dsgcore.core.folds import Fold
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.scaled import at_scaled, scaled, scaler_of
+from dsgcore.kernels._loops_spread import COLUMNS_OF_BLOCK, spread_blocks
+from dsgcore.kernels._loops_vectors import IS_USED
 from dsgcore.kernels.nearest import Nearest
 from dsgcore.solver.problem import UNLABELED
 
@@ -22,6 +25,16 @@ N_NEIGHBORS, TRUST = 7, 0.8
 MOST_POINTS = 2000
 # Accuracy of the masses, and the mass that each point has without labels near it. A step halves the error.
 TOLERANCE, STEPS = 1e-6, 21
+
+
+def _weights() -> NDArray:
+    """Return the weights of the steps of Chebyshev's iteration, for eigenvalues from -TRUST to TRUST."""
+    return np.array(
+        list(accumulate(range(STEPS), lambda weight, _: 1.0 / (1.0 - TRUST**2 / 4.0 * weight), initial=2.0))[1:]
+    )
+
+
+WEIGHTS = _weights()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +126,13 @@ class Graph:
         return marks
 
     def _spread(self, marks: NDArray) -> NDArray:
-        """Return the masses in the end, by Chebyshev's iteration: the graph's eigenvalues are from -TRUST to TRUST."""
-        before, masses, weight = np.zeros_like(marks), marks, 2.0
-        for _ in range(STEPS):
-            weight = 1.0 / (1.0 - TRUST**2 / 4.0 * weight)
-            after = self._passed_on @ masses  # in place from here on: with many classes these are large
+        """Return the masses in the end, by Chebyshev's iteration."""
+        S = self._passed_on
+        if IS_USED:
+            return _in_blocks(S, marks) * self._root[:, None]
+        before, masses = np.zeros_like(marks), marks
+        for weight in WEIGHTS:
+            after = S @ masses  # in place from here on: with many classes these are large
             after += marks
             after -= before
             after *= weight
@@ -132,6 +147,16 @@ class Graph:
         if self._is_ordered:
             return shares @ np.arange(shares.shape[1])
         return shares if shares.shape[1] > 2 else shares[:, 1] - shares[:, 0]
+
+
+def _in_blocks(S: csr_array, marks: NDArray) -> NDArray:
+    """Return the masses (m, c) of marks, in single precision: each is a sum of shares, and keeps its relative accuracy."""
+    (m, c), single = marks.shape, np.float32
+    blocks = np.zeros((m, -(-c // COLUMNS_OF_BLOCK), COLUMNS_OF_BLOCK), dtype=single)
+    blocks.reshape(m, -1)[:, :c] = marks
+    given = np.ascontiguousarray(blocks.swapaxes(0, 1)).reshape(-1, m * COLUMNS_OF_BLOCK)
+    masses = spread_blocks(S.indptr, S.indices, S.data.astype(single), given, WEIGHTS.astype(single))
+    return masses.reshape(-1, m, COLUMNS_OF_BLOCK).swapaxes(0, 1).reshape(m, -1)[:, :c]
 
 
 def _listed(m: int) -> int:

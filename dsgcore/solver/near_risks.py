@@ -94,7 +94,8 @@ class SourceHinge:
     def solution(self, M: NDArray, K: NDArray, lam: float, precision: DTypeLike = np.float64) -> NDArray:
         """Return the a (n,) with which f = K a minimises the risk plus lam a'K a / 2, up to `MARGIN_ERROR` or `MOST_STEPS`.
 
-        The arguments are as in `SourceQuadratic.solution`, but the precision is always double. Each point belongs to one source that counts, or to none.
+        The arguments are as in `SourceQuadratic.solution`, but the precision is always double. Each point belongs to one
+        source that counts, or to none.
 
         Raises
         ------
@@ -104,7 +105,9 @@ class SourceHinge:
         if not np.isfinite(K).all():
             raise np.linalg.LinAlgError("the kernel matrix has numbers that are not finite")
         cost = M @ self.weight / max(lam, SMALLEST_RIDGE)
-        return hinge_weights(np.ascontiguousarray(K, dtype=float), np.sign(M @ self.sign), cost, MARGIN_ERROR, MOST_STEPS)
+        return hinge_weights(
+            np.ascontiguousarray(K, dtype=float), np.sign(M @ self.sign), cost, MARGIN_ERROR, MOST_STEPS
+        )
 
 
 def symmetric_solution(system: NDArray, right: NDArray) -> NDArray:
