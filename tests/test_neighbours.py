@@ -5,8 +5,10 @@ import pytest
 from cases import each
 from sklearn.datasets import make_moons
 
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators import neighbours
 from dsgcore.estimators.neighbours import MOST_POINTS, N_NEIGHBORS, TRUST, Graph, graph_rows
+from dsgcore.estimators.out_of_core import POINTS_CUT
 
 
 def masses_of(X, marks):
@@ -89,6 +91,11 @@ def test_labels_that_were_spread_for_a_choice_are_not_spread_again(monkeypatch):
         np.testing.assert_allclose(graph.learned(given).values, expected, atol=1e-5)  # in single precision
     monkeypatch.setattr(Graph, "_spread", None)
     graph.learned(codes)
+
+
+@pytest.mark.parametrize("n", [999, 1000, 1001, 1999, 2000, 4000, 4001, 100_003, 1_000_000])
+def test_the_points_that_decide_on_a_threshold_are_in_the_graph(n):
+    assert set(evenly_spread(n, POINTS_CUT)) <= set(graph_rows(np.full(n, -1)))
 
 
 def test_unlabeled_points_lead_labels_along_a_shape():

@@ -21,8 +21,9 @@ from dsgcore.solver.problem import UNLABELED
 
 # Neighbours of a point, and the share of a point's mass that it passes on to them.
 N_NEIGHBORS, TRUST = 7, 0.8
-# A graph has at most so many labeled points, and so many others.
-MOST_POINTS = 2000
+# A graph has at most so many labeled points, and so many others. Every second one of these decides on a threshold: so
+# these values need no other search.
+MOST_POINTS = 1999
 # Accuracy of the masses, and the mass that each point has without labels near it. A step halves the error.
 TOLERANCE, STEPS = 1e-6, 21
 

@@ -43,7 +43,9 @@ class Gaussian(Kernel):
 
     def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
         """Return k(x_i, z_j), of shape (n, p)."""
-        return np.exp(-self.sigma * cdist(X, Z, "sqeuclidean"))
+        values = cdist(X, Z, "sqeuclidean")
+        values *= -self.sigma  # in place: new memory takes longer than the exponentials
+        return np.exp(values, out=values)
 
     def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
         """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""

@@ -78,14 +78,14 @@ def _curvature(task: Task, t: int) -> float:
         parts = v.reshape(len(batch), -1)  # the sources' batches have one size
         return stacked(task.problem.coefficients(dict(zip(batch, parts, strict=True))), tuple(batch))
 
-    v, size = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0
+    v, size, tiny = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0, np.finfo(task.dtype).tiny
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
         kernel, at_zero = _kernel_of(task, X, W), coefficients(np.zeros(len(X)))
         for _ in range(POWERS):
-            v *= SMALL / max(np.abs(v).max(), np.finfo(task.dtype).tiny)
-            before = np.linalg.norm(v)
+            v *= SMALL / max(v.max(), -v.min(), tiny)
+            before = v @ v
             v = kernel(coefficients(v) - at_zero)
-            size = float(np.linalg.norm(v) / before)
+            size = float(np.sqrt(v @ v) / np.sqrt(before))
             if not 0.0 < size < np.inf:
                 break
     return size if np.isfinite(size) else HIGHEST

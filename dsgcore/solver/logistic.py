@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from dsgcore.core.folds import Fold
 from dsgcore.kernels import _loops_logistic
+from dsgcore.solver.near_risks import symmetric_solution
 
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
 TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-4, 30, 40, 0.1
-# Steps are computed in single precision if the largest coordinate is in this range.
+# The steps of a single logistic regression with at most so many coordinates come from its Hessian.
+MOST_EXACT = 100
+# Other steps are computed in single precision if the largest coordinate is in this range.
 SMALLEST, LARGEST = 1e-6, 1e6
 # A step is halved so many times at most.
 MOST_HALVINGS = 20
@@ -122,13 +125,17 @@ def _solved(
     ridges = np.full(points.shape[1], ridge)
     ridges[-1] = FREE * len(points)
     scores, squares, rounded = _scores(points, W), points**2, _rounded(points)
+    is_small = W.size == points.shape[1] <= MOST_EXACT
     losses, chances = _losses_and_chances(scores, targets, weights)
     objective = losses + _dots(ridges * W, W) / 2.0
     for _ in range(MOST_STEPS):
         gradient = _sums(points, weights * (chances - targets)) + ridges * W
         if np.abs(gradient).max() <= tolerance * len(points):
             break
-        step = _newton_step(rounded, squares, gradient, chances, weights, ridges)
+        if is_small:
+            step = _exact_step(points, gradient[0, 0], chances[0, 0], weights[0], ridges)[None, None]
+        else:
+            step = _newton_step(rounded, squares, gradient, chances, weights, ridges)
         moved, size = _scores(points, step), np.ones((targets.shape[1], 1))
         for _ in range(MOST_HALVINGS):
             tried, there = W + size * step, scores + size * moved
@@ -196,6 +203,13 @@ def _newton_step(
         if not _loops_logistic.move_and_turn(step, rest, direction, _sums(points, Z), scale, ridges, size, enough):
             break
     return step.astype(np.float64)
+
+
+def _exact_step(points: NDArray, gradient: NDArray, chances: NDArray, weights: NDArray, ridges: NDArray) -> NDArray:
+    """Return the same (q,) for one logistic regression, from its Hessian."""
+    hessian = (points * (weights * chances * (1.0 - chances))[:, None]).T @ points
+    hessian[np.diag_indices(len(ridges))] += ridges
+    return -symmetric_solution(hessian, gradient)
 
 
 def _rounded(points: NDArray) -> NDArray:
