@@ -7,7 +7,7 @@ it copies both matrices first, and it writes the products to memory. A point's v
 import numpy as np
 
 from dsgcore.kernels._compiling import compiled
-from dsgcore.kernels._loops_nearest import set_nearest
+from dsgcore.kernels._loops_nearest import set_nearest, set_nearest_within
 from dsgcore.kernels._loops_polynomials import FLAGS
 from dsgcore.kernels._loops_vectors import (
     FLAGS_IN_ORDER,
@@ -15,12 +15,16 @@ from dsgcore.kernels._loops_vectors import (
     cosines,
     everywhere,
     lanes_for,
+    least_everywhere,
+    lesser,
     load,
     not_negative,
+    number_at,
     powers,
     store,
     sum_of,
     waves,
+    with_number,
 )
 
 _POINTS = 6
@@ -293,32 +297,64 @@ def add_powers_of_blocks(X, c, Z, centre, is_direct, scale, out):
 
 
 @compiled(forceinline=True)
-def _store_six(vectors, rows, start):
-    """Write each of six vectors to its row (6, m), from `start` on."""
+def _keep_group(a, b, row, minima, group, ascending):
+    """Write a group of values, in two vectors, to a row, and its least one to minima; return that one and some least ones."""
+    lanes = lanes_for(row)
+    store(a, row, 2 * group * lanes)
+    store(b, row, (2 * group + 1) * lanes)
+    least = least_everywhere(lesser(a, b))
+    minima[group] = number_at(least, 0)
+    return with_number(ascending, least)
+
+
+@compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
+def _set_products(X, panels, starts, rows, minima):
+    """Set rows (6, m) to starts + X @ the panels' columns for points (6, d), and minima (6, panels) to the least of each panel.
+
+    Return the least minima of each point in six ascending vectors.
+    """
+    lanes = lanes_for(X)
+    s0 = s1 = s2 = s3 = s4 = s5 = everywhere(X.dtype.type(np.inf))
+    for p in range(len(panels)):
+        a, b = _products(X, panels[p], load(starts[p], 0), load(starts[p], lanes))
+        s0 = _keep_group(a[0], b[0], rows[0], minima[0], p, s0)
+        s1 = _keep_group(a[1], b[1], rows[1], minima[1], p, s1)
+        s2 = _keep_group(a[2], b[2], rows[2], minima[2], p, s2)
+        s3 = _keep_group(a[3], b[3], rows[3], minima[3], p, s3)
+        s4 = _keep_group(a[4], b[4], rows[4], minima[4], p, s4)
+        s5 = _keep_group(a[5], b[5], rows[5], minima[5], p, s5)
+    return s0, s1, s2, s3, s4, s5
+
+
+@compiled(forceinline=True)
+def _set_numbers_at(place, vectors, out):
+    """Set out (6,) to the six vectors' numbers at a place."""
     v0, v1, v2, v3, v4, v5 = vectors
-    store(v0, rows[0], start)
-    store(v1, rows[1], start)
-    store(v2, rows[2], start)
-    store(v3, rows[3], start)
-    store(v4, rows[4], start)
-    store(v5, rows[5], start)
+    out[0], out[1], out[2] = number_at(v0, place), number_at(v1, place), number_at(v2, place)
+    out[3], out[4], out[5] = number_at(v3, place), number_at(v4, place), number_at(v5, place)
 
 
 @compiled()
 def set_nearest_of_blocks(points, columns, errors, X, Z, squares, numbers):
-    """Set squares and numbers as `set_nearest` does: halves[i] is (points[i], 1) @ columns, for six points at a time.
+    """Set squares and numbers as `set_nearest` does, from halves (points[i], 1) @ columns of six points at a time.
 
-    `points` (n, d) and `columns` (d + 1, m) have one precision, X (m, d) and Z (n, d) the one of the distances.
+    `points` (n, d) and `columns` (d + 1, m) are in single precision, X (m, d) and Z (n, d) in that of the distances.
     """
-    n, d, m, one = len(points), points.shape[1], len(X), points.dtype.type(1)
+    n, d, m, k = len(points), points.shape[1], len(X), numbers.shape[1]
     lanes, last_points = lanes_for(points), _last_six(points)
-    panels, starts = _panels(columns[:d], 0, m), _filled_up(columns[d], 0, m, 2 * lanes, one)
-    halves = np.empty((_POINTS, starts.size), points.dtype)
+    panels, starts = _panels(columns[:d], 0, m), _filled_up(columns[d], 0, m, 2 * lanes, points.dtype.type(1))
+    for j in range(m, starts.size):
+        starts[-1, j - starts.size] = np.inf
+    halves, minima = np.empty((_POINTS, starts.size), points.dtype), np.empty((_POINTS, len(panels)), points.dtype)
+    bounds = np.empty(_POINTS, points.dtype)
     for top in range(0, n, _POINTS):
-        six = points[top : top + _POINTS] if top + _POINTS <= n else last_points
-        for p in range(len(panels)):
-            a, b = _products(six, panels[p], load(starts[p], 0), load(starts[p], lanes))
-            _store_six(a, halves, 2 * p * lanes)
-            _store_six(b, halves, (2 * p + 1) * lanes)
-        end = min(top + _POINTS, n)
-        set_nearest(halves, errors[top:end], X, Z[top:end], squares[top:end], numbers[top:end])
+        six, end = points[top : top + _POINTS] if top + _POINTS <= n else last_points, min(top + _POINTS, n)
+        least = _set_products(six, panels, starts, halves, minima)
+        if k > lanes:
+            set_nearest(halves, errors[top:end], X, Z[top:end], squares[top:end], numbers[top:end])
+            continue
+        _set_numbers_at(k - 1, least, bounds)
+        for i in range(end - top):
+            at = top + i
+            bound = bounds[i] + 2.0 * errors[at]
+            set_nearest_within(bound, halves[i], minima[i], X, Z[at], squares[at], numbers[at])

@@ -6,7 +6,7 @@ from dsgcore.kernels._compiling import compiled
 from dsgcore.kernels._loops_polynomials import FLAGS
 
 # Values in a group. Most groups have no small value, and are skipped.
-_GROUP = 16
+GROUP = 16
 
 
 @compiled(forceinline=True)
@@ -28,9 +28,9 @@ def _keep(value, number, n, values, numbers):
 @compiled(fastmath={"nnan", "nsz"}, forceinline=True)
 def _set_minima(row, minima):
     for group in range(len(minima)):
-        start = group * _GROUP
+        start = group * GROUP
         least = row[start]
-        for j in range(start + 1, start + _GROUP):
+        for j in range(start + 1, start + GROUP):
             least = min(least, row[j])
         minima[group] = least
 
@@ -43,6 +43,23 @@ def _squared_distance(x, z):
     return total
 
 
+@compiled(forceinline=True)
+def set_nearest_within(bound, row, minima, X, z, squares, numbers):
+    """Set squares and numbers (k,) to those of the k nearest of X to z, of which row (m,) has values of at most `bound`.
+
+    `minima` are those of groups of values; others follow after the groups.
+    """
+    n, m = 0, len(X)
+    for group in range(len(minima)):
+        if minima[group] <= bound:
+            for j in range(group * GROUP, min((group + 1) * GROUP, m)):
+                if row[j] <= bound:
+                    n = _keep(_squared_distance(X[j], z), j, n, squares, numbers)
+    for j in range(len(minima) * GROUP, m):
+        if row[j] <= bound:
+            n = _keep(_squared_distance(X[j], z), j, n, squares, numbers)
+
+
 @compiled()
 def set_nearest(halves, errors, X, Z, squares, numbers):
     """Set squares[i] and numbers[i] (k,) to the squared distances from Z[i] to the nearest of X (m, d), k <= m, and their rows.
@@ -52,19 +69,11 @@ def set_nearest(halves, errors, X, Z, squares, numbers):
     bound by more than two errors are not among the k nearest. Of points at the same distance the first come first.
     """
     k, m = numbers.shape[1], len(X)
-    minima, least, scratch = np.empty(m // _GROUP, halves.dtype), np.empty(k, halves.dtype), np.empty(k, np.intp)
+    minima, least, scratch = np.empty(m // GROUP, halves.dtype), np.empty(k, halves.dtype), np.empty(k, np.intp)
     for i in range(len(Z)):
-        row, n = halves[i], 0
-        _set_minima(row, minima)
+        n = 0
+        _set_minima(halves[i], minima)
         for group in range(len(minima)):
             n = _keep(minima[group], group, n, least, scratch)
         bound = least[k - 1] + 2.0 * errors[i] if n == k else np.inf
-        n = 0
-        for group in range(len(minima)):
-            if minima[group] <= bound:
-                for j in range(group * _GROUP, (group + 1) * _GROUP):
-                    if row[j] <= bound:
-                        n = _keep(_squared_distance(X[j], Z[i]), j, n, squares[i], numbers[i])
-        for j in range(len(minima) * _GROUP, m):
-            if row[j] <= bound:
-                n = _keep(_squared_distance(X[j], Z[i]), j, n, squares[i], numbers[i])
+        set_nearest_within(bound, halves[i], minima, X, Z[i], squares[i], numbers[i])

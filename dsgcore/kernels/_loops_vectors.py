@@ -123,6 +123,67 @@ def sum_of(typing_context, vector):
     return vector.dtype(vector), generate
 
 
+def _chosen(comparison):
+    """Return a function of two vectors that takes of each two numbers the one for which `a comparison b` is true."""
+
+    @intrinsic
+    def function(typing_context, a, b):
+        def generate(context, builder, signature, arguments):
+            return builder.select(builder.fcmp_ordered(comparison, *arguments), *arguments)
+
+        return a(a, b), generate
+
+    return function
+
+
+lesser, greater = _chosen("<"), _chosen(">")
+
+
+def _rearranged(places_of):
+    """Return a function of two vectors that takes their numbers, first those of the first one, from these places."""
+
+    @intrinsic
+    def function(typing_context, a, b):
+        def generate(context, builder, signature, arguments):
+            return builder.shuffle_vector(*arguments, _places(places_of(a.lanes)))
+
+        return a(a, b), generate
+
+    return function
+
+
+_pushed_on = _rearranged(
+    lambda n: [n, *range(n - 1)]
+)  # the second one's first number, and the first one's without the last
+_turned_by_half = _rearranged(lambda n: [(k + n // 2) % n for k in range(n)])
+_turned_by_quarter = _rearranged(lambda n: [(k + n // 4) % n for k in range(n)])
+_turned_by_eighth = _rearranged(lambda n: [(k + max(n // 8, 1)) % n for k in range(n)])
+
+
+@compiled(forceinline=True)
+def least_everywhere(vector):
+    """Return the vector of which every number is the least of a vector's."""
+    vector = lesser(vector, _turned_by_half(vector, vector))
+    vector = lesser(vector, _turned_by_quarter(vector, vector))
+    return lesser(vector, _turned_by_eighth(vector, vector))
+
+
+@compiled(forceinline=True)
+def with_number(ascending, x):
+    """Return a vector of ascending numbers with one more, which is everywhere in x, and without the largest."""
+    return lesser(ascending, greater(_pushed_on(ascending, x), x))
+
+
+@intrinsic
+def number_at(typing_context, vector, place):
+    """Return the vector's number at a place."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.extract_element(*arguments)
+
+    return vector.dtype(vector, types.intp), generate
+
+
 def _of_each(name):
     """Return a function of a vector that applies LLVM's function of this name to each number."""
 

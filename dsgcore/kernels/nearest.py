@@ -82,7 +82,8 @@ class _Products:
         self.unit = float(np.abs(centred).max(initial=0.0)) or 1.0
         centred /= self.unit
         halves = 0.5 * np.einsum("ij,ij->i", centred, centred)
-        self.columns = np.ascontiguousarray(np.concatenate([-centred.T, halves[None]]), dtype=np.float32)
+        self.columns = np.empty((X.shape[1] + 1, len(X)), dtype=np.float32)
+        self.columns[:-1], self.columns[-1] = -centred.T, halves
         self.size = float(np.sqrt(2.0 * halves.max(initial=0.0)))
         # A product's error, as a share of the vectors' norms: those of its terms, of the sums and of rounded numbers.
         self.rounding = (X.shape[1] + 8) * float(np.finfo(np.float32).eps)
