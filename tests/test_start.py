@@ -99,6 +99,17 @@ def test_the_weights_of_the_kernel_solve_the_equations(spread, kernel):
     np.testing.assert_array_equal(K, before)
 
 
+def test_equations_are_solved_in_single_precision_only_if_they_are_well_conditioned():
+    rng, source = np.random.default_rng(6), np.arange(60) % 2
+    M, X = np.eye(2)[source] / np.bincount(source)[source, None], rng.normal(size=(60, 2))
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    risk = SourceQuadratic(np.array([0.5, 2.0]), np.zeros((2, 2)), np.array([1.0, -1.0]))
+    double, single = (risk.solution(M, K, 1e-2, precision) for precision in (np.float64, np.float32))
+    assert 0.0 < np.abs(single - double).max() < 1e-4 * np.abs(double).max()
+    double, single = (risk.solution(M, K, 1e-8, precision) for precision in (np.float64, np.float32))
+    np.testing.assert_array_equal(single, double)
+
+
 @each("bad", [np.nan, np.inf])
 def test_a_support_vector_machine_of_numbers_that_are_not_finite_is_refused(bad):
     K, risk = np.eye(4), SourceHinge(np.array([1.0, 1.0, 0.0]), np.array([1.0, -1.0, 0.0]))

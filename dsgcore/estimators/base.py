@@ -213,15 +213,17 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
 
     def _train(self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None) -> Self:
         """Run the solver, with `labels` as the problem expects them; an error leaves the estimator unchanged."""
-        task = self._task(X, labels, seed, model)
-        choice = self._choose(task, labels)
-        earlier = None if model is None else model.prefix(len(model))
-        iterate, check = self._run(task, earlier, self._rows_placed(labels), part=self._part(choice))
-        averaged = len(iterate) - tail_start(len(iterate))
-        learned = iterate if self.average is None else iterate.tail_average(averaged)
-        known = None if self.average is None else check.mean(len(iterate))
-        values = TrainingValues(partial(values_of, learned, task.X), None if known is None else check.rows, known)
-        self._place(task, labels, values, choice)
+        # The same result for any number of threads. It is entered once, because every first entry asks the libraries.
+        with single_threaded_blas():
+            task = self._task(X, labels, seed, model)
+            choice = self._choose(task, labels)
+            earlier = None if model is None else model.prefix(len(model))
+            iterate, check = self._run(task, earlier, self._rows_placed(labels), part=self._part(choice))
+            averaged = len(iterate) - tail_start(len(iterate))
+            learned = iterate if self.average is None else iterate.tail_average(averaged)
+            known = None if self.average is None else check.mean(len(iterate))
+            values = TrainingValues(partial(values_of, learned, task.X), None if known is None else check.rows, known)
+            self._place(task, labels, values, choice)
         self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
         self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
         return self
@@ -276,10 +278,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         training = AllPoints(task, before) if where.is_local and is_dense(task, len(before)) else None
         check = StoppingCheck(task, before, rows, training, **watched)
         start = len(before)
-        with single_threaded_blas():  # entered once, because every first entry asks the libraries
-            is_done = check.replay(learned, has_start=has_start) or any(
-                self._looks(task, learned, where, check, training, start)
-            )
+        is_done = check.replay(learned, has_start=has_start) or any(
+            self._looks(task, learned, where, check, training, start)
+        )
         check_finite(task, learned, check, type(self).__name__, is_done=is_done)
         check.rule.warn(self)
         return learned, check

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import estimator
 from dsgcore.core.folds import stratified_folds
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
@@ -181,12 +180,11 @@ def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -
     if np.bincount(labels)[np.unique(y)].min() < FOLDS:
         return 1.0
     folds = stratified_folds(labels, FOLDS)
-    with single_threaded_blas():  # the same choice for any number of threads
-        K = kernel.matrix(points, points)
-        try:
-            scores = np.mean([_scores(problem.baseline(), K, labels, train, held) for train, held in folds], axis=0)
-        except np.linalg.LinAlgError:
-            return 1.0
+    K = kernel.matrix(points, points)
+    try:
+        scores = np.mean([_scores(problem.baseline(), K, labels, train, held) for train, held in folds], axis=0)
+    except np.linalg.LinAlgError:
+        return 1.0
     return FACTORS[int(np.argmax(scores))]
 
 

@@ -171,14 +171,15 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64)
         check_sizes(points)
         self.classes_ = classes
-        task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
-        choice = self._choose(task, points, codes)
-        W = task.plain(self._train(task, part=1.0 if choice is None else choice.preferred.own_share))
-        n = task.features.width(self.n_features_in_) - task.features.has_ones
-        self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
-        self.feature_map_ = replace(task.features, has_ones=False)
-        self.problem_, self.step_size_ = task.problem, task.problem.step_size
-        self._place(task, points, codes, choice)
+        with single_threaded_blas():  # the same result for any number of threads
+            task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
+            choice = self._choose(task, points, codes)
+            W = task.plain(self._train(task, part=1.0 if choice is None else choice.preferred.own_share))
+            n = task.features.width(self.n_features_in_) - task.features.has_ones
+            self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
+            self.feature_map_ = replace(task.features, has_ones=False)
+            self.problem_, self.step_size_ = task.problem, task.problem.step_size
+            self._place(task, points, codes, choice)
         return self
 
     def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
@@ -304,8 +305,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     def _begin(self, task: MultiClassTask) -> NDArray | None:
         if START.check(self.start) is None or not has_minimiser(task):
             return None
-        with single_threaded_blas():  # the same result for any number of threads
-            return smooth_minimiser(task)
+        return smooth_minimiser(task)
 
     def _tolerance(self, *, is_started: bool, part: float) -> float | str | None:
         if TOL.check(self.tol) != AUTOMATIC:
@@ -313,16 +313,14 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
         return _AUTOMATIC_TOL.of(part, has_start=is_started)
 
     def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
-        with single_threaded_blas():  # the same result for any number of threads
-            return _held_out(task, X, codes) if self.safe else None
+        return _held_out(task, X, codes) if self.safe else None
 
     def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: HeldOut | None) -> None:
         self.companion_: Companion | None = None
         if choice is None:
             return
         rows, own = labeled_rows(codes, MOST_LABELS), TrainingValues(lambda rows: self._scores(X[rows]))
-        with single_threaded_blas():  # the same result for any number of threads
-            self.companion_, _ = Companion.of(linear(X[rows], codes[rows]), choice, own, X, codes)
+        self.companion_, _ = Companion.of(linear(X[rows], codes[rows]), choice, own, X, codes)
 
     def _scores(self, X: NDArray) -> NDArray:
         own = super()._scores(X)

@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import described
 from dsgcore.core.folds import Fold, stratified_folds
 from dsgcore.core.parameters import Flag
@@ -172,9 +171,8 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
         if not self.safe or self._is_part or choice is None:
             return values
         rows = labeled_rows(codes, MOST_LABELS)
-        with single_threaded_blas():  # the same result for any number of threads
-            machine = linear(np.asarray(task.X[rows], dtype=float), codes[rows], is_ordered=self.is_ordered)
-            self.companion_, scores = Companion.of(machine, choice, values, task.X, codes)
+        machine = linear(np.asarray(task.X[rows], dtype=float), codes[rows], is_ordered=self.is_ordered)
+        self.companion_, scores = Companion.of(machine, choice, values, task.X, codes)
         return scores
 
     def _held_out(self, task: Task, codes: NDArray) -> HeldOut:
@@ -183,21 +181,20 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
         known = placed[codes[placed] != UNLABELED]
         rows = known[evenly_spread(len(known), MOST_OF_CHOICE)]
         X, y = np.asarray(task.X[rows], dtype=float), codes[rows]
-        with single_threaded_blas():
-            graph = Graph(np.asarray(task.X[placed], dtype=float), is_ordered=self.is_ordered)
-            K = task.kernel.matrix(X, X)
+        graph = Graph(np.asarray(task.X[placed], dtype=float), is_ordered=self.is_ordered)
+        K = task.kernel.matrix(X, X)
 
-            def own(folds: Sequence[Fold]) -> list[NDArray]:
-                found = []
-                for train, held in folds:
-                    of_train = K.take(train, axis=1)  # rows and columns at once take three times as long
-                    alone = self._alone(of_train.take(train, axis=0), y[train], task.plan.lam)
-                    found.append(of_train.take(held, axis=0) @ alone)
-                # The signs of smaller values are unsure: the solution has such errors, and random features larger ones.
-                return found if self.is_ranking else [np.where(np.abs(f) > MARGIN_ERROR, f, 0.0) for f in found]
+        def own(folds: Sequence[Fold]) -> list[NDArray]:
+            found = []
+            for train, held in folds:
+                of_train = K.take(train, axis=1)  # rows and columns at once take three times as long
+                alone = self._alone(of_train.take(train, axis=0), y[train], task.plan.lam)
+                found.append(of_train.take(held, axis=0) @ alone)
+            # The signs of smaller values are unsure: the solution has such errors, and random features larger ones.
+            return found if self.is_ranking else [np.where(np.abs(f) > MARGIN_ERROR, f, 0.0) for f in found]
 
-            models = own, linear_on(X, y, is_ordered=self.is_ordered), graph.on(np.searchsorted(placed, rows), y)
-            return held_out(y, models, graph, is_ranking=self.is_ranking)
+        models = own, linear_on(X, y, is_ordered=self.is_ordered), graph.on(np.searchsorted(placed, rows), y)
+        return held_out(y, models, graph, is_ranking=self.is_ranking)
 
     def _alone(self, K: NDArray, y: NDArray, lam: float) -> NDArray:
         """Return the a (n,) with which K a are the values of the method's exact minimiser on labels y (n,) alone."""
@@ -253,8 +250,7 @@ class HeldOut:
         if not len(self.y):
             return EQUAL
         if self.values[0].ndim > 1:
-            with single_threaded_blas():  # the same result for any number of threads
-                *models, shares = likeliest_weights(self.y, [values / spread(values) for values in self.values])
+            *models, shares = likeliest_weights(self.y, [values / spread(values) for values in self.values])
             own, linear, neighbours = (weight if weight >= LEAST else 0.0 for weight in models)
             return Parts(own, linear, neighbours, float(shares))
         scores = np.array([self._score(values) for values in self.values])
