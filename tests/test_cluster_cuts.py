@@ -51,8 +51,10 @@ def history(monkeypatch):
 
     def remembered(*given, **options):
         for iterate in solve(*given, **options):
-            values = {name: dict(getattr(iterate, name)) for name in ("batch", "f", "c", "average", "terms")}
-            told.append({**values, "t": iterate.t, "block": iterate.block, "points": iterate.points})
+            values = {name: dict(getattr(iterate, name)) for name in ("batch", "f", "average", "terms")}
+            told.append(
+                {**values, "t": iterate.t, "block": iterate.block, "points": iterate.points, "weights": iterate.weights}
+            )
             yield iterate
 
     monkeypatch.setattr("dsgcore.estimators.base.solve", remembered)

@@ -28,16 +28,16 @@ class Shared:
         rows = np.empty_like(visited)
         rows[rank] = visited
         ends = np.arange(T + 1) * positions.shape[1]
-        self.batch = task.batch
+        self.rows = task.joined_batch
         self.positions = positions
         self.X = features.as_points(task.X[rows], task.dtype)
         self.share = Share(self.X, task.new_model(), needed, positions.ravel(), ends, 1, os.getpid())
         self.values = self.share.catch_up([], [])
 
-    def at(self, t, batch):
-        return dict(zip(batch, self.values.reshape(len(batch), -1), strict=True))
+    def at(self, t):
+        return self.values
 
-    def points(self, t, batch):
+    def points(self, t):
         return self.X[self.positions[t - 1]]
 
     def advance(self, W, block, decay):

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from dsgcore.problems import PROBLEMS, ProblemError, SemiSupervisedAUC, objective
 from dsgcore.solver.loop import solve
-from dsgcore.solver.problem import stacked
+from dsgcore.solver.problem import joined
 
 # Facts about a problem for the tests; add an entry to test a new problem.
 
@@ -293,6 +293,14 @@ def test_single_precision_stays_single_and_values_are_left_alone(problem):
 
 
 @every_problem
+def test_joined_coefficients_are_those_of_the_sources(problem):
+    f = values(problem, 40)
+    for sources in (tuple(problem.sources), tuple(problem.sources)[::-1]):
+        found = problem.joined_coefficients(joined(f, sources), sources)
+        np.testing.assert_allclose(found, joined(problem.coefficients(f), sources), rtol=1e-13, atol=1e-15)
+
+
+@every_problem
 def test_a_value_that_is_not_finite_is_seen_in_the_coefficients(problem):
     # The solver stops a run by this.
     for source in problem.sources:
@@ -300,7 +308,7 @@ def test_a_value_that_is_not_finite_is_seen_in_the_coefficients(problem):
             f = values(problem, 4)
             f[source][1] = bad
             with np.errstate(invalid="ignore"):
-                assert not np.isfinite(stacked(problem.coefficients(f), problem.sources)).all(), (source, bad)
+                assert not np.isfinite(joined(problem.coefficients(f), problem.sources)).all(), (source, bad)
 
 
 @every_problem

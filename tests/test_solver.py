@@ -120,7 +120,7 @@ def test_the_exact_twin_and_its_dual_equal_the_recursion(make_task):
     for iterate in solve(task, model):
         iterates.append(iterate)
         twin.advance(iterate.points, iterate.weights, iterate.step.size, iterate.step.decay)
-        rows = np.concatenate(list(iterate.batch.values()))
+        rows = iterate.rows
         dual.advance(rows, iterate.weights, iterate.step.size, iterate.step.decay)
 
     def kernel(x, z):
@@ -141,10 +141,10 @@ def test_the_running_norm_is_close_to_that_of_the_exact_twin(make_task):
     model = task.new_model()
     norm, dual = SquaredNorm(), DualCoefficients(len(task.X))
     for iterate in solve(task, model):
-        f = np.concatenate(list(iterate.f.values()))
+        f = iterate.values
         step, decay = iterate.step.size, iterate.step.decay
         norm.advance(f, iterate.weights, iterate.block, step, decay)
-        dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
+        dual.advance(iterate.rows, iterate.weights, step, decay)
     exact = dual.values @ task.kernel.matrix(task.X, task.X) @ dual.values
     # An estimate with random features: 400 of them leave a few per cent.
     assert norm.value == pytest.approx(exact, rel=0.1)

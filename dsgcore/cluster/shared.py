@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,11 +55,11 @@ class SharedPoints:
 
     def __init__(self, task: Task, model: Expansion, client: Any, start: int = 0, stop: int | None = None) -> None:
         self.task, self.model, self.client = task, model, client
-        self.batch, self.start, self.stop = task.batch, start, task.plan.n_iter if stop is None else stop
+        self.start, self.stop = start, task.plan.n_iter if stop is None else stop
         self._lay_out()
-        n_pieces = -(-len(self.rows) // DEALT_ROWS)
+        n_pieces = -(-len(self.visited) // DEALT_ROWS)
         n_workers = max(1, min(len(self._threads()), n_pieces))
-        self.owner = np.arange(len(self.rows)) // DEALT_ROWS % n_workers
+        self.owner = np.arange(len(self.visited)) // DEALT_ROWS % n_workers
         self.workers = [_Worker(np.flatnonzero(self.owner == number)) for number in range(n_workers)]
         self.replaced = 0
         self.gathered = 0, np.empty((0, 0))  # an iteration, and its batch points
@@ -72,13 +71,13 @@ class SharedPoints:
         """Put the rows in the order in which one machine would track them."""
         task, iterations = self.task, range(self.start + 1, self.stop + 1)
         if is_dense(task, self.start):
-            self.rows, needed = np.arange(len(task.X)), np.full(len(iterations), len(task.X))
-            self.positions = np.stack([np.concatenate(list(task.batch(t).values())) for t in iterations])
+            self.visited, needed = np.arange(len(task.X)), np.full(len(iterations), len(task.X))
+            self.positions = np.stack([task.joined_batch(t) for t in iterations])
         else:
             visited, rank, self.positions, needed = visits(task, self.start, self.stop)
-            self.rows = np.empty_like(visited)
-            self.rows[rank] = visited
-        self.needed = np.concatenate([np.full(self.start, len(self.rows)), needed])
+            self.visited = np.empty_like(visited)
+            self.visited[rank] = visited
+        self.needed = np.concatenate([np.full(self.start, len(self.visited)), needed])
 
     def _threads(self) -> dict[str, int]:
         """Return the number of threads of each current worker; wait for a worker if there is none."""
@@ -113,11 +112,11 @@ class SharedPoints:
     def _own(self, worker: _Worker) -> dict[str, Any]:
         """Return the constructor's arguments of a share."""
         task, places = self.task, worker.places
-        local = np.empty(len(self.rows), dtype=np.int32)
+        local = np.empty(len(self.visited), dtype=np.int32)
         local[places] = np.arange(len(places), dtype=np.int32)
         is_own = self.owner[self.positions] == self.owner[places[0]]
         return {
-            "X": as_points(task.X[self.rows[places]], task.dtype),
+            "X": as_points(task.X[self.visited[places]], task.dtype),
             "model": task.new_model(),
             "needed": np.searchsorted(places, self.needed),
             "places": local[self.positions[is_own]],
@@ -147,27 +146,31 @@ class SharedPoints:
                 self._threads()
                 self._replace(worker, error)
 
-    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return f at the batch points of each source."""
+    def rows(self, t: int) -> NDArray:
+        """Return the rows of iteration `t`'s mini-batches."""
+        return self.visited[self.positions[t - 1 - self.start]]
+
+    def at(self, t: int) -> NDArray:
+        """Return f at the batch points."""
         positions = self.positions[t - 1 - self.start]
         f, owner = np.empty(len(positions), dtype=self.task.dtype), self.owner[positions]
         for number, worker in enumerate(self.workers):
             f[owner == number] = values = self._answer(worker)
             self.bytes_given += values.nbytes
-        return dict(zip(batch, f.reshape(len(batch), -1), strict=True))
+        return f
 
-    def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    def average_at(self, t: int) -> NDArray:
         """Return f: no average is tracked."""
-        return self.at(t, batch)
+        return self.at(t)
 
-    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
-        """Return the batch points, source after source."""
+    def points(self, t: int) -> NDArray:
+        """Return the batch points."""
         if self.gathered[0] != t:
             self._gather(t)
         return self.gathered[1]
 
     def _gather(self, t: int) -> None:
-        self.gathered = t, as_points(self.task.X[self.rows[self.positions[t - 1 - self.start]]], self.task.dtype)
+        self.gathered = t, as_points(self.task.X[self.visited[self.positions[t - 1 - self.start]]], self.task.dtype)
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Send one iteration's block to all workers; gather the next batch's points while they take it."""

@@ -32,7 +32,7 @@ from dsgcore.solver.carried import AllPoints
 from dsgcore.solver.diagnostics import DiagnosticsError, DualCoefficients, GradientNorm, exact_optimum
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.plan import Step
-from dsgcore.solver.problem import stacked
+from dsgcore.solver.problem import joined
 from dsgcore.solver.task import Task
 
 # Without an exact optimum, g continues for at most this many times the run's length, to find its limit.
@@ -277,10 +277,10 @@ def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[f
     K, model, b = still.reference.K, task.new_model(), _dual(task)
     points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
     for iterate in solve(task, model, training=points):
-        step, batch = iterate.step, np.concatenate(list(iterate.batch.values()))
+        step, batch = iterate.step, iterate.rows
         # The coefficients that the run's own batches have at b.
         at_b = {source: K[rows] @ b.values for source, rows in iterate.batch.items()}
-        b.advance(batch, stacked(task.problem.coefficients(at_b), tuple(at_b)), step.size, step.decay)
+        b.advance(batch, joined(task.problem.coefficients(at_b), tuple(at_b)), step.size, step.decay)
         h.advance(batch, iterate.weights, step.size, step.decay)
         _advance_features(task, iterate, still.reference.whole, points.X, r)
         tell(iterate.t / task.plan.n_iter)

@@ -149,7 +149,7 @@ class _Followed:
 
     def advance(self, iterate: Iterate) -> None:
         """Advance all values by an iteration."""
-        step, rows = iterate.step, np.concatenate(list(iterate.batch.values()))
+        step, rows = iterate.step, iterate.rows
         self.lam = step.lam
         if self.has_gradient:  # of h before the step: the mean starts at h_1 = 0
             self.gradient = self.reference.whole.at(self.dual.values, self.lam)

@@ -138,11 +138,9 @@ class RunningState:
     def update_state(self, iterate: Iterate) -> None:
         """Update the state that the solver itself does not track, by one iteration."""
         step, decay = iterate.step.size, iterate.step.decay
-        f = np.concatenate(list(iterate.f.values()))
-        self.norm.advance(f, iterate.weights, iterate.block, step, decay)
+        self.norm.advance(iterate.values, iterate.weights, iterate.block, step, decay)
         if self.average_norm is not None:
-            average = f if iterate.average is iterate.f else np.concatenate(list(iterate.average.values()))
-            self.average_norm.advance(average, iterate.weights, step, decay, self.norm.value)
-        self.dual.advance(np.concatenate(list(iterate.batch.values())), iterate.weights, step, decay)
+            self.average_norm.advance(iterate.averages, iterate.weights, step, decay, self.norm.value)
+        self.dual.advance(iterate.rows, iterate.weights, step, decay)
         if len(self.probes.X):
             self.twin.advance(iterate.points, iterate.weights, step, decay)

@@ -87,7 +87,7 @@ def first_steps(shown: Example) -> Iterator[Added]:
         added = np.zeros_like(score)
         feature_map.evaluate(shown.grid, W, iterate.block, 0.0, added)
         feature_map.evaluate(shown.grid, W, iterate.block, iterate.step.decay, score)
-        yield Added(iterate.t, np.concatenate(list(iterate.batch.values())), added, score.copy())
+        yield Added(iterate.t, iterate.rows, added, score.copy())
 
 
 @dataclass(frozen=True, eq=False)

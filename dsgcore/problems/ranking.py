@@ -64,6 +64,14 @@ class RankingProblem(Problem, Protocol):
         ends = accumulate(sizes)
         return {source: c[end - size : end] for source, size, end in zip(self.sources, sizes, ends, strict=True)}
 
+    def joined_coefficients(self, values: NDArray, sources: tuple[str, ...]) -> NDArray:
+        """Return the same at mini-batches of one size, in one array."""
+        if sources != self.sources:
+            return super().joined_coefficients(values, sources)
+        c, sizes = np.empty_like(values), np.full(len(sources), len(values) // len(sources))
+        _loops_ranking.pair_coefficients(values, sizes, self.risk_weights, self.variance_weights, self.is_paired, c)
+        return c
+
     def _weighted_risks(self, f: Values, *, is_paired: bool) -> tuple[NDArray, NDArray]:
         """Return W_ab R_ab for all sources, (S, S), and the variance of each source's values, (S,).
 

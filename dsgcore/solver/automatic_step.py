@@ -13,7 +13,6 @@ from dsgcore.core.sampling import generator
 from dsgcore.kernels import features
 from dsgcore.kernels.features import as_points
 from dsgcore.solver.plan import SCHEDULES
-from dsgcore.solver.problem import stacked
 from dsgcore.solver.task import Task
 
 # A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away.
@@ -75,8 +74,7 @@ def _curvature(task: Task, t: int) -> float:
     W = task.new_model().frequencies(t, min(task.plan.n_features, MOST_FEATURES))
 
     def coefficients(v: NDArray) -> NDArray:
-        parts = v.reshape(len(batch), -1)  # the sources' batches have one size
-        return stacked(task.problem.coefficients(dict(zip(batch, parts, strict=True))), tuple(batch))
+        return task.problem.joined_coefficients(v, tuple(batch))
 
     v, size, tiny = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0, np.finfo(task.dtype).tiny
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):

@@ -7,7 +7,6 @@ visit keep their values, and so do points at which something is measured.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Collection, Mapping
 from copy import copy
 from typing import ClassVar, Protocol, Self
 
@@ -35,22 +34,22 @@ class Advanced(Protocol):
 
 
 class TrainingPoints(Advanced, Protocol):
-    """Interface of the solver's source of mini-batches: rows, points, and f at them."""
+    """Interface of the solver's source of mini-batches: rows, points, and f at them, all source after source."""
 
-    def batch(self, t: int) -> dict[str, NDArray]:
-        """Return the rows of iteration `t`'s mini-batches, source -> (B,)."""
+    def rows(self, t: int) -> NDArray:
+        """Return the rows of iteration `t`'s mini-batches."""
         ...
 
-    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return f at the batch points of each source."""
+    def at(self, t: int) -> NDArray:
+        """Return f at the batch points."""
         ...
 
-    def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return the averaged f at the batch points of each source if the plan asks for an average; else f."""
+    def average_at(self, t: int) -> NDArray:
+        """Return the averaged f at the batch points if the plan asks for an average; else f."""
         ...
 
-    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
-        """Return the batch points, source after source."""
+    def points(self, t: int) -> NDArray:
+        """Return the batch points."""
         ...
 
 
@@ -150,19 +149,25 @@ class AllPoints(Carried):
 
     def __init__(self, task: Task, model: Expansion) -> None:
         super().__init__(task.X, model, average_after=task.plan.average_after)
-        self.batch = task.batch
+        self._batch, self._drawn = task.joined_batch, (0, np.empty(0, dtype=np.int64))
 
-    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return f at the batch points of each source."""
-        return _per_source(self.values.take(np.concatenate(list(batch.values()))), batch)
+    def rows(self, t: int) -> NDArray:
+        """Return the rows of iteration `t`'s mini-batches."""
+        if self._drawn[0] != t:
+            self._drawn = t, self._batch(t)
+        return self._drawn[1]
 
-    def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return the averaged f at the batch points of each source."""
-        return _per_source(self.average_of(np.concatenate(list(batch.values()))), batch)
+    def at(self, t: int) -> NDArray:
+        """Return f at the batch points."""
+        return self.values.take(self.rows(t))
 
-    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
-        """Return the batch points, source after source."""
-        return self.X.take(np.concatenate(list(batch.values())), axis=0)
+    def average_at(self, t: int) -> NDArray:
+        """Return the averaged f at the batch points."""
+        return self.average_of(self.rows(t))
+
+    def points(self, t: int) -> NDArray:
+        """Return the batch points."""
+        return self.X.take(self.rows(t), axis=0)
 
 
 class VisitedPoints(OwnValues):
@@ -179,7 +184,6 @@ class VisitedPoints(OwnValues):
         visited, rank, self.positions, self.needed_after = visits(task, len(model), stop)
         self.visited = np.empty_like(visited)
         self.visited[rank] = visited
-        self.sources = tuple(task.rows)
         self.start = len(model)
         points = _rows_in_order(task.X, visited, rank, task.dtype)
         self.carried = Carried(points, model, average_after=task.plan.average_after)
@@ -187,31 +191,26 @@ class VisitedPoints(OwnValues):
     def _places(self, t: int) -> NDArray:
         return self.positions[t - 1 - self.start]
 
-    def batch(self, t: int) -> dict[str, NDArray]:
+    def rows(self, t: int) -> NDArray:
         """Return the rows of iteration `t`'s mini-batches."""
-        return _per_source(self.visited[self._places(t)], self.sources)
+        return self.visited[self._places(t)]
 
-    def at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return f at the batch points of each source."""
-        return _per_source(self.carried.values[self._places(t)], batch)
+    def at(self, t: int) -> NDArray:
+        """Return f at the batch points."""
+        return self.carried.values[self._places(t)]
 
-    def average_at(self, t: int, batch: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """Return the averaged f at the batch points of each source."""
-        return _per_source(self.carried.average_of(self._places(t)), batch)
+    def average_at(self, t: int) -> NDArray:
+        """Return the averaged f at the batch points."""
+        return self.carried.average_of(self._places(t))
 
-    def points(self, t: int, batch: Mapping[str, NDArray]) -> NDArray:
-        """Return the batch points, source after source."""
+    def points(self, t: int) -> NDArray:
+        """Return the batch points."""
         return self.carried.X.take(self._places(t), axis=0)
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block at the points that are still to be visited."""
         needed = self.needed_after[self.carried.t - self.start]
         self.carried.advance_first(needed, W, block, decay)
-
-
-def _per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]:
-    """Return each source's part: every batch has the same size."""
-    return dict(zip(sources, values.reshape(len(sources), -1), strict=True))
 
 
 def visits(task: Task, start: int, stop: int | None = None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -227,7 +226,7 @@ def visits(task: Task, start: int, stop: int | None = None) -> tuple[NDArray, ND
     n_iter = task.plan.n_iter if stop is None else stop
     streams = np.empty((n_iter - start, task.batch_size * len(task.rows)), dtype=np.int64)
     for i, stream in enumerate(streams):
-        np.concatenate(list(task.batch(start + 1 + i).values()), out=stream)
+        stream[:] = task.joined_batch(start + 1 + i)
     visited, inverse = _distinct(streams, len(task.X))
     last = np.zeros(len(visited), dtype=np.int64)
     for i, rows in enumerate(inverse):

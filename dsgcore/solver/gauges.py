@@ -56,7 +56,7 @@ class BatchSpread:
 
     def each(self, iterate: Iterate) -> NDArray:
         """Return g_b at the probes for some of an iteration's places, of shape (places, p)."""
-        n_sources, size = len(iterate.batch), len(iterate.weights) // len(iterate.batch)
+        n_sources, size = len(iterate.sources), len(iterate.weights) // len(iterate.sources)
         places = np.arange(min(size, PLACES))
         rows = (np.arange(n_sources)[:, None] * size + places).ravel()
         K = self.kernel.matrix(np.asarray(iterate.points[rows], dtype=np.float64), self.probes)

@@ -23,26 +23,41 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.solver.carried import Advanced, TrainingPoints, training_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Step
-from dsgcore.solver.problem import Problem, Values, stacked
+from dsgcore.solver.problem import Problem, Values, per_source
 from dsgcore.solver.task import Task
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """One iteration, as diagnostics see it; arrays of a source have shape (B,)."""
+    """One iteration, as diagnostics see it. The arrays are of all mini-batches, source after source, or of one source (B,)."""
 
     t: int  # from 1
     step: Step
-    batch: Values  # rows of the mini-batches
-    f: Values  # f_t at the batch points, before the step
-    c: Values  # coefficients
+    sources: tuple[str, ...]
+    rows: NDArray  # (sum of B,), those of the mini-batches, source after source
+    values: NDArray  # (sum of B,), f_t at the batch points, before the step
     # the iteration's block of the model: (2, m) amplitudes and phases, or another form of the kernel's feature map
     block: NDArray
-    points: NDArray  # (sum of B, d), source after source, in the order of `Problem.sources`
-    weights: NDArray  # (sum of B,), the coefficients in the same order
-    # Values of the averaged iterate at the batch points, before the step; f if the plan asks for no average.
-    average: Values
+    points: NDArray  # (sum of B, d)
+    weights: NDArray  # (sum of B,), the coefficients
+    # Values of the averaged iterate at the batch points, before the step; those of f if the plan asks for no average.
+    averages: NDArray
     problem: Problem
+
+    @property
+    def batch(self) -> Values:
+        """The rows of each source's mini-batch."""
+        return per_source(self.rows, self.sources)
+
+    @property
+    def f(self) -> Values:
+        """f_t at the batch points of each source."""
+        return per_source(self.values, self.sources)
+
+    @property
+    def average(self) -> Values:
+        """The averaged iterate at the batch points of each source."""
+        return per_source(self.averages, self.sources)
 
     @cached_property
     def terms(self) -> Mapping[str, float]:
@@ -90,18 +105,16 @@ def solve(
 def _iterate(
     task: Task, model: Expansion, training: TrainingPoints, carried: Sequence[Advanced], t: int
 ) -> Iterate | None:
-    step, batch = task.plan.at(t), training.batch(t)
-    f = training.at(t, batch)
+    step, sources, values = task.plan.at(t), tuple(task.rows), training.at(t)
     after = task.plan.average_after
-    average = f if after is None or t <= after + 1 else training.average_at(t, batch)
-    c = task.problem.coefficients(f)
-    weights = stacked(c, tuple(batch)).astype(task.dtype, copy=False)
+    averages = values if after is None or t <= after + 1 else training.average_at(t)
+    weights = task.problem.joined_coefficients(values, sources).astype(task.dtype, copy=False)
     if not np.isfinite(weights).all():
         return None
-    points = training.points(t, batch)
+    rows, points = training.rows(t), training.points(t)
     W = model.frequencies(t, step.n_features)
     block = model.kernel.feature_map.accumulate(points, weights, W, step.size)
     model.append(block, step.decay)
     for advanced in (training, *carried):
         advanced.advance(W, block, step.decay)
-    return Iterate(t, step, batch, f, c, block, points, weights, average, task.problem)
+    return Iterate(t, step, sources, rows, values, block, points, weights, averages, task.problem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
@@ -155,6 +155,10 @@ class Problem(Setting, Protocol):
         """
         return self.terms(f)
 
+    def joined_coefficients(self, values: NDArray, sources: tuple[str, ...]) -> NDArray:
+        """Return `coefficients` at mini-batches of one size, source after source: values and coefficients are (S B,)."""
+        return joined(self.coefficients(per_source(values, sources)), sources)
+
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
         """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None if it is not quadratic."""
         return None
@@ -202,6 +206,11 @@ def objective(terms: Mapping[str, float]) -> float:
     return float(sum(terms.values()))
 
 
-def stacked(per_source: Values, sources: tuple[str, ...]) -> NDArray:
+def joined(parts: Values, sources: tuple[str, ...]) -> NDArray:
     """Return the sources' arrays one after the other."""
-    return np.concatenate([per_source[source] for source in sources])
+    return np.concatenate([parts[source] for source in sources])
+
+
+def per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]:
+    """Return each source's part of an array of all of them, which have one size."""
+    return dict(zip(sources, values.reshape(len(sources), -1), strict=True))

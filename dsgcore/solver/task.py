@@ -45,6 +45,10 @@ class Task:
         """Return the rows of iteration `t`'s mini-batches."""
         return drawn(self.seed, t, self.rows, self.batch_size, self.sampling)
 
+    def joined_batch(self, t: int) -> NDArray:
+        """Return the same in one array, source after source."""
+        return np.concatenate(list(self.batch(t).values()))
+
     def new_model(self) -> Expansion:
         """Return the model before the first iteration, f = 0."""
         return Expansion(self.kernel, self.seed, self.X.shape[1], self.dtype)

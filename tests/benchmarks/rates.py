@@ -132,7 +132,7 @@ def iterates(task: Task) -> Iterator[tuple[Iterate, NDArray, NDArray]]:
     model = task.new_model()
     points, dual = AllPoints(task, model), DualCoefficients(len(task.X))
     for iterate in solve(task, model, training=points):
-        rows = np.concatenate(list(iterate.batch.values()))
+        rows = iterate.rows
         dual.advance(rows, iterate.weights, iterate.step.size, iterate.step.decay)
         yield iterate, points.values, dual.values
 

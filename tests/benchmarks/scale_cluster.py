@@ -66,7 +66,7 @@ def run(task: Task, client: Any = None, at: dict[int, Callable[[Way], object]] |
     way, start = Way(task.new_model(), at=at or {}), time.perf_counter()
     way.training = training_points(task, way.model) if client is None else SharedPoints(task, way.model, client)
     if client is not None:  # their rows are there
-        way.training.at(1, task.batch(1))
+        way.training.at(1)
         for worker in way.training.workers:
             worker.answer = _Known(worker.answer.result())
         _time_waiting(way)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.kernels import block_frequencies
-from dsgcore.solver.problem import stacked
+from dsgcore.solver.problem import joined
 from dsgcore.solver.task import Task
 
 
@@ -34,7 +34,7 @@ def train(task: Task, n_iter: int) -> list[NDArray]:
         points = task.X[np.concatenate(list(batch.values()))]
         edges = np.cumsum([len(rows) for rows in batch.values()])[:-1]
         f = dict(zip(batch, np.split(predict(task, alphas, points), edges), strict=True))
-        c = stacked(task.problem.coefficients(f), tuple(batch)).astype(task.dtype)
+        c = joined(task.problem.coefficients(f), tuple(batch)).astype(task.dtype)
         added = -task.dtype.type(step.size) * (c @ feature_map(task, t, points))
         alphas = [task.dtype.type(step.decay) * alpha for alpha in alphas] + [added]
     return alphas
