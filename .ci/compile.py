@@ -14,6 +14,6 @@ for name in ("gaussian", "orthogonal_gaussian"):
         run.advance()
         run.exact_values(run.split.X_test)
 
-X, y = np.random.default_rng(0).normal(size=(60, 2)), np.resize([0, 1, 2, -1], 60)
+X, y = np.random.default_rng(0).normal(size=(60, 7)), np.resize([0, 1, 2, -1], 60)
 PS3VT(n_iter=2, tol=None).fit(X, y)  # the loops of held-out labels
 TSGS3VM(n_iter=2, tol=None).fit(X[y < 2], y[y < 2])

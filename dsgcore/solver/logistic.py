@@ -193,14 +193,19 @@ def _newton_step(
     scale = 1.0 / (_sums(squares, weighted * (1.0 - chances)) + ridges)
     given = (-gradient, scale, chances, weighted, ridges)
     rest, scale, chances, weighted, ridges = (values.astype(points.dtype) for values in given)
-    step, direction, of_classes = np.zeros_like(rest), scale * rest, (len(chances), -1)
-    size, scratch = _dots(rest, direction), np.empty(weights.size, dtype=points.dtype)
+    step, direction = np.zeros_like(rest), scale * rest
+    size, total = _dots(rest, direction), np.empty(weights.size, dtype=points.dtype)
     enough = points.dtype.type(INNER**2) * size
-    flat = chances.reshape(of_classes), weighted.reshape(of_classes)
+    # The same memory in the shapes of the products and of the loops: a turn is short, and each view takes time.
+    (k, G, q), n = rest.shape, len(points)
+    Z, H = np.empty((k * G, n), dtype=points.dtype), np.empty((k * G, q), dtype=points.dtype)
+    lines, Z_of_classes, H_of_classes = direction.reshape(k * G, q), Z.reshape(k, -1), H.reshape(k, G, q)
+    chances, weighted = chances.reshape(k, -1), weighted.reshape(k, -1)
     for _ in range(MOST_INNER):
-        Z = _scores(points, direction)
-        _loops_logistic.multiply_by_curvature(Z.reshape(of_classes), *flat, scratch)
-        if not _loops_logistic.move_and_turn(step, rest, direction, _sums(points, Z), scale, ridges, size, enough):
+        np.matmul(lines, points.T, out=Z)
+        _loops_logistic.multiply_by_curvature(Z_of_classes, chances, weighted, total)
+        np.matmul(Z, points, out=H)
+        if not _loops_logistic.move_and_turn(step, rest, direction, H_of_classes, scale, ridges, size, enough):
             break
     return step.astype(np.float64)
 
