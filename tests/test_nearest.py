@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from dsgcore.core._threads import n_workers, set_workers, single_threaded_openmp
 from dsgcore.core.errors import DSGError
+from dsgcore.kernels._loops_vectors import IS_USED
 from dsgcore.kernels.nearest import COORDINATES_OF_TREE, PRODUCTS, ROWS, Nearest
 
 DIGITS = load_digits().data
@@ -35,6 +36,19 @@ def test_of_points_at_the_same_distance_the_first_come_first(n):
     expected = in_order(DIGITS, Z, 7)
     np.testing.assert_array_equal(numbers, expected[1])
     np.testing.assert_allclose(distances, expected[0], rtol=1e-15)
+
+
+@pytest.mark.parametrize("k", [1, 7, 8, 9, 40])
+@pytest.mark.parametrize(("m", "n", "d"), [(40, 7, 6), (300, 131, 11), (1021, 1030, 30)])
+def test_products_in_blocks_and_those_of_all_points_find_the_same(m, n, d, k, monkeypatch):
+    rng = np.random.default_rng(5)
+    X, Z = rng.integers(0, 4, (m, d)).astype(float), rng.integers(0, 4, (n, d)).astype(float)  # many equal distances
+    found = []
+    for is_used in (IS_USED, False):
+        monkeypatch.setattr("dsgcore.kernels.nearest.IS_USED", is_used)
+        found.append(Nearest(X).of(Z, k))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0][1], in_order(X, Z, k)[1])
 
 
 def test_the_distances_are_those_of_scikit_learn():

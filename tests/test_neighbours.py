@@ -5,10 +5,8 @@ import pytest
 from cases import each
 from sklearn.datasets import make_moons
 
-from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators import neighbours
-from dsgcore.estimators.neighbours import MOST_POINTS, N_NEIGHBORS, TRUST, Graph, graph_rows
-from dsgcore.estimators.out_of_core import POINTS_CUT
+from dsgcore.estimators.neighbours import MOST_POINTS, N_NEIGHBORS, POINTS_CUT, TRUST, Graph, graph_rows, threshold_rows
 
 
 def masses_of(X, marks):
@@ -95,7 +93,9 @@ def test_labels_that_were_spread_for_a_choice_are_not_spread_again(monkeypatch):
 
 @pytest.mark.parametrize("n", [999, 1000, 1001, 1999, 2000, 4000, 4001, 100_003, 1_000_000])
 def test_the_points_that_decide_on_a_threshold_are_in_the_graph(n):
-    assert set(evenly_spread(n, POINTS_CUT)) <= set(graph_rows(np.full(n, -1)))
+    rows = threshold_rows(n)
+    assert len(rows) == min(n, POINTS_CUT)
+    assert set(rows) <= set(graph_rows(np.full(n, -1)))
 
 
 def test_unlabeled_points_lead_labels_along_a_shape():

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.core.documented import described, estimator
 from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import ParameterError, Real, like
-from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.classes import best_threshold, share_threshold
-from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues
+from dsgcore.estimators.neighbours import threshold_rows
+from dsgcore.estimators.out_of_core import TrainingValues
 from dsgcore.estimators.safe import HeldOut, SafeEstimator
 from dsgcore.estimators.scores import auc_of
 from dsgcore.prior import energy_class_prior
@@ -94,14 +94,14 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
         return super()._learn(X, classes, codes, model)
 
     def _rows_placed(self, codes: NDArray) -> NDArray:
-        return evenly_spread(len(codes), POINTS_CUT)
+        return threshold_rows(len(codes))
 
     def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
         scores, labeled, share = self._safe_scores(task, codes, values, choice), codes != UNLABELED, self.positive_share
         if share is None:
             self.threshold_ = best_threshold(codes[labeled], scores.at(np.flatnonzero(labeled)))
             return
-        some = scores.at(evenly_spread(len(codes), POINTS_CUT))
+        some = scores.at(threshold_rows(len(codes)))
         if share == "labels":
             share = np.mean(codes[labeled])
         elif share == "estimate":

@@ -21,9 +21,8 @@ from dsgcore.solver.problem import UNLABELED
 
 # Neighbours of a point, and the share of a point's mass that it passes on to them.
 N_NEIGHBORS, TRUST = 7, 0.8
-# A graph has at most so many labeled points, and so many others. Every second one of these decides on a threshold: so
-# these values need no other search.
-MOST_POINTS = 1999
+# A graph has at most so many labeled points, and so many others. So many of its points decide on a threshold.
+MOST_POINTS, POINTS_CUT = 2000, 1000
 # Accuracy of the masses, and the mass that each point has without labels near it. A step halves the error.
 TOLERANCE, STEPS = 1e-6, 21
 
@@ -168,6 +167,12 @@ def _listed(m: int) -> int:
 def graph_rows(codes: NDArray) -> NDArray:
     """Return the rows for a graph, ascending: labeled ones, and others evenly spread."""
     return np.union1d(labeled_rows(codes, MOST_POINTS), evenly_spread(len(codes), MOST_POINTS))
+
+
+def threshold_rows(n: int) -> NDArray:
+    """Return ascending rows of n points at which a threshold is found: they are in the graph, and need no other search."""
+    of_graph = evenly_spread(n, MOST_POINTS)
+    return evenly_spread(n, POINTS_CUT) if n <= MOST_POINTS else of_graph[:: MOST_POINTS // POINTS_CUT]
 
 
 def labeled_rows(codes: NDArray, most: int) -> NDArray:

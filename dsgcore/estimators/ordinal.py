@@ -13,8 +13,8 @@ from dsgcore.core.folds import stratified_folds
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.classes import OrderedClassifier
-from dsgcore.estimators.neighbours import labeled_rows
-from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, over_partitions
+from dsgcore.estimators.neighbours import POINTS_CUT, labeled_rows, threshold_rows
+from dsgcore.estimators.out_of_core import TrainingValues, over_partitions
 from dsgcore.estimators.safe import OWN, HeldOut, Parts, SafeEstimator, spread
 from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.estimators.stopping import AutomaticTolerance
@@ -153,7 +153,7 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
         f = scores.at(labeled)
         self.thresholds_ = thresholds(codes[labeled], f, loss=loss, margin=cut["margin"])
         if is_held_out and choice is not None and len(choice.y):
-            some = scores.at(evenly_spread(len(codes), POINTS_CUT))
+            some = scores.at(threshold_rows(len(codes)))
             self.thresholds_ = (self.thresholds_ + _held_out_thresholds(choice, parts, some)) / 2.0
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -18,14 +18,12 @@ from dsgcore.data.out_of_core import Rows
 from dsgcore.data.out_of_core.dask_parts import is_dask
 from dsgcore.data.out_of_core.rows import SAMPLE
 from dsgcore.estimators.inputs import float_types
-from dsgcore.estimators.neighbours import MOST_POINTS
+from dsgcore.estimators.neighbours import MOST_POINTS, threshold_rows
 from dsgcore.estimators.stopping import POINTS
 from dsgcore.kernels import features
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED
 
-# Number of training points at which a scorer is evaluated, to find the threshold for a given share of positives.
-POINTS_CUT = 1000
 # Up to this many labeled rows are read along with the visited ones. If there are more, they are read in a separate
 # pass.
 MOST_LABELED = 1_000_000
@@ -97,7 +95,8 @@ def read_ahead(
     labeled = np.flatnonzero(labels != UNLABELED)
     seen = [
         np.arange(min(len(X), FEW_POINTS)),
-        *(evenly_spread(len(X), n) for n in (POINTS, POINTS_CUT, MOST_POINTS, SAMPLE)),
+        threshold_rows(len(X)),
+        *(evenly_spread(len(X), n) for n in (POINTS, MOST_POINTS, SAMPLE)),
     ]
     X.read_ahead(np.concatenate([*visited, *seen, labeled[: MOST_LABELED * (len(labeled) <= MOST_LABELED)]]))
 

@@ -19,8 +19,8 @@ from dsgcore.core.parameters import Flag
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.likelihood import likeliest_weights, log_shares
-from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows, labeled_rows
-from dsgcore.estimators.out_of_core import POINTS_CUT, TrainingValues, validated_points
+from dsgcore.estimators.neighbours import Graph, Neighbours, graph_rows, labeled_rows, threshold_rows
+from dsgcore.estimators.out_of_core import TrainingValues, validated_points
 from dsgcore.estimators.scaled import at_scaled, scaled, scaler_of
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.logistic import held_out_scores, logistic_weights
@@ -92,7 +92,7 @@ class Companion:
         cls, machine: Any, choice: HeldOut, own: TrainingValues, X: Any, codes: NDArray
     ) -> tuple[Companion, TrainingValues]:
         """Return the companion of a method that has these own values at training points X (n, d), and the scores there."""
-        placed, some = graph_rows(codes), evenly_spread(len(codes), POINTS_CUT)
+        placed, some = graph_rows(codes), threshold_rows(len(codes))
         near = choice.graph.learned(codes[placed])
         others = (
             TrainingValues(lambda rows: linear_values(machine, np.asarray(X[rows]))),
@@ -158,7 +158,7 @@ class SafeEstimator(SafeParameters, FunctionalGradientEstimator):
         return self._held_out(task, codes) if self.safe and not self._is_part else None
 
     def _rows_placed(self, codes: NDArray) -> NDArray:
-        return evenly_spread(len(codes), POINTS_CUT if self.safe and not self._is_part else 0)
+        return threshold_rows(len(codes)) if self.safe and not self._is_part else super()._rows_placed(codes)
 
     def _part(self, choice: HeldOut | None) -> float:
         return 1.0 if not self.safe or choice is None else choice.preferred.own_share

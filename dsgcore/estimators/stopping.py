@@ -138,7 +138,7 @@ class StoppingCheck:
     @property
     def values(self) -> NDArray:
         """The values of f at the rows."""
-        return self.points.values if self._shared is None else self.points.values[self.rows]
+        return self.points.values if self._shared is None else self.points.values.take(self.rows)
 
     def replay(self, model: Expansion, *, has_start: bool) -> bool:
         """Process the iterations that a model has already, from the first one on; return True if it has converged.

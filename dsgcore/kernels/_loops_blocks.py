@@ -7,7 +7,7 @@ it copies both matrices first, and it writes the products to memory. A point's v
 import numpy as np
 
 from dsgcore.kernels._compiling import compiled
-from dsgcore.kernels._loops_nearest import set_nearest, set_nearest_within
+from dsgcore.kernels._loops_nearest import kth_smallest, set_nearest_within
 from dsgcore.kernels._loops_polynomials import FLAGS
 from dsgcore.kernels._loops_vectors import (
     FLAGS_IN_ORDER,
@@ -336,25 +336,23 @@ def _set_numbers_at(place, vectors, out):
 
 @compiled()
 def set_nearest_of_blocks(points, columns, errors, X, Z, squares, numbers):
-    """Set squares and numbers as `set_nearest` does, from halves (points[i], 1) @ columns of six points at a time.
+    """Set squares and numbers as `_loops_nearest.set_nearest` does, from halves (points[i], 1) @ columns of six points at a time.
 
     `points` (n, d) and `columns` (d + 1, m) are in single precision, X (m, d) and Z (n, d) in that of the distances.
     """
     n, d, m, k = len(points), points.shape[1], len(X), numbers.shape[1]
     lanes, last_points = lanes_for(points), _last_six(points)
     panels, starts = _panels(columns[:d], 0, m), _filled_up(columns[d], 0, m, 2 * lanes, points.dtype.type(1))
-    for j in range(m, starts.size):
-        starts[-1, j - starts.size] = np.inf
+    for j in range(m - starts.size, 0):
+        starts[-1, j] = np.inf
     halves, minima = np.empty((_POINTS, starts.size), points.dtype), np.empty((_POINTS, len(panels)), points.dtype)
-    bounds = np.empty(_POINTS, points.dtype)
+    bounds, scratch = np.empty(_POINTS, points.dtype), np.empty(k, points.dtype)
     for top in range(0, n, _POINTS):
         six, end = points[top : top + _POINTS] if top + _POINTS <= n else last_points, min(top + _POINTS, n)
         least = _set_products(six, panels, starts, halves, minima)
-        if k > lanes:
-            set_nearest(halves, errors[top:end], X, Z[top:end], squares[top:end], numbers[top:end])
-            continue
-        _set_numbers_at(k - 1, least, bounds)
+        if k <= lanes:
+            _set_numbers_at(k - 1, least, bounds)
         for i in range(end - top):
             at = top + i
-            bound = bounds[i] + 2.0 * errors[at]
-            set_nearest_within(bound, halves[i], minima[i], X, Z[at], squares[at], numbers[at])
+            kth = bounds[i] if k <= lanes else kth_smallest(minima[i], scratch, numbers[at])
+            set_nearest_within(kth + 2.0 * errors[at], halves[i], minima[i], X, Z[at], squares[at], numbers[at])

@@ -44,6 +44,15 @@ def _squared_distance(x, z):
 
 
 @compiled(forceinline=True)
+def kth_smallest(values, least, numbers):
+    """Return the k-th smallest of some values, infinity if there are fewer; `least` (k,) and `numbers` (k,) are scratch."""
+    n = 0
+    for i in range(len(values)):
+        n = _keep(values[i], i, n, least, numbers)
+    return least[n - 1] if n == len(least) else values.dtype.type(np.inf)
+
+
+@compiled(forceinline=True)
 def set_nearest_within(bound, row, minima, X, z, squares, numbers):
     """Set squares and numbers (k,) to those of the k nearest of X to z, of which row (m,) has values of at most `bound`.
 
@@ -71,9 +80,6 @@ def set_nearest(halves, errors, X, Z, squares, numbers):
     k, m = numbers.shape[1], len(X)
     minima, least, scratch = np.empty(m // GROUP, halves.dtype), np.empty(k, halves.dtype), np.empty(k, np.intp)
     for i in range(len(Z)):
-        n = 0
         _set_minima(halves[i], minima)
-        for group in range(len(minima)):
-            n = _keep(minima[group], group, n, least, scratch)
-        bound = least[k - 1] + 2.0 * errors[i] if n == k else np.inf
+        bound = kth_smallest(minima, least, scratch) + 2.0 * errors[i]
         set_nearest_within(bound, halves[i], minima, X, Z[i], squares[i], numbers[i])
