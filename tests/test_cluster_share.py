@@ -28,11 +28,14 @@ class Shared:
         rows = np.empty_like(visited)
         rows[rank] = visited
         ends = np.arange(T + 1) * positions.shape[1]
-        self.rows = task.joined_batch
+        self.batches = task.joined_batches(0, T)
         self.positions = positions
         self.X = features.as_points(task.X[rows], task.dtype)
         self.share = Share(self.X, task.new_model(), needed, positions.ravel(), ends, 1, os.getpid())
         self.values = self.share.catch_up([], [])
+
+    def rows(self, t):
+        return self.batches[t - 1]
 
     def at(self, t):
         return self.values

@@ -7,7 +7,7 @@ from cases import each
 
 from dsgcore.core.sampling import MAX_SEED, MOST_SHUFFLED, batch_rows, shuffled_rows
 from dsgcore.kernels import _compiling
-from dsgcore.kernels.draws import MOST_TOGETHER, TOGETHER, drawn_rows
+from dsgcore.kernels.draws import MOST_TOGETHER, TOGETHER, drawn_around, drawn_rows
 
 ITERATIONS = (1, 2, TOGETHER - 1, TOGETHER, TOGETHER + 1, 10 * TOGETHER)
 
@@ -36,6 +36,19 @@ def test_rejected_draws_are_drawn_again_as_in_numpy():
     for t in ITERATIONS:
         drawn = drawn_rows(7, "unlabeled", t, Rows(), 64)
         np.testing.assert_array_equal(drawn, batch_rows(7, "unlabeled", t, Rows(), 64))
+
+
+@each("is_shuffled", [False, True])
+@each("size", [5, MOST_TOGETHER, MOST_TOGETHER + 1])
+@each("n", [9, MOST_SHUFFLED + 1])
+def test_batches_around_an_iteration_are_those_of_each(n, size, is_shuffled):
+    rows = {"positive": np.arange(7, dtype=np.int32), "unlabeled": np.arange(n, dtype=np.int32) + 3}
+    for t in (1, 2, TOGETHER, TOGETHER + 1):
+        first, batches = drawn_around(3, t, rows, size, is_shuffled=is_shuffled)
+        assert first <= t < first + len(batches)
+        for number, batch in enumerate(batches, start=first):
+            own = [drawn_rows(3, source, number, held, size, is_shuffled=is_shuffled) for source, held in rows.items()]
+            np.testing.assert_array_equal(batch, np.concatenate(own))
 
 
 def test_a_batch_is_the_callers_own():

@@ -94,8 +94,7 @@ def _digest_of_rows(rows: Mapping[str, NDArray], n: int) -> str:
 def _digest_of_points(task: Task, n_iter: int) -> str:
     """Return a digest of the points that the first iterations visit, in the precision of the run."""
     digest = hashlib.sha256()
-    batches = [task.joined_batch(t) for t in range(1, n_iter + 1)]
-    visited = np.unique(np.concatenate(batches)) if batches else np.zeros(0, dtype=np.intp)
+    visited = np.unique(task.joined_batches(0, n_iter))
     for start in range(0, len(visited), ROWS_AT_A_TIME):
         digest.update(as_points(task.X[visited[start : start + ROWS_AT_A_TIME]], task.dtype).tobytes())
     return digest.hexdigest()

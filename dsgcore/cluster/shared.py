@@ -72,7 +72,7 @@ class SharedPoints:
         task, iterations = self.task, range(self.start + 1, self.stop + 1)
         if is_dense(task, self.start):
             self.visited, needed = np.arange(len(task.X)), np.full(len(iterations), len(task.X))
-            self.positions = np.stack([task.joined_batch(t) for t in iterations])
+            self.positions = task.joined_batches(self.start, self.stop)
         else:
             visited, rank, self.positions, needed = visits(task, self.start, self.stop)
             self.visited = np.empty_like(visited)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -22,12 +23,47 @@ def drawn_rows(
     seed: int, source: str, t: int, rows: NDArray[np.integer], size: int, *, is_shuffled: bool = False
 ) -> NDArray[np.integer]:
     """Return what `batch_rows` or `shuffled_rows` of `dsgcore.core.sampling` returns, without a generator for each iteration."""
-    is_shuffled = is_shuffled and len(rows) <= MOST_SHUFFLED
-    if not IS_COMPILED or not 0 < len(rows) < MOST_ROWS or (size > MOST_TOGETHER and not is_shuffled):
-        return (shuffled_rows if is_shuffled else batch_rows)(seed, source, t, rows, size)
+    first, places = _places_around(seed, source, t, len(rows), size, is_shuffled)
+    if places is None:
+        draw = shuffled_rows if is_shuffled and len(rows) <= MOST_SHUFFLED else batch_rows
+        return draw(seed, source, t, rows, size)
+    return rows[places[t - first]]
+
+
+def drawn_around(
+    seed: int, t: int, rows: Mapping[str, NDArray[np.integer]], size: int, *, is_shuffled: bool = False
+) -> tuple[int, NDArray[np.integer]]:
+    """Return mini-batches of several iterations, `t` among them, source after source, and the first one's number.
+
+    Parameters
+    ----------
+    rows : mapping
+        Each source's rows.
+
+    Returns
+    -------
+    first : int
+    batches : ndarray of shape (iterations, S * size)
+    """
+    around = {source: _places_around(seed, source, t, len(own), size, is_shuffled) for source, own in rows.items()}
+    first = next(iter(around.values()))[0]
+    if any(places is None or start != first for start, places in around.values()):
+        return t, np.concatenate(
+            [drawn_rows(seed, s, t, own, size, is_shuffled=is_shuffled) for s, own in rows.items()]
+        )[None]
+    return first, np.concatenate([own[around[source][1]] for source, own in rows.items()], axis=1)
+
+
+def _places_around(
+    seed: int, source: str, t: int, n: int, size: int, is_shuffled: bool
+) -> tuple[int, NDArray[np.int64] | None]:
+    """Return the first of the iterations that are drawn together with `t`, and their places among n rows; None if NumPy draws."""
+    is_shuffled = is_shuffled and n <= MOST_SHUFFLED
+    if not IS_COMPILED or not 0 < n < MOST_ROWS or (size > MOST_TOGETHER and not is_shuffled):
+        return t, None
     together = max(1, TOGETHER * MOST_TOGETHER // max(size, MOST_TOGETHER))
-    number, own = divmod(t - 1, together)
-    return rows[_places(seed, source, number * together + 1, len(rows), (together, size), is_shuffled)[own]]
+    first = (t - 1) // together * together + 1
+    return first, _places(seed, source, first, n, (together, size), is_shuffled)
 
 
 @lru_cache(maxsize=64)

@@ -149,13 +149,14 @@ class AllPoints(Carried):
 
     def __init__(self, task: Task, model: Expansion) -> None:
         super().__init__(task.X, model, average_after=task.plan.average_after)
-        self._batch, self._drawn = task.joined_batch, (0, np.empty(0, dtype=np.int64))
+        self._around, self._drawn = task.batches_around, (0, np.empty((0, 0), dtype=np.int64))
 
     def rows(self, t: int) -> NDArray:
         """Return the rows of iteration `t`'s mini-batches."""
-        if self._drawn[0] != t:
-            self._drawn = t, self._batch(t)
-        return self._drawn[1]
+        first, batches = self._drawn
+        if not first <= t < first + len(batches):
+            self._drawn = first, batches = self._around(t)
+        return batches[t - first]
 
     def at(self, t: int) -> NDArray:
         """Return f at the batch points."""
@@ -224,9 +225,7 @@ def visits(task: Task, start: int, stop: int | None = None) -> tuple[NDArray, ND
         - the number of places that are still visited after each iteration, (T,)
     """
     n_iter = task.plan.n_iter if stop is None else stop
-    streams = np.empty((n_iter - start, task.batch_size * len(task.rows)), dtype=np.int64)
-    for i, stream in enumerate(streams):
-        stream[:] = task.joined_batch(start + 1 + i)
+    streams = task.joined_batches(start, n_iter)
     visited, inverse = _distinct(streams, len(task.X))
     last = np.zeros(len(visited), dtype=np.int64)
     for i, rows in enumerate(inverse):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Choice
 from dsgcore.kernels import Kernel
-from dsgcore.kernels.draws import drawn_rows
+from dsgcore.kernels.draws import drawn_around, drawn_rows
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.problem import Problem
@@ -45,9 +45,19 @@ class Task:
         """Return the rows of iteration `t`'s mini-batches."""
         return drawn(self.seed, t, self.rows, self.batch_size, self.sampling)
 
-    def joined_batch(self, t: int) -> NDArray:
-        """Return the same in one array, source after source."""
-        return np.concatenate(list(self.batch(t).values()))
+    def batches_around(self, t: int) -> tuple[int, NDArray]:
+        """Return the mini-batches of several iterations, `t` among them, source after source, and the first one's number."""
+        return drawn_around(self.seed, t, self.rows, self.batch_size, is_shuffled=self.sampling == SHUFFLED)
+
+    def joined_batches(self, start: int, stop: int) -> NDArray:
+        """Return the mini-batches of the iterations after `start` up to `stop`, source after source, (stop - start, S B)."""
+        batches, t = np.empty((stop - start, self.batch_size * len(self.rows)), dtype=np.int64), start + 1
+        while t <= stop:
+            first, around = self.batches_around(t)
+            end = min(first + len(around), stop + 1)
+            batches[t - start - 1 : end - start - 1] = around[t - first : end - first]
+            t = end
+        return batches
 
     def new_model(self) -> Expansion:
         """Return the model before the first iteration, f = 0."""
