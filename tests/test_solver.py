@@ -69,7 +69,9 @@ def test_carried_values_equal_the_model_evaluated_anew(make_task, carry):
 def test_joined_batches_are_those_of_the_iterations(make_task, start, stop):
     task = make_task(n_iter=130, batch_size=3)
     expected = [np.concatenate(list(task.batch(t).values())) for t in range(start + 1, stop + 1)]
-    np.testing.assert_array_equal(task.joined_batches(start, stop), np.reshape(expected, (stop - start, 3 * len(task.rows))))
+    np.testing.assert_array_equal(
+        task.joined_batches(start, stop), np.reshape(expected, (stop - start, 3 * len(task.rows)))
+    )
 
 
 def test_visited_points_are_given_up_after_their_last_visit(make_task):

@@ -106,8 +106,9 @@ def test_equations_are_solved_in_single_precision_only_if_they_are_well_conditio
     risk = SourceQuadratic(np.array([0.5, 2.0]), np.zeros((2, 2)), np.array([1.0, -1.0]))
     double, single = (risk.solution(M, K, 1e-2, precision) for precision in (np.float64, np.float32))
     assert 0.0 < np.abs(single - double).max() < 1e-4 * np.abs(double).max()
-    double, single = (risk.solution(M, K, 1e-8, precision) for precision in (np.float64, np.float32))
-    np.testing.assert_array_equal(single, double)
+    for lam in (1e-8, 1e6):
+        double, single = (risk.solution(M, K, lam, precision) for precision in (np.float64, np.float32))
+        np.testing.assert_array_equal(single, double)
 
 
 @each("bad", [np.nan, np.inf])

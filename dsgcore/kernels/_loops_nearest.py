@@ -5,7 +5,7 @@ import numpy as np
 from dsgcore.kernels._compiling import compiled
 from dsgcore.kernels._loops_polynomials import FLAGS
 
-# Values in a group. Most groups have no small value, and are skipped.
+# Values in a group, as many as in two vectors in single precision. Most groups have no small value, and are skipped.
 GROUP = 16
 
 

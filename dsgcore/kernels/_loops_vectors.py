@@ -152,9 +152,8 @@ def _rearranged(places_of):
     return function
 
 
-_pushed_on = _rearranged(
-    lambda n: [n, *range(n - 1)]
-)  # the second one's first number, and the first one's without the last
+# The second vector's first number, and then the first one's without the last.
+_pushed_on = _rearranged(lambda n: [n, *range(n - 1)])
 _turned_by_half = _rearranged(lambda n: [(k + n // 2) % n for k in range(n)])
 _turned_by_quarter = _rearranged(lambda n: [(k + n // 4) % n for k in range(n)])
 _turned_by_eighth = _rearranged(lambda n: [(k + max(n // 8, 1)) % n for k in range(n)])

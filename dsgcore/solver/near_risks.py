@@ -15,7 +15,8 @@ from dsgcore.kernels._loops_hinge import hinge_weights
 MARGIN_ERROR, MOST_STEPS = 1e-3, 20_000
 # Ridge that stands for none.
 SMALLEST_RIDGE = 1e-12
-# Equations are solved in single precision only if no eigenvalue is larger than so many times the smallest one.
+# Equations are solved in single precision only if the kernel's eigenvalues, which are at most its trace, are at most so
+# many times the ridge, and the ridge at most so many times the kernel's mean k(x, x).
 WELL_CONDITIONED = 1e4
 
 
@@ -62,7 +63,8 @@ class SourceQuadratic:
         spread = M @ self.spread
         if (spread > 0.0).all():
             ridge, right = lam / spread, M / spread[:, None]
-            is_easy = np.trace(K) <= WELL_CONDITIONED * ridge.min()
+            largest = np.trace(K)
+            is_easy = largest <= WELL_CONDITIONED * ridge.min() and len(K) * ridge.max() <= WELL_CONDITIONED * largest
             system = K.astype(precision if is_easy else np.float64)
             system[np.diag_indices(len(K))] += ridge
             solved = symmetric_solution(system, right.astype(system.dtype, copy=False))
