@@ -127,7 +127,7 @@ def test_the_batches_variance_is_that_of_repeated_draws():
         for t in range(1, 33):
             rows = draws.integers(0, n, size)
             h = decay * h - step * (c[rows] / size) @ K[rows]
-            one = SimpleNamespace(batch={"all": rows}, weights=c[rows] / size, points=X[rows])
+            one = SimpleNamespace(sources=("all",), weights=c[rows] / size, points=X[rows])
             each = lambda one=one: BatchSpread(kernel, Z).each(one)  # noqa: E731
             gauges.advance(t, step, decay, size, lambda h=h, each=each: (h, 0.0, each))
         ends.append(h)

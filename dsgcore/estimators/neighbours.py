@@ -172,7 +172,7 @@ def graph_rows(codes: NDArray) -> NDArray:
 def threshold_rows(n: int) -> NDArray:
     """Return ascending rows of n points at which a threshold is found: they are in the graph, and need no other search."""
     of_graph = evenly_spread(n, MOST_POINTS)
-    return evenly_spread(n, POINTS_CUT) if n <= MOST_POINTS else of_graph[:: MOST_POINTS // POINTS_CUT]
+    return evenly_spread(n, POINTS_CUT) if n <= MOST_POINTS else of_graph[:: max(1, MOST_POINTS // POINTS_CUT)]
 
 
 def labeled_rows(codes: NDArray, most: int) -> NDArray:
