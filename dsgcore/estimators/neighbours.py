@@ -21,7 +21,7 @@ from dsgcore.solver.problem import UNLABELED
 
 # Neighbours of a point, and the share of a point's mass that it passes on to them.
 N_NEIGHBORS, TRUST = 7, 0.8
-# A graph has at most so many labeled points, and so many others. So many of its points decide on a threshold.
+# A graph has at most so many labeled points, and so many others. Thresholds are found at so many of the graph's points.
 MOST_POINTS, POINTS_CUT = 2000, 1000
 # Accuracy of the masses, and the mass that each point has without labels near it. A step halves the error.
 TOLERANCE, STEPS = 1e-6, 21
@@ -172,7 +172,7 @@ def graph_rows(codes: NDArray) -> NDArray:
 def threshold_rows(n: int) -> NDArray:
     """Return ascending rows of n points at which a threshold is found: they are in the graph, and need no other search."""
     of_graph = evenly_spread(n, MOST_POINTS)
-    return evenly_spread(n, POINTS_CUT) if n <= MOST_POINTS else of_graph[:: max(1, MOST_POINTS // POINTS_CUT)]
+    return evenly_spread(n, POINTS_CUT) if n <= MOST_POINTS else of_graph[:: MOST_POINTS // POINTS_CUT]
 
 
 def labeled_rows(codes: NDArray, most: int) -> NDArray:

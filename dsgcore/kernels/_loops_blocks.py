@@ -298,7 +298,7 @@ def add_powers_of_blocks(X, c, Z, centre, is_direct, scale, out):
 
 @compiled(forceinline=True)
 def _keep_group(a, b, row, minima, group, ascending):
-    """Write a group of values, in two vectors, to a row, and its least one to minima; return that one and some least ones."""
+    """Write a group of values, in two vectors, to a row, and its smallest one to minima; return the ascending ones with it."""
     lanes = lanes_for(row)
     store(a, row, 2 * group * lanes)
     store(b, row, (2 * group + 1) * lanes)
@@ -309,9 +309,9 @@ def _keep_group(a, b, row, minima, group, ascending):
 
 @compiled(fastmath=FLAGS_IN_ORDER, forceinline=True)
 def _set_products(X, panels, starts, rows, minima):
-    """Set rows (6, m) to starts + X @ the panels' columns for points (6, d), and minima (6, panels) to the least of each panel.
+    """Set rows (6, m) to starts + X @ the panels' columns for points (6, d), and minima (6, panels) to each panel's smallest.
 
-    Return the least minima of each point in six ascending vectors.
+    Return the smallest minima of each point in six vectors, ascending.
     """
     lanes = lanes_for(X)
     s0 = s1 = s2 = s3 = s4 = s5 = everywhere(X.dtype.type(np.inf))

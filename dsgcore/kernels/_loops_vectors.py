@@ -161,7 +161,7 @@ _turned_by_eighth = _rearranged(lambda n: [(k + max(n // 8, 1)) % n for k in ran
 
 @compiled(forceinline=True)
 def least_everywhere(vector):
-    """Return the vector of which every number is the least of a vector's."""
+    """Return the vector of which every number is the smallest one of a vector."""
     vector = lesser(vector, _turned_by_half(vector, vector))
     vector = lesser(vector, _turned_by_quarter(vector, vector))
     return lesser(vector, _turned_by_eighth(vector, vector))
@@ -169,7 +169,7 @@ def least_everywhere(vector):
 
 @compiled(forceinline=True)
 def with_number(ascending, x):
-    """Return a vector of ascending numbers with one more, which is everywhere in x, and without the largest."""
+    """Return ascending numbers with one more, which is every number of x, and without the largest."""
     return lesser(ascending, greater(_pushed_on(ascending, x), x))
 
 
