@@ -25,7 +25,6 @@ _PLACES = {
     "fit": "dsgcore.cli.fit:fit",
     "predict": "dsgcore.cli.predict:predict",
     "compare": "dsgcore.cli.compare:compare",
-    "bench": "dsgcore.cli.bench:bench",
 }
 _WITHOUT_COMMAND = ("-h", "--help", "--version")
 
@@ -121,10 +120,6 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
         help="also write each run as a trial of this Optuna storage, such as sqlite:///trials.db",
     )
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
-
-
-def _add_bench(bench: argparse.ArgumentParser) -> None:
-    bench.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this JSON file")
 
 
 _DATA = "a Parquet file, a folder of them, or a CSV, TSV, LIBSVM or npz file"
@@ -270,13 +265,6 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
         "write a step of a lesson as one HTML file that needs no server",
         "Write a step of a lesson as one HTML file that needs no server. It holds one recorded run for each value of the slider.",
         "export-lesson step-size --out lessons",
-    ),
-    "bench": (
-        _add_bench,
-        "measure how fast this machine computes random features",
-        "Measure how fast this machine computes random features, and compare with the least possible time (the floor). "
-        "A missed target says by how much.",
-        "bench --json speed.json",
     ),
 }
 

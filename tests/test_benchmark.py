@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from contextlib import redirect_stdout
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,16 +13,24 @@ from xml.etree import ElementTree
 import numpy as np
 import performance
 import pytest
-from performance import GROUPS, LONG_GROUPS, Sizes, measuring, memory, plain, prediction, run_benchmark, runs, start
+from performance import (
+    GROUPS,
+    LONG_GROUPS,
+    Sizes,
+    machine,
+    measuring,
+    memory,
+    plain,
+    prediction,
+    run_benchmark,
+    runs,
+    start,
+)
 from performance.figure import figure
+from performance.machine import Row, heading, line, summary
 from speed import main
 
 import dsgcore
-from dsgcore.__main__ import main as dsg_lab
-from dsgcore.cli import bench
-from dsgcore.cli.bench import heading, line, summary
-from dsgcore.kernels import speed
-from dsgcore.kernels.speed import Row
 from dsgcore.solver.diagnostics import alpha
 from dsgcore.solver.loop import solve
 
@@ -78,24 +85,11 @@ def test_the_json_file_has_the_agreed_shape(tiny, tmp_path, capsys):
 
 
 @pytest.mark.compiled
-def test_the_command_measures_each_number_of_columns_and_its_floor(tmp_path, monkeypatch, capsys):
-    file = tmp_path / "bench.json"
-    monkeypatch.setattr(bench, "DIMENSIONS", (1, 784))
-    monkeypatch.setattr(bench, "measure_kernel", partial(speed.measure_kernel, n=20, m=8, repeats=1))
-    assert dsg_lab(["bench", "--json", str(file)]) == 0
-    kernel = [row for row in json.loads(file.read_text(encoding="utf-8"))["results"] if "kernel" in row["name"]]
-    for own, d in ((kernel[:4], 1), (kernel[4:], 784)):
-        measured, floor, share, numpy = own
-        assert {row["name"].split(":")[0] for row in own} == {f"kernel, d = {d}"}
-        assert share["value"] == pytest.approx(floor["value"] / measured["value"])
-        assert (share["target"], numpy["target"]) == (0.95, 1.0 if d == 784 else None)
-    assert capsys.readouterr().out.splitlines()[-1].endswith("of 3 targets are met.")
-
-
-def test_the_command_refuses_a_place_where_no_file_can_be_before_it_measures(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(bench, "report", None)
-    assert dsg_lab(["bench", "--json", str(tmp_path / "none" / "bench.json")]) == 2
-    assert capsys.readouterr().err.startswith("dsg-lab: --json")
+def test_the_kernel_is_measured_beside_its_floor():
+    for d in (1, 784):
+        measured, floor, share, numpy = machine.measure_kernel(d, n=20, m=8, repeats=1)
+        assert share.value == pytest.approx(floor.value / measured.value)
+        assert (share.target, numpy.target) == (0.95, 1.0 if d == 784 else None)
 
 
 def test_without_a_name_all_groups_run_and_the_long_ones_if_asked(monkeypatch, capsys):

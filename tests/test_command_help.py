@@ -30,7 +30,7 @@ def shown(words, capsys):
 
 
 def test_all_commands_are_found():
-    single = {"app", "run", "check", "sweep", "compare", "fit", "predict", "data", "export-lesson", "bench"}
+    single = {"app", "run", "check", "sweep", "compare", "fit", "predict", "data", "export-lesson"}
     assert {words[0] for words in PAGES if len(words) == 1} == single
     assert {words[1] for words in PAGES if len(words) == 2} == {"list", "fetch", "describe", "convert"}
 

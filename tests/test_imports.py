@@ -173,7 +173,6 @@ def test_the_loops_are_called_through_few_modules():
         "dsgcore/kernels/features.py",
         "dsgcore/kernels/features_orthogonal.py",
         "dsgcore/kernels/gaussian.py",
-        "dsgcore/kernels/speed.py",
     ]
 
 

@@ -19,10 +19,10 @@ from typing import Any
 import dask
 import distributed
 import numpy as np
+from performance.machine import workers as threads
 from performance.runs import paper_task
 
 from dsgcore.cluster import SharedPoints, shared
-from dsgcore.kernels.speed import workers as threads
 from dsgcore.solver.carried import training_points
 from dsgcore.solver.loop import solve
 from dsgcore.solver.model import Expansion

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow
+from performance.machine import seconds
+from performance.machine import workers as threads
 from performance.measuring import in_new_process, repeated
 from performance.prediction import any_model
 from performance.runs import one_evaluation, paper_task
 from pyarrow import parquet
-
-from dsgcore.kernels.speed import seconds
-from dsgcore.kernels.speed import workers as threads
 
 D, ROWS_A_FILE, LABELED = 18, 1_000_000, 1e-4
 NAMES = [f"x{j}" for j in range(D)]

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from dsgcore.cli.bench import report
-from dsgcore.kernels.speed import Row, measure_machine
 from performance import demo, kernel, memory, prediction, runs, shared_out, start
+from performance.machine import Row, measure_machine, report
 from performance.measuring import Sizes
 
 Groups = dict[str, Callable[[Sizes], Iterator[Row]]]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from dsgcore.experiments import Plane, Run, Spec, Surface, load_split
-from dsgcore.kernels.speed import Row, interleaved
+from performance.machine import Row, interleaved
 from performance.measuring import Sizes
 
 THREADS = 8

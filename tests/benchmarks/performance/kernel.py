@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.sampling import generator
 from dsgcore.kernels import Gaussian, OrthogonalGaussian
-from dsgcore.kernels.speed import NUMPY, Peer, Row, interleaved, measure_kernel, workers
+from performance.machine import NUMPY, Peer, Row, interleaved, measure_kernel, workers
 from performance.measuring import Sizes
 
 _TORCH_ROWS = 256

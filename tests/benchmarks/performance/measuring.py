@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.kernels.speed import DIMENSIONS
+from performance.machine import DIMENSIONS
 
 
 @dataclass(frozen=True)

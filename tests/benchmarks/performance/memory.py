@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dsgcore.jobs.memory import MEGABYTE
-from dsgcore.kernels.speed import Row
+from performance.machine import Row
 from performance.measuring import Sizes, in_new_process
 
 TRAINING = """

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from dsgcore.jobs.memory import MEGABYTE
-from dsgcore.kernels.speed import Row, interleaved, seconds
 from dsgcore.solver.model import FREQUENCY_CACHE_BYTES, Expansion
+from performance.machine import Row, interleaved, seconds
 from performance.measuring import Sizes, in_new_process, repeated
 from performance.runs import one_evaluation, paper_task
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from dsgcore.kernels import Gaussian, features
-from dsgcore.kernels.speed import Row, interleaved
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.carried import VisitedPoints
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.task import Task
 from performance import plain
+from performance.machine import Row, interleaved
 from performance.measuring import Sizes, repeated
 
 MAX_ROUNDS, GROWTH_ROUNDS = 5, 2

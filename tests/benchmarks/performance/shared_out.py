@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from dsgcore.cluster import SharedPoints
-from dsgcore.kernels.speed import Row, interleaved, workers
 from dsgcore.solver.carried import VisitedPoints
+from performance.machine import Row, interleaved, workers
 from performance.measuring import Sizes
 from performance.runs import make, paper_task
 

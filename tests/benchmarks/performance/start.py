@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.kernels.speed import Row, interleaved, workers
+from performance.machine import Row, interleaved, workers
 from performance.measuring import Sizes, in_new_process
 
 ROUNDS = 3

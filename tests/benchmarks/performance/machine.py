@@ -1,4 +1,4 @@
-"""Speed of the evaluation loop on this machine, beside the least time that the machine needs, and other programs.
+"""Speed of the evaluation loop on this machine, beside the least time that the machine needs and other programs; the report.
 
 The least time (floor) of one evaluation in d columns is that of d multiply-adds in a large matrix product, and of one
 cosine in the first-level cache.
@@ -6,10 +6,15 @@ cosine in the first-level cache.
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +29,8 @@ from dsgcore.kernels.gaussian import Gaussian
 DIMENSIONS = (1, 3, 8, 22, 54, 128, 784)
 OF_FLOOR = 0.95
 _SIZE, _COLUMNS, _CALLS = 1024, 512, 40
+NAME_WIDTH = 78
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "torch")
 
 
 @dataclass(frozen=True)
@@ -148,3 +155,65 @@ def _floor_calls() -> dict[str, Callable[[], object]]:
 def _floor(times: Mapping[str, float], d: int) -> float:
     """Return the least seconds of one evaluation, from the times of `_floor_calls`."""
     return d * times["product"] / _SIZE**3 + times["cosines"] / (_CALLS * _loops.TILE_ROWS * _COLUMNS)
+
+
+def report(rows: Iterable[Row], file: Path | None = None) -> list[Row]:
+    """Print each row as it comes, and a summary; write them to a JSON file if there is one. Return the rows."""
+    print(_processor())
+    print(heading())
+    shown: list[Row] = []
+    for row in rows:
+        shown.append(row)
+        print(line(row), flush=True)
+    print(summary(shown))
+    if file is not None:
+        results = {"machine": description(), "results": [row.to_dict() for row in shown]}
+        file.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    return shown
+
+
+def heading() -> str:
+    """Return the table's first line."""
+    return f"{'':{NAME_WIDTH}}{'measured':>12} {'unit':8}{'target':>12}  met"
+
+
+def line(row: Row) -> str:
+    """Return a row as a line of the table; a missed target has the part that is missing."""
+    if row.target is None:
+        return f"{row.name:{NAME_WIDTH}}{row.value:>12.4g} {row.unit}".rstrip()
+    sign, side = ("<=", "above") if row.is_most else (">=", "below")
+    met = "yes" if row.met else f"NO, {abs(row.value / row.target - 1):.1%} {side}"
+    return f"{row.name:{NAME_WIDTH}}{row.value:>12.4g} {row.unit:8}{f'{sign} {row.target:g}':>12}  {met}"
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Return the table's last line."""
+    promised = [row for row in rows if row.target is not None]
+    return f"{sum(bool(row.met) for row in promised)} of {len(promised)} targets are met."
+
+
+def description() -> dict[str, Any]:
+    """Return the machine and the versions of programs, for the JSON file."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "workers": n_workers(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        **{name: _version(name) for name in LIBRARIES},
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
