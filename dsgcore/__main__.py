@@ -12,7 +12,6 @@ from dsgcore import __version__
 from dsgcore.cli import app, export_lesson
 from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, folder_path, help_page
 from dsgcore.core.errors import DSGError
-from dsgcore.core.old_names import new_options
 
 BAD_INPUT = 2
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
@@ -31,7 +30,7 @@ _WITHOUT_COMMAND = ("-h", "--help", "--version")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code (2: bad input, reported in one sentence)."""
-    said = _with_command(new_options(sys.argv[1:] if arguments is None else arguments))
+    said = _with_command(list(sys.argv[1:] if arguments is None else arguments))
     try:
         given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
         if hasattr(given, "out"):

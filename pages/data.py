@@ -33,8 +33,6 @@ from pages.upload.upload import draw_upload
 
 PREFIX = "data_"
 SEED_KEY, FEATURE, OWN_FILE = "look_seed", "look_feature", "look_file"
-# Names in links from the time when all pages shared them.
-ONCE_SHARED = {"seed": SEED_KEY, "feature": FEATURE} | {key_of(s, "file"): OWN_FILE for s in SETTINGS.values()}
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file for which the options were set
 _ANEW = "_data_anew"  # True while the options are still those of another set
@@ -43,7 +41,7 @@ _ANEW = "_data_anew"  # True while the options are still those of another set
 def page() -> None:
     """Draw the gallery, or the set that the link or the picker names."""
     st.title("Data")
-    _use_own_names()
+    _leave_out_bad_seed()
     for notice in unknown_names(st.query_params.to_dict(), _known_names()):
         st.warning(notice, icon=":material/link_off:")
     given = st.query_params.get("set")
@@ -76,17 +74,17 @@ def _known_names() -> dict[str, str]:
         "across",
         "up",
         f"{PREFIX}setting",
-        *ONCE_SHARED.values(),
+        SEED_KEY,
+        FEATURE,
+        OWN_FILE,
         *(PREFIX + p.name for p in DATA_PARAMETERS),
     )
     return {name: name for name in own}
 
 
-def _use_own_names() -> None:
-    """Rename values in the link whose names this page once shared with other pages."""
+def _leave_out_bad_seed() -> None:
     given = st.query_params.to_dict()
-    own = {ONCE_SHARED.get(name, name): text for name, text in given.items()}
-    own = without_bad_seed(own, SEED_KEY)
+    own = without_bad_seed(given, SEED_KEY)
     if own != given:
         st.query_params.from_dict(own)
         st.rerun()  # only a link that is there at the first drawing sets controls

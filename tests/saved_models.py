@@ -41,11 +41,10 @@ def saved(model):
 
 
 def parts(model):
-    """The arrays of a saved model, the header's fields among them: without the digest, as files of before have none."""
+    """The arrays of a saved model, the header's fields among them."""
     with np.load(saved(model), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     header = json.loads(str(arrays["header"]))
-    del header["digest"]
     return {**arrays, "header": header}
 
 

@@ -212,7 +212,7 @@ def away_from_defaults(problem):
 @pytest.mark.parametrize("name", PAGES)
 def test_a_link_of_every_control_gives_its_spec(name):
     values, link, spec = away_from_defaults(SETTINGS[name])
-    app = open_page(name, seed="3", **link)
+    app = open_page(name, **{f"{PAGES[name]}seed": "3"}, **link)
     # Of the link; values so far from the defaults may make an objective grow.
     assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
     assert len(link) > len(values) / 2

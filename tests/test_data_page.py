@@ -96,8 +96,8 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
             data_positive="virginica",
             data_label_noise="0.2",
             across="petal length (cm)",
-            feature="petal width (cm)",
-            seed="3",
+            look_feature="petal width (cm)",
+            look_seed="3",
         )
     )
     assert notices(app) == []
@@ -162,7 +162,7 @@ def test_another_setting_hides_the_labels_in_its_own_way():
 def test_duplicates_across_training_and_test_are_pointed_out():
     specs = [Spec.from_dict({"setting": "multiclass", "seed": seed, "data": {"name": "iris"}}) for seed in range(12)]
     seed = next(spec.seed for spec in specs if len(leaks(load_split(spec)).test_rows))
-    app = open_page("data", set="Iris", seed=str(seed))
+    app = open_page("data", set="Iris", look_seed=str(seed))
     assert "1 of 45 test points (2.2%) equal a training point, 0 of them with another class" in app.warning[0].value
     assert {int(v) for v in app.dataframe[0].value.to_numpy().ravel()} == {102, 143}
 
@@ -210,7 +210,7 @@ def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
 def test_the_data_tab_shows_columns_and_table_when_asked():
     app = checked(open_page("multiclass", mc_at="2"))
     assert not any("used as" in table.value.columns for table in app.dataframe)
-    app = checked(open_page("multiclass", mc_at="2", mc_data="Wine", columns="true"))
+    app = checked(open_page("multiclass", mc_at="2", mc_data="Wine", mc_columns="true"))
     assert {trace["name"] for trace in figure(app, "chart-feature")["data"]} == {"class_0", "class_1", "class_2"}
     assert any("used as" in table.value.columns and len(table.value) == 178 for table in app.dataframe)
 

@@ -16,7 +16,7 @@ SETTINGS = [("auc", ""), ("s3vm", "svm_"), ("similar_unlabeled", "su_"), ("ordin
 
 def diverged(setting, prefix, **link):
     """Open a page whose run has diverged."""
-    return checked(open_page(setting, speed="instant", **{f"{prefix}step_size": "1000", **link}))
+    return checked(open_page(setting, **{f"{prefix}speed": "instant", f"{prefix}step_size": "1000", **link}))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ DRAWN = ("slider", "select_slider", "selectbox", "toggle", "number_input", "text
 @pytest.mark.parametrize("name", OF_EACH_ENGINE)
 def test_a_link_with_hidden_controls_gives_its_spec(name):
     _, link, spec = away_from_defaults(SETTINGS[name])
-    app = open_page(name, seed="3", hide="sidebar,transport,view,tabs", **link)
+    app = open_page(name, hide="sidebar,transport,view,tabs", **{f"{PAGES[name]}seed": "3"}, **link)
     assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
     assert run_of(app, name).spec == spec
     assert {kind: [element.key for element in app.get(kind)] for kind in DRAWN if app.get(kind)} == {}

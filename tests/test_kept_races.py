@@ -41,14 +41,6 @@ def test_a_race_is_found_again_as_it_was(store):
     assert kept_race(store, "0" * 12) is None
 
 
-def test_a_race_kept_with_an_estimate_of_memory_is_found(store):
-    race = Race(small("s3vm"), "S3VMLight")
-    keep_race(store, race, result())
-    said, plain, arrays = store.race(name_of(race))
-    store.put_race("f" * 64, said, json.dumps(json.loads(plain) | {"estimate": 20}), arrays)
-    assert_same(kept_race(store, "f" * 12)[1], result())
-
-
 @pytest.mark.parametrize("change", [{"competitor": "Gone"}, {"spec": {"version": 0}}, {"unknown": 1}])
 def test_a_race_that_another_version_has_kept_is_none(store, change):
     race = Race(small("s3vm"), "S3VMLight")

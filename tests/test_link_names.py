@@ -41,12 +41,6 @@ def test_the_pages_know_the_names_that_they_draw_and_no_two_have_a_name_in_the_l
     assert shared == {}
 
 
-def test_a_link_of_the_data_page_as_it_was_written_before_keeps_its_seed():
-    app = open_page("data", set="Iris", seed="3")
-    assert app.number_input(key="look_seed").value == 3
-    assert "seed" not in app.query_params
-
-
 def test_a_seed_of_the_data_page_that_is_none_is_left_out():
     app = open_page("data", set="Iris", look_seed="9" * 400)
     assert not app.exception
@@ -55,7 +49,7 @@ def test_a_seed_of_the_data_page_that_is_none_is_left_out():
 
 @pytest.mark.parametrize("text", ["start over", "redo"])
 @pytest.mark.parametrize("hide", ["", "sidebar"])
-def test_a_link_holds_the_name_of_a_choice_and_older_links_hold_its_value(text, hide):
+def test_a_link_holds_the_name_of_a_choice_or_its_value(text, hide):
     app = open_page("auc", slider=text, hide=hide)
     assert said(app) == []
     assert app.session_state["slider"] == "redo"

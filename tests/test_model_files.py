@@ -37,8 +37,7 @@ def test_every_model_is_read_by_one_function_bit_for_bit(tmp_path, kind):
         again = load_model(file)
         assert same(model, again)
         assert saved(again).getvalue() == saved(model).getvalue()
-    # A file of an earlier release has no digest; numbers may be in another byte order.
-    assert same(model, load_model(edited(model)))
+    # Numbers may be in another byte order.
     arrays = {name: a for name, a in parts(model).items() if name != "header"}
     assert same(model, load_model(edited(model, **{n: a.astype(a.dtype.newbyteorder()) for n, a in arrays.items()})))
 
@@ -118,16 +117,6 @@ def test_a_damaged_header_is_refused(kind):
         assert_refused(edited(model, header=text), "not a model file")
     file = edited(model, header=lambda h: {**h, "kernel": {"name": "x" * MAX_HEADER_CHARACTERS}})
     assert_refused(file, f"it must be text of at most {MAX_HEADER_CHARACTERS} characters")
-
-
-@every_kind
-def test_other_numbers_than_those_saved_are_refused(kind):
-    """A flipped sign makes a good model of other values."""
-    with np.load(saved(KINDS[kind]()), allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    largest = max((name for name in arrays if name != "header"), key=lambda name: arrays[name].nbytes)
-    arrays[largest] = -arrays[largest]
-    assert_refused(packed(**arrays), "its numbers are not those that were saved")
 
 
 CONTENTS = {

@@ -1,13 +1,11 @@
 """The pages in the navigation: every page that a reader may look for."""
 
 import streamlit as st
-from cases import each
 from opened_pages import APP, checked, open_page
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
-from pages.shell.router import FORMER_NAMES
 
 
 def test_every_page_is_in_the_navigation_once_and_home_is_first(monkeypatch):
@@ -30,14 +28,3 @@ def test_a_setting_is_named_by_what_it_does_and_on_the_pages_of_lessons_and_pape
     assert all(profile.full_name.startswith(f"{profile.short} (") for profile in profiles)
     for page in ("lessons", "papers"):
         assert {heading.value for heading in checked(open_page(page)).header} == {one.full_name for one in profiles}
-
-
-@each("former, name", FORMER_NAMES.items())
-def test_a_link_with_a_former_name_of_a_setting_still_works(former, name):
-    fitting = {"Ordinal": "Ramp", "Multi-class": "Spirals"}.get(former, "Two moons")
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params.update({"set": fitting, "data_setting": former})
-    app.run()  # AppTest forgets what the first drawing of a session changes in its link, unlike a browser
-    app = checked(app.switch_page("pages/data.py").run())
-    chosen = app.selectbox(key="data_setting")
-    assert chosen.format_func(chosen.value) == name

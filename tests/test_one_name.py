@@ -1,17 +1,14 @@
-"""A parameter has one name in Python, in a spec, on the command line and in the app. Old names are still read."""
+"""A parameter has one name in Python, in a spec, on the command line and in the app."""
 
 import inspect
-import json
 import re
 from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
 import pytest
 from cases import each
 
-import dsgcore.baselines
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
@@ -124,58 +121,3 @@ def test_a_control_has_the_name_of_its_parameter():
         keys = {key.removeprefix(profile_of(setting).prefix) for key in names_of(setting).values()}
         assert keys - named == {"kernel", "data", "seed", "file", "also"} - named
     assert all(key.endswith(name) for (_, name), key in OWN_KEYS.items())
-
-
-# --- old names
-
-
-@each(
-    "kind, old, new",
-    [
-        (QSGS2AUC, {"pooled": False}, {"is_pooled": False}),
-        (TSGS3VM, {"balance": True}, {"is_balanced": True}),
-        (PS3VT, {"tau_A": 0.5, "orthogonal": False}, {"lam": 0.5, "is_orthogonal": False}),
-        (dsgcore.baselines.LinearMC, {"tau_A": 0.5}, {"lam": 0.5}),
-        (dsgcore.baselines.SVOREX, {"ridge": 0.5}, {"jitter": 0.5}),
-        (dsgcore.baselines.EverydayNystroem, {"n_components": 5}, {"centers": 5}),
-    ],
-)
-def test_an_estimator_reads_old_names_and_warns(kind, old, new):
-    with pytest.warns(FutureWarning, match=rf"the parameter \w+ is now called ({'|'.join(new)})$"):
-        given = kind(**old)
-    with pytest.warns(FutureWarning, match="is now called"):
-        changed = kind().set_params(**old)
-    for model in (given, changed):
-        assert new.items() <= model.get_params().items()
-        assert not old.keys() & model.get_params().keys()
-
-
-def test_old_options_are_still_read(tmp_path, capsys):
-    (tmp_path / "t.csv").write_text("a,b,c,label\n" + "1,2,-,x\n3,4,5,y\n" * 20, encoding="utf-8")
-    described = []
-    for options in (["--label", "a", "--na=-", "--ignore", "b"], ["--target", "a", "--missing-words=-", "--drop", "b"]):
-        assert main(["data", "describe", str(tmp_path / "t.csv"), *options]) == 0
-        described.append(capsys.readouterr().out)
-    assert described[0] == described[1]
-    (tmp_path / "spec.json").write_text(default_spec("auc").to_json(), encoding="utf-8")
-    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--memory", "0.001"]) == 2
-    assert "0.001 GB" in capsys.readouterr().err
-
-
-@pytest.mark.compiled
-def test_a_fit_reads_old_names_and_continues_an_old_folder(tmp_path, capsys):
-    pd = pytest.importorskip("pandas")
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    table = pd.DataFrame(X, columns=["a", "b"]).assign(label=np.where(np.arange(60) < 40, X[:, 0] > 0, -1).astype(int))
-    table.to_parquet(tmp_path / "t.parquet")
-    fit = ["fit", "TSGS3VM", str(tmp_path / "t.parquet"), "--out", str(tmp_path / "out"), "--quiet"]
-    few = ["--set", "n_iter=3", "--set", "n_features=4"]
-    assert main([*fit, "--label", "label", *few, "--set", "balance=true"]) == 0
-    said = json.loads((tmp_path / "out/fit.json").read_text("utf-8"))
-    assert said["parameters"]["is_balanced"] is True
-    said["label"] = said.pop("target")
-    said["parameters"]["balance"] = said["parameters"].pop("is_balanced")
-    (tmp_path / "out/fit.json").write_text(json.dumps(said), encoding="utf-8")
-    assert main([*fit, "--target", "label", *few, "--set", "is_balanced=true"]) == 0  # the same command as before
-    assert main([*fit, "--target", "label", *few, "--set", "is_balanced=false"]) == 2
-    assert "is_balanced was True and is False" in capsys.readouterr().err

@@ -109,10 +109,10 @@ def test_a_link_to_no_lesson_says_so_and_the_page_is_there(text):
 
 def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
     drawn = "0.5~0.6~0.7~0.8~0.9~1"
-    waiting = open_page("s3vm", svm_lesson="batches:2", speed="instant")
+    waiting = open_page("s3vm", svm_lesson="batches:2", svm_speed="instant")
     assert waiting.button(key="lesson-run").disabled
     assert set(figures(waiting)) == {"chart-map"}  # the reader draws in the chart's place
-    app = open_page("s3vm", svm_lesson=f"batches:2:{drawn}", speed="instant")
+    app = open_page("s3vm", svm_lesson=f"batches:2:{drawn}", svm_speed="instant")
     assert bench_of(app, "s3vm").lesson.place.text == f"batches:2:{drawn}"
     assert "your guess" in drawn_on(app, "chart-score")[0]
     for _ in range(100):

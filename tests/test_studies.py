@@ -279,20 +279,6 @@ def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
         assert is_whole(file)
 
 
-def test_a_store_of_before_is_read(tmp_path):
-    """In the first version there was one table of runs; what tables show of each was looked up there."""
-    file = tmp_path / "runs.sqlite"
-    spec = Spec.from_dict(SPEC)
-    kept = Store(file).put(spec.to_json(), summary_of(spec), {"t": np.arange(6.0)})
-    connection = sqlite3.connect(file)
-    connection.execute("DROP TABLE said")
-    connection.execute("PRAGMA user_version = 1")
-    connection.commit()
-    connection.close()
-    assert Store(file).get([spec.sha256]) == {spec.sha256: kept}
-    assert Store(file).get([spec.sha256]) == {spec.sha256: kept}  # it is of this version now
-
-
 def test_another_file_is_no_store(tmp_path):
     (tmp_path / "a.txt").write_text("hello, this is text that is long enough to be taken for a header of a file" * 9)
     with pytest.raises(StoreError, match=r"a\.txt cannot be used as a store"):

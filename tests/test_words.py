@@ -43,7 +43,7 @@ def test_marks_of_two_classes_are_those_of_positive_and_negative():
 
 @compiled
 @pytest.mark.parametrize("said", ["theta/T^(3/4)", "θ/T^¾"])
-def test_a_schedule_is_read_as_people_write_it_and_as_links_of_before_do(said):
+def test_a_schedule_is_read_as_people_write_it_and_as_pages_do(said):
     app = opened("s3vm", svm_schedule=said, svm_at="2")
     assert not app.warning
     assert '"schedule": "theta/T^(3/4)"' in "".join(code.value for code in app.code)

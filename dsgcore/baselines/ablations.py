@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import estimator
-from dsgcore.estimators.ps3vt import GraphParameters, MultiClassEstimator, RankParameters, with_old_names
+from dsgcore.estimators.ps3vt import GraphParameters, MultiClassEstimator, RankParameters
 from dsgcore.multiclass.task import MultiClassTask
 
 
@@ -52,7 +52,6 @@ class _Watched(MultiClassTask):
         return super().batch(t)
 
 
-@with_old_names
 @estimator
 class LinearMC(MultiClassBaseline):
     """Max-margin multi-class classification: PS3VT without graph and without pull to low rank.
@@ -75,7 +74,6 @@ class LinearMC(MultiClassBaseline):
     sentence = "learns from the labels alone, without the graph and without a penalty on the rank"
 
 
-@with_old_names
 @estimator
 class LRCMC(RankParameters, MultiClassBaseline):
     """Multi-class classification with a pull to low rank: PS3VT without the graph.
@@ -87,7 +85,6 @@ class LRCMC(RankParameters, MultiClassBaseline):
     sentence = "learns from the labels alone, with a penalty on the rank"
 
 
-@with_old_names
 @estimator
 class SSMC(GraphParameters, MultiClassBaseline):
     """Semi-supervised multi-class classification: PS3VT without the pull to low rank.

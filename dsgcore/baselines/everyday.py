@@ -19,7 +19,6 @@ from dsgcore.baselines.parameters import MAX_ITER
 from dsgcore.baselines.progress import Watch
 from dsgcore.baselines.regression import CACHE
 from dsgcore.core.documented import SEED, described, estimator
-from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, integer, like, parameter_like, real
 from dsgcore.estimators.inputs import width
 from dsgcore.estimators.kernel import SIGMA
@@ -165,7 +164,6 @@ class EverydayLogistic(LabelsAlone, EverydayClassifier):
         return LogisticRegression(C=s["C"], max_iter=s["max_iter"])
 
 
-@accepts_old_names(n_components="centers")
 @estimator
 class EverydayNystroem(LibsvmKernel, LabelsAlone, EverydayClassifier):
     """scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.

@@ -17,7 +17,6 @@ from dsgcore.baselines.regression import HOLDERS, regress
 from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
 from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
-from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import like, real
 
 # Half the distance between the two kinks of the regression's loss, so that values rarely reach the second one.
@@ -28,7 +27,6 @@ PENALTY = 10.0
 STILL = 1e-4
 
 
-@accepts_old_names(ridge="jitter")
 @estimator
 class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     """Support vector ordinal regression with explicit constraints: one function, and a threshold between classes.

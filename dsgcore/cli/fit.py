@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +20,6 @@ from dsgcore.cli.progress import Line, bar
 from dsgcore.cli.sweep import INTERRUPTED, client_of, typed_value
 from dsgcore.cluster import ClusterError
 from dsgcore.core.durations import TimeLeft
-from dsgcore.core.old_names import new_names
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
 from dsgcore.data.out_of_core import Rows, rows_of
@@ -83,14 +82,12 @@ def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
     """Raise if the folder holds the finished model of another command; the same command may replace its own model."""
     try:
         then = json.loads((given.out / RESULTS[1]).read_text(encoding="utf-8"))
-        then |= new_names(type(estimator), then.pop("parameters"))
+        then |= then.pop("parameters")
         then |= {"scaling": (then["preparation"] or {"scaling": "none"})["scaling"]}
-        then.setdefault("target", then.get("label"))  # its name in files of version 0.1.0
     except (OSError, ValueError, KeyError, TypeError):
         return  # not written by fit
     now = {"method": given.method, "data": str(given.data), "target": given.target, "scaling": given.scaling}
-    if "unlabeled" in then:
-        now["unlabeled"] = given.unlabeled
+    now["unlabeled"] = given.unlabeled
     if given.features is not None:
         now["features"] = given.features.split(",")
     now |= json.loads(json.dumps(estimator.get_params()))
@@ -144,12 +141,10 @@ def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
 def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
     """Return the parameters of NAME=VALUE."""
     known = kind().get_params()
-    old: Mapping[str, str] = getattr(kind, "old_names", {})
     usual = {"random_state": SEED, **ALONE}
     found: dict[str, Any] = {name: usual[name] for name in usual if name in known}
     for one in said:
         name, is_given, value = one.partition("=")
-        name = old.get(name, name)
         if not is_given or name not in known:
             raise ParameterError(f"--set must be NAME=VALUE, of {', '.join(known)}, got {one!r}")
         found[name] = typed_value(value)

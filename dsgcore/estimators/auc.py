@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.documented import described, estimator
-from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import ParameterError, Real, like
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.classes import best_threshold, share_threshold
@@ -27,7 +26,6 @@ SHARES = ("labels", "estimate")
 _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
 
 
-@accepts_old_names(pooled="is_pooled")
 @estimator
 class QSGS2AUC(SafeEstimator, BinaryEstimator):
     """Semi-supervised AUC optimisation by quadruply stochastic gradients.

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
-from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.inputs import encode, seed_of, width
@@ -43,7 +42,6 @@ from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.start import START
 
 _SIGMA = parameter_like(MultiClass, "sigma")
-with_old_names = accepts_old_names(tau_A="lam", orthogonal="is_orthogonal")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
 _AUTOMATIC_TOL = AutomaticTolerance(from_0=0.01)
 _RUN = (*Stopping.parameters, parameter_like(SolverParameters, "average"))
@@ -247,7 +245,6 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
 
-@with_old_names
 @estimator
 class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.

@@ -7,7 +7,6 @@ from typing import ClassVar
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import estimator
-from dsgcore.core.old_names import accepts_old_names
 from dsgcore.core.parameters import Choice, derived, like
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.out_of_core import TrainingValues
@@ -24,7 +23,6 @@ UNLABELED_PART = 0.1
 PER = Choice("C_per", "point", options=("point", "mean"))
 
 
-@accepts_old_names(balance="is_balanced")
 @estimator
 class TSGS3VM(SafeEstimator, BinaryEstimator):
     """Semi-supervised support vector machine, by triply stochastic gradients.

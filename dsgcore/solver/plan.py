@@ -12,7 +12,7 @@ SCHEDULES: dict[str, Callable[[float, int, int], float]] = {
     "theta/sqrt(T)": lambda theta, t, n_iter: theta / n_iter**0.5,
     "theta/T^(3/4)": lambda theta, t, n_iter: theta / n_iter**0.75,
 }
-# Their names on pages and in new links. Specs hold the option itself, and older links do too.
+# Their names on pages and in links. Specs hold the option itself.
 SCHEDULE_WORDS = {
     "constant": "constant",
     "theta/t": "θ/t",

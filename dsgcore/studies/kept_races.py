@@ -43,7 +43,6 @@ def _read(row: tuple[str, str, bytes]) -> tuple[Race, RaceResult]:
     said, plain = json.loads(row[0]), json.loads(row[1])
     race = Race(**said | {"spec": Spec.from_dict(said["spec"]), "axes": tuple(said["axes"])})
     competitor(race.spec.problem.name, race.competitor)
-    plain.pop("estimate", None)  # earlier versions stored an estimate of the memory
     return race, RaceResult(**plain | unpacked(row[2]) | {"notes": tuple(plain["notes"])})
 
 

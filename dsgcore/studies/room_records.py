@@ -10,8 +10,6 @@ from typing import Any
 from dsgcore.core.errors import DSGError
 from dsgcore.studies.room_questions import Asked
 
-# The tables of earlier versions, with names of their own; a room of theirs ends with the update.
-FORMER = ("DROP TABLE IF EXISTS rooms", "DROP TABLE IF EXISTS guesses")
 TABLES = (
     """
 CREATE TABLE IF NOT EXISTS class_rooms (

@@ -17,7 +17,6 @@ from typing import Any
 
 from dsgcore.studies.room_questions import Asked, asked_by
 from dsgcore.studies.room_records import (
-    FORMER,
     OF_A_ROOM,
     TABLES,
     Key,
@@ -52,7 +51,7 @@ class Rooms:
     def __init__(self, store: Store, now: Callable[[], float] = time.time) -> None:
         self._store, self._now = store, now
         with store.opened() as connection:
-            for statement in (*FORMER, *TABLES):
+            for statement in TABLES:
                 connection.execute(statement)
 
     def open(self) -> Key:

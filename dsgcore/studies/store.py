@@ -43,12 +43,6 @@ _SAY = (
     "INSERT OR IGNORE INTO said SELECT sha256, score, objective, seconds, state, iterations, "
     "json_extract(summary, '$.last.error_mean'), json_extract(summary, '$.step_limit') FROM runs"
 )
-# Before version 3, a run whose model is the average of its iterates was stored with the numbers of the last one.
-_SCORE_AVERAGES = (
-    "UPDATE runs SET score = json_extract(summary, '$.last.score_average'), "
-    "objective = json_extract(summary, '$.last.objective_average') "
-    "WHERE json_extract(summary, '$.last.score_average') IS NOT NULL"
-)
 # Specs that users want to find again, with or without a run.
 _PINS = """
 CREATE TABLE IF NOT EXISTS pins (
@@ -123,26 +117,21 @@ class Store:
             with self.opened() as connection:
                 _write_ahead(connection)
                 connection.execute("BEGIN IMMEDIATE")  # processes that open it meanwhile see all of its tables or none
-                version = self._checked_version(connection)
+                self._check_version(connection)
                 for table in (_TABLE, _SAID, _PINS, _RACES):
                     connection.execute(table)
-                if version < VERSION:
-                    connection.execute(_SCORE_AVERAGES)
-                    connection.execute("DELETE FROM said")
-                    connection.execute(_SAY)
-                    connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute(f"PRAGMA user_version = {VERSION}")
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{self.file} cannot be used as a store of runs: {error}") from None
 
-    def _checked_version(self, connection: sqlite3.Connection) -> int:
-        """Return a store's version, 0 for a new file; raise `StoreError` for another program's file, or a later version."""
+    def _check_version(self, connection: sqlite3.Connection) -> None:
+        """Raise `StoreError` for another program's file, or another version's; a new file has version 0."""
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if version > VERSION or (version == 0 and tables):
+        if version != VERSION and (version or tables):
             raise StoreError(
-                f"{self.file} cannot be used as a store of runs: it is another program's, or a later version's"
+                f"{self.file} cannot be used as a store of runs: it is another program's, or another version's"
             )
-        return int(version)
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:

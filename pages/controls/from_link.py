@@ -39,7 +39,7 @@ def _read_one(control: Control, text: str) -> str | None:
         also_offer(control.key, value)
     elif isinstance(parameter, Choice):
         if text in parameter.options and control.say(text) != text:
-            st.session_state[control.key] = text  # specs, and links of earlier versions, hold the option itself
+            st.session_state[control.key] = text  # as specs and people write it
             return None
         named = replace(parameter, options=tuple(map(control.say, control.options)))
         return None if text in named.options else refusal(control.key, named, text)

@@ -17,7 +17,7 @@ SLIDER = Choice(
     sentence="“keep going” continues with the new value and marks the curves. “start over” begins a new run. At speed “instant” "
     "the run always starts over.",
 )
-# The options of `SLIDER` on the page and in the link. Links of earlier versions hold the options themselves.
+# The options of `SLIDER` on the page and in the link.
 _NAMES = {"steer": "keep going", "redo": "start over"}
 MAP = Choice(
     "map",
@@ -75,9 +75,6 @@ COLUMNS = Flag(
     sentence="Show a summary of each column and the first rows of the set.",
 )
 ON_THE_MAP = (EDIT, TRUTH, MISTAKES, WIPE)
-# Each page has its own view. Links of earlier versions had one name for all pages.
-VIEWS = (SPEED, SLIDER, MAP, CLASS_MAP)
-ONCE_SHARED = ("seed", "columns", "feature", LOG_OBJECTIVE.name, *(choice.name for choice in VIEWS))
 
 
 def name_of(option: object) -> str:

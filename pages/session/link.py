@@ -16,7 +16,7 @@ from pages.controls.from_link import read_controls, refusal
 from pages.controls.map_axes import AXES
 from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of
-from pages.controls.view_choices import ONCE_SHARED, SPEED, choices_of, name_of
+from pages.controls.view_choices import SPEED, choices_of, name_of
 
 # The entries without a control: the changes during the run, the edits of the data, its iteration, the earlier step that the
 # page shows, the place in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.
@@ -34,14 +34,6 @@ def without_others(page: str, given: dict[str, str]) -> dict[str, str]:
     """Return a link without the entries for the runs of other pages."""
     others = {key_of(problem, name) for problem in SETTINGS.values() if problem.name != page for name in KEPT}
     return {name: text for name, text in given.items() if name not in others}
-
-
-def in_own_names(problem: type[Setting], given: dict[str, str]) -> dict[str, str]:
-    """Return a link with this page's names instead of the names that all pages once shared."""
-    shared = {name: key_of(problem, name) for name in ONCE_SHARED}
-    renamed = {shared[name]: text for name, text in given.items() if name in shared}
-    kept = {name: text for name, text in given.items() if name not in shared or name in shared.values()}
-    return renamed | kept
 
 
 def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
@@ -67,7 +59,7 @@ def read_link(problem: type[Setting], given: dict[str, str]) -> list[str]:
 
 def _known_names(problem: type[Setting]) -> dict[str, str]:
     """Return all names that the link of a setting's page can have."""
-    others = [*KEPT, *AXES, *(choice.name for choice in choices_of(problem)), *ONCE_SHARED]
+    others = [*KEPT, *AXES, *(choice.name for choice in choices_of(problem)), "seed", "feature"]
     return names_of(problem) | {key: key for key in (key_of(problem, name) for name in others)}
 
 

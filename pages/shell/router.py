@@ -17,14 +17,6 @@ from pages.shell.turns import turns
 from pages.shell.visits import note_visit
 
 TITLE = "DSG Lab"
-# Former names of the settings in links.
-FORMER_NAMES = {
-    "Similar-unlabeled": "Pairs",
-    "AUC": "Ranking",
-    "S3VM": "Gaps",
-    "Ordinal": "Ordered classes",
-    "Multi-class": "Many classes",
-}
 
 
 def all_pages() -> list[Any]:
@@ -64,7 +56,6 @@ def route() -> None:
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     page = st.navigation(all_pages(), position=position)
     st.set_page_config(page_title=TITLE if page.title == TITLE else f"{page.title} - {TITLE}")
-    _use_present_names()
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)
     arrive()
@@ -72,14 +63,6 @@ def route() -> None:
     with turns.preference():
         if is_admitted():
             page.run()
-
-
-def _use_present_names() -> None:
-    """Replace former names of settings in the link."""
-    for name, text in st.query_params.to_dict().items():
-        if name.endswith("_setting") and text in FORMER_NAMES:
-            st.query_params[name] = FORMER_NAMES[text]
-            st.rerun()  # a widget reads the link once, when the script run begins
 
 
 def _forget_runs_of_others(page: str) -> None:

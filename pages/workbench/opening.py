@@ -54,7 +54,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
     """Open the page with the values of its link; without any, as the reader left it."""
     forget(bench.link.undrawn)
     given = st.query_params.to_dict()
-    own = link.in_own_names(problem, given)
+    own = dict(given)
     if bench.live is not None and not set(own) - set(OF_THE_FRAME):
         own |= {name: text for name, text in bench.link.texts.items() if text}
     bench.link.notices = [*refused_parts(), *link.read_link(problem, own)]

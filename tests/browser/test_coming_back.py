@@ -55,17 +55,6 @@ def test_a_reload_in_mid_run_comes_back_near_where_it_was_and_goes_on(open_page)
     expect(page.locator(".live-status")).to_contain_text("running")
 
 
-def test_a_link_of_the_form_that_all_pages_shared_still_works(open_page):
-    page = open_page("ordinal?speed=slow&seed=7&map=h&log_objective=true")
-    wait_for_points(page, 2)
-    assert page.locator(".st-key-ord_seed input").input_value() == "7"
-    assert chosen(page, "ord_speed") == "slow"
-    assert chosen(page, "ord_map") == "h"
-    page.wait_for_url(re.compile("ord_seed=7"))
-    assert "?seed" not in page.url
-    assert "&seed" not in page.url
-
-
 def test_keys_are_heard_after_a_slider_has_been_touched(open_page):
     page = open_page("auc?speed=slow")
     wait_for_points(page, 2)

@@ -13,7 +13,7 @@ from test_auc_page import (
 
 
 def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, page_health):
-    page = open_page("multiclass?speed=slow")
+    page = open_page("multiclass?mc_speed=slow")
     wait_for_points(page, 4)
     wait_for_points(page, 4, "chart-spectrum", "tail, penalised")
     move_slider(page, "mc_tau_I", 1)
@@ -29,5 +29,5 @@ def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, pag
 
 
 def test_details_are_drawn_when_a_run_ends(open_page):
-    page = open_page("multiclass?speed=instant&mc_n_iter=50")
+    page = open_page("multiclass?mc_speed=instant&mc_n_iter=50")
     assert_details_are_drawn_at_the_end(page)

@@ -61,7 +61,7 @@ def alerts(page):
 
 
 def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, page_health):
-    page = open_compare(open_page, "s3vm?speed=instant&svm_n=10000&svm_n_iter=20")
+    page = open_compare(open_page, "s3vm?svm_speed=instant&svm_n=10000&svm_n_iter=20")
 
     move(page, "race-limit-s3vm", "Home")  # from 4 to 0.1 GB, for 7,000 points
     expect(page.locator(".st-key-part-race")).to_contain_text(
@@ -89,7 +89,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
 
 
 def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_the_run(open_page, page_health):
-    page = open_compare(open_page, "s3vm?speed=instant&svm_n=300&svm_n_iter=50")
+    page = open_compare(open_page, "s3vm?svm_speed=instant&svm_n=300&svm_n_iter=50")
     choose(page, "s3vm", "QN-S3VM")
     give(page, "s3vm", "QNS3VM", "max_iter", 1)
     start(page)
