@@ -1,4 +1,6 @@
-"""All loops compiled for the tests, before two of their processes would compile each of them twice."""
+"""Compile all loops of some types before two processes of the tests would: ``python .ci/compile.py float32 float64``."""
+
+import sys
 
 import numpy as np
 
@@ -6,9 +8,10 @@ from dsgcore import PS3VT, TSGS3VM
 from dsgcore.experiments import Run, Spec
 from dsgcore.kernels.features import warm_up
 
+dtypes = sys.argv[1:] or ["float32", "float64"]
 warm_up()
 for name in ("gaussian", "orthogonal_gaussian"):
-    for dtype in ("float32", "float64"):
+    for dtype in dtypes:
         solver = {"n_iter": 2, "n_features": 8, "dtype": dtype}
         run = Run(Spec.from_dict({"setting": "auc", "kernel": {"name": name}, "solver": solver}))
         run.advance()
@@ -16,4 +19,5 @@ for name in ("gaussian", "orthogonal_gaussian"):
 
 X, y = np.random.default_rng(0).normal(size=(60, 7)), np.resize([0, 1, 2, -1], 60)
 PS3VT(n_iter=2, tol=None).fit(X, y)  # the loops of held-out labels
-TSGS3VM(n_iter=2, tol=None).fit(X[y < 2], y[y < 2])
+for dtype in dtypes:
+    TSGS3VM(n_iter=2, tol=None, dtype=dtype).fit(X[y < 2], y[y < 2])

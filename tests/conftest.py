@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 import threading
 from functools import cache, partial
@@ -27,6 +28,10 @@ from dsgcore.solver.task import Task
 from dsgcore.studies import Store
 from pages.session.bench import Bench
 
+ROOT = Path(__file__).parents[1]
+# The files that take longest, in seconds of a processor; the others follow in the order of their names.
+LONGEST = ()
+
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
 settings.register_profile("dsgcore", deadline=None, derandomize=True)
 settings.load_profile("dsgcore")
@@ -50,10 +55,34 @@ def pytest_configure(config):
         config.option.tbstyle = "native"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session):
+    """Compile the loops once, before the workers begin: each of them would."""
+    option = session.config.option
+    if (
+        not getattr(option, "numprocesses", None)
+        or option.collectonly
+        or os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+    ):
+        return
+    command = [sys.executable, str(ROOT / ".ci" / "compile.py")]
+    started = [subprocess.Popen([*command, dtype], cwd=ROOT) for dtype in ("float32", "float64")]
+    for process in started:
+        if process.wait():
+            pytest.exit(f"{' '.join(map(str, process.args))} failed: the loops cannot be compiled", returncode=1)
+
+
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items):
-    """Put files with slow tests first, so that no process is left with one of them at the end."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    """Group the tests by file, and those of the browser as one; put what takes long first.
+
+    With two workers one drives Chromium, which mostly waits, and the other does the rest.
+    """
+    groups = {item: "browser" if item.path.parent.name == "browser" else item.path.stem for item in items}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
+    rank = {group: number for number, group in enumerate(("browser", *LONGEST))}
+    items.sort(key=lambda item: rank.get(groups[item], len(rank)))
 
 
 def pytest_terminal_summary(terminalreporter):

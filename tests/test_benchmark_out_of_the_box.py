@@ -40,7 +40,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
 @pytest.mark.compiled
 def test_it_runs_and_goes_on(folder):
     rows, first, out = folder / "rows.jsonl", folder / "first.md", folder / "out.md"
@@ -61,7 +60,6 @@ def test_it_runs_and_goes_on(folder):
     assert f"python {SCRIPT} --sets {folder}" in text
 
 
-@pytest.mark.slow
 def test_a_fit_out_of_memory_or_time_is_said_and_larger_ones_are_not_tried(tmp_path):
     rows = tmp_path / "rows.jsonl"
     asked = ["--parts", "scale", "--only", "like SUSY (made)", "--seeds", 1, "--rows", rows, "--largest", 10_000]

@@ -17,7 +17,6 @@ from dsgcore.solver.loop import solve
 from dsgcore.solver.model_files import ModelError
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.compiled,
     # The cluster's own, as its processes go.
     pytest.mark.filterwarnings("ignore"),

@@ -10,7 +10,6 @@ from dsgcore.cluster import SharedPoints
 from dsgcore.solver.loop import solve
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.compiled,
     # The cluster's own, as its processes go.
     pytest.mark.filterwarnings("ignore"),

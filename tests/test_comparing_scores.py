@@ -74,7 +74,6 @@ def test_without_overlap_the_interval_is_students():
     assert resampled_half_width(gaps, 0.0) == pytest.approx((high - low) / 2)
 
 
-@pytest.mark.slow
 def test_the_corrected_interval_covers_where_the_plain_one_does_not():
     """Splits of one small sample: the difference of two thresholds' accuracies, whose expectation is known."""
     rng, hits, n_samples = np.random.default_rng(0), {0.0: 0, 1 / 3: 0}, 400

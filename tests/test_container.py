@@ -41,7 +41,7 @@ def test_the_dockerfile_follows_the_usual_rules():
     assert (found.returncode, found.stdout) == (0, "")
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.skipif(not docker_answers(), reason="no docker engine answers")
 def test_a_container_answers_with_a_file_system_that_cannot_be_written(tmp_path):
     build = ["docker", "build", "--file", str(FOLDER / "Dockerfile"), "--iidfile", str(tmp_path / "id"), str(ROOT)]

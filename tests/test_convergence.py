@@ -40,7 +40,6 @@ def by_length(setting, name, **solver):
     return fitted(np.array(LENGTHS, dtype=float), np.array(ends).T)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setting", CONVEX)
 def test_with_the_theorems_steps_squared_distances_fall_as_one_over_t(setting):
     found = convergence(shown(setting, n_iter=800), 6)
@@ -53,7 +52,6 @@ def test_with_the_theorems_steps_squared_distances_fall_as_one_over_t(setting):
     assert np.all(found.bound("distance") > found.mean("distance"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "name"), [("s3vm", "gradient_mean"), ("s3vm", "error"), ("similar_unlabeled", "gradient_mean")]
 )
@@ -66,7 +64,6 @@ def test_with_the_theorems_steps_longer_runs_end_as_much_nearer_as_promised(sett
         assert slope.value > rate.slope - 0.3
 
 
-@pytest.mark.slow
 def test_each_assumption_that_is_broken_does_what_is_said_of_it():
     spec = shown("auc", n_iter=400)
     kept = convergence(spec, 3)
@@ -108,7 +105,6 @@ def test_every_breach_breaks_its_own_assumption_and_no_other_theorem_is_left_who
         assert breach.then.endswith(".")
 
 
-@pytest.mark.slow
 def test_what_a_biased_gradient_does_is_what_is_said_of_it():
     """Compare the gradient's mean after runs four times as long, without the bias and with it."""
     left = {

@@ -121,7 +121,6 @@ def write_rows(path, n):
     return str(path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "svm", "parquet"])
 def test_memory_does_not_grow_with_the_file(tmp_path, kind):
     """12 MB of points, in a process that may take a third of that more than for a hundredth of them."""

@@ -68,7 +68,6 @@ for name in sys.argv[1:]:
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited as Linux does it")
 def test_large_files_are_refused_where_there_is_little_memory():
     script = CHILD.format(tests=str(Path(__file__).parent), spare=SPARE)

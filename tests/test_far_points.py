@@ -85,7 +85,6 @@ def test_the_dot_product_kernel_is_right_as_far_as_numbers_go(power):
     assert np.allclose(single, double, rtol=0.02, atol=0.02 * np.abs(double).max())
 
 
-@pytest.mark.slow
 @each("size", [1e37, 1e155, 1e300])
 @each("model", [*STOCHASTIC, *OF_CLASSES])
 def test_a_fit_on_far_points_is_right_or_refused(model, size):

@@ -118,7 +118,6 @@ def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsy
     assert len(load_model(tmp_path / "checkpoint.npz")) == 20
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the cluster's own, as its processes go
 def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_on(data, tmp_path, monkeypatch, capsys):
     from clusters import cluster_of  # skips where distributed is not installed

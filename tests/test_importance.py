@@ -65,7 +65,6 @@ def test_axes_that_matter_only_together_are_both_important():
     assert np.all(found.mean > 0.3)
 
 
-@pytest.mark.slow
 def test_the_shares_are_those_of_naive_loops():
     results = results_of(
         [STEPS, WIDTHS, WORDS], lambda step, width, word, seed: np.log(width) + 2 * step + (word == "all")

@@ -35,7 +35,6 @@ def faulty(name, fault, seed):
     return spec_of(name, seed, **FAULTS[fault][0](DATA[name]["solver"]["step_size"]))
 
 
-@pytest.mark.slow
 @each("fault", FAULTS)
 @each("name", DATA)
 def test_the_strip_names_what_limits_a_run(name, fault):
@@ -68,7 +67,6 @@ def effect(name, seed):
     return read / expected
 
 
-@pytest.mark.slow
 def test_larger_batches_bring_what_is_said():
     assert 1 / 1.5 <= np.median([effect(name, 1) for name in DATA]) <= 1.5
 

@@ -117,6 +117,7 @@ def test_waves_equal_numpys(dtype):
 
 
 # The other tests have the way that this processor takes. To compile one more loop takes seconds.
+@pytest.mark.ci
 @pytest.mark.compiled
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 @each("dtype", DTYPES)
@@ -139,6 +140,7 @@ def test_the_way_of_other_processors_to_sum_cosines_equals_numpy(dtype, shape):
     assert_close(sines, c.astype(float) @ np.sin(turns), tolerance(X, W, c))
 
 
+@pytest.mark.ci
 @pytest.mark.compiled
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 @each("shape", SHAPES + LARGE_SHAPES)
@@ -152,6 +154,7 @@ def test_the_way_of_other_processors_to_sum_cosines_alone_equals_numpy(shape):
     assert_close(sums, naive_waves(X, W, amplitude, phase).sum(1), tolerance(X, W, amplitude, phase))
 
 
+@pytest.mark.ci
 @pytest.mark.compiled
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 @each("dtype", DTYPES)
@@ -303,7 +306,6 @@ print([len(kernel.signatures) for kernel in kernels])
     assert done.stdout.strip() == "[2, 2, 2, 2]"
 
 
-@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_compiled_anew_and_read_from_the_cache_the_loops_give_the_same_bits(tmp_path):

@@ -176,7 +176,6 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
     assert has_run(app)
 
 
-@pytest.mark.slow
 @pytest.mark.compiled
 def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_without_end):
     app = open_page("multiclass", mc_n_iter="20")
@@ -193,7 +192,6 @@ def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_witho
     assert not app.exception
 
 
-@pytest.mark.slow
 @pytest.mark.compiled
 def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(
     waits_for_all, prepares_without_end

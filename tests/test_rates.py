@@ -4,7 +4,7 @@ import pytest
 import rates
 from cases import each
 
-pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+pytestmark = [pytest.mark.weekly, pytest.mark.compiled]
 
 N_ITER, LAM = 2000, 1.0
 CONVEX = rates.convex_cases(n_iter=N_ITER, lam=LAM, product=1.5)

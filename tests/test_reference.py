@@ -9,7 +9,7 @@ import pytest
 import dsgcore
 
 pytest.importorskip("pdoc", reason="pdoc is not installed: python -m pip install -e '.[docs]'")
-pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+pytestmark = [pytest.mark.ci, pytest.mark.compiled]
 SCRIPT = Path(__file__).parents[1] / ".ci" / "reference.py"
 
 

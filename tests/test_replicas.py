@@ -20,7 +20,7 @@ from proxies import needs_nginx
 
 LONG = 90.0  # seconds after which a test gives up
 
-pytestmark = [pytest.mark.slow, pytest.mark.compiled, needs_nginx]
+pytestmark = [pytest.mark.ci, pytest.mark.compiled, needs_nginx]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from test_explore import looked_at, opened
 from dsgcore.__main__ import main
 from dsgcore.studies import Store, table_of
 
-pytestmark = [pytest.mark.compiled, pytest.mark.slow]
+pytestmark = pytest.mark.compiled
 
 SMALL = {
     "x_n_iter": "16",

@@ -60,7 +60,11 @@ def run(model, check):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("estimator", ESTIMATORS + COMPETITORS, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize(
+    "estimator",
+    [*ESTIMATORS, *(pytest.param(model, marks=pytest.mark.ci) for model in COMPETITORS)],
+    ids=lambda estimator: type(estimator).__name__,
+)
 def test_every_check_is_met_but_one(estimator):
     names = set()
     for model, check in estimator_checks_generator(estimator, mark=None):

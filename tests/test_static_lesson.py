@@ -28,7 +28,6 @@ def numbers(text):
 
 
 @pytest.mark.compiled
-@pytest.mark.slow
 def test_the_command_writes_a_file_with_the_numbers_of_the_app(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(static_lesson, "MOST_VALUES", 2)
     monkeypatch.setattr(static_lesson, "N_SURFACES", 3)

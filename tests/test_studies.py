@@ -320,7 +320,6 @@ def heard_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.usefixtures("heard_interrupts")
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")

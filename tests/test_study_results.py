@@ -151,7 +151,6 @@ def descendants(process):
     return []
 
 
-@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled(tmp_path):
     store = Store(tmp_path / "runs.sqlite")

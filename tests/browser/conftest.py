@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
-from watched_pages import PageHealth
+
+from .watched_pages import PageHealth
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -65,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # --- the server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start the app for all tests."""
     with served(tmp_path_factory.mktemp("app"), os.environ.get("DSGLAB_BASE_PATH", "")) as url:
@@ -135,7 +136,7 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
 # --- the browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Launch the system's Chromium, once a session."""
     try:
@@ -224,7 +225,7 @@ class Window:
         self._page = None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def window(browser: Browser) -> Iterator[Window]:
     """Give the window that tests share."""
     shared = Window(browser)

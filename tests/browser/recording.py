@@ -1,4 +1,4 @@
-"""The README's pictures, recorded from the app in Chromium: ``python tests/browser/recording.py``."""
+"""The README's pictures, recorded from the app in Chromium: ``python -m tests.browser.recording``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conftest import BROWSER_ARGUMENTS, ROOT, _find_browser, _wait_ready, served
 from PIL import Image
 from playwright.sync_api import sync_playwright
+
+from .conftest import BROWSER_ARGUMENTS, ROOT, _find_browser, _wait_ready, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from conftest import served
 from playwright.sync_api import expect
 from proxies import NGINX, NO_NGINX, nginx
+
+from .conftest import served
 
 PREFIX = "lab"
 LONG = 60_000
@@ -24,7 +25,10 @@ def below(tmp_path_factory):
         yield url
 
 
-@pytest.fixture(scope="module", params=["base path", "nginx keeps it", "nginx takes it off"])
+BEHIND_NGINX = [pytest.param(name, marks=pytest.mark.weekly) for name in ("nginx keeps it", "nginx takes it off")]
+
+
+@pytest.fixture(scope="module", params=["base path", *BEHIND_NGINX])
 def app_url(request, app_url, below, tmp_path_factory):
     """The address of the app below a prefix, in place of the one that all other tests have."""
     if request.param == "base path":
@@ -110,6 +114,7 @@ def other_window(browser):
 
 
 # Where the prefix is taken off, only the browser knows it; test_base_path.py has the room's addresses at a base path.
+@pytest.mark.weekly
 @pytest.mark.parametrize("app_url", ["nginx takes it off"], indirect=True, scope="module")
 def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(
     open_page, page_health, wait_ready, asked, other_window, app_url

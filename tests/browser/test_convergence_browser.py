@@ -4,8 +4,9 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_accessibility import THEMES, found_on
-from test_stage_browser import tab_to
+
+from .test_accessibility import THEMES, found_on
+from .test_stage_browser import tab_to
 
 SMALL = "convergence?v_n=150&v_n_iter=32&v_n_features=16&v_batch_size=16&v_seeds=2"
 NAMES = "() => document.querySelector('.st-key-chart-ways .js-plotly-plot').data.map(trace => trace.name)"

@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_auc_page import wait_for_points
+
+from .test_auc_page import wait_for_points
 
 TRACES = """chart => {
     const plot = document.querySelector(`:is(#${chart}, .st-key-${chart}) .js-plotly-plot`);

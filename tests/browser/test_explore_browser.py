@@ -6,13 +6,14 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_accessibility import THEMES, found_on
-from test_stage_browser import tab_to
-from test_upload import as_csv, give
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from pages.studies.showing import VIEWS
+
+from .test_accessibility import THEMES, found_on
+from .test_stage_browser import tab_to
+from .test_upload import as_csv, give
 
 SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
 AT_5_AND_5 = re.compile("Step size 5, Inverse bandwidth 5: ")

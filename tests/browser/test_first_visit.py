@@ -1,6 +1,6 @@
 """The first visit to a fresh server, straight to an address."""
 
-from conftest import _free_port, _server, _stop, _wait_ready, _wait_until_up
+from .conftest import _free_port, _server, _stop, _wait_ready, _wait_until_up
 
 
 def test_the_first_visit_to_a_fresh_server_opens_the_page_of_its_address(browser, tmp_path):

@@ -4,10 +4,11 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
-from conftest import Window
 from playwright.sync_api import expect
-from test_accessibility import found_on
-from test_stage_browser import PHONE, tab_to
+
+from .conftest import Window
+from .test_accessibility import found_on
+from .test_stage_browser import PHONE, tab_to
 
 OPEN = "auc?by_hand=true&n_labeled=6&speed=fast&n_iter=20"
 

@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_accessibility import THEMES, found_on
+
+from .test_accessibility import THEMES, found_on
 
 SIZES = ((1366, 768), (1920, 1080), (390, 844))
 SCREENS = range(1, 6)

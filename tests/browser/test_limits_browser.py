@@ -6,8 +6,9 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_accessibility import THEMES, found_on
-from test_auc_page import MARKS
+
+from .test_accessibility import THEMES, found_on
+from .test_auc_page import MARKS
 
 LAST = 64
 NOISY = f"auc?data=Two+moons&n=200&n_labeled=40&sigma=10&batch_size=2&n_iter={LAST}&at={LAST}"

@@ -7,10 +7,11 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_accessibility import THEMES, found_on
-from test_chart_heads import SETTINGS
 
 from pages.charts.live_chart import LIBRARY
+
+from .test_accessibility import THEMES, found_on
+from .test_chart_heads import SETTINGS
 
 PAGES = {
     "": "DSG Lab",

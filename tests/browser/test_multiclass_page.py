@@ -2,7 +2,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_auc_page import (
+
+from .test_auc_page import (
     assert_details_are_drawn_at_the_end,
     curve,
     move_slider,

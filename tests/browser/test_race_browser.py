@@ -6,9 +6,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_auc_page import CURVE
 
-pytestmark = pytest.mark.slow
+from .test_auc_page import CURVE
 
 COMPETITOR = "#E69F00"
 PATIENCE_MS = 60_000

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 from sklearn.svm import SVC, SVR
-from test_upload import give
+
+from .test_upload import give
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from real_sets import as_csv
@@ -55,6 +56,7 @@ def first_run(page, name, content):
     return int(re.search(r"Here: ([\d,]+) labels", said)[1].replace(",", ""))
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("setting", SETS)
 def test_the_first_run_on_a_real_set_is_at_least_as_good_as_svc(setting, open_page, page_health):
     name, label = SETS[setting]

@@ -11,9 +11,10 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from test_accessibility import BARRED, THEMES, found_on
 
 from pages.room.qr import qr_image
+
+from .test_accessibility import BARRED, THEMES, found_on
 
 LONG = 30_000  # milliseconds, on a machine with other tests
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

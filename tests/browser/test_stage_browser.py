@@ -9,11 +9,12 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 from playwright.sync_api import expect
-from test_accessibility import THEMES, found_on
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import Curve, Estimate, Pick, profile_of
 from pages.controls.control import key_of
+
+from .test_accessibility import THEMES, found_on
 
 SIZES = DESK, PROJECTOR, PHONE = (1366, 768), (1920, 1080), (390, 844)
 MOST_CONTROLS = 8
@@ -90,6 +91,7 @@ def answer(page, asks, wait_ready):
     button.click(timeout=LONG)
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
 def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(open_page, wait_ready, setting):
     lessons, found = profile_of(setting).guided, []
@@ -100,23 +102,78 @@ def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(ope
     assert not found, "\n".join(found)
 
 
+def longest_and_of_each_kind():
+    """Twelve steps by their address: the longest text of each area, and questions of each kind."""
+    steps = [
+        (setting.name, key_of(setting, ""), lesson, number)
+        for setting in SETTINGS.values()
+        for lesson in profile_of(setting).guided
+        for number in range(len(lesson.steps))
+    ]
+
+    def step_of(one):
+        return one[2].steps[one[3]]
+
+    def question(one):
+        asks = step_of(one).asks
+        if isinstance(asks, Pick):
+            return asks.text + " ".join(option.words for option in asks.options)
+        return asks.text if asks else step_of(one).goal.text
+
+    def area(measure):
+        return max(steps, key=lambda one: len(measure(one)))
+
+    chosen = {
+        "text": area(lambda one: step_of(one).text),
+        "question": area(question),
+        "explanation": area(lambda one: step_of(one).explanation),
+        "title": area(lambda one: one[2].title),
+        "end": max((one for one in steps if one[3] == len(one[2].steps) - 1), key=lambda one: len(one[2].learned)),
+        "controls": area(lambda one: step_of(one).controls),
+        "pictures": area(lambda one: step_of(one).show),
+    }
+    kinds = {"goal": type(None), "choice": Pick, "estimate": Estimate, "curve": Curve}
+    for name, kind in kinds.items():
+        fit = [one for one in steps if isinstance(step_of(one).asks, kind) and one not in chosen.values()]
+        chosen[name] = max(fit, key=lambda one: len(step_of(one).text + step_of(one).explanation))
+    rest = [one for one in steps if one not in chosen.values()]
+    chosen["longest of the rest"] = max(rest, key=lambda one: len(step_of(one).text + step_of(one).explanation))
+    return chosen
+
+
+TWELVE = longest_and_of_each_kind()
+
+
+@pytest.mark.parametrize("kind", TWELVE)
+def test_a_step_fits_without_scrolling_and_nothing_moves(open_page, wait_ready, kind):
+    setting, prefix, lesson, number = TWELVE[kind]
+    address = f"{setting}?{prefix}lesson={lesson.name}:{number + 1}&{prefix}speed=instant"
+    found = wrong_at(open_page(address, viewport=PHONE), lesson, number, wait_ready)
+    assert not found, "\n".join(found)
+
+
 def wrong_with(page, lesson, wait_ready):
-    """Take every step of a lesson; return what does not fit or moves. A step begins on a phone and is answered on a desk."""
+    """Take every step of a lesson; return what does not fit or moves."""
     found = []
-    for number, step in enumerate(lesson.steps, start=1):
-        name = f"{lesson.name}, step {number}"
-        steps = page.locator(".stage-steps", has_text=f"Step {number} of {len(lesson.steps)}")
-        expect(steps).to_be_visible(timeout=LONG)
-        page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
-        wait_ready(page)
-        asked, before = looked_at(page, f"{name}, asked", SIZES[::-1])
-        answer(page, step.asks, wait_ready)
-        page.wait_for_selector(LED_ON, timeout=LONG)
-        wait_ready(page)
-        told, after = looked_at(page, f"{name}, told", SIZES)
-        found += [*asked, *told, *([] if before == after else [f"{name} moves: {before} {after}"])]
+    for number in range(len(lesson.steps)):
+        found += wrong_at(page, lesson, number, wait_ready)
         page.locator(LED_ON).first.click()
     return found
+
+
+def wrong_at(page, lesson, number, wait_ready):
+    """Take a step, which begins on a phone and is answered on a desk; return what does not fit or moves."""
+    name = f"{lesson.name}, step {number + 1}"
+    steps = page.locator(".stage-steps", has_text=f"Step {number + 1} of {len(lesson.steps)}")
+    expect(steps).to_be_visible(timeout=LONG)
+    page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
+    wait_ready(page)
+    asked, before = looked_at(page, f"{name}, asked", SIZES[::-1])
+    answer(page, lesson.steps[number].asks, wait_ready)
+    page.wait_for_selector(LED_ON, timeout=LONG)
+    wait_ready(page)
+    told, after = looked_at(page, f"{name}, told", SIZES)
+    return [*asked, *told, *([] if before == after else [f"{name} moves: {before} {after}"])]
 
 
 # A step of each kind: a choice, an estimate, a goal, labels by hand, a painted set, ordered classes, and classes without an order.

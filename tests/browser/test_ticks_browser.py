@@ -6,7 +6,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
-from test_auc_page import step_number, wait_for_points
+
+from .test_auc_page import step_number, wait_for_points
 
 LONG = 90_000
 PROXYS_PAGE = "<!DOCTYPE html><html><body>Please sign in</body></html>"

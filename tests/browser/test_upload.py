@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 from sklearn.datasets import load_wine
-from test_auc_page import CURVE
+
+from .test_auc_page import CURVE
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from hostile_files import REFUSED

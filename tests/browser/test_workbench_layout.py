@@ -6,7 +6,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import TimeoutError, expect
-from test_chart_heads import SETTINGS, assert_no_faults, open_drawn
+
+from .test_chart_heads import SETTINGS, assert_no_faults, open_drawn
 
 PARTS = {
     "sidebar": '[data-testid="stSidebar"]',
