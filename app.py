@@ -11,7 +11,7 @@ from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes
 from pages.server.streamlit_gaps import ignore_pages_folder
 from pages.shell.asset_routes import asset_routes
-from pages.shell.front_page import routes
+from pages.shell.front_page import elsewhere, routes
 from pages.shell.life import life
 from pages.shell.room_key import key_route
 from pages.shell.router import route
@@ -27,5 +27,5 @@ if __name__ == "__main__":  # the script of a visit
     route()
 else:  # the server's module
     ignore_pages_folder()
-    addresses = [*routes(), *asset_routes(), *lecturer_routes(), *entrance_routes(), key_route()]
+    addresses = [*routes(), *asset_routes(), *lecturer_routes(), *entrance_routes(), key_route(), *elsewhere()]
     app = st.App(__file__, routes=addresses, middleware=[Middleware(TickDoor)], lifespan=life)

@@ -13,8 +13,9 @@ from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from dsgcore.studies.curves import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_chart import live_chart
 from pages.controls.names import unknown_names
-from pages.controls.own_file import entry_of, plain
+from pages.controls.own_file import entry_of
 from pages.shell.browser import keep_in_link
+from pages.shell.plain_text import plain
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.studies.curve_charts import Compared, compared_figure

@@ -23,10 +23,11 @@ from pages.controls.control import Control, also_offer, draw, key_of
 from pages.controls.from_link import in_link, read_controls, without_bad_seed
 from pages.controls.names import unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
-from pages.controls.own_file import entry_of, plain, store
+from pages.controls.own_file import entry_of, store
 from pages.gallery import data_views as views
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
+from pages.shell.plain_text import plain
 from pages.studies.onward import draw_links
 from pages.upload.choosing import linked_keys
 from pages.upload.upload import draw_upload

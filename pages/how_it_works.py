@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.controls.own_file import plain
 from pages.explained.component import draw_screen, frames_of, screen_asked
 from pages.explained.place import Place, read_place
 from pages.explained.screens import SCREENS
+from pages.shell.plain_text import plain
 from pages.shell.warm_up import is_ready
 
 PAGE = "how_it_works"

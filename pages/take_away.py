@@ -9,9 +9,9 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting, SpecError
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.controls.from_link import refused
-from pages.controls.own_file import plain
 from pages.handouts.making import Making, Shown, kept
 from pages.handouts.paper import Links, handout
+from pages.shell.plain_text import plain
 from pages.shell.turns import turns
 from pages.shell.warm_up import is_ready
 from pages.stage.links import NAMED, address_of, answer, exercise, named, place_in_link

@@ -8,6 +8,8 @@ import streamlit as st
 from cases import each
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount
 
 from dsgcore.experiments import SETTINGS
 from pages.charts.live_chart import LIBRARY_ADDRESS
@@ -16,11 +18,12 @@ from pages.room.entrance import entrance_routes
 from pages.room.qr import qr_image
 from pages.shell import addresses
 from pages.shell.asset_routes import asset_routes
-from pages.shell.front_page import routes
+from pages.shell.front_page import elsewhere, routes
 from pages.shell.room_key import key_route
 from pages.shell.ticks import TickDoor
 from pages.stage.links import address_of
 
+STREAMLIT = PlainTextResponse("Streamlit's", status_code=404)
 OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
 
 
@@ -48,7 +51,8 @@ def seen_at(monkeypatch):
 def asked(path, query="", method="GET"):
     """Return the status, the headers and the body that the server answers with."""
     app = Starlette(
-        routes=[*routes(), *asset_routes(), *entrance_routes(), key_route()], middleware=[Middleware(TickDoor)]
+        routes=[*routes(), *asset_routes(), *entrance_routes(), key_route(), *elsewhere(), Mount("/", app=STREAMLIT)],
+        middleware=[Middleware(TickDoor)],
     )
     sent = []
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": []}
@@ -87,6 +91,46 @@ def test_a_slash_too_many_leads_to_the_page_below_any_prefix(configured, page):
     status, headers, _body = asked(f"/lab/{page}/", "eta=0.1&data=Two+moons")
     assert status in (301, 302, 307, 308)
     assert headers["location"] == f"../{page}?eta=0.1&data=Two+moons"  # a proxy may have taken a prefix off
+
+
+WORDS = {
+    "pairs": "similar_unlabeled",
+    "ranking": "auc",
+    "gaps": "s3vm",
+    "ordered": "ordinal",
+    "many": "multiclass",
+    "Many classes": "multiclass",
+    "ordered-classes": "ordinal",
+    "AUC": "auc",
+    "QSG-S2AUC": "auc",
+    "How-it-works": "how_it_works",
+    "home": "./",
+    "index.html": "./",
+}
+
+
+@pytest.mark.parametrize("base", ["", "lab"])
+def test_every_other_address_leads_to_the_page_that_it_names_or_to_one_with_style_and_all_doors(configured, base):
+    configured(baseUrlPath=base)
+    begin = f"/{base}" if base else ""
+    for word, page in WORDS.items():
+        status, headers, _body = asked(f"{begin}/{word}", "eta=0.1")
+        assert status == 307, word
+        assert headers["location"] == f"{page}?eta=0.1", word
+    for address, there in {"ranking/": "../auc", "pages/auc": "../auc", "a/b c": "../b%20c", "a/b/": "../../b"}.items():
+        assert asked(f"{begin}/{address}")[1]["location"] == there, address
+    style = asked(f"{begin}/")[2].partition(b"<style>")[2].partition(b"</style>")[0]
+    for address in ("nothing", "ranking2", "a b", "<b>", "päge", "page.py", "r2", "component"):
+        status, headers, body = asked(f"{begin}/{address}")
+        assert status == 404, address
+        assert style in body, address
+        assert "content-security-policy" in headers
+
+
+@each("address", ["_stcore/health", "auc/_stcore/host-config", "media/a.png", "component/a/b.js", "favicon.png"])
+def test_what_streamlit_serves_is_left_to_it(configured, address):
+    configured()
+    assert asked(f"/{address}")[2] == STREAMLIT.body
 
 
 def test_a_base_path_without_its_slash_leads_home(configured):

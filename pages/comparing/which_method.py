@@ -13,7 +13,7 @@ from dsgcore.comparing.report import BANDS, explanation_of, setting_of, shown_ta
 from dsgcore.data import Dataset
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import shared_queue
-from pages.controls.own_file import plain
+from pages.shell.plain_text import plain
 
 GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", "which_seconds"
 USUAL_LABELS, TIMES, TICK_SECONDS = 200, (30, 60, 120, 300), 1.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -19,6 +18,7 @@ from dsgcore.experiments.settings import FILE, n_labeled_on
 from dsgcore.kernels.widths import scale_sigma
 from dsgcore.settings import profile_of
 from pages.controls.reading import take_steps_apart
+from pages.shell.plain_text import plain
 
 TITLE = "Your own file"
 _STORE = "_files"
@@ -226,8 +226,3 @@ def file_in_link(name: str, sha256: str, recipe: Recipe | None, facts: Mapping[s
     given = {} if recipe is None else recipe.to_dict()
     said = {"name": name, "sha256": sha256, "recipe": given} | ({} if facts is None else {"facts": dict(facts)})
     return json.dumps(said, separators=(",", ":"))
-
-
-def plain(text: str) -> str:
-    """Escape text, so that names in a file do not become links, pictures or formulas."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)

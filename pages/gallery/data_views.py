@@ -21,10 +21,11 @@ from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample
 from pages.charts.live_chart import live_chart
 from pages.controls.control import key_of
-from pages.controls.own_file import plain, store
+from pages.controls.own_file import store
 from pages.controls.view_choices import COLUMNS, draw_flag
 from pages.gallery import data_charts
 from pages.gallery.thumbnails import class_colors
+from pages.shell.plain_text import plain
 
 HEIGHT = 320
 MAX_ROWS, MAX_COLUMNS, MAX_LISTED = 1000, 100, 20

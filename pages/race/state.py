@@ -15,8 +15,8 @@ from dsgcore.experiments.race import Race, RaceResult, competitor
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
 from dsgcore.studies import Store, StoreError, default_store, keep_race, kept_race, name_of
-from pages.controls.own_file import plain
 from pages.race.race_charts import Finish
+from pages.shell.plain_text import plain
 
 # Key of the races in the session's state.
 RACES = "_races"

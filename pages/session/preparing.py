@@ -12,8 +12,8 @@ from dsgcore.data import Split
 from dsgcore.experiments import Spec
 from dsgcore.experiments.engine import LongWork
 from dsgcore.jobs import Job, JobState, shared_queue
-from pages.controls.own_file import plain
 from pages.shell.job_panel import job_panel
+from pages.shell.plain_text import plain
 
 TICK_SECONDS = 0.3
 # Seconds that the work continues without a browser; a hidden tab may ask only once a minute.

@@ -29,19 +29,18 @@ def own_route(path: str, endpoint: Endpoint, methods: Sequence[str] = ("GET",)) 
     return Route(f"{base_path()}/{path}", endpoint, methods=list(methods))
 
 
-def page_routes(path: str, endpoint: Endpoint) -> list[Route]:
-    """Return the routes to a page. An address with an extra slash redirects to the right one.
+def home_routes(endpoint: Endpoint) -> list[Route]:
+    """Return the routes to the home page. The base path without its slash redirects to the one with it.
 
     The redirect is relative, because a proxy may have removed a prefix from the path.
     """
-    if path:
-        return [own_route(path, endpoint), own_route(f"{path}/", partial(_redirect, f"../{path}"))]
     base = base_path()
-    without_slash = [Route(base, partial(_redirect, f"{base.rpartition('/')[2]}/"))] if base else []
+    without_slash = [Route(base, partial(redirect, f"{base.rpartition('/')[2]}/"))] if base else []
     return [own_route("", endpoint), *without_slash]
 
 
-async def _redirect(path: str, request: Request) -> RedirectResponse:
+async def redirect(path: str, request: Request) -> RedirectResponse:
+    """Redirect to a path relative to the request's, with the same query."""
     query = request.url.query
     return RedirectResponse(f"{path}?{query}" if query else path)
 

@@ -6,22 +6,26 @@ Anything that a script sends arrives later. A style would then move what is alre
 
 from __future__ import annotations
 
+import re
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
+from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
-from starlette.routing import Route
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
 
 from dsgcore.experiments import SETTINGS
+from dsgcore.settings import profile_of
 from pages.charts.assets import MODULES, address_of
 from pages.charts.live_chart import LIBRARY_ADDRESS
 from pages.server.streamlit_gaps import UNTIL_DRAWN, first_page, scripts_of
-from pages.shell.addresses import page_routes
+from pages.shell.addresses import base_path, home_routes, own_route, redirect
 
-__all__ = ["routes"]
+__all__ = ["elsewhere", "routes"]
 
+HOME = "home"  # the file of the page whose address is empty
 _STYLE = Path(__file__).with_name("style.css")
 _AHEAD = '<link rel="modulepreload" crossorigin href="{}">\n'
 # What Streamlit's pages here consist of. It loads the script of each kind only when it draws the first one.
@@ -54,14 +58,66 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",  # a link holds the experiment
     "X-Content-Type-Options": "nosniff",
 }
+# What Streamlit's server has. The browser seeks the first of these below the address of any page.
+_STREAMLITS = re.compile(r"(.*/)?_stcore/.*|(component|media|static/(js|css|media))/.+|favicon\.png|manifest\.json")
 _LATER = '<link rel="prefetch" as="script" href="{}">\n'
 
 
-def routes() -> list[Route]:
+class _Elsewhere(Route):
+    """The route of every address at which neither the app nor Streamlit has anything: it comes last."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Leave to Streamlit what it serves."""
+        match, child = super().matches(scope)
+        address = child.get("path_params", {}).get("address", "")
+        return (Match.NONE, {}) if _STREAMLITS.fullmatch(address) else (match, child)
+
+
+def routes() -> list[BaseRoute]:
     """Return the routes of the pages; none if Streamlit's first page is not as expected."""
-    files = (path.stem for path in Path(__file__).parents[1].glob("[!_]*.py"))
-    pages = [page_routes(name, partial(_answer, bool(name))) for name in ("", *files, *SETTINGS)]
-    return list(chain(*pages)) if _front_page(has_charts=True) else []
+    if not _front_page(has_charts=True):
+        return []
+    pages = [own_route(name, partial(_answer, True)) for name in _pages()]
+    return [*home_routes(partial(_answer, False)), *pages]
+
+
+def elsewhere() -> list[BaseRoute]:
+    """Return the route of all other addresses, for the end of the list; none if Streamlit's first page is not as expected."""
+    return [_Elsewhere(own_route("{address:path}", _lead).path, _lead)] if _front_page(has_charts=True) else []
+
+
+def _pages() -> list[str]:
+    """Return the addresses of the pages below the home page's, which has none of its own."""
+    return [path.stem for path in Path(__file__).parents[1].glob("[!_]*.py") if path.stem != HOME] + [*SETTINGS]
+
+
+@cache
+def _page_of_word() -> dict[str, str]:
+    """Return the address of the page that each word names: words of the menu, and names of methods."""
+    words = {_letters(page): page for page in _pages()} | {HOME: "", "index": "", "indexhtml": ""}
+    for name, setting in SETTINGS.items():
+        profile = profile_of(setting)
+        said = (profile.short, profile.short.split()[0], setting.title, profile.paper)
+        words |= {_letters(word): name for word in said}
+    return words
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+async def _lead(request: Request) -> Response:
+    """Lead from a word of the menu, or from a folder, to its page. Any other address gets the page that offers all doors.
+
+    A folder leads on because the browser would look for the page's scripts and for the server in it.
+    """
+    address = request.path_params["address"]
+    parts = [part for part in address.split("/") if part]
+    known = [_page_of_word()[word] for word in map(_letters, reversed(parts)) if word in _page_of_word()]
+    if known or "/" in address:
+        up = "../" * (request.scope.get("raw_path", request.url.path.encode()).count(b"/") - base_path().count("/") - 1)
+        return await redirect(f"{up}{known[0] if known else quote(parts[-1])}" or "./", request)
+    return HTMLResponse(_front_page(has_charts=False), status_code=404, headers=_HEADERS)
 
 
 async def _answer(has_charts: bool, _request: Request) -> HTMLResponse:

@@ -14,6 +14,7 @@ from pages.session.link import without_others
 from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
 from pages.shell.turns import turns
+from pages.shell.unknown_page import unknown_page
 from pages.shell.visits import note_visit
 
 TITLE = "DSG Lab"
@@ -54,7 +55,8 @@ def route() -> None:
     """Run the page that the address names."""
     # A page embedded in another must not lead out of its frame.
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
-    page = st.navigation(all_pages(), position=position)
+    pages = all_pages()
+    page = st.navigation([*pages, *unknown_page(pages)], position=position)
     st.set_page_config(page_title=TITLE if page.title == TITLE else f"{page.title} - {TITLE}")
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)

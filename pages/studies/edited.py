@@ -13,8 +13,9 @@ from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import number
 from pages.controls.edits_text import EDITS, edits_in, edits_to_text
 from pages.controls.hand import Hand
-from pages.controls.own_file import plain, store
+from pages.controls.own_file import store
 from pages.shell.browser import keep_in_link
+from pages.shell.plain_text import plain
 from pages.shell.visits import visit
 
 

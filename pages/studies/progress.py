@@ -10,7 +10,7 @@ import streamlit as st
 from dsgcore.core.durations import duration_text
 from dsgcore.jobs import JobState
 from dsgcore.studies import StoreError, StudyError, StudyRuns
-from pages.controls.own_file import plain
+from pages.shell.plain_text import plain
 from pages.studies.going import Exploring, begin, cancel, refresh
 
 TICK_SECONDS = 0.3

@@ -10,7 +10,7 @@ from dsgcore.studies import Effect, Results, SpecList, StoreError, StudyError, c
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.charts.theme import theme_now
-from pages.controls.own_file import plain
+from pages.shell.plain_text import plain
 from pages.studies.curve_charts import seeds_figure
 from pages.studies.differing import said_difference
 from pages.studies.going import Exploring, exploring, look_at, refresh, store_of

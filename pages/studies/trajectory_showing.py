@@ -19,7 +19,7 @@ from dsgcore.studies.curves import BY as OVERS
 from dsgcore.studies.curves import EVALUATIONS, ITERATIONS
 from pages.charts import words
 from pages.charts.live_chart import live_chart
-from pages.controls.own_file import plain
+from pages.shell.plain_text import plain
 from pages.studies.axis_view import short_number
 from pages.studies.beginning import pick
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case

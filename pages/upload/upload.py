@@ -18,7 +18,8 @@ from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
-from pages.controls.own_file import Choosing, OwnFile, plain, store, suited_to_own, usual_of_own
+from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, usual_of_own
+from pages.shell.plain_text import plain
 from pages.shell.ready import get_ready
 from pages.upload import choosing as state
 from pages.upload import columns

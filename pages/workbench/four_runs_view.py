@@ -16,9 +16,9 @@ from dsgcore.jobs import Job, JobError, shared_queue
 from dsgcore.solver.diagnostics import DiagnosticsError
 from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
-from pages.controls.own_file import plain
 from pages.session.bench import Bench, once
 from pages.shell.job_panel import job_panel
+from pages.shell.plain_text import plain
 from pages.workbench.steering import take
 
 TICK_SECONDS, LEASE_SECONDS, HEIGHT = 0.5, 90.0, 300

@@ -15,9 +15,10 @@ from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.data_picker import seen_key
 from pages.controls.hand import Hand
-from pages.controls.own_file import plain, read_file
+from pages.controls.own_file import read_file
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place
+from pages.shell.plain_text import plain
 
 
 def head(problem: type[Setting], bench: Bench) -> None:

@@ -16,8 +16,8 @@ from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import live_chart
 from pages.charts.run_map import run_map, surface_on
-from pages.controls.own_file import plain
 from pages.live.map_view import map_state
+from pages.shell.plain_text import plain
 
 HEIGHT = 290
 FEATURE, POINT, ALL = "one feature", "one point", "all coefficients"

@@ -15,10 +15,10 @@ from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import Control, draw
 from pages.controls.data_picker import draw_dataset, keep_dataset
 from pages.controls.kernel_picker import draw_kernel, keep_kernel
-from pages.controls.own_file import plain
 from pages.controls.undrawn import keep, keep_choice
 from pages.controls.view_choices import SLIDER, draw_choice
 from pages.session.bench import Bench
+from pages.shell.plain_text import plain
 from pages.upload.upload import draw_upload
 
 

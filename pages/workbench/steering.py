@@ -20,9 +20,9 @@ from pages.controls.control import key_of
 from pages.controls.controls import controls_for
 from pages.controls.hand import Hand
 from pages.controls.kernel_picker import make_ready
-from pages.controls.own_file import plain
 from pages.controls.view_choices import SLIDER, SPEED, viewed
 from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
+from pages.shell.plain_text import plain
 
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:

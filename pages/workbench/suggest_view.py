@@ -18,9 +18,9 @@ from dsgcore.jobs import Job, JobError, JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
-from pages.controls.own_file import plain
 from pages.session.bench import Bench, once
 from pages.shell.job_panel import job_panel
+from pages.shell.plain_text import plain
 from pages.workbench.steering import take
 
 SECONDS, DEFAULT, MORE = (10, 20, 60, 180), 20, 60

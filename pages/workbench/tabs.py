@@ -15,12 +15,12 @@ from dsgcore.experiments import History, LiveRun, Run, script
 from pages.charts.theme import theme_now
 from pages.controls.control import key_of
 from pages.controls.map_axes import axes_asked
-from pages.controls.own_file import plain
 from pages.gallery import data_views
 from pages.live.looking_back import seen
 from pages.race.views import race
 from pages.session.bench import PLAYING, Bench
 from pages.session.link import ROOM
+from pages.shell.plain_text import plain
 from pages.studies.differing import NOT_THERE, differing
 from pages.studies.onward import draw_onward
 from pages.studies.pins import draw_pin

@@ -39,3 +39,20 @@ def test_on_a_phone_the_drawer_has_all_pages(open_page):
     for name in ("Lessons", "Data", *MORE):
         expect(page.get_by_test_id("stSidebarNav").get_by_text(name, exact=True)).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_an_unknown_address_keeps_style_and_links_and_offers_the_doors(open_page, page_health):
+    page = open_page("nothing")
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+    assert [error for error in page_health.errors if "/_stcore/" not in error] == page_health.errors
+    assert len(page_health.errors) == 1, "the address's own answer, 404"
+    page_health.errors.clear()
+    page.locator(".st-key-doors").get_by_role("link", name="Ranking").click()
+    expect(page).to_have_title("Ranking - DSG Lab")
+    expect(page.locator(".st-key-part-head")).to_be_visible()
+    assert page.evaluate(ONE_LINE)
+
+
+def test_a_word_of_the_menu_is_an_address(open_page):
+    page = open_page("gaps?at=3")
+    expect(page).to_have_title("Gaps - DSG Lab")
