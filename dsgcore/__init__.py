@@ -1,9 +1,8 @@
 """Stochastic functional gradients with random features, for kernel learning with few labels."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
 
-from dsgcore.core.lazy import lazily
-
+TYPE_CHECKING = False  # that of `typing`, whose import takes longer than all else here
 if TYPE_CHECKING:
     from dsgcore.baselines.ablations import LRCMC, SSMC, LinearMC
     from dsgcore.core.errors import DSGError
@@ -48,4 +47,23 @@ _MODULES = {
     "ProblemError": "dsgcore.solver.problem",
     "load_model": "dsgcore.models",
 }
-__getattr__, __dir__ = lazily(__name__, _MODULES, has_parts=True)
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name, or a module of the package, on first access."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        value = (
+            getattr(import_module(_MODULES[name]), name) if name in _MODULES else import_module(f"{__name__}.{name}")
+        )
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

@@ -4,8 +4,6 @@ import inspect
 import itertools
 import math
 import pickle
-import subprocess
-import sys
 import warnings
 from dataclasses import FrozenInstanceError
 from functools import cache
@@ -18,7 +16,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import dsgcore
-from dsgcore import baselines
 from dsgcore.baselines import (
     BLS3VM,
     COMPETITORS,
@@ -77,16 +74,6 @@ def test_every_setting_has_competitors():
     assert len(SETTING) == 16 + 6 + 2
     with pytest.raises(KeyError):
         COMPETITORS["clustering"]
-
-
-def test_each_method_is_a_name_of_the_package_and_is_imported_when_it_is_asked_for():
-    code = "import sys, dsgcore.baselines as b; print([m for m in sys.modules if m.startswith('dsgcore.baselines.')])"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == "['dsgcore.baselines.registry']"
-    assert all(getattr(baselines, cls.__name__) is cls for _, cls in ALL)
-    assert {cls.__name__ for _, cls in ALL} | set(baselines.__all__) <= set(dir(baselines))
-    with pytest.raises(AttributeError, match="has no attribute 'SVM'"):
-        baselines.SVM  # noqa: B018
 
 
 @EACH

@@ -87,9 +87,9 @@ TOYS = {
     "competitor": Toy(
         "competitor.py",
         "dsgcore/baselines/toy.py",
-        "dsgcore/baselines/registry.py",
-        ('"SAMULT") | _EVERYDAY', '"SAMULT") | _EVERYDAY | _of("baselines.toy", "ToyMeans")'),
-        "",
+        "dsgcore/baselines/__init__.py",
+        ("SAMULT, *_EVERYDAY", "SAMULT, *_EVERYDAY, ToyMeans"),
+        "from dsgcore.baselines.toy import ToyMeans\n",
         (
             "test_race.py::test_every_competitor_is_named_and_runs_with_the_runs_parameters",
             "test_race.py::test_a_race_in_a_process_of_its_own_gives_the_same_numbers",

@@ -3,19 +3,75 @@
 Each one minimises the objective of its authors' own program.
 """
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from dsgcore.baselines.registry import COMPETITORS, METHODS
-from dsgcore.core.lazy import lazily
+from dsgcore.baselines.ablations import LRCMC, SSMC, LinearMC
+from dsgcore.baselines.base import Baseline
+from dsgcore.baselines.bgs3vm import BGS3VM
+from dsgcore.baselines.bls3vm import BLS3VM
+from dsgcore.baselines.cuu import CUU
+from dsgcore.baselines.everyday import (
+    EverydayLogistic,
+    EverydayNystroem,
+    EverydayOrdinalSVC,
+    EverydaySVC,
+    EverydaySVR,
+)
+from dsgcore.baselines.everyday_unlabeled import EverydaySelfTraining, EverydaySpreadingKNN, EverydaySpreadingRBF
+from dsgcore.baselines.frs3vm import FRS3VM
+from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
+from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
+from dsgcore.baselines.progress import Progress
+from dsgcore.baselines.qns3vm import QNS3VM
+from dsgcore.baselines.s3vm_light import S3VMLight
+from dsgcore.baselines.sudh import SUDH
+from dsgcore.baselines.susl import SUSL
+from dsgcore.baselines.svorex import SVOREX
 
-if TYPE_CHECKING:
-    from dsgcore.baselines.base import Baseline
-    from dsgcore.baselines.progress import Progress
-
-__all__ = ["COMPETITORS", "Baseline", "Progress"]
-_MODULES = {
-    "Baseline": "dsgcore.baselines.base",
-    "Progress": "dsgcore.baselines.progress",
-    **{name: module for methods in METHODS.values() for name, module in methods.items()},
+# Methods that people install, for settings with class labels. None of them can learn from similar pairs.
+_EVERYDAY = (
+    EverydaySVC,
+    EverydayLogistic,
+    EverydayNystroem,
+    EverydaySelfTraining,
+    EverydaySpreadingKNN,
+    EverydaySpreadingRBF,
+)
+# The competitors of each setting.
+COMPETITORS: dict[str, tuple[type[Any], ...]] = {
+    "similar_unlabeled": (SUSL, SUDH, CUU),
+    "auc": (PNUAUC, SAMULT, *_EVERYDAY),
+    "s3vm": (S3VMLight, BLS3VM, BGS3VM, FRS3VM, QNS3VM, *_EVERYDAY),
+    "ordinal": (SVOREX, MPNUAUC, MSAMULT, EverydaySVR, EverydayOrdinalSVC),
+    "multiclass": (LinearMC, LRCMC, SSMC, *_EVERYDAY),
 }
-__getattr__, __dir__ = lazily(__name__, _MODULES)
+
+__all__ = [
+    "BGS3VM",
+    "BLS3VM",
+    "COMPETITORS",
+    "CUU",
+    "FRS3VM",
+    "LRCMC",
+    "MPNUAUC",
+    "MSAMULT",
+    "PNUAUC",
+    "QNS3VM",
+    "SAMULT",
+    "SSMC",
+    "SUDH",
+    "SUSL",
+    "SVOREX",
+    "Baseline",
+    "EverydayLogistic",
+    "EverydayNystroem",
+    "EverydayOrdinalSVC",
+    "EverydaySVC",
+    "EverydaySVR",
+    "EverydaySelfTraining",
+    "EverydaySpreadingKNN",
+    "EverydaySpreadingRBF",
+    "LinearMC",
+    "Progress",
+    "S3VMLight",
+]

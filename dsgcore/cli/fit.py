@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from dsgcore.baselines.registry import METHODS as COMPETITORS
+from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.progress import Line, bar
 from dsgcore.cli.sweep import INTERRUPTED, client_of, typed_value
 from dsgcore.cluster import ClusterError
@@ -29,18 +28,16 @@ from dsgcore.data.reading.recipe import MISSING_WORDS
 from dsgcore.estimators.auc import QSGS2AUC
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
+from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
 from dsgcore.scoring.fitted import MACHINE, MODEL
 from dsgcore.solver.model_files import ModelError
 
 METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
-# Methods that need all rows in memory, by name: the module of each.
-IN_MEMORY = {"PS3VT": "dsgcore.estimators.ps3vt"} | {
-    name: module
-    for setting, own in COMPETITORS.items()
-    if setting != "similar_unlabeled"
-    for name, module in own.items()
+# Methods that need all rows in memory.
+IN_MEMORY = {"PS3VT": PS3VT} | {
+    cls.__name__: cls for setting, own in COMPETITORS.items() if setting != "similar_unlabeled" for cls in own
 }
 _METHOD = Choice("METHOD", None, options=(*METHODS, *IN_MEMORY))
 RESULTS = ("model.npz", "fit.json")
@@ -105,7 +102,7 @@ def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
 
 def _kind_of(method: str) -> type[Any]:
     name = str(_METHOD.check(method))
-    return METHODS[name] if name in METHODS else getattr(import_module(IN_MEMORY[name]), name)
+    return METHODS.get(name) or IN_MEMORY[name]
 
 
 def _usual_target(data: Path) -> str:

@@ -25,9 +25,7 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 - multi-class: `LabeledFolds` with `accuracy`.
 """
 
-from typing import TYPE_CHECKING
-
-from dsgcore.core.lazy import lazily
+from dsgcore.comparing import compare
 from dsgcore.tuning.calibrated import Calibrated
 from dsgcore.tuning.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
 from dsgcore.tuning.grids import paper_grid
@@ -42,9 +40,6 @@ from dsgcore.tuning.scorers import (
 from dsgcore.tuning.seen_labels import SeenLabels
 from dsgcore.tuning.suggesting import suggest
 from dsgcore.tuning.suggestion import Suggestion, Tried
-
-if TYPE_CHECKING:
-    from dsgcore.comparing import compare
 
 __all__ = [
     "AUCRisk",
@@ -65,5 +60,3 @@ __all__ = [
     "paper_grid",
     "suggest",
 ]
-# Its modules take longer to import, so they are imported on first access.
-__getattr__, __dir__ = lazily(__name__, {"compare": "dsgcore.comparing"})
