@@ -244,7 +244,8 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str, str, 
     "compare": (
         _add_compare,
         "compare methods on a file, and say which one to use",
-        "Compare the methods of DSG Lab with scikit-learn's on your data, and say which one to use. Finished fits are kept.",
+        "Compare the methods of DSG Lab with scikit-learn's on your data, and say which one to use. Finished fits are kept. "
+        "The exit code is 0 with a verdict, else 1.",
         "compare sample_data/iris.csv --target class --n-labeled 30 --html report.html",
     ),
     "fit": (

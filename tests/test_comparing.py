@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +19,7 @@ from dsgcore.comparing import METHODS, ComparisonError, FitRequest, Sample, comp
 from dsgcore.comparing.kept import KeptFits
 from dsgcore.comparing.methods import ORDINAL, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
-from dsgcore.comparing.workers import _shared_out
+from dsgcore.comparing.workers import Workers, _shared_out
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
 from dsgcore.model_selection import compare as compare_of_model_selection
@@ -42,8 +45,9 @@ def test_splits_are_disjoint_and_labels_are_nested():
 
 def test_the_interval_is_corrected_only_where_splits_share_labels():
     X, y = IRIS
-    assert Sample.of(X, y, n_labeled=30, is_ordered=False).overlap == 0.0
-    assert Sample.of(X, y, n_labeled=None, is_ordered=False).overlap == pytest.approx(38 / 112)
+    sample = Sample.of(X, y, n_labeled=30, is_ordered=False)
+    assert [sample.overlap_at(n) for n in (20, 30, 56)] == [0.0] * 3
+    assert [sample.overlap_at(n) for n in (57, 100, 112)] == pytest.approx([38 / 112] * 3)
 
 
 def test_of_very_many_rows_a_part_is_used_with_all_labels():
@@ -155,12 +159,46 @@ def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
 
 
 @pytest.mark.compiled
-def test_of_a_very_short_time_there_is_no_verdict_but_a_table():
-    found = compare(*make_moons(2000, noise=0.2, random_state=0), seconds=1.0, store=None, jobs=1)
+def test_of_a_very_short_time_there_is_no_verdict_but_a_table(tmp_path, capsys):
+    X, y = make_moons(2000, noise=0.2, random_state=0)
+    found = compare(X, y, seconds=1.0, store=None, jobs=1)
     assert not found.is_complete
+    assert found.seconds < 2.5
     assert len(found.table) == len(chosen_methods(None, "binary"))
     assert found.table["note"].str.contains("time").any()
     assert "The time was over" in text_of(found)
+    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "moons.csv", index=False)
+    given = ["compare", str(tmp_path / "moons.csv"), "--target", "y", "--seconds", "1", "--jobs", "1", "--quiet"]
+    assert main([*given, "--store", str(tmp_path / "s.sqlite")]) == 1
+    assert capsys.readouterr().out.startswith("No verdict")
+
+
+def test_with_no_time_left_no_fit_begins(tmp_path):
+    sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
+    refused = SimpleNamespace(n_at_a_time=1, submit=lambda *given, **options: pytest.fail("a fit has begun"))
+    workers = Workers(refused, KeptFits(sample, None), tmp_path, {}, 0)
+    assert list(workers.make([FitRequest("SVC", 0, 30)], time.monotonic())) == [[]]
+    assert not workers.cut_off
+
+
+@pytest.mark.compiled
+def test_while_fits_are_to_come_nothing_is_said_to_lack_time(tmp_path):
+    said = []
+    found = compare(*IRIS, **QUICK | {"seeds": 4, "methods": [*TWO, "Nystroem"]}, tell=said.append)
+    assert {so_far.is_going for so_far in said} == {True}
+    assert not any("time" in note for so_far in said for note in so_far.table["note"])
+    assert said[0].table["note"].tolist().count("it has no fit yet") == 2
+    assert not found.is_going
+
+
+@pytest.mark.compiled
+def test_a_comparison_asks_its_store_once_for_each_fit(tmp_path, monkeypatch):
+    opened, connect = [], sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **options: opened.append(given) or connect(*given, **options)
+    )
+    compare(*IRIS, **QUICK | {"seeds": 4, "store": tmp_path / "fits.sqlite"})
+    assert len(opened) <= 16  # eight fits
 
 
 def test_slow_fits_come_last_and_alone():
@@ -217,7 +255,7 @@ def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
         kind=np.where(np.arange(120) % 2, "", np.array(["no", "yes"])[y])
     )
     table.to_csv(tmp_path / "own.csv", index=False)
-    given = ["compare", str(tmp_path / "own.csv"), "--target", "kind", "--seeds", "1", "--methods", ",".join(TWO)]
+    given = ["compare", str(tmp_path / "own.csv"), "--target", "kind", "--seeds", "3", "--methods", ",".join(TWO)]
     assert main([*given, "--no-curves", "--jobs", "1", "--quiet", "--store", str(tmp_path / "s.sqlite")]) == 0
     said = capsys.readouterr()
     assert "draws 45 labels and 60 unlabeled points" in said.out

@@ -16,7 +16,6 @@ from dsgcore.__main__ import main
 from dsgcore.comparing import FitRequest, Sample, compare, fits
 from dsgcore.comparing.kept import KeptFits
 from dsgcore.comparing.methods import Method
-from dsgcore.comparing.workers import TOO_SLOW
 from dsgcore.studies import Store
 
 IRIS = load_iris(return_X_y=True)
@@ -55,7 +54,7 @@ def test_a_method_that_needs_too_much_memory_or_time_ends_and_is_tried_again(tmp
     assert not KeptFits(sample, Store(few["store"])).get([FitRequest("SpreadingRBF", 0, 20)])
     many = few | {"n_labeled": 6000}
     found = compare(X, y, **many, methods=["LogisticRegression", "SelfTraining"], seconds=5.0)
-    assert found.table["note"][1] == TOO_SLOW
+    assert found.table["note"][1] == fits.CUT_OFF
     assert not found.is_complete
 
 

@@ -36,8 +36,10 @@ def race(monkeypatch):
             }
             return 80.0 + hard + more.get(request.method, 0.0)
 
-        def make(kept, requests):
+        def make(kept, requests, end):
             for request in requests:
+                if clock[0] >= end:
+                    return
                 if not kept.get([request]):
                     clock[0] += 0.1
                     kept.put([Fit(request, {"accuracy": score(request)}, 0.1, 1.0)])
@@ -46,7 +48,10 @@ def race(monkeypatch):
         @contextmanager
         def workers(sample, kept, jobs, memory):
             yield SimpleNamespace(
-                kept=kept, make=lambda requests, end: make(kept, requests), queue=SimpleNamespace(n_at_a_time=1)
+                kept=kept,
+                make=lambda requests, end: make(kept, requests, end),
+                queue=SimpleNamespace(n_at_a_time=1),
+                cut_off=set(),
             )
 
         monkeypatch.setattr(carrying_out, "workers_for", workers)
@@ -94,12 +99,18 @@ def test_a_method_that_cannot_be_much_better_gets_no_more_seeds(race):
     assert "surely not much better: no more seeds" in text_of(found)
 
 
-def test_without_time_for_another_round_the_comparison_says_so(race):
-    found = race(UNCLEAR, seconds=5.0)
-    # Ten seeds take 2.3 s, and a round of two methods takes one.
-    assert seeds_of(found) == {"LogisticRegression": 20, "SVC": 20, "Nystroem": 3}
+@each("curves", (False, True))
+def test_only_when_the_time_is_over_does_a_comparison_say_so(curves, race):
+    found = race(UNCLEAR, seconds=20.0, curves=curves)
+    # Ten seeds take 2.3 s, 50 take 10.3, and the curves 5.1: of 20 s the table may take 13 before the curves.
+    assert found.is_complete
+    assert "time was over" not in text_of(found)
+    found = race(UNCLEAR, seconds=8.0, curves=curves)
+    assert found.seconds == pytest.approx(8.0, abs=0.2)
     assert not found.is_complete
+    assert text_of(found).count("The time was over before all seeds were done.") == 1
     assert "too close to call" in found.verdict.sentence
+    assert len(found.seeds) > 20
 
 
 def test_a_race_that_is_stopped_goes_on_to_the_same_table(race, tmp_path):

@@ -16,7 +16,7 @@ from dsgcore.comparing import METHODS, Comparison, Fit, FitRequest, Help, html_o
 from dsgcore.comparing.carrying_out import is_worse
 from dsgcore.comparing.curve_figure import curve_figure
 from dsgcore.comparing.report import text_of
-from dsgcore.core.metrics import mean_half_width, resampled_half_width
+from dsgcore.core.metrics import mean_half_width, paired_difference, resampled_half_width
 
 
 def of(scores, *, score="accuracy", overlap=0.0, n_labeled=20, **more):
@@ -27,7 +27,7 @@ def of(scores, *, score="accuracy", overlap=0.0, n_labeled=20, **more):
         for seed, value in enumerate(values)
         if value is not None
     ]
-    return Comparison(tuple(fits), tuple(scores), score, n_labeled, 100, 50, overlap, **more)
+    return Comparison(tuple(fits), tuple(scores), score, n_labeled, 100, 50, {n_labeled: overlap}, **more)
 
 
 def rng_scores(seed=0, n=8):
@@ -61,9 +61,10 @@ def test_the_table_is_that_of_a_naive_twin(overlap):
 
 def test_equal_gains_of_a_few_test_points_are_no_proof():
     found = of({"SVC": [80.0, 90.0, 84.0], "LogisticRegression": [80.0, 90.0, 84.0]})
-    gains = found.gains("SVC", "LogisticRegression")
-    assert found.half_width(gains) == pytest.approx(mean_half_width(np.array([0.0, 0.0, 100 / 50])))
-    assert found.half_width(gains + 1e-12 * np.arange(3)) == pytest.approx(found.half_width(gains))
+    width = mean_half_width(np.array([0.0, 0.0, 100 / 50]))
+    assert found.difference("SVC", "LogisticRegression").half_width == pytest.approx(width)
+    nearly = paired_difference(80 + 1e-12 * np.arange(3), [80.0] * 3, step=100 / 50)
+    assert (nearly.mean, nearly.half_width, nearly.ties) == (0.0, pytest.approx(width), 3)
     assert found.verdict.help is not Help.DOES_NOT
 
 
@@ -95,13 +96,67 @@ def test_a_loss_ranks_the_lowest_first_and_its_difference_is_positive():
     assert (row["wins"], row["losses"]) == (0, 3)
 
 
-def test_a_method_with_fewer_seeds_is_ranked_by_the_shared_seeds():
-    # The second seed is harder; a plain mean would put the method without it first.
+def test_a_method_with_too_few_seeds_has_no_rank_and_a_sentence_says_why():
+    # The second seed is harder, so a plain mean would put the method without it first.
     found = of({"LogisticRegression": [90, 70, 80], "SVC": [89, None, None], "PS3VT": [91, 71, 81]})
-    assert found.ranking == ("PS3VT", "LogisticRegression", "SVC")
-    assert found.mean("SVC") == pytest.approx(79)
-    assert found.table["seeds"].tolist() == [3, 3, 1]
-    assert found.table["note"].tolist() == ["", "", "no time for more seeds"]
+    assert (found.ranking, found.unranked) == (("PS3VT", "LogisticRegression"), ("SVC",))
+    row = found.table.set_index("method").loc["SVC"]
+    assert row[["rank", "score"]].isna().all()
+    assert (row["difference"], row["seeds"], row["note"]) == (-2.0, 1, "no time for more seeds")
+    assert of({"SVC": [80, 81, 82], "PS3VT": [79, 80.5, 81], "Nystroem": [99, None, None]}).ranking == ("SVC", "PS3VT")
+    assert of({"SVC": [80], "Nystroem": [99]}).ranking == ("Nystroem", "SVC")
+
+
+HIGHEST = {"accuracy": 100.0, "auc": 100.0, "mean_auc": 100.0, "mean_absolute_error": 2.0}
+
+
+@each("score", tuple(HIGHEST))
+def test_whatever_lacks_nothing_is_above_the_possible_and_ranks_are_of_shared_seeds(score):
+    """Easy and hard seeds, of which methods lack any: ten comparisons near the end of the scale."""
+    rng, most = np.random.default_rng(5), HIGHEST[score]
+    for _ in range(10):
+        n, easy = rng.integers(1, 12), rng.random(12)
+        scores = {
+            name: [
+                None if seed >= has or rng.random() < 0.1 else most * min(1.0, easy[seed] + 0.1 * rng.random())
+                for seed in range(n)
+            ]
+            for name, has in zip(list(METHODS)[:6], rng.integers(0, n + 1, 6), strict=True)
+        }
+        found = of(scores, score=score, n_classes=3)
+        table = found.table
+        ranked = table[table["rank"].notna()]
+        assert ranked["rank"].tolist() == list(range(1, len(ranked) + 1))
+        assert (
+            ranked["score"].is_monotonic_increasing if found.score.is_loss else ranked["score"].is_monotonic_decreasing
+        )
+        for name, row in zip(found.ranking, ranked.to_dict("records"), strict=True):
+            own = {seed: value for seed, value in enumerate(scores[name]) if value is not None}
+            assert found.seeds <= own.keys()
+            assert row["score"] == pytest.approx(np.mean([own[seed] for seed in found.seeds]))
+            assert row["difference"] == pytest.approx(row["score"] - ranked["score"].iloc[0])
+        others = table[table["rank"].isna()]
+        assert others["score"].isna().all()
+        assert (others["note"] != "").all()
+        assert not table[["difference", "low", "high"]].abs().gt(most + 1e-9).any(axis=None)
+        for frame in (ranked[["score"]], found.curves[["score", "low", "high"]]):
+            assert not (frame.gt(most + 1e-9) | frame.lt(-1e-9)).any(axis=None)
+        if found.verdict.recommended is not None:
+            assert found.verdict.recommended in found.ranking
+            assert len(found.seeds) >= 3
+        text, said = text_of(found), json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert "e-" not in found.verdict.sentence
+        assert [row["rank"] for row in said["table"]] == [
+            None if np.isnan(r) else r for r in table["rank"].astype(float)
+        ]
+        assert all(note in text for note in table["note"])
+        assert found.to_csv().count("\n") == 7
+
+
+def test_a_rounding_error_is_no_difference():
+    found = of({"SVC": [80.1, 80.2, 80.3], "PS3VT": [80.3, 80.1, 80.2]})
+    assert found.difference("SVC", "PS3VT").mean == 0.0
+    assert "0.0 points of accuracy, 95 % -0.4 to +0.4" in found.verdict.sentence
 
 
 def test_the_verdict_counts_the_seeds_of_what_it_compares():
@@ -110,12 +165,6 @@ def test_the_verdict_counts_the_seeds_of_what_it_compares():
     assert "3 seeds" in found.verdict.sentence
     assert "0.0" in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
     assert "-0.0 " not in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
-
-
-def test_a_method_with_too_few_seeds_for_an_interval_does_not_lead():
-    found = of({"SVC": [80, 81, 82], "PS3VT": [79, 80.5, 81], "Nystroem": [99, None, None]})
-    assert found.ranking == ("SVC", "PS3VT", "Nystroem")
-    assert of({"SVC": [80], "Nystroem": [99]}).ranking == ("Nystroem", "SVC")
 
 
 def test_a_clearly_worse_method_is_known_by_its_interval():

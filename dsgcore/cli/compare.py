@@ -11,6 +11,7 @@ from pathlib import Path
 from dsgcore.cli.progress import Line
 from dsgcore.cli.sweep import INTERRUPTED
 from dsgcore.comparing.carrying_out import compare as compare_methods
+from dsgcore.comparing.methods import METHODS
 from dsgcore.comparing.report import html_of, text_of
 from dsgcore.comparing.result import Comparison
 from dsgcore.core.durations import duration_text
@@ -23,9 +24,11 @@ from dsgcore.data.reading import LOCAL, File, Source
 from dsgcore.data.reading.names import listed_names
 from dsgcore.studies.store import default_store
 
+NO_VERDICT = 1
+
 
 def compare(given: argparse.Namespace) -> int:
-    """Compare the methods on a file or a named set, and write the results; return the exit code."""
+    """Compare the methods on a file or a named set, and write the results; return 0 with a verdict, else 1."""
     files = {"--json": given.json, "--csv": given.csv, "--html": given.html}
     for option, file in files.items():
         if file is not None:
@@ -54,7 +57,8 @@ def compare(given: argparse.Namespace) -> int:
     progress.line.end()
     _write(found, given)
     print(text_of(found))
-    return 0
+    sys.stdout.flush()
+    return NO_VERDICT if found.verdict.recommended is None else 0
 
 
 def _write(found: Comparison, given: argparse.Namespace) -> None:
@@ -89,6 +93,6 @@ class _Progress:
         """Draw the line."""
         left = max(0.0, self.seconds - (time.monotonic() - self.start))
         n = sum(bool(so_far.scores(name)) for name in so_far.methods)
-        best = so_far.table["method"][0]
-        said = f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods, best so far: {best}"
+        best = f", best so far: {METHODS[so_far.best].title}" if so_far.best else ""
+        said = f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods{best}"
         self.line.show(f"{said}, at most {duration_text(left)} left")

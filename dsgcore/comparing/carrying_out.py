@@ -8,15 +8,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dsgcore.comparing.fits import FitRequest
+from dsgcore.comparing.fits import CUT_OFF, Fit, FitRequest
 from dsgcore.comparing.kept import KeptFits
 from dsgcore.comparing.methods import METHODS, chosen_methods, chosen_score
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.samples import Sample
-from dsgcore.comparing.workers import TOO_SLOW, Workers, workers_for
+from dsgcore.comparing.workers import Workers, workers_for
 from dsgcore.core.parameters import Integer, Real
 from dsgcore.jobs import JobQueue
 from dsgcore.studies.store import Store, default_store
@@ -125,6 +124,7 @@ def compare(
     >>> found.verdict.seeds
     3
     """
+    start = time.monotonic()
     n_seeds, limit = SEEDS.check(seeds), None if seconds is None else float(SECONDS.check(seconds) or 1.0)
     sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered)
     chosen = chosen_methods(methods, sample.kind)
@@ -132,7 +132,7 @@ def compare(
     at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)
     memory = int(MEMORY.check(memory_limit) or 0)
     with workers_for(sample, KeptFits(sample, _opened(store)), at_once, memory) as workers:
-        return _Rounds(plan, workers, tell).carry_out(curves=curves)
+        return _Rounds(plan, workers, tell, start).carry_out(curves=curves)
 
 
 def _opened(store: Store | str | os.PathLike[str] | None) -> Store | None:
@@ -156,15 +156,14 @@ class _Plan:
 class _Rounds:
     """State of a comparison: the fits so far, and the methods that get more seeds."""
 
-    def __init__(self, plan: _Plan, workers: Workers, tell: Tell) -> None:
-        self.plan, self.workers, self.tell = plan, workers, tell
-        self.start = time.monotonic()
-        self.asked: list[FitRequest] = []
+    def __init__(self, plan: _Plan, workers: Workers, tell: Tell, start: float) -> None:
+        self.plan, self.workers, self.tell, self.start = plan, workers, tell, start
+        self.asked: dict[FitRequest, None] = {}
         self.made: set[FitRequest] = set()  # in this call, not kept from an earlier one
-        self.is_complete = True
+        self.is_decided, self.is_going = True, True
 
     def carry_out(self, *, curves: bool) -> Comparison:
-        """Make the rounds, and then the curves; return the result."""
+        """Make the rounds, and then the curves; use the time that is left for what lacked time before."""
         share = SHARE_OF_TABLE if curves else 1.0
         left, done, n_seeds = list(self.plan.methods), 0, self.plan.n_seeds or USUAL_SEEDS
         for upto in _rounds(n_seeds):
@@ -175,39 +174,40 @@ class _Rounds:
             )
             done = upto
         self._catch_up(n_seeds, share)
-        if self.plan.n_seeds is None:
-            self._race(share)
+        self._race(share)
         if curves:
             self._curves()
+        self._race(1.0)
+        self._catch_up(n_seeds, 1.0)
+        self.is_going = False
         return self.result()
 
     def _race(self, share: float) -> None:
         """Add seeds for the methods that may be the best, until the choice is clear or the time is over."""
+        if self.plan.n_seeds is not None:
+            return
         for upto in range(USUAL_SEEDS + SEEDS_OF_A_RACE, MOST_SEEDS + 1, SEEDS_OF_A_RACE):
             so_far = self.result()
             verdict = so_far.verdict
-            if verdict.recommended is None or not verdict.contenders:
+            self.is_decided = verdict.recommended is None or not verdict.contenders
+            if self.is_decided or self._seconds_left(share) <= 0.0:
                 return
-            names = dict.fromkeys([verdict.recommended, *verdict.contenders, *self._of_verdict(so_far)])
-            missing = self._missing(names, upto)
-            cost = sum(so_far.seconds_of(request.method) for request in missing) * self._slowness(so_far)
-            if cost > self._seconds_left(share):
-                self.is_complete = False
-                return
-            self._make(missing, share)
+            names = dict.fromkeys([verdict.recommended or "", *verdict.contenders, *self._of_verdict(so_far)])
+            self._make(self._first_seeds(names, upto), share)
+        self.is_decided = True
 
-    def _missing(self, names: Iterable[str], upto: int) -> list[FitRequest]:
-        """Return the fits of methods on the first seeds that this comparison has not asked for."""
-        n, asked = self.plan.sample.n_labeled, set(self.asked)
-        every = [FitRequest(name, seed, n) for seed in range(upto) for name in names]
-        return [request for request in every if request not in asked]
+    def _first_seeds(self, names: Iterable[str], upto: int) -> list[FitRequest]:
+        """Return the fits of methods on the first seeds."""
+        return [FitRequest(name, seed, self.plan.sample.n_labeled) for seed in range(upto) for name in names]
 
     def _catch_up(self, n_seeds: int, share: float) -> None:
-        """Give the methods that were left out for lack of time their missing seeds, if there is time after all."""
+        """Make the fits that lacked time: the missing seeds of methods that are not clearly worse, and first fits."""
         so_far = self.result()
-        waiting = [name for name in so_far.ranking if not is_worse(so_far, name)]
-        if self._seconds_left(share) > 0.0:
-            self._make(self._missing(waiting, n_seeds), share)
+        scored = [*so_far.ranking, *so_far.unranked]
+        tried = {request.method for request in self.workers.kept.get(self.asked)}
+        waiting = [name for name in scored if not is_worse(so_far, name)]
+        waiting += [name for name in self.plan.methods if name not in tried]
+        self._make(self._first_seeds(waiting, n_seeds), share)
 
     def _left(self, methods: Sequence[str], done: int, upto: int, share: float) -> list[str]:
         """Return the methods that get more seeds, the fastest first.
@@ -218,8 +218,8 @@ class _Rounds:
         so_far = self.result()
         if not done or so_far.best is None:
             return list(methods)
-        kept = self._of_verdict(so_far)
-        ranked = [n for n in so_far.ranking if n in methods and (n in kept or not is_worse(so_far, n))]
+        kept, scored = self._of_verdict(so_far), (*so_far.ranking, *so_far.unranked)
+        ranked = [n for n in scored if n in methods and (n in kept or not is_worse(so_far, n))]
         cost = {name: (upto - done) * so_far.seconds_of(name) for name in ranked}
         left = self._seconds_left(share) / self._slowness(so_far)
         for name in sorted(set(ranked) - set(kept), key=lambda n: -cost[n]):
@@ -229,8 +229,9 @@ class _Rounds:
 
     def _of_verdict(self, so_far: Comparison) -> list[str]:
         """Return the best method that uses unlabeled data, the best one that does not, and the simplest ones."""
-        first = [next((n for n in so_far.ranking if METHODS[n].uses_unlabeled is used), "") for used in (True, False)]
-        return [name for name in dict.fromkeys([*first, *SIMPLEST]) if name in so_far.ranking]
+        scored = (*so_far.ranking, *so_far.unranked)
+        first = [next((n for n in scored if METHODS[n].uses_unlabeled is used), "") for used in (True, False)]
+        return [name for name in dict.fromkeys([*first, *SIMPLEST]) if name in scored]
 
     def _seconds_left(self, share: float) -> float:
         limit = self.plan.seconds
@@ -242,13 +243,11 @@ class _Rounds:
         return so_far.seconds / computed if computed > 0.0 else 1.0 / self.workers.queue.n_at_a_time
 
     def _make(self, requests: Sequence[FitRequest], share: float) -> None:
-        self.asked += requests
+        self.asked |= dict.fromkeys(requests)
         for new in self.workers.make(requests, time.monotonic() + self._seconds_left(share)):
             self.made |= {fit.request for fit in new}
             if new:
                 self.tell(self.result())
-        done = [fit for fit in self.workers.kept.get(self.asked).values() if fit.note != TOO_SLOW]
-        self.is_complete = self.is_complete and len(done) == len(self.asked)
 
     def _curves(self) -> None:
         """Fit the best methods with fewer and more labels."""
@@ -261,16 +260,20 @@ class _Rounds:
     def result(self) -> Comparison:
         """Return the comparison so far."""
         plan, sample = self.plan, self.plan.sample
+        made = self.workers.kept.get(self.asked)
+        cut_off = [Fit(request, note=CUT_OFF) for request in self.workers.cut_off if request not in made]
         return Comparison(
-            fits=tuple(self.workers.kept.get(self.asked).values()),
+            fits=(*made.values(), *cut_off),
             methods=tuple(plan.methods),
             score_name=plan.score,
             n_labeled=sample.n_labeled,
             n_train=len(sample.y) - sample.n_test,
             n_test=sample.n_test,
-            overlap=sample.overlap,
+            overlaps={n: sample.overlap_at(n) for n in sample.curve()},
+            n_classes=len(sample.classes),
             seconds=time.monotonic() - self.start,
-            is_complete=self.is_complete,
+            is_complete=self.is_decided and len(made) == len(self.asked),
+            is_going=self.is_going,
             name=plan.name,
         )
 
@@ -284,6 +287,6 @@ def _rounds(n_seeds: int) -> Iterator[int]:
 
 
 def is_worse(so_far: Comparison, name: str) -> bool:
-    """Return True if a method is clearly worse than the best one, or has no score."""
-    gains = so_far.gains(name, str(so_far.best))
-    return not len(gains) or bool(np.mean(gains) + so_far.half_width(gains) < 0.0)
+    """Return True if a method is clearly worse than the best one, or has no seed in common with it."""
+    gain = so_far.difference(name, str(so_far.best))
+    return not gain.n or gain.high < 0.0

@@ -14,7 +14,7 @@ DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 380, 64, 220, 16, 46
 
 
-def curve_figure(curves: pd.DataFrame, score: str) -> str:
+def curve_figure(curves: pd.DataFrame, score: str, most: float = math.inf) -> str:
     """Return the figure of the methods that have scores at several numbers of labels; an empty text without such methods.
 
     Parameters
@@ -23,13 +23,15 @@ def curve_figure(curves: pd.DataFrame, score: str) -> str:
         `Comparison.curves`.
     score : str
         Title of the vertical axis.
+    most : float, optional
+        Highest possible score; the lowest is 0. The axis ends there.
     """
     counts = curves.groupby("method")["labels"].count()
     shown = [name for name in dict.fromkeys(curves["method"]) if counts[name] > 1][: len(COLOURS)]
     data = curves[curves["method"].isin(shown)]
     if data.empty:
         return ""
-    across, up = _scale(data["labels"].map(math.log), LEFT, WIDTH - RIGHT), _vertical(data)
+    across, up = _scale(data["labels"].map(math.log), LEFT, WIDTH - RIGHT), _vertical(data, most)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13" '
         f'role="img" aria-label="{escape(score)} over the number of labels">',
@@ -59,11 +61,11 @@ def _scale(values: pd.Series, start: float, end: float) -> _Scale:
     return _Scale(float(values.min()), float(values.max()), start, end)
 
 
-def _vertical(data: pd.DataFrame) -> _Scale:
+def _vertical(data: pd.DataFrame, most: float) -> _Scale:
     # Wide bands of few seeds would flatten the curves, so the bands may leave the frame.
     low, high = float(data["score"].min()), float(data["score"].max())
     margin = 0.15 * (high - low) or 1.0
-    return _Scale(low - margin, high + margin, HEIGHT - BOTTOM, TOP)
+    return _Scale(max(low - margin, 0.0), min(high + margin, most), HEIGHT - BOTTOM, TOP)
 
 
 def _axes(data: pd.DataFrame, across: _Scale, up: _Scale, score: str) -> list[str]:

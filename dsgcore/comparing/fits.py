@@ -29,6 +29,8 @@ from dsgcore.solver.problem import UNLABELED
 WARM_LABELS, WARM_POINTS = 3, 40
 # A slow method learns from so many unlabeled points. With ten times as many it would take most of a comparison's time.
 MOST_OF_SLOW = 2000
+# Note in place of a fit that had begun.
+CUT_OFF = "it was not finished when the time was over"
 # Numbers in the key of a kept fit that change with the way of fitting and measuring.
 VERSION = 4
 

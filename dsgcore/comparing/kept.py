@@ -28,15 +28,18 @@ class KeptFits:
     def __init__(self, sample: Sample, store: Store | None) -> None:
         self.sample, self.store = sample, store
         self._known: dict[FitRequest, Fit] = {}
+        self._looked_up: set[FitRequest] = set()
         if store is not None:
             with store.opened() as connection:
                 connection.execute(_TABLE)
 
     def get(self, requests: Iterable[FitRequest]) -> Mapping[FitRequest, Fit]:
-        """Return the known fits among these."""
+        """Return the known fits among these. Each is looked up in the store once."""
         wanted = list(requests)
-        if self.store is not None:
-            keys = {request.key(self.sample): request for request in wanted if request not in self._known}
+        new = set(wanted) - self._looked_up
+        if self.store is not None and new:
+            self._looked_up |= new
+            keys = {request.key(self.sample): request for request in new if request not in self._known}
             self._known |= {keys[key]: fit for key, fit in self._read(self.store, list(keys)).items()}
         return {request: self._known[request] for request in wanted if request in self._known}
 

@@ -131,6 +131,16 @@ class Score:
         """Minus one if lower values are better, else one."""
         return -1.0 if self.is_loss else 1.0
 
+    def most(self, n_classes: int) -> float:
+        """Return the highest possible value; the lowest is 0."""
+        return self.factor if self.unit == "points" else n_classes - 1.0
+
+    def signed(self, value: float) -> str:
+        """Return a difference with its sign, as tables show it; a rounded zero has no sign."""
+        digits = 1 if self.unit == "points" else 3
+        rounded = round(value, digits)
+        return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"
+
 
 SCORES: Mapping[str, Score] = {
     "accuracy": Score("accuracy", "points", (BINARY, CLASSES)),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dsgcore import __version__
 from dsgcore.comparing.curve_figure import curve_figure
+from dsgcore.comparing.methods import Score
 from dsgcore.comparing.result import Comparison
 
 _STYLE = """
@@ -23,7 +24,7 @@ td:nth-child(2), th:nth-child(2), td:last-child, th:last-child { text-align: lef
 def html_of(comparison: Comparison) -> str:
     """Return the report as the text of one HTML file."""
     title = f"Which method suits {comparison.name}?"
-    figure = curve_figure(comparison.curves, _axis(comparison))
+    figure = curve_figure(comparison.curves, _axis(comparison), comparison.most)
     parts = [
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>',
@@ -59,47 +60,48 @@ def setting_of(comparison: Comparison) -> str:
 
 def explanation_of(comparison: Comparison) -> str:
     """Return the meaning of the table's columns."""
-    unit = comparison.score.unit
-    cut = "" if comparison.is_complete else " The time was over before all seeds were done."
+    c, n = comparison, len(comparison.seeds)
+    over = f"the {n} seeds that all ranked methods share" if n > 1 else "one seed"
+    cut = "" if c.is_complete or c.is_going else " The time was over before all seeds were done."
+    few = (
+        " A method with too few seeds has no rank, and its difference is over the seeds that it has."
+        if c.unranked
+        else ""
+    )
     return (
-        f"The difference is to the best method, in {unit}, with its 95 % interval. {comparison.interval_sentence} Wins, ties and "
-        f"losses count seeds against the best method. Time and memory are those of one fit on one core.{cut}"
+        f"Scores are means over {over}.{few} The difference is to the best method, in {c.score.unit}, with its 95 % interval. "
+        f"{c.interval_sentence} Wins, ties and losses count seeds against the best method. "
+        f"Time and memory are those of one fit on one core.{cut}"
     )
 
 
 def shown_table(comparison: Comparison) -> pd.DataFrame:
     """Return the ranked table as text that is ready to print."""
-    digits = 1 if comparison.score.unit == "points" else 3
-    rows = [_row(row, digits) for _, row in comparison.table.iterrows()]
+    rows = [_row(row, comparison.score) for _, row in comparison.table.iterrows()]
     return pd.DataFrame(rows, columns=["", "method", "unlabeled", _axis(comparison), *_COLUMNS])
 
 
 _COLUMNS = ("difference", "95 % interval", "won / tied / lost", "seeds", "seconds", "MB", "note")
 
 
-def _row(row: pd.Series, digits: int) -> list[str]:
+def _row(row: pd.Series, score: Score) -> list[str]:
     if not row["seeds"]:
         return ["", row["method"], *[""] * 5, "0", "", "", row["note"]]
-    interval = "" if math.isnan(row["low"]) else f"{_signed(row['low'], digits)} to {_signed(row['high'], digits)}"
+    is_ranked = not pd.isna(row["rank"])
+    is_best, digits = is_ranked and row["rank"] == 1, 1 if score.unit == "points" else 3
     return [
-        str(row["rank"]),
+        str(row["rank"]) if is_ranked else "",
         row["method"],
         row["unlabeled"],
-        f"{row['score']:.{digits}f}",
-        "" if row["rank"] == 1 else _signed(row["difference"], digits),
-        interval,
-        "" if row["rank"] == 1 else f"{row['wins']:.0f} / {row['ties']:.0f} / {row['losses']:.0f}",
+        f"{row['score']:.{digits}f}" if is_ranked else "",
+        "" if is_best or math.isnan(row["difference"]) else score.signed(row["difference"]),
+        "" if math.isnan(row["low"]) else f"{score.signed(row['low'])} to {score.signed(row['high'])}",
+        "" if is_best else f"{row['wins']:.0f} / {row['ties']:.0f} / {row['losses']:.0f}",
         str(row["seeds"]),
         f"{row['seconds']:.2g}",
         f"{row['megabytes']:.0f}",
         row["note"],
     ]
-
-
-def _signed(value: float, digits: int) -> str:
-    """Return a number with its sign; a rounded zero has none."""
-    rounded = round(value, digits)
-    return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"
 
 
 def _table(frame: pd.DataFrame) -> str:

@@ -7,19 +7,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dsgcore.comparing.fits import Fit, FitRequest
-from dsgcore.comparing.methods import METHODS, SCORES, Method, Score
+from dsgcore.comparing.fits import CUT_OFF, Fit, FitRequest
+from dsgcore.comparing.methods import METHODS, SCORES, Score
 from dsgcore.comparing.verdict import Standing, Verdict, no_verdict, verdict_of
-from dsgcore.core.metrics import FEWEST_SEEDS, resampled_half_width
+from dsgcore.core.metrics import FEWEST_SEEDS, Difference, paired_difference
 
-# Gains that differ by less are equal, apart from rounding.
-EQUAL = 1e-9
+# A ranked method has more than this share of the seeds that the two methods with the most seeds share.
+SHARE_OF_SEEDS = 2 / 3
+NO_TIME = "there was no time for it"
 COLUMNS = (
     *("rank", "method", "unlabeled", "score", "difference", "low", "high", "wins", "ties", "losses"),
     *("seeds", "seconds", "megabytes", "note"),
@@ -40,15 +41,24 @@ class Comparison:
         Name of the score that ranks them, a key of `dsgcore.comparing.SCORES`.
     n_labeled, n_train, n_test : int
         Labels of a training set, all points of a training set, and test points.
-    overlap : float
-        Correction of the intervals for shared labels; 0 if each split draws fresh ones.
-        See `dsgcore.core.metrics.resampled_half_width`.
+    overlaps : mapping of int to float
+        For numbers of labels: the correction of the intervals for labels that the splits share; 0 if each split draws
+        fresh ones. See `dsgcore.core.metrics.resampled_half_width`.
+    n_classes : int
+        Number of classes.
     seconds : float
         Duration of this call.
     is_complete : bool
         False if the time was over before all seeds were done.
+    is_going : bool
+        True if more fits are to come.
     name : str
         Name of the data, for the report.
+
+    Notes
+    -----
+    Scores are means over the seeds that all ranked methods share. A method that lacks more than a third of these seeds
+    has no rank and no score in the table; its difference to the best method is over the seeds that both have.
     """
 
     fits: tuple[Fit, ...] = field(repr=False)
@@ -57,9 +67,11 @@ class Comparison:
     n_labeled: int
     n_train: int
     n_test: int
-    overlap: float = 0.0
+    overlaps: Mapping[int, float] = field(default_factory=dict)
+    n_classes: int = 2
     seconds: float = 0.0
     is_complete: bool = True
+    is_going: bool = False
     name: str = "your data"
 
     @property
@@ -71,56 +83,90 @@ class Comparison:
     def _known(self) -> Mapping[FitRequest, Fit]:
         return {fit.request: fit for fit in self.fits}
 
-    def scores(self, method: str, n_labeled: int | None = None) -> dict[int, float]:
+    @cached_property
+    def _scores(self) -> Mapping[tuple[str, int], dict[int, float]]:
+        found: dict[tuple[str, int], dict[int, float]] = {}
+        for request, fit in sorted(self._known.items(), key=lambda pair: pair[0].seed):
+            if fit.scores:
+                own = found.setdefault((request.method, request.n_labeled), {})
+                own[request.seed] = fit.scores[self.score_name]
+        return found
+
+    def scores(self, method: str, n_labeled: int | None = None) -> Mapping[int, float]:
         """Return a method's scores by seed, at a number of labels (default: `n_labeled`)."""
-        n = self.n_labeled if n_labeled is None else n_labeled
-        return {
-            request.seed: fit.scores[self.score_name]
-            for request, fit in sorted(self._known.items(), key=lambda pair: pair[0].seed)
-            if (request.method, request.n_labeled) == (method, n) and fit.scores
-        }
+        return self._scores.get((method, self.n_labeled if n_labeled is None else n_labeled), {})
 
-    def gains(self, one: str, other: str, n_labeled: int | None = None) -> NDArray[np.float64]:
-        """Return by how much one method is better than another, for each seed that both have. Above zero is better."""
-        mine, theirs = self.scores(one, n_labeled), self.scores(other, n_labeled)
-        shared = [seed for seed in mine if seed in theirs]
-        return self.score.sign * np.array([mine[seed] - theirs[seed] for seed in shared], dtype=float)
+    @property
+    def overlap(self) -> float:
+        """The correction at `n_labeled` labels."""
+        return self.overlaps.get(self.n_labeled, 0.0)
 
-    def half_width(self, gains: NDArray) -> float:
-        """Return half of the 95 % interval of the mean of paired gains; NaN with fewer than three seeds.
+    @property
+    def most(self) -> float:
+        """The highest possible score; the lowest is 0."""
+        return self.score.most(self.n_classes)
 
-        A few test points often give equal gains, which is no proof. Then it is that of one point more in one seed.
+    def difference(self, one: str, other: str) -> Difference:
+        """Return by how much one method is better than another; above zero is better.
+
+        For two ranked methods it is over the seeds that all ranked methods share, else over the seeds that both have.
         """
-        if len(gains) < FEWEST_SEEDS:
-            return math.nan
-        if np.ptp(gains) < EQUAL:
-            gains = np.append(gains[1:], gains[0] + (100.0 if self.score.unit == "points" else 1.0) / self.n_test)
-        return resampled_half_width(gains, self.overlap)
+        mine, theirs = self.scores(one), self.scores(other)
+        both = set(mine) & set(theirs)
+        shared = sorted(both & self.seeds if {one, other} <= set(self.ranking) else both)
+        found = self._difference([mine[s] for s in shared], [theirs[s] for s in shared], self.n_labeled)
+        return -found if self.score.is_loss else found
+
+    def _difference(self, first: Sequence[float], second: Sequence[float], n_labeled: int) -> Difference:
+        step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
+        return paired_difference(first, second, overlap=self.overlaps.get(n_labeled, 0.0), step=step, most=self.most)
+
+    @cached_property
+    def _ranked(self) -> tuple[tuple[str, ...], frozenset[int]]:
+        """The methods with enough seeds, and the seeds that all of them share."""
+        return self._with_enough(self.methods, self.n_labeled)
+
+    def _with_enough(self, methods: Sequence[str], n_labeled: int) -> tuple[tuple[str, ...], frozenset[int]]:
+        seeds = {name: frozenset(self.scores(name, n_labeled)) for name in methods}
+        order = sorted(filter(seeds.get, methods), key=lambda name: (-len(seeds[name]), METHODS[name].effort))
+        if not order:
+            return (), frozenset()
+        # The two methods that share the most seeds; one method if no two of them share any.
+        first = max(combinations(order, 2), key=lambda pair: len(seeds[pair[0]] & seeds[pair[1]]), default=())
+        shared = frozenset.intersection(*(seeds[name] for name in first or order[:1]))
+        ranked = [*first] if first and shared else order[:1]
+        shared = shared or seeds[order[0]]
+        enough = SHARE_OF_SEEDS * len(shared)
+        for name in order:
+            if name not in ranked and len(shared & seeds[name]) > enough:
+                ranked.append(name)
+                shared &= seeds[name]
+        return tuple(ranked), shared
+
+    @property
+    def seeds(self) -> frozenset[int]:
+        """The seeds that all ranked methods share."""
+        return self._ranked[1]
 
     @cached_property
     def ranking(self) -> tuple[str, ...]:
-        """Names of the methods with a score, best first. If some have three seeds, those with fewer come last."""
-        seeds = {name: len(self.scores(name)) for name in self.methods if self.scores(name)}
-        enough = min(FEWEST_SEEDS, max(seeds.values(), default=0))
-
-        def place(name: str) -> tuple[bool, float, int]:
-            return seeds[name] < enough, -self.score.sign * self.mean(name), METHODS[name].effort
-
-        return tuple(sorted(seeds, key=place))
+        """Names of the methods with enough seeds, best first."""
+        return tuple(
+            sorted(self._ranked[0], key=lambda name: (-self.score.sign * self.mean(name), METHODS[name].effort))
+        )
 
     @cached_property
-    def reference(self) -> str:
-        """Name of the method with the most seeds; the simplest of several."""
-        return max(self.methods, key=lambda name: (len(self.scores(name)), -METHODS[name].effort))
+    def unranked(self) -> tuple[str, ...]:
+        """Names of the methods with a score and too few seeds for a rank, those with the most seeds first."""
+        others = [name for name in self.methods if self.scores(name) and name not in self._ranked[0]]
+        return tuple(sorted(others, key=lambda name: (-len(self.scores(name)), METHODS[name].effort)))
 
     def mean(self, name: str) -> float:
-        """Return a method's mean score over all seeds.
-
-        Splits differ in difficulty. For a method with fewer seeds, the result is the mean of `reference` over all seeds
-        plus the mean difference on the shared seeds.
-        """
-        base = float(np.mean([*self.scores(self.reference).values()]))
-        return base + self.score.sign * float(np.mean(self.gains(name, self.reference)))
+        """Return a ranked method's mean score over the seeds that all ranked methods share; NaN without a rank."""
+        if name not in self._ranked[0]:
+            return math.nan
+        scores = self.scores(name)
+        return float(np.mean([scores[seed] for seed in sorted(self.seeds)]))
 
     def seconds_of(self, name: str) -> float:
         """Return the mean computing time of a method's fit."""
@@ -139,28 +185,27 @@ class Comparison:
         `wins`, `ties` and `losses` count seeds against the best method. `seconds` and `megabytes` are means of a fit.
         """
         rows = [self._row(place, name) for place, name in enumerate(self.ranking, 1)]
-        failed = [name for name in self.methods if name not in self.ranking]
+        rows += [self._row(None, name) for name in self.unranked]
+        failed = [name for name in self.methods if name not in (*self.ranking, *self.unranked)]
         rows += [{"method": METHODS[name].title, "seeds": 0, "note": self._note(name)} for name in failed]
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"rank": "Int64"})
 
-    def _row(self, place: int, name: str) -> dict[str, Any]:
-        method, best = METHODS[name], self.ranking[0]
-        gains, fits = self.gains(name, best), self._fits_of(name)
-        mean = float(gains.mean()) if len(gains) else math.nan
-        reach = math.nan if name == best else self.half_width(gains)
-        # The difference has the sign of the score itself.
-        low, high = sorted((self.score.sign * (mean - reach), self.score.sign * (mean + reach)))
+    def _row(self, place: int | None, name: str) -> dict[str, Any]:
+        method, fits = METHODS[name], self._fits_of(name)
+        gain = self.difference(name, self.ranking[0])
+        shown = -gain if self.score.is_loss else gain  # with the sign of the score itself
+        is_best = place == 1
         return {
             "rank": place,
             "method": method.title,
             "unlabeled": "used" if method.uses_unlabeled else "not used",
             "score": self.mean(name),
-            "difference": self.score.sign * mean + 0.0,
-            "low": low,
-            "high": high,
-            "wins": int(np.sum(gains > 0)),
-            "ties": int(np.sum(gains == 0)),
-            "losses": int(np.sum(gains < 0)),
+            "difference": shown.mean + 0.0,
+            "low": math.nan if is_best else shown.low,
+            "high": math.nan if is_best else shown.high,
+            "wins": gain.wins,
+            "ties": gain.ties,
+            "losses": gain.losses,
             "seeds": len(self.scores(name)),
             "seconds": self.seconds_of(name),
             "megabytes": float(np.mean([fit.megabytes for fit in fits])),
@@ -175,50 +220,58 @@ class Comparison:
         ]
 
     def _note(self, name: str) -> str:
-        """Return the reason of a failure or for fewer seeds, and a note of the fits; empty if there is none."""
-        if not self.scores(name):
-            notes = [fit.note for request, fit in self._known.items() if request.method == name and not fit.scores]
-            return next(iter(notes), "there was no time for it")
-        said = [next((fit.note for fit in self._fits_of(name) if fit.note), "")]
-        if len(self.scores(name)) < len(self.scores(self.reference)):
-            said.insert(0, self._why_fewer(name))
-        return "; ".join(filter(None, said))
+        """Return the reason why a method has no rank or fewer seeds, and a note of its fits; empty if there is none."""
+        most = max(len(self.scores(one)) for one in self.methods)
+        notes = [next((fit.note for fit in self._fits_of(name) if fit.note), "")]
+        if name in self.unranked or len(self.scores(name)) < most or not most:
+            notes.insert(0, self._why_fewer(name))
+        return "; ".join(filter(None, notes))
 
     def _why_fewer(self, name: str) -> str:
-        """Return the reason why a method has fewer seeds than others."""
-        gains = self.gains(name, self.ranking[0])
-        if float(np.mean(gains)) + self.half_width(gains) < 0.0:
+        """Return the reason why a method has fewer seeds than others, or none at all."""
+        asked = [fit for one, fit in self._known.items() if (one.method, one.n_labeled) == (name, self.n_labeled)]
+        failed = [fit.note for fit in asked if not fit.scores and fit.note != CUT_OFF]
+        if failed:
+            return failed[0] if len(failed) == len(asked) else f"{len(failed)} of {len(asked)} fits failed: {failed[0]}"
+        if not self.scores(name):
+            return "it has no fit yet" if self.is_going else next((fit.note for fit in asked), NO_TIME)
+        gain = self.difference(name, self.ranking[0])
+        if gain.high < 0.0:
             return "clearly worse: no more seeds"
-        is_decided = len(gains) >= FEWEST_SEEDS and name not in self.verdict.contenders
-        return "surely not much better: no more seeds" if is_decided else "no time for more seeds"
+        if gain.n >= FEWEST_SEEDS and name not in self.verdict.contenders and not self.is_going:
+            return "surely not much better: no more seeds"
+        if len(self.scores(name)) >= len(self.seeds):
+            return "it lacks seeds that the others share"
+        return "it has too few seeds yet" if self.is_going else "no time for more seeds"
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        """The learning curves: mean score, and the 95 % interval of this mean, by method and number of labels."""
-        sizes = sorted({request.n_labeled for request in self._known})
-        rows = [self._point(name, n) for name in self.ranking for n in sizes if self.scores(name, n)]
-        columns = ["method", "labels", "score", "low", "high", "seeds"]
-        return pd.DataFrame(rows, columns=columns)
+        """The learning curves: mean score, and the 95 % interval of this mean, by method and number of labels.
 
-    def _point(self, name: str, n_labeled: int) -> dict[str, Any]:
-        values = np.array([*self.scores(name, n_labeled).values()])
-        mean, reach = float(values.mean()), self.half_width(values)
-        title = METHODS[name].title
-        return dict(method=title, labels=n_labeled, score=mean, low=mean - reach, high=mean + reach, seeds=len(values))
+        At each number of labels, the means are over the seeds that all methods share there. A method with too few of
+        them has no point.
+        """
+        sizes = sorted({request.n_labeled for request in self._known})
+        shared = {n: self._with_enough(self.ranking, n) for n in sizes} | {self.n_labeled: self._ranked}
+        rows = [
+            self._point(name, n, sorted(shared[n][1])) for name in self.ranking for n in sizes if name in shared[n][0]
+        ]
+        return pd.DataFrame(rows, columns=["method", "labels", "score", "low", "high", "seeds"])
+
+    def _point(self, name: str, n_labeled: int, seeds: Sequence[int]) -> dict[str, Any]:
+        scores = self.scores(name, n_labeled)
+        found = self._difference([scores[seed] for seed in seeds], np.zeros(len(seeds)).tolist(), n_labeled)
+        ends = {"low": max(found.low, 0.0), "high": found.high}  # NaN stays
+        return dict(method=METHODS[name].title, labels=n_labeled, score=found.mean, **ends, seeds=found.n)
 
     @cached_property
     def verdict(self) -> Verdict:
         """The method to use, and whether unlabeled data help."""
-        known = [name for name in self.ranking if len(self.scores(name)) >= FEWEST_SEEDS]
-        standings = [Standing(METHODS[name], self.score.sign * self.mean(name)) for name in known]
-        seeds = max((len(self.scores(name)) for name in self.ranking), default=0)
-        if len(standings) < 2:
-            return no_verdict(seeds)
-        return verdict_of(standings, self._gain, self.score)
-
-    def _gain(self, one: Method, other: Method) -> tuple[float, float, int]:
-        gains = self.gains(one.name, other.name)
-        return (float(gains.mean()) if len(gains) else math.nan), self.half_width(gains), len(gains)
+        if len(self.seeds) < FEWEST_SEEDS or len(self.ranking) < 2:
+            return no_verdict(len(self.seeds))
+        standings = [Standing(METHODS[name], self.score.sign * self.mean(name)) for name in self.ranking]
+        others = [METHODS[name] for name in self.unranked]
+        return verdict_of(standings, others, lambda one, other: self.difference(one.name, other.name), self.score)
 
     @property
     def interval_sentence(self) -> str:

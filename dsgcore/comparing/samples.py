@@ -89,13 +89,12 @@ class Sample:
         """Number of labels that a training set can have."""
         return self.n_known - self.n_test
 
-    @property
-    def overlap(self) -> float:
-        """The correction for labels that the splits share: test labels over training labels, or 0 with labels to spare.
+    def overlap_at(self, n_labeled: int) -> float:
+        """Return the correction for labels that splits share: test labels over training labels, or 0 with labels to spare.
 
         If the training sets take less than half of the labels that they could take, each of them is a fresh draw.
         """
-        return self.n_test / self.most_labels if 2 * self.n_labeled > self.most_labels else 0.0
+        return self.n_test / self.most_labels if 2 * n_labeled > self.most_labels else 0.0
 
     def checked_labels(self, n_labeled: int | None) -> int:
         """Return the number of labels to learn from; raise `ComparisonError` if the data do not have so many."""

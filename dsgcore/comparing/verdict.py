@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from dsgcore.comparing.methods import Method, Score
-from dsgcore.core.metrics import FEWEST_SEEDS
+from dsgcore.core.metrics import EQUAL, FEWEST_SEEDS, Difference, Effect
 
 # In units of the score. A simpler method that is behind by less is recommended instead of the best one.
 CLOSE = {"points": 0.1, "classes": 0.001}
@@ -80,38 +80,39 @@ def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-# Mean gain of one method over another, half of its 95 % interval (NaN without one), and the number of shared seeds.
-Gain = Callable[[Method, Method], tuple[float, float, int]]
+# Gain of one method over another.
+Gain = Callable[[Method, Method], Difference]
 
 
-def verdict_of(standings: Sequence[Standing], gain: Gain, score: Score) -> Verdict:
+def verdict_of(standings: Sequence[Standing], others: Sequence[Method], gain: Gain, score: Score) -> Verdict:
     """Return the verdict.
 
     Parameters
     ----------
     standings : sequence of Standing
         At least two methods with enough seeds, best first.
+    others : sequence of Method
+        Methods with fewer seeds. They are not recommended, but may be rivals.
     gain : callable
-        Returns the gain of one method over another, see `Gain`.
+        Returns the gain of one method over another.
     score : Score
         Its unit is that of the gains.
     """
     used = next((s.method for s in standings if s.method.uses_unlabeled), None)
     alone = next((s.method for s in standings if not s.method.uses_unlabeled), None)
-    # Without a comparison of the two kinds, the number of seeds is that of the two best methods.
-    pair = (standings[0].method, standings[1].method) if used is None or alone is None else (used, alone)
-    mean, reach, seeds = gain(*pair)
-    if used is None or alone is None:
-        mean = reach = math.nan
-    effect = _effect(mean, reach, score)
+    measured = gain(standings[0].method, standings[1].method) if used is None or alone is None else gain(used, alone)
+    seeds, measured = measured.n, Difference() if used is None or alone is None else measured
+    effect = _help(measured, score)
     chosen = _simplest(standings, effect, score)
-    gains = {s.method.name: gain(chosen, s.method)[:2] for s in standings if s.method is not chosen}
+    every = [s.method for s in standings if s.method is not chosen]
+    gains = {method.name: gain(method, chosen) for method in (*every, *others)}
     # A gain whose interval is not known is neither.
-    rivals = tuple(name for name, (mean, reach) in gains.items() if mean - reach <= 0.0)
-    contenders = tuple(name for name in rivals if gains[name][1] - gains[name][0] > LITTLE[score.unit])
-    about = _about_unlabeled(effect, used, alone, (mean, reach, seeds), score)
+    rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
+    contenders = tuple(name for name in rivals if gains[name].high > LITTLE[score.unit])
+    about = _about_unlabeled(effect, used, alone, measured, seeds, score)
     sentence = f"Use {_in_sentence(chosen)}{_about_others(len(rivals), len(contenders), score)}{about}."
-    return Verdict(chosen.name, effect, mean, mean - reach, mean + reach, seeds, sentence, rivals, contenders)
+    ends = measured.mean, measured.low, measured.high
+    return Verdict(chosen.name, effect, *ends, seeds, sentence, rivals, contenders)
 
 
 def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
@@ -125,17 +126,17 @@ def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
     return f", but it is too close to call: {said}, and {n_contenders} {better}"
 
 
-def _effect(mean: float, reach: float, score: Score) -> Help | None:
-    if not math.isfinite(reach):
+def _help(measured: Difference, score: Score) -> Help | None:
+    if measured.effect is None:
         return None
-    if mean - reach > 0.0:
+    if measured.effect is Effect.HELPS:
         return Help.HELPS
-    return Help.DOES_NOT if mean + reach < LITTLE[score.unit] else Help.UNCLEAR
+    return Help.DOES_NOT if measured.high < LITTLE[score.unit] else Help.UNCLEAR
 
 
 def _simplest(standings: Sequence[Standing], effect: Help | None, score: Score) -> Method:
     """Return the simplest method among those that are as good as the best."""
-    least = standings[0].mean - CLOSE[score.unit]
+    least = standings[0].mean - (1.0 + EQUAL) * CLOSE[score.unit]
     close = [s for s in standings if s.mean >= least]
     if effect is Help.DOES_NOT:
         close = [s for s in close if not s.method.uses_unlabeled] or close
@@ -143,15 +144,13 @@ def _simplest(standings: Sequence[Standing], effect: Help | None, score: Score) 
 
 
 def _about_unlabeled(
-    effect: Help | None, used: Method | None, alone: Method | None, measured: tuple[float, float, int], score: Score
+    effect: Help | None, used: Method | None, alone: Method | None, measured: Difference, seeds: int, score: Score
 ) -> str:
     """Return the part of the sentence about unlabeled data, and the number of seeds."""
-    mean, reach, seeds = measured
     if effect is None or used is None or alone is None:
         return f" ({seeds} seeds)"
-    numbers = (
-        f"{mean:+.2g} {score.unit} of {score.title}, 95 % {mean - reach:+.2g} to {mean + reach:+.2g}, {seeds} seeds"
-    )
+    mean, low, high = map(score.signed, (measured.mean, measured.low, measured.high))
+    numbers = f"{mean} {score.unit} of {score.title}, 95 % {low} to {high}, {seeds} seeds"
     said = f"unlabeled data {effect.value} here"
     if effect is Help.UNCLEAR:
         said = "it is not clear yet if unlabeled data help"

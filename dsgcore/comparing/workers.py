@@ -20,7 +20,6 @@ from dsgcore.jobs import Job, JobQueue
 
 # Fits that a job makes. Between two jobs of a comparison a shared queue can start those of others.
 MOST_AT_ONCE = 12
-TOO_SLOW = "it is too slow for this time limit"
 SECONDS_BETWEEN_LOOKS, SECONDS_TO_END = 0.02, 1.0
 
 
@@ -34,19 +33,20 @@ class Workers:
     plain: dict[str, Any]
     memory_limit: int
     running: dict[Job, list[FitRequest]] = field(default_factory=dict)
+    cut_off: set[FitRequest] = field(default_factory=set)  # had begun when the time was over
 
     def make(self, requests: Sequence[FitRequest], end: float) -> Iterator[list[Fit]]:
         """Make the fits that are not kept, in this order; yield new fits, until all are made or the time ends."""
         known = self.kept.get(requests)
         waiting = deque(_shared_out([one for one in requests if one not in known], self.queue.n_at_a_time))
         while waiting or self.running:
+            if time.monotonic() >= end:
+                yield self._ended()
+                return
             while waiting and len(self.running) < self.queue.n_at_a_time:
                 self._submit(waiting.popleft())
             for job in list(self.running):
                 yield self._taken(job)
-            if time.monotonic() >= end:
-                waiting.clear()
-                yield self._ended()
             time.sleep(SECONDS_BETWEEN_LOOKS if self.running else 0.0)
 
     def _submit(self, requests: list[FitRequest]) -> None:
@@ -72,15 +72,15 @@ class Workers:
         return new
 
     def _ended(self) -> list[Fit]:
-        """Cancel all jobs, and return their fits. Those that have run now are too slow for this time limit."""
+        """Cancel all jobs, and return their fits."""
         new: list[Fit] = []
-        for job, requests in list(self.running.items()):
+        for job in self.running:
             job.cancel()
+        for job, requests in list(self.running.items()):
             job.wait(SECONDS_TO_END)
             new += self._taken(job)
             made = len(job.result or job.progress or [])
-            late = [Fit(request, note=TOO_SLOW) for request in requests[made : made + 1]]
-            new += self._keep(late, is_stored=False)
+            self.cut_off |= {*requests[made : made + 1]}
         self.running.clear()
         return new
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +19,105 @@ Z = float(ndtri((1 + CONFIDENCE) / 2))
 FEWEST_SEEDS = 3
 # Below this many points, in total or on one side of an AUC, the normal interval is unreliable.
 FEWEST_POINTS, FEWEST_ON_A_SIDE = 30, 10
+# Values that differ by less than this share of the largest are equal, apart from rounding.
+EQUAL = 1e-9
+
+
+class Effect(Enum):
+    """Effect of a change on a score; the value is the rule, in words."""
+
+    HELPS = "its 95 % interval lies above 0"
+    HURTS = "its 95 % interval lies below 0"
+    TIE = "its 95 % interval contains 0"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One score less another, measured in pairs: on the same seeds, folds or points.
+
+    Attributes
+    ----------
+    mean : float
+        The mean difference; NaN without pairs.
+    low, high : float
+        Its 95 % interval; NaN if there is none.
+    n : int
+        Number of pairs.
+    unit : str
+        What a pair is.
+    wins, ties, losses : int
+        Number of pairs in which the first score is higher, the same and lower.
+    """
+
+    mean: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+    unit: str = "seeds"
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+
+    def __neg__(self) -> Difference:
+        """Return the second score less the first."""
+        return Difference(-self.mean, -self.high, -self.low, self.n, self.unit, self.losses, self.ties, self.wins)
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's width."""
+        return (self.high - self.low) / 2.0
+
+    @property
+    def effect(self) -> Effect | None:
+        """Helps, hurts or neither, by the interval; None without an interval."""
+        if not math.isfinite(self.low):
+            return None
+        return Effect.HELPS if self.low > 0 else Effect.HURTS if self.high < 0 else Effect.TIE
+
+
+def paired_difference(
+    first: Sequence[float] | NDArray[Any],
+    second: Sequence[float] | NDArray[Any],
+    *,
+    overlap: float = 0.0,
+    step: float = 0.0,
+    most: float = math.inf,
+    unit: str = "seeds",
+) -> Difference:
+    """Return first − second with Student's interval of its mean, over the pairs in which both are finite.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n,)
+    overlap : float, default 0
+        As in `resampled_half_width`.
+    step : float, default 0
+        Smallest difference that there can be. If all differences are equal, which is no proof, the interval is that of
+        one such step more in one pair.
+    most : float, optional
+        Largest difference that there can be; the interval does not go beyond it.
+    unit : str, default "seeds"
+        What a pair is.
+
+    Returns
+    -------
+    Difference
+        Without an interval for fewer than three pairs.
+    """
+    pairs = np.array([first, second], dtype=float)
+    pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
+    if not pairs.size:
+        return Difference(unit=unit)
+    nothing, gaps = EQUAL * float(np.abs(pairs).max()), pairs[0] - pairs[1]
+    gaps = np.where(np.abs(gaps) > nothing, gaps, 0.0)
+    mean, reach = float(gaps.mean()), math.nan
+    mean = mean if abs(mean) > nothing else 0.0
+    if len(gaps) >= FEWEST_SEEDS:
+        spread = np.append(gaps[1:], gaps[0] + step) if np.ptp(gaps) <= nothing else gaps
+        reach = resampled_half_width(spread, overlap)
+    low, high = max(mean - reach, -most), min(mean + reach, most)
+    wins, losses = int(np.sum(gaps > 0.0)), int(np.sum(gaps < 0.0))
+    return Difference(mean, low, high, len(gaps), unit, wins, len(gaps) - wins - losses, losses)
 
 
 def mean_half_width(differences: NDArray) -> float:

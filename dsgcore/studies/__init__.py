@@ -10,12 +10,9 @@ from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
 from dsgcore.studies.process_pool import local_processes
 from dsgcore.studies.results import (
     MEASURES,
-    Difference,
-    Effect,
     Measure,
     Results,
     StudyRuns,
-    paired_difference,
     table_of,
 )
 from dsgcore.studies.spec_list import SpecList, Trajectories, convergences
@@ -26,8 +23,6 @@ __all__ = [
     "MEASURES",
     "Axis",
     "Curves",
-    "Difference",
-    "Effect",
     "Importance",
     "Measure",
     "Outcome",
@@ -58,7 +53,6 @@ __all__ = [
     "kept_race",
     "local_processes",
     "name_of",
-    "paired_difference",
     "price_of",
     "response",
     "table_of",

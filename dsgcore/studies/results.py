@@ -6,13 +6,12 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.metrics import FEWEST_SEEDS, mean_half_width
+from dsgcore.core.metrics import Difference, paired_difference
 from dsgcore.studies.carrying_out import Outcome
 from dsgcore.studies.spec_list import AnyStudy
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
@@ -114,49 +113,6 @@ class Results:
 def _numbers(runs: Sequence[StoredRun | None], of: Callable[[StoredRun], float | None]) -> NDArray[np.float64]:
     """Return a number for each run, of shape (runs,); NaN if it has none, or is not finished."""
     return np.array([None if run is None else of(run) for run in runs], dtype=np.float64)
-
-
-class Effect(Enum):
-    """Effect of a change on a score over seeds; the value is the rule, in words."""
-
-    HELPS = "its 95 % interval lies above 0"
-    HURTS = "its 95 % interval lies below 0"
-    TIE = "its 95 % interval contains 0"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Mean difference over seeds, its 95 % interval (NaN with fewer than three seeds), and the number of seeds."""
-
-    mean: float
-    low: float
-    high: float
-    n: int
-
-    @property
-    def is_clear(self) -> bool:
-        """True if the interval does not contain zero."""
-        return self.low > 0 or self.high < 0
-
-    @property
-    def effect(self) -> Effect | None:
-        """Helps, hurts or neither, by the interval; None with fewer than three seeds."""
-        if not np.isfinite(self.low):
-            return None
-        return Effect.HELPS if self.low > 0 else Effect.HURTS if self.high < 0 else Effect.TIE
-
-
-def paired_difference(first: NDArray[Any], second: NDArray[Any]) -> Difference:
-    """Return the mean of first − second over the seeds at which both are finite, with Student's interval."""
-    differences = (first - second)[np.isfinite(first) & np.isfinite(second)]
-    n = len(differences)
-    if n == 0:
-        return Difference(np.nan, np.nan, np.nan, 0)
-    mean = float(differences.mean())
-    if n < FEWEST_SEEDS:
-        return Difference(mean, np.nan, np.nan, n)
-    reach = mean_half_width(differences)
-    return Difference(mean, mean - reach, mean + reach, n)
 
 
 RESULTS = ("seed", "score", "objective", "seconds", "state", "sha256")

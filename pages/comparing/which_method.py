@@ -96,7 +96,7 @@ def _draw(found: Comparison) -> None:
     st.markdown(f"**{plain(found.verdict.sentence)}**")
     st.dataframe(shown_table(found), hide_index=True, width="stretch", key="which-table")
     st.caption(plain(f"{setting_of(found)} {explanation_of(found)}"))
-    if figure := curve_figure(found.curves, found.score.title):
+    if figure := curve_figure(found.curves, found.score.title, found.most):
         st.subheader("How many labels would you need?")
         st.image(
             figure, caption=BANDS, width=760, alt="Learning curves: the score of the methods over the number of labels."

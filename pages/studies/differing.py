@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from dsgcore.core.metrics import Difference
 from dsgcore.data import DATASETS
 from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
 from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
-from dsgcore.studies import Difference
 from pages.controls.control import shown
 from pages.controls.controls import controls_for
 from pages.controls.kernel_parameters import PICKER

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from dsgcore.core.metrics import Effect
 from dsgcore.experiments import Run, Spec
-from dsgcore.studies import Effect, Results, SpecList, StoreError, StudyError, curves_of
+from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.charts.theme import theme_now

@@ -27,8 +27,8 @@ from reporting import command_line, show, table
 from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
+from dsgcore.core.metrics import paired_difference
 from dsgcore.model_selection import accuracy, auc_score, mean_auc_score, suggest
-from dsgcore.studies import paired_difference
 from dsgcore.tuning import halving
 
 ESTIMATORS = {

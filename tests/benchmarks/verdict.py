@@ -147,7 +147,8 @@ def checked(case: Case, score: str, seeds: range, store: Store) -> Comparison:
         n_labeled=sample.n_labeled,
         n_train=len(sample.y) - sample.n_test,
         n_test=sample.n_test,
-        overlap=sample.overlap,
+        overlaps={sample.n_labeled: sample.overlap_at(sample.n_labeled)},
+        n_classes=len(sample.classes),
     )
 
 
