@@ -11,6 +11,10 @@ from pages.shell.plain_text import plain
 from pages.shell.warm_up import is_ready
 
 PAGE = "how_it_works"
+PARENT = (
+    "Random points and fresh random waves in each step are the doubly stochastic gradients of "
+    "[Dai et al., NIPS 2014](https://arxiv.org/abs/1407.5599). Four of the five methods here extend them."
+)
 _PLACE = "_how_it_works"  # key of the place in the session's state
 
 
@@ -21,6 +25,7 @@ def how_it_works() -> None:
     if not is_ready():
         return
     draw_screen(place, page=PAGE, on_turned=_turn)
+    st.caption(PARENT)
     if place.screen < len(SCREENS):
         frames_of(place.screen + 1)  # the next screen, while the reader looks at this one
 

@@ -43,7 +43,7 @@ def test_the_package_says_that_it_is_typed():
 def test_the_citation_is_of_this_version():
     citation = (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {PROJECT['project']['version']}\n" in citation
-    assert citation.count("- type: ") == 5
+    assert citation.count("- type: ") == 6
 
 
 def test_the_version_is_the_same_everywhere():

@@ -19,7 +19,8 @@ from hostile_files import GOOD
 from dsgcore.__main__ import main
 from dsgcore.core.text_files import cache_folder
 from dsgcore.data import DataError
-from dsgcore.data.downloads import REMOTE_SETS, Patience, RemoteSet, cached, download, fetch
+from dsgcore.data.downloads import REMOTE_SETS, Patience, RemoteSet, cached, download, fetch, remote_set
+from dsgcore.data.downloads.fetching import OTHER_SIZES
 from dsgcore.data.reading import read, sniff
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
@@ -321,3 +322,18 @@ def test_the_archives_are_well_formed():
         assert own.is_through_scikit_learn == (own.archive in ("scikit-learn", "OpenML"))
         known = callable(getattr(sklearn.datasets, own.address, None))
         assert known if own.is_through_scikit_learn else own.address.startswith("https://")
+
+
+def test_a_set_names_the_papers_whose_tables_list_it_and_their_other_sizes():
+    papers = {
+        "QSG-S2AUC": {"cod-rna", "ijcnn1", "susy", "covtype", "higgs", "skin", "dota2"},
+        "TSGS3VM": {"cod-rna", "w6a", "ijcnn1", "susy", "skin", "higgs", "dota2", "hepmass"},
+        "QS3ORAO": {"road3d", "sgemm", "year", "yolanda"},
+    }
+    for method, names in papers.items():
+        assert {name for name, remote in REMOTE_SETS.items() if method in remote.used_by} == names
+    of_pairs = {"acoustic", "combined", "covtype", "poker", "year", "mnist8m", "svhn", "real-sim"}
+    assert of_pairs <= {name for name, remote in REMOTE_SETS.items() if "TSGSU" in remote.used_by}
+    assert remote_set("hepmass").sizes_elsewhere == "TSGS3VM has 10,500,000 rows of it."
+    assert not remote_set("ijcnn1").sizes_elsewhere
+    assert all(n != REMOTE_SETS[name].n for name, sizes in OTHER_SIZES.items() for n in sizes.values())

@@ -8,6 +8,9 @@ from cases import each
 
 from dsgcore import Run, Spec
 from dsgcore.experiments import SETTINGS, StopReason, default_spec, kept_to, remedies, theory_of
+from dsgcore.glossary import meaning
+from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.settings import profile_of
 from dsgcore.solver.plan import SCHEDULES, Change
 
 every_setting = each("setting", SETTINGS)
@@ -36,13 +39,6 @@ def test_what_was_changed_on_the_way_is_forgotten(setting):
 
 
 @each("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
-def test_orthogonal_features_become_independent_ones_of_the_same_kernel(setting):
-    kept = kept_to(with_values(setting, kernel={"name": "orthogonal_gaussian", "sigma": 0.3}))
-    assert theory_of(kept).holds
-    assert (kept.kernel.name, kept.kernel.sigma) == ("gaussian", 0.3)
-
-
-@each("setting", ["auc", "ordinal", "s3vm", "similar_unlabeled"])
 def test_what_cannot_be_made_to_hold_says_why(setting):
     plain = default_spec(setting).to_dict() | {"kernel": {"name": "dot_product"}}
     left = [a for a in theory_of(kept_to(Spec.from_dict(plain))).assumptions if not a.holds]
@@ -51,8 +47,9 @@ def test_what_cannot_be_made_to_hold_says_why(setting):
 
 
 @each("setting", ["s3vm", "similar_unlabeled"])
-def test_the_step_stays_what_it_was_under_another_name(setting):
-    before, after = default_spec(setting).solver, kept_to(default_spec(setting)).solver
+def test_the_step_stays_what_it_was_under_another_name_if_the_theorem_allows_it(setting):
+    spec = with_values(setting, solver={"step_size": 0.03})
+    before, after = spec.solver, kept_to(spec).solver
     step = SCHEDULES[after.schedule](after.step_size, 1, after.n_iter)
     assert step == pytest.approx(before.step_size, rel=0.005)
 
@@ -71,3 +68,51 @@ def test_a_run_that_keeps_to_the_theorem_goes_well(setting):
 def test_a_theta_for_another_schedule_is_replaced_with_it():
     spec = with_values("auc", solver={"step_size": 3.0, "lam": 0.5})
     assert kept_to(spec).solver == replace(spec.solver, schedule="theta/t", step_size=3.0)
+
+
+NUMBERS = {
+    "auc": ("Theorem 1 of QSG-S2AUC (IJCAI 2019)", "Lemma 1, (18)", "(17)"),
+    "ordinal": ("Theorem 1 of QS3ORAO (AAAI 2020)", "Lemma 2, (15)"),
+    "s3vm": ("Theorem 2 of TSGS3VM (IJCAI 2019)", "(11)", "Theorem 1**, (10)", "each $\\mathbb{E}"),
+    "similar_unlabeled": ("Theorem 1 of TSGSU (Machine Learning 2021)", "(27)", "Lemma 1 bounds it", "\\theta \\leq 1"),
+    "multiclass": ("Theorem 1 of PS3VT (IJCAI 2019)", "Corollary 1", "Proposition 1", "c_2/(n+u)", "\\frac{k}{k-1}"),
+}
+
+
+@every_setting
+def test_a_statement_names_its_paper_and_numbers_and_the_chart_the_same_bound(setting):
+    said = theory_of(default_spec(setting))
+    assert [number for number in NUMBERS[setting] if number not in said.statement] == []
+    bound = profile_of(SETTINGS[setting]).theorem.bound
+    assert f"{bound}" in said.statement
+    assert not bound or meaning(f"paper's bound ({bound})")
+
+
+@each("kernel", ["gaussian", "orthogonal_gaussian"])
+def test_no_theorem_assumes_that_features_of_an_iteration_are_independent(kernel):
+    kept = kept_to(with_values("auc", kernel={"name": kernel}))
+    assert kept.kernel.name == kernel
+    assert theory_of(kept).holds
+    assert "no longer applies" not in str(theory_of(kept))
+
+
+@each(
+    "schedule, setting, largest",
+    [("theta/sqrt(T)", "similar_unlabeled", lambda T: 1.0), ("theta/T^(3/4)", "s3vm", lambda T: T**0.75)],
+)
+@each("T", [1, 200, 5000])
+def test_the_largest_theta_is_the_papers_and_meeting_the_assumptions_keeps_to_it(schedule, setting, largest, T):
+    for theta in (None, 0.5 * largest(T), 1.001 * largest(T), 400.0, 3000.0):
+        spec = with_values(setting, solver={"schedule": schedule, "step_size": theta, "n_iter": T, "lam": 1.0})
+        (limit,) = (a for a in theory_of(spec).assumptions if a.sentence.startswith("θ is at most"))
+        assert limit.holds == (theta is not None and theta <= largest(T))
+        kept = kept_to(spec).solver
+        assert 0 < kept.step_size <= largest(T)
+        if limit.holds:
+            assert kept.step_size == pytest.approx(theta, rel=0.005)
+
+
+def test_the_papers_weight_of_an_unlabeled_point_is_the_square_of_a_ratio():
+    y = np.repeat([1, 0, -1], [3, 5, 40])
+    bound = SemiSupervisedSVM(C=7.0).bind(y)
+    assert (bound.C_star / 40) / (bound.C / 8) == pytest.approx((8 / 40) ** 2)

@@ -155,7 +155,8 @@ def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> None:
     if remote is not None:
         classes = f"{remote.classes} classes" if remote.classes else "a number to predict"
         print(f"{remote.title}, {remote.archive}: {remote.n:,} rows, {remote.d:,} columns, {classes}.")
-        print(f"Tried with {', '.join(remote.used_by)}. Licence: {remote.licence}. {remote.address}")
+        print(f"Used in the paper of {', '.join(remote.used_by)}. {remote.sizes_elsewhere}".rstrip())
+        print(f"Licence: {remote.licence}. {remote.address}")
     if path is None:
         print(f"It is not in the cache: dsg-lab data fetch {given.what}")
         return

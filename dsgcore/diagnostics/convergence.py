@@ -99,8 +99,8 @@ class Convergence:
     def bound(self, name: str) -> NDArray | None:
         """Return the paper's upper bound of a quantity's mean; None if the paper has none.
 
-        For |f − h|² it is Lemma 1's bound. For |f − f*|² it is 2 |f − h|² + 2 κ ‖h − f*‖²_H, with that bound for the
-        first term.
+        For |f − h|² it is M² (κ + φ)² Σ|a|² (QSG-S2AUC's Lemma 1). For |f − f*|² it is 2 |f − h|² + 2 κ ‖h − f*‖²_H,
+        with that bound for the first term.
         """
         lemma = self.mean("bound")
         if name == ERROR:
@@ -110,7 +110,7 @@ class Convergence:
         return None
 
     def constants(self) -> dict[str, float]:
-        """Return the constants of Lemma 1's bound M² (κ + φ)² Σ|a|², at the end, averaged over the seeds."""
+        """Return the constants of the bound M² (κ + φ)² Σ|a|², at the end, averaged over the seeds."""
         kernel = self.spec.kernel
         return {
             "κ": kernel.bound,
@@ -123,9 +123,9 @@ class Convergence:
         """Return the theorem's bound with its constant, if the paper gives one and its assumptions hold."""
         if not theory_of(self.spec).holds:
             return None
-        names = ("largest_weight", "curvature", "f_star_norm")
-        M, L, squared = (float(self.mean(name)[-1]) if name in self.columns else np.nan for name in names)
-        return profile_of(self.spec.problem).theorem.constant(self.spec, Measured(M, L, squared**0.5))
+        names = ("largest_weight", "f_star_norm")
+        M, squared = (float(self.mean(name)[-1]) if name in self.columns else np.nan for name in names)
+        return profile_of(self.spec.problem).theorem.constant(self.spec, Measured(M, squared**0.5))
 
     def slope(self, name: str) -> Slope:
         """Return the slope of a quantity's mean over the last decade of t."""

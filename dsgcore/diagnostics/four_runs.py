@@ -16,7 +16,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -115,11 +114,6 @@ class Reference:
         whole = GradientNorm(task.problem, task.rows, K)
         is_known = whole.quadratic is not None and lam > 0
         return cls(K, whole, exact_optimum(K, *whole.quadratic, lam) if is_known else None)  # type: ignore[misc, call-arg]
-
-    @cached_property
-    def curvature(self) -> float:
-        """The sum of the absolute second derivatives of a quadratic risk; NaN for another risk."""
-        return float("nan") if self.whole.quadratic is None else float(np.abs(self.whole.quadratic[0]).sum())
 
 
 def four_runs(

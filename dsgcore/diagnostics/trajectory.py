@@ -84,7 +84,7 @@ def trajectory(
         Always:
 
         - "t", and "seconds" of the method alone
-        - "error" |f − h|², and "bound", Lemma 1's
+        - "error" |f − h|², and "bound" M² (κ + φ)² Σ|a|²
         - "largest_weight" M and "squared_steps" Σ|a|², its constants
 
         With an optimum:
@@ -93,7 +93,6 @@ def trajectory(
         - "average", the same for the mean of the iterates after t/2
         - "norm" ‖h − f*‖²_H
         - "scale", the mean of f*², and "f_star_norm" ‖f*‖²_H
-        - "curvature" L, the sum of the sizes of the risk's second derivatives
 
         Without an optimum, or if the theorem is about it:
 
@@ -189,7 +188,6 @@ class _Followed:
             NORM: float(difference @ (self.reference.K @ difference)),
             "scale": _mean_square(f_star),
             "f_star_norm": float(optimum @ f_star),
-            "curvature": self.reference.curvature,
         }
 
 

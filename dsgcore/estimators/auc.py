@@ -54,8 +54,8 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
     Notes
     -----
     Source: W. Shi, B. Gu, X. Li, X. Geng and H. Huang, Quadruply Stochastic Gradients for Large Scale Nonlinear
-    Semi-Supervised AUC Optimization, IJCAI 2019, (6) and Algorithms 1 and 2. See `dsgcore.problems.SemiSupervisedAUC`.
-    The paper's theorem is for the schedule "theta/t" with theta * lam in (1, 2).
+    Semi-Supervised AUC Optimization, IJCAI 2019, (8), (9) and Algorithms 1 and 2. See
+    `dsgcore.problems.SemiSupervisedAUC`. The paper's theorem is for the schedule "theta/t" with theta * lam in (1, 2).
 
     Examples
     --------

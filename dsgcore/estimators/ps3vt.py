@@ -274,8 +274,8 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     deviations from the paper.
 
     The defaults differ from the paper: 'auto' values, the intercept, the start and the average. To get the paper's
-    Algorithm 1 as printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `start=None`,
-    `average=None`, `tol=None`, `fit_intercept=False` and `safe=False`. To get the authors' program, also set
+    Algorithm 1 as printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `batch_size=1`,
+    `start=None`, `average=None`, `tol=None`, `fit_intercept=False` and `safe=False`. To get the authors' program, also set
     `variant="released"` and a step of about 1000.
 
     Examples

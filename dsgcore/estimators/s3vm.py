@@ -59,15 +59,14 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
     Gradients, IJCAI 2019, (1), (3)-(7), Table 2 and Algorithm 1. See `dsgcore.problems.s3vm.SemiSupervisedSVM` for the
     objective and for deviations from the paper.
 
-    The paper's theorem is for the schedule "theta/T^(3/4)" and the last iterate, average=None.
+    The paper's theorems are for the schedule "theta/T^(3/4)" and the last iterate, average=None.
 
     If the schedule is "theta/t" and theta * lam = 1, the model is the mean of the iterations' contributions, for any
     C. Its first values are near C n_l, and it needs as many iterations to forget them.
 
-    In the paper, each unlabeled point weighs as much as a labeled one. Then unlabeled points move the boundary before
-    the labels have an effect. On data sets without a gap between the classes, this costs more accuracy than it gains.
-    In tests, a tenth of the labels' weight for all unlabeled points together was better than no weight, and better
-    than the paper's.
+    In the paper, C* = C n_l / n_u weighs the mean loss of the n_u unlabeled points, and C that of the n_l labels. So an
+    unlabeled point has (n_l / n_u)^2 of a labeled point's weight, which is next to nothing with few labels. In tests, a
+    tenth of the labels' weight for all unlabeled points together was better than no weight.
 
     Examples
     --------

@@ -49,9 +49,9 @@ _WORDS: dict[str, KernelWords] = {
         "they cost less, and the error between close points is smaller.",
         "$k(x, x') = e^{-\\sigma\\|x-x'\\|^2}$",
         f"{_WAVES}, with {_NORMAL} each, but orthogonal in blocks",
-        "The frequencies of one block depend on each other. Lemma 1 still holds: it needs only the mean and the bound of an "
-        "iteration's features. The mean changes by a term of order $1/p^2$ in $p \\geq 128$ coordinates. The band assumes "
-        "independent features, so it tends to overestimate the error.",
+        "The frequencies of one block depend on each other. The theorems hold all the same: they need only the mean and the "
+        "bound of an iteration's features. The mean changes by a term of order $1/p^2$ in $p \\geq 128$ coordinates. The band "
+        "assumes independent features, so it tends to overestimate the error.",
     ),
     "laplacian": KernelWords(
         "Laplacian",
@@ -73,7 +73,7 @@ _WORDS: dict[str, KernelWords] = {
         "$k(x, x') = (\\sigma_1\\langle x, x'\\rangle)^p$",
         "$\\prod_{l=1}^{p}\\langle w_{jl}, x\\rangle$, $j = 1 \\ldots m$, over $\\sqrt m$, where the entries of "
         "$w_{jl}$ are $\\pm\\sqrt{\\sigma_1}$ with random signs",
-        "The kernel and its features grow with the points' length: κ and φ are not finite, so Lemma 1 gives no bound and "
+        "The kernel and its features grow with the points' length: κ and φ are not finite, so the theorems give no bound and "
         "its curve is not drawn. The band needs no bound and is unbiased here, too. But the features vary more than "
         "cosines do, and more so for a higher power.",
     ),

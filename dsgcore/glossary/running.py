@@ -19,10 +19,18 @@ STEPS = Topic(
             ("iteration t", "iterations", "iteration that drew the features"),
         ),
         Term(
+            "doubly stochastic gradient",
+            "A step downhill that is random twice: it looks at a few random points, and it replaces the kernel by random waves. "
+            "Methods with several kinds of points count each kind, and say triply or quadruply.",
+            r"$\zeta_t = \sum_b c_b\, \varphi_{\omega_t}(x_b)^\top \varphi_{\omega_t}(\cdot)$, with "
+            r"$\mathbb E_{\omega_t} \zeta_t = \sum_b c_b\, k(x_b, \cdot)$. Dai, Xie, He, Liang, Raj, Balcan and Song, "
+            r"Scalable Kernel Methods via Doubly Stochastic Gradients, NIPS 2014.",
+        ),
+        Term(
             "mini-batch",
             "The few points that one iteration draws. It estimates the objective from these points alone.",
-            r"$B$ points of each source: the mean of its terms is an unbiased estimate of the objective, with "
-            r"variance $\sim 1/B$.",
+            r"$B$ points of each source: the mean of its terms is an estimate of the objective with variance $\sim 1/B$. It "
+            r"is unbiased, but not with the correction of TSGSU or the balance of TSGS3VM, which use the batch's own means.",
             ("batches", "batch"),
         ),
         Term(
@@ -89,9 +97,11 @@ ERRORS = Topic(
             "The paper's upper bound for the expected |f − h|². It is many powers of ten too large: it is the "
             "same for one feature and for a thousand, and it assumes that all points of a mini-batch pull in the "
             "same direction.",
-            r"Lemma 1: $M^2(\kappa + \phi)^2 \sum_i |a_t^i|^2$, $a_t^i = -\eta_i \prod_{j=i+1}^t (1 - \eta_j\lambda)$, with "
-            r"$\kappa = \phi = 1$ here and $M$ the largest $\sum_b |c_b|$ so far.",
-            ("paper's bound (Lemma 1)",),
+            r"$M^2(\kappa + \phi)^2 \sum_i |a_t^i|^2$, $a_t^i = -\eta_i \prod_{j=i+1}^t (1 - \eta_j\lambda)$, with "
+            r"$\kappa = \phi = 1$ here and $M$ the largest $\sum_b |c_b|$ so far: Lemma 1 of QSG-S2AUC and Lemma 2 of QS3ORAO. "
+            r"TSGSU's Lemma 1, $M^2(\sqrt\kappa + \sqrt\phi)^2\theta^2$, and TSGS3VM's Theorem 1, the same over $\sqrt T$, put "
+            r"$\sum_i |a_t^i|^2 \le T\eta^2$ in.",
+            ("paper's bound (Lemma 1)", "paper's bound (Lemma 2)", "paper's bound (Theorem 1)"),
         ),
         Term(
             "band",

@@ -34,8 +34,6 @@ class Kernel(Checked, Protocol):
         phi, the largest |phi_w(x)' phi_w(x')|.
     feature_map : FeatureMap
         The module that accumulates and evaluates its random features.
-    has_independent_features : bool
-        True if the features of one iteration are drawn independently of each other.
     factors : int
         Number of projections in one feature.
     """
@@ -45,7 +43,6 @@ class Kernel(Checked, Protocol):
     bound: ClassVar[float] = 1.0
     feature_bound: ClassVar[float] = 1.0
     feature_map: ClassVar[FeatureMap] = features
-    has_independent_features: ClassVar[bool] = True
 
     @property
     def width(self) -> float | None:

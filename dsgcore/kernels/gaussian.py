@@ -80,7 +80,6 @@ class OrthogonalGaussian(Gaussian):
     """
 
     name = "orthogonal_gaussian"
-    has_independent_features = False
     feature_map: ClassVar[FeatureMap] = features_orthogonal
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:

@@ -58,7 +58,7 @@ class SemiSupervisedAUC(RankingProblem):
     Notes
     -----
     Source: Quadruply Stochastic Gradients for Large Scale Nonlinear Semi-Supervised AUC Optimization (IJCAI 2019),
-    (6), (12)-(16).
+    (8), (9), (12)-(16) and Algorithm 1.
 
     Deviation: the paper starts from R_PU + R_UN - 1/2 = R_PN, which holds for the zero-one loss. For the squared loss
     the two sides differ by variance terms. This class keeps the paper's objective. Changing gamma shows the bias.

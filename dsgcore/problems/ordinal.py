@@ -63,8 +63,7 @@ class SemiSupervisedOrdinal(RankingProblem):
     AUC Optimization (AAAI 2020), (7)-(10) and Algorithm 1. Thresholds after training:
     `dsgcore.problems.thresholds`.
 
-    Deviation: (13) attaches l_4, l_5 and l_6 to the wrong points. (10) is right (l_3 to p, l_4 and l_5 to u,
-    l_6 to n).
+    Deviation: (13) attaches l_5 to n and l_6 to u, the wrong way round. (10) is right (l_5 to u, l_6 to n).
 
     Deviation: Algorithm 1 draws a positive and a negative for each sub-problem from the union of its classes.
     Here every class has a mini-batch, as in the paper's text. Within a sub-problem the classes are weighted by

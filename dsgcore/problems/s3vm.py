@@ -93,6 +93,9 @@ class SemiSupervisedSVM(Problem):
     weighted by its share of the labels. This keeps the expectation and lowers the variance, and no batch lacks a
     class.
 
+    Deviation: the paper's features are sqrt 2 cos(w'x + b), with phi = 2. Here they are pairs of cosine and sine, with
+    phi = 1.
+
     Deviation: Table 2 lacks the sign of r in the derivatives of the symmetric hinge and of its square. Here u'(0) = 0.
 
     Deviation: the ramp H_1 - H_s is applied to r and to -r, as in CCCP-S3VM (Collobert et al. 2006). The

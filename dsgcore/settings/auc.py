@@ -8,7 +8,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.page_texts import texts_of
 from dsgcore.settings.profile import TRUST, USUAL, Profile, short, usual_run
-from dsgcore.settings.theorems import convex_theorem
+from dsgcore.settings.theorems import SUM_OF_SQUARES, convex_theorem
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
@@ -46,6 +46,10 @@ AUC = Profile(
     ),
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
-    theorem=convex_theorem("Theorem 1 of QSG-S2AUC."),
+    theorem=convex_theorem(
+        "Theorem 1 of QSG-S2AUC (IJCAI 2019), with its Lemmas 1 to 3 and its split (17).",
+        "Lemma 1",
+        f"Lemma 1, (18), bounds it by {SUM_OF_SQUARES}.",
+    ),
     guided=lessons_of("auc"),
 )

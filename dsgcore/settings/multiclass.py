@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
     from dsgcore.multiclass.setting import MultiClassSetting
 
-_STATEMENT = """**Theorem 1 of PS3VT.** It bounds the error of the learned function, not the speed of learning. With $n$ labeled \
-and $u$ unlabeled points, a
-loss within $[0, 1]$ and $\\|W\\| \\leq 1$, the excess risk is $O(K \\sum_{j>\\theta} \\lambda_j(W) / \\sqrt{n + u} + 1/n)$, against
-$O(K/\\sqrt{n})$ without unlabeled points. This is the reason for the two penalties: on the tail of the singular values, and on
-differences between neighbouring points. Neither needs a label.
+_STATEMENT = """**Theorem 1 of PS3VT (IJCAI 2019).** It bounds the error of the learned function, not the speed of learning. With
+$n$ labeled and $u$ unlabeled points, a loss within $[0, 1]$ and $\\|W\\| \\leq 1$, for each $k > 1$ the risk is with probability
+$1 - \\delta$ at most the larger of $\\frac{k}{k-1}\\hat L$ and
+$\\hat L + c_1/n + c_2/(n+u) + c_3 K \\sum_{j>\\theta} \\lambda_j(W) / \\sqrt{n + u}$. Here $\\hat L$ is the risk on the labels,
+$c_1 = (3 + 4k)\\log(1/\\delta)$, $c_2 = 32k\\theta$, and $c_3$ is $64k$ times the loss's Lipschitz constant. **Corollary 1**,
+without unlabeled points, has $(c_1 + c_2)/n + c_3 K \\sum_{j>\\theta} \\lambda_j(W) / \\sqrt n$. Bounds of earlier papers are
+$O(K/\\sqrt n)$ and use all singular values. This is the reason for the two penalties: on the tail of the singular values, and
+on differences between neighbouring points. Neither needs a label.
 
-**Proposition 1.** After each sub-gradient step on loss, ridge and graph, the singular values after the first
+**Proposition 1 and Algorithm 1.** After each sub-gradient step on loss, ridge and graph, the singular values after the first
 $\\theta$ shrink by $\\tau_S/\\mu$, but not below zero. With $\\tau_S = 0$ the method is SS-MC, with $\\tau_I = 0$ it is LRC-MC,
 and with both zero it is Linear-MC, the dotted curve beside the run. The gradients and the weights sum to zero over
 the classes. So one singular value is always zero, if there are at least as many features as classes.

@@ -13,7 +13,7 @@ from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.page_texts import texts_of
 from dsgcore.settings.profile import TRUST, USUAL, Profile, short, usual_run
-from dsgcore.settings.theorems import convex_theorem
+from dsgcore.settings.theorems import SUM_OF_SQUARES, convex_theorem
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
@@ -73,6 +73,10 @@ ORDINAL = Profile(
     translations={"SVOREX": _slacks},
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
-    theorem=convex_theorem("Theorem 1 of QS3ORAO."),
+    theorem=convex_theorem(
+        "Theorem 1 of QS3ORAO (AAAI 2020), with its Lemmas 2 to 4.",
+        "Lemma 2",
+        f"Lemma 2, (15), bounds it by {SUM_OF_SQUARES}. The paper prints it without the squares.",
+    ),
     guided=lessons_of("ordinal"),
 )

@@ -13,8 +13,8 @@ from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.page_texts import texts_of
 from dsgcore.settings.profile import USUAL, Among, Profile, short, usual_run
-from dsgcore.settings.theorem import Assumption, Breach, Rate
-from dsgcore.settings.theorems import constant_step_theorem, unbiased_batches
+from dsgcore.settings.theorem import Assumption, Breach, Constant, Rate
+from dsgcore.settings.theorems import SUM_OF_SQUARES, constant_step_theorem, unbiased_batches
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
@@ -90,7 +90,7 @@ def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
             without="identity",
             breach=Breach(
                 "risks corrected, a weak ridge",
-                {"problem": {"correction": "absolute value"}, "solver": {"lam": 0.005, "batch_size": 4}},
+                {"problem": {"correction": "absolute value"}, "solver": {"lam": 0.05, "batch_size": 4}},
                 (
                     "With the absolute value and such a weak ridge, the mean of the gradient stops falling, also in "
                     "longer runs. The risk of a mini-batch jumps between both sides of zero, where the correction has "
@@ -117,14 +117,23 @@ SIMILAR_UNLABELED = Profile(
     details=_details,
     risks=_risks,
     theorem=constant_step_theorem(
-        """**Theorem 1 of TSGSU.** The corrected risk is not convex. With a constant step
-$\\theta / \\sqrt{T}$ over $T$ iterations, the mean of $\\|\\nabla J(h_t)\\|^2$ over the run is $O(1/\\sqrt{T})$. The run
-approaches a stationary point, which need not be the optimum.""",
+        """**Theorem 1 of TSGSU (Machine Learning 2021).** The corrected risk is not convex. With a constant step
+$\\theta / \\sqrt{T}$ over $T$ iterations and $0 < \\theta \\leq 1$, the mean of $\\mathbb{E}\\,\\|\\nabla J(h_t)\\|^2$ over the
+run is $O(1/\\sqrt{T})$, (27). The run approaches a stationary point, which need not be the optimum.""",
         schedule="theta/sqrt(T)",
         rates={"gradient_mean": Rate(-0.5, "T", "1/√T")},
+        largest=("1 (Lemma 1)", lambda n_iter: 1.0),
+        bound="Lemma 1",
+        lemma=(
+            "Lemma 1 bounds it by $\\theta^2 M^2 (\\sqrt\\kappa + \\sqrt\\phi)^2$, where $M$ stands for $\\frac{2\\pi_S + "
+            "1}{2\\pi_+ - 1} M_\\delta M$ of the paper, the largest $\\sum_b |c_b|$. "
+            f"The curve has {SUM_OF_SQUARES}, which is less: $\\sum_i |a_t^i|^2 \\leq T \\eta^2 = \\theta^2$, and "
+            "$\\kappa = \\phi = 1$."
+        ),
         of_risk=_of_risk,
+        constant=Constant("error", 1.0, Rate(0.0, "T", "1"), "θ² M² (√κ + √φ)²", {}),
         cost="Without the correction, an estimated risk can fall below zero, and the test score falls with it.",
-        step_size=5.0,
+        step_size=1.0,
         lam=0.5,
         batch_size=64,
     ),

@@ -46,14 +46,11 @@ class Measured:
     ----------
     M : float
         Largest sum of the absolute coefficients of a mini-batch.
-    L : float
-        Sum of the absolute second derivatives of the risk. It limits how fast the coefficients change.
     f_star : float
         Norm of f* in the kernel's space.
     """
 
     M: float
-    L: float
     f_star: float
 
 
@@ -115,6 +112,8 @@ class Theorem:
         True if its random features are those of the spec's kernel.
     cost : str
         Possible cost of meeting the assumptions.
+    bound : str
+        The paper's name of its bound on |f - h|^2, such as "Lemma 1".
     constant : callable
         Function from a spec that meets the assumptions, and the measured quantities, to the bound. None if the paper gives none.
     """
@@ -125,6 +124,7 @@ class Theorem:
     shown_with: Mapping[str, Any] = field(default_factory=dict)
     names_kernel: bool = True
     cost: str = ""
+    bound: str = ""
     constant: Callable[[Spec, Measured], Constant | None] = lambda spec, measured: None
 
     @property

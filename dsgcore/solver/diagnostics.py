@@ -30,7 +30,7 @@ class FeatureError:
     mean: float  # mean over the probes of |f - h|^2
     largest: float  # of the same
     scale: float  # mean of |h|^2
-    bound: float  # the papers' Lemma 1, M^2 (kappa + phi)^2 sum_i |a_t^i|^2, with M the largest sum of |c_b| so far
+    bound: float  # M^2 (kappa + phi)^2 sum_i |a_t^i|^2, with M the largest sum of |c_b| so far
     band: float  # mean over the probes of V, whose expectation equals that of |f - h|^2
 
 
@@ -62,7 +62,11 @@ class ExactTwin(OwnValues):
         self.squared_steps = decay**2 * self.squared_steps + step**2
 
     def bound(self) -> float:
-        """Return the papers' bound on E |f - h|^2 (their Lemma 1)."""
+        """Return the bound on E |f - h|^2 of QSG-S2AUC's Lemma 1 and QS3ORAO's Lemma 2.
+
+        TSGSU's Lemma 1 and TSGS3VM's Theorem 1 have (sqrt kappa + sqrt phi)^2, which is the same for kappa = phi = 1, and the
+        upper bound T eta^2 of the sum.
+        """
         bounds = self.kernel.bound + self.kernel.feature_bound
         # A NumPy float: the square of a Python float that is too large raises an error instead of becoming infinite.
         return float(np.float64(self.largest_weight * bounds) ** 2 * self.squared_steps)
@@ -184,7 +188,7 @@ class GradientNorm:
 
     Notes
     -----
-    Source: TSGSU, Theorem 1 and (17); TSGS3VM, Theorem 1. One evaluation costs two products of K and a vector.
+    Source: TSGSU, Theorem 1 and (17); TSGS3VM, Theorem 2 and (6). One evaluation costs two products of K and a vector.
     """
 
     def __init__(self, problem: Problem, rows: Mapping[str, NDArray], K: NDArray) -> None:

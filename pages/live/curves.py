@@ -9,6 +9,7 @@ import numpy as np
 
 from dsgcore.experiments import History, LiveRun, Run, theory_of
 from dsgcore.glossary import meaning
+from dsgcore.settings import profile_of
 from dsgcore.solver.diagnostics import slope
 from dsgcore.solver.plan import tail_start
 from pages.charts import figures as charts
@@ -150,7 +151,8 @@ def error_figure(live: LiveRun, revision: str) -> charts.Figure:
     curves = ghost_of(live, "error_mean", charts.EXACT)
     if _is_bounded(history):
         style: dict[str, Any] = {"dash": "dashdot", "width": 1.5}
-        curves += curves_of(history, "bound", "paper's bound (Lemma 1)", charts.BOUND, **style)
+        name = f"paper's bound ({profile_of(live.run.problem).theorem.bound})"
+        curves += curves_of(history, "bound", name, charts.BOUND, **style)
     curves += curves_of(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))
     theory = theory_of(live.run.spec)
     note = ""
