@@ -229,7 +229,8 @@ def _constant_step(
     # The same step under another schedule. A decaying one is replaced by about its mean.
     given = spec.solver.step_size
     theta = largest if given is None else SCHEDULES[used](given, math.ceil(T**0.5), T) / per_theta
-    remedy = {"solver": {"schedule": schedule, "step_size": min(float(f"{theta:.3g}"), largest)}}
+    allowed = min(float(f"{theta:.3g}"), largest)
+    remedy = {"solver": {"schedule": schedule, "step_size": allowed}}
     here = AUTOMATIC if given is None else f"{given:g}"
     return (
         Assumption(
@@ -238,12 +239,7 @@ def _constant_step(
             remedy,
             breach=Breach(
                 "a step that T does not shrink",
-                {
-                    "solver": {
-                        "schedule": "constant",
-                        "step_size": SCHEDULES[schedule](remedy["solver"]["step_size"], 1, SHORT),
-                    }
-                },
+                {"solver": {"schedule": "constant", "step_size": SCHEDULES[schedule](allowed, 1, SHORT)}},
                 "Longer runs come no closer. The noise of the step remains, and it is now the same for all lengths.",
             ),
         ),
