@@ -1,8 +1,12 @@
 """Pages of the app without a browser: opened at a link, and what is asked of every one."""
 
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from pages.shell import warm_up
 
@@ -22,6 +26,27 @@ def open_page(name, **link):
 
 def open_auc(**link):
     return open_page("auc", **link)
+
+
+def click_like_a_browser(app, key):
+    """Click a button, and run only its fragment if it is in one, where AppTest would run the whole script.
+
+    What the page then shows is the fragment alone, unless that asks for the whole page.
+    """
+    button = app.button(key=key)
+    (metadata,) = (
+        known
+        for known in app.session_state._state._state._new_widget_state.widget_metadata.values()
+        if known.id == button.id
+    )
+    request = LocalScriptRunner.request_rerun
+
+    def only_the_fragment(self, rerun):
+        self._requests = ScriptRequests()  # without the request for the whole script that a new runner begins with
+        return request(self, replace(rerun, fragment_id=metadata.fragment_id))
+
+    with patch.object(LocalScriptRunner, "request_rerun", only_the_fragment):
+        return checked(button.click().run())
 
 
 def checked(app):

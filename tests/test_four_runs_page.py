@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from opened_pages import bench_of, open_auc, open_page
+from opened_pages import bench_of, click_like_a_browser, open_auc, open_page
 from test_looking_back_page import RUN
 
 from dsgcore.diagnostics import limits
@@ -37,7 +37,7 @@ def test_four_runs_say_what_limits_the_run_and_one_click_what_the_remedy_brings(
     assert found.leading == "batches"
     assert "The noise of the mini-batches limits it." in said(app)
     assert "8 instead of 2" in said(app)
-    app = app.button(key="do-it").click().run()
+    app = click_like_a_browser(app, "do-it")
     assert app.session_state["batch_size"] == 8
     app = when_done(app.run())
     after = bench_of(app).diagnosis.job.result

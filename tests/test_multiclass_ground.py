@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from job_functions import prepare_without_end
 from live_page import has_run
-from opened_pages import bench_of, open_page, run_of
+from opened_pages import bench_of, click_like_a_browser, open_page, run_of
 from test_multiclass_run import finished, small
 
 from dsgcore import Run, Spec
@@ -202,7 +202,8 @@ def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_be
     assert bench_of(app, "multiclass").preparation.job.wait(60)
     app.run()
     assert any("cancelled" in warning.value for warning in app.warning)
-    app.button(key="try-again").click().run()
+    app = click_like_a_browser(app, "try-again")
+    assert app.selectbox(key="mc_data"), "the whole page is drawn again, and ticks"
     assert bench_of(app, "multiclass").preparation.job.wait(300)
     app.run()
     assert run_of(app, "multiclass").t == 7

@@ -6,7 +6,7 @@ import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
-from opened_pages import bench_of, open_auc
+from opened_pages import bench_of, click_like_a_browser, open_auc
 
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.settings import profile_of
@@ -65,6 +65,32 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_
     app = app.button(key="suggest-close").click().run()
     assert bench_of(app).suggested is None
     assert "suggest-set" not in [button.key for button in app.button]
+
+
+def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkeypatch):
+    app = open_auc(**POOR, speed="instant")
+    before = bench_of(app).asked
+    while not bench_of(app).live.is_finished:
+        app = app.run()
+    app.selectbox(key="suggest-seconds").select(10)
+    app = when_done(app.button(key="suggest-values").click().run())
+    found = bench_of(app).suggested.job.result
+    app = click_like_a_browser(app, "suggest-set")
+    assert bench_of(app).asked.kernel.sigma == found.parameters["sigma"]
+    assert bench_of(app).live.run.spec.kernel.sigma == found.parameters["sigma"]
+    assert app.button(key="suggest-set").label == "Undo"
+    app = click_like_a_browser(app, "suggest-set")
+    assert bench_of(app).asked == before
+    app.selectbox(key=f"suggest-row-{len(found.tried)}").select(len(found.tried)).run()
+    app = click_like_a_browser(app, "suggest-use")
+    assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
+    monkeypatch.setattr(suggest_view, "MORE", 1)
+    app = when_done(click_like_a_browser(app, "suggest-more"))
+    assert len(bench_of(app).suggested.job.result.tried) > len(found.tried)
+    app = click_like_a_browser(app, "suggest-close")
+    assert bench_of(app).suggested is None
+    assert "suggest-set" not in [button.key for button in app.button]
+    assert app.selectbox(key="data"), "the whole page"
 
 
 @each(

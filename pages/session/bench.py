@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
+import streamlit as st
+
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
@@ -228,3 +230,9 @@ def once(bench: Bench, drawn: int, action: Callable[..., None], *arguments: Any)
         if drawn != bench.answered:
             bench.answered = drawn
             action(*arguments)
+
+
+def follow_click(bench: Bench) -> None:
+    """Draw the whole page, in a fragment one of whose buttons was answered: a browser has the fragment alone drawn again."""
+    if bench.answered == bench.drawn:
+        st.rerun()

@@ -16,7 +16,7 @@ from dsgcore.jobs import Job, JobError, shared_queue
 from dsgcore.solver.diagnostics import DiagnosticsError
 from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
-from pages.session.bench import Bench, once
+from pages.session.bench import Bench, follow_click, once
 from pages.shell.job_panel import job_panel
 from pages.shell.plain_text import plain
 from pages.workbench.steering import take
@@ -91,11 +91,10 @@ def _begin(bench: Bench, before: Limits | None = None) -> None:
 
 
 def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
+    follow_click(bench)
     found: Diagnosis | None = bench.diagnosis
     if found is None:
         return
-    if bench.wants_restart:
-        st.rerun()  # the button has moved a slider outside, and a paused run draws nothing by itself
     job = found.job
     job_panel(
         job,

@@ -30,7 +30,7 @@ from pages.live.component import draw_charts, draw_head, edits_asked, remedy_ask
 from pages.live.gauges import remedy_for
 from pages.live.looking_back import seen, settle, show_next
 from pages.live.tick import advance, begin_curve, head_data, is_ticking
-from pages.session.bench import Bench, Tried, go_on, once, try_again
+from pages.session.bench import Bench, Tried, follow_click, go_on, once, try_again
 from pages.session.place import keep_place
 from pages.session.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.session.preparing import sign
@@ -150,8 +150,9 @@ def prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
 
 def _sign(name: str, may_begin: bool) -> None:
     bench: Bench = st.session_state[bench_key(name)]
+    follow_click(bench)
     if bench.preparation is not None:
-        sign(bench.preparation, partial(try_again, bench), may_begin=may_begin)
+        sign(bench.preparation, partial(once, bench, bench.drawn, try_again, bench), may_begin=may_begin)
 
 
 def _apply(bench: Bench) -> None:

@@ -18,7 +18,7 @@ from dsgcore.jobs import Job, JobError, JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
-from pages.session.bench import Bench, once
+from pages.session.bench import Bench, follow_click, once
 from pages.shell.job_panel import job_panel
 from pages.shell.plain_text import plain
 from pages.workbench.steering import take
@@ -105,6 +105,7 @@ def suggestion(bench: Bench) -> None:
 
 
 def _panel(bench: Bench, is_ticking: bool) -> None:
+    follow_click(bench)
     asked: Asked | None = bench.suggested
     if asked is None:
         return
