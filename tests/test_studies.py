@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import signal
@@ -6,17 +7,33 @@ import subprocess
 import sys
 import threading
 import zipfile
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import each
 from clocks import until
+from sklearn.datasets import make_moons
 
 from dsgcore.__main__ import main
+from dsgcore.data.reading import File, sniff
 from dsgcore.experiments import Run, Spec
-from dsgcore.studies import Store, StoreError, Study, StudyError, carry_out, default_store, process_pool, table_of
+from dsgcore.studies import (
+    SpecList,
+    Store,
+    StoreError,
+    Study,
+    StudyError,
+    Trajectories,
+    carry_out,
+    carrying_out,
+    default_store,
+    process_pool,
+    table_of,
+)
 from dsgcore.studies.store import packed, unpacked
 
 SPEC = {
@@ -171,6 +188,59 @@ def test_what_does_not_fit_is_said_in_its_row_and_the_others_are_made(store):
     assert len(store) == 1
 
 
+def own_files(folder):
+    """Return the data sections of a spec for a person's file, in every way in which a spec can name one."""
+    X, y = make_moons(80, noise=0.1, random_state=0)
+    table, archive = folder / "table.csv", folder / "points.npz"
+    pd.DataFrame(X, columns=["a", "b"]).assign(c=y).to_csv(table, index=False)
+    np.savez(archive, X=X, y=y)
+    recipe, digest = sniff(table.read_bytes(), "table.csv").to_dict(), hashlib.sha256(table.read_bytes()).hexdigest()
+    more = {"n_labeled": 10, "name": "file"}
+    return (
+        {"path": str(table), **more},
+        {"path": str(table), "recipe": recipe, "sha256": digest, **more},
+        {"path": str(table), "target": "c", "positive": 0, **more},
+        {"path": str(archive), **more},
+        {"path": "table.csv", "sha256": digest, **more},  # in the study's folder
+    )
+
+
+def studies_of(spec):
+    yield Study.from_dict(
+        {"spec": spec, "axes": [{"name": "data.name", "values": ["file", "digits"]}], "seeds": [0, 1]}
+    )
+    yield Study.from_dict({"spec": spec, "axes": [{"name": "solver.lam", "values": [0.1, 1.0]}], "seeds": [0, 1]})
+    yield SpecList((Spec.from_dict(spec),), (0, 1))
+    yield Trajectories((Spec.from_dict(spec),), (0, 1), 1)
+
+
+def test_every_kind_of_study_keeps_every_field_of_a_persons_file(tmp_path):
+    for i, data in enumerate(own_files(tmp_path)):
+        spec = {"setting": "auc", "data": data, "solver": {"n_iter": 3, "n_features": 8}, "kernel": {"sigma": 1.0}}
+        for study in studies_of(spec):
+            outcomes = carry_out(study, Store(tmp_path / f"{i}.sqlite"), Here(), 1, folder=str(tmp_path))
+            assert [outcome.failed for outcome in outcomes] == [""] * len(study)
+
+
+def test_the_runs_of_a_study_parse_a_file_once(tmp_path, monkeypatch):
+    parsed, read, data = [], File.table, own_files(tmp_path)[1]
+
+    def table(self, recipe):
+        if not self._tables:
+            parsed.append(recipe)
+        return read(self, recipe)
+
+    monkeypatch.setattr(File, "table", table)
+    spec = {"setting": "auc", "data": data, "solver": {"n_iter": 2}}
+    for study in studies_of(spec):
+        carry_out(study, Store(tmp_path / "runs.sqlite"), Here(), 1)
+    assert len(parsed) == 1
+    table_file = tmp_path / "table.csv"
+    os.utime(table_file, ns=(0, 0))  # another version
+    carry_out(Study.from_dict({"spec": spec, "seeds": [5, 6]}), Store(tmp_path / "runs.sqlite"), Here(), 1)
+    assert len(parsed) == 2
+
+
 def test_a_diverged_run_is_a_state_of_its_own(store):
     study = Study.from_dict({"spec": SPEC, "axes": [{"name": "solver.step_size", "values": [0.1, 1e6]}]})
     assert [outcome.stored.state for outcome in carry_out(study, store, Here(), 1)] == ["finished", "diverged"]
@@ -180,6 +250,20 @@ def test_no_run_begins_after_the_time(store):
     study = Study.from_dict({**STUDY, "budget": {"seconds": 0}})
     outcomes = carry_out(study, store, Here(), 1)
     assert {outcome.failed for outcome in outcomes} == {"the time of the study was over before this run began"}
+
+
+def test_what_was_submitted_ahead_does_not_begin_after_the_time(store, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(carrying_out, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(carrying_out, "wait", lambda waiting, *_: clock.__setitem__(0, 2.0) or wait(waiting, 0.0))
+
+    class Slow(Here):
+        def submit(self, work, /, *arguments, **options):  # the first run is made, the others wait
+            return super().submit(work, *arguments, **options) if not self.made else Future()
+
+    executor, study = Slow(), Study.from_dict({**STUDY, "budget": {"seconds": 1}})
+    outcomes = carry_out(study, store, executor, 2)
+    assert [outcome.failed for outcome in outcomes] == ["", *[carrying_out.LATE] * 11]
 
 
 # --- the store

@@ -126,6 +126,13 @@ def place_of(data: DataSpec, folder: Path) -> Path:
     return folder / str(data.sha256)[:SHOWN] / file_name(str(data.path))
 
 
+def path_of(data: DataSpec, folder: Path | None) -> Path:
+    """Return the path of a spec's file: in a folder, if it is there, else as the spec says."""
+    path = Path(str(data.path))
+    places = [] if folder is None else [place_of(data, folder), path, folder / file_name(str(data.path))]
+    return next((place for place in places if place.exists()), path)
+
+
 def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> bytes:
     """Return the file's bytes if they have the spec's digest; raise `DataError` otherwise."""
     name = file_name(str(data.path))
@@ -134,10 +141,7 @@ def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> 
             digest = f" (SHA-256 {data.sha256[:SHOWN]}…)" if data.sha256 else ""
             raise DataError(f"this session does not have the file {quoted(name)}{digest}: choose it as your own file")
         return files[data.sha256]
-    path = Path(str(data.path))
-    if folder is not None:
-        places = place_of(data, folder), path, folder / name
-        path = next((place for place in places if place.exists()), path)
+    path = path_of(data, folder)
     LOCAL.check_size(Source.of_path(path).size)
     content = path.read_bytes()
     digest = hashlib.sha256(content).hexdigest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 
 from numpy.typing import NDArray
@@ -24,9 +25,9 @@ from dsgcore.data import (
 )
 from dsgcore.data.chosen_labels import CHOICES
 from dsgcore.data.conversions import AS_IS
-from dsgcore.experiments.file_data import FileStore, read_file
+from dsgcore.experiments.file_data import FileStore, path_of, read_file
 from dsgcore.experiments.kernel_words import usual_width_of
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.experiments.spec import Spec, named_in_errors
 from dsgcore.kernels.widths import usual_width
 
@@ -124,9 +125,22 @@ def _maker(spec: Spec, files: FileStore | None, folder: Path | None) -> Callable
     data = spec.data
     if data.name == FILE:
         labels = spec.problem.labels if data.convert is None else "classes"
-        return read_file(data, labels, files=files, folder=folder)
+        if files is not None:
+            return read_file(data, labels, files=files)
+        path = path_of(data, folder)
+        version = path.stat().st_mtime_ns if path.exists() else None
+        own = {name: getattr(data, name) for name in ("name", "path", "sha256", "recipe", "target", "positive")}
+        return _parsed(DataSpec(**own), labels, folder, version)
     options = {name: getattr(data, name) for name in OPTION_NAMES if getattr(data, name) is not None}
     return lambda fitted_rows=None: load(data.name, seed=spec.seed, **options)
+
+
+@lru_cache(maxsize=2)  # a table each
+def _parsed(data: DataSpec, labels: str, folder: Path | None, version: int | None) -> Callable[..., Dataset]:
+    """Return what `_maker` does for a file on the disk. The runs of a study parse its present version once."""
+    make = read_file(data, labels, folder=folder)
+    whole = cache(make)
+    return lambda fitted_rows=None: whole() if fitted_rows is None else make(fitted_rows=fitted_rows)
 
 
 def _split(spec: Spec, dataset: Dataset) -> Split:

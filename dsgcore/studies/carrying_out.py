@@ -30,6 +30,7 @@ SECONDS_BETWEEN_LOOKS = 0.2
 WORKER_KILLED = (
     "a process that makes runs was killed, probably because memory ran out. Finished runs are kept: start again"
 )
+LATE = "the time of the study was over before this run began"
 GONE = "the cluster has stopped. Finished runs are kept"
 
 
@@ -122,6 +123,8 @@ def _made(
     waiting: dict[Future[Made], StudyRun] = {}
     while True:
         is_over = time.monotonic() >= end
+        for future in [future for future in waiting if is_over and future.cancel()]:  # submitted, but not begun
+            yield Outcome(waiting.pop(future), None, LATE)
         while not is_over and len(waiting) < most_waiting and (run := next(left, None)) is not None:
             waiting[submit(run.text or "")] = run
         if not waiting:
@@ -130,7 +133,7 @@ def _made(
         for future in done:
             yield _settled(waiting.pop(future), future, store)
     for run in left:
-        yield Outcome(run, None, "the time of the study was over before this run began")
+        yield Outcome(run, None, LATE)
 
 
 def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:

@@ -118,9 +118,9 @@ def make_trajectory(text: str, folder: str | None = None) -> Made:
 
 def _same_reference(spec: Spec) -> str:
     """Return the spec without the parameters that the matrix and the optimum do not depend on."""
-    plain = Spec.from_dict({"setting": spec.problem.name, "data": {"name": spec.data.name}}).to_dict()
-    usual = plain["solver"] | {"lam": spec.solver.lam, "dtype": spec.solver.dtype}
-    return json.dumps(spec.to_dict() | {"solver": usual, "changes": []}, sort_keys=True)
+    plain = spec.to_dict()
+    solver = {name: plain["solver"][name] for name in ("lam", "dtype")}
+    return json.dumps(plain | {"solver": solver, "changes": []}, sort_keys=True)
 
 
 @lru_cache(maxsize=1)  # a kernel matrix each

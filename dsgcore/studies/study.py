@@ -207,7 +207,7 @@ def check_edits(spec: Spec, seeds: Sequence[int], axes: Sequence[Axis] = ()) -> 
 def _varied(spec: Spec, values: Mapping[str, Any]) -> Spec:
     """Return the spec with other values, checked as a whole."""
     plain = spec.to_dict()
-    if "data.name" in values:  # another data set takes over only how labels are hidden
+    if values.get("data.name", spec.data.name) != spec.data.name:  # other data take over only how labels are hidden
         plain["data"] = {name: plain["data"][name] for name in _OF_ANY_SET}
     for name, value in values.items():
         section, _, own = name.partition(".")

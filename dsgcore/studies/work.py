@@ -79,6 +79,6 @@ def _split(text: str, folder: str | None) -> Split:
 def split_of(spec: Spec, folder: str | None) -> Split:
     """Return a spec's data; specs with the same data share them."""
     if spec.data.path is not None and folder is None:
-        return load_split(spec)  # which may have changed since
+        return load_split(spec)  # the file may have changed since
     plain = {"setting": spec.problem.name, "data": spec.to_dict()["data"], "seed": spec.seed}
     return _split(Spec.from_dict(plain).to_json(), folder)
