@@ -27,7 +27,6 @@ PACKAGES = (
     "dsgcore.experiments",
     "dsgcore.studies",
     "dsgcore.prior",
-    "dsgcore.scoring",
 )
 FOOTER = "DSG Lab"
 

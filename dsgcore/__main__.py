@@ -136,7 +136,6 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--out", required=True, metavar="DIR", help="folder for model.npz and fit.json")
     _add_features(fit)
     fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="set a method's parameter; can be repeated")
-    fit.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that shares the training rows")
     fit.add_argument(
         "--every", type=int, default=50, metavar="N", help="number of iterations between checkpoints (default: 50)"
     )
@@ -170,7 +169,6 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
     predict.add_argument("--features", metavar="A,B,..", help="feature columns (default: those of fit, or all)")
     predict.add_argument("--keep", metavar="A,B,..", help="columns of the data to copy to the output, such as id")
     predict.add_argument("--csv", type=Path, metavar="FILE", help="also write all rows to this CSV file")
-    predict.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that computes the scores")
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 

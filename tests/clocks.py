@@ -27,7 +27,7 @@ def until(happened, seconds=60.0, every=0.01):
 
 
 def interrupt_after(monkeypatch, place, n):
-    """Interrupt a run after `n` iterations, once its place (`cluster.checkpoint`) has taken their blocks."""
+    """Interrupt a run after `n` iterations, once its checkpoint has taken their blocks."""
     keep = place.keep
 
     def end(self, model):

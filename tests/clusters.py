@@ -10,14 +10,12 @@ import dask
 import distributed
 from distributed.utils import get_mp_context
 
-from dsgcore.cluster import shared
 from dsgcore.studies import process_pool
 
 dask.config.set({"distributed.worker.multiprocessing-method": process_pool.context().get_start_method()})
-shared.SECONDS_WITHOUT_WORKERS = 900.0  # a crowded machine takes its time to begin a process
 get_mp_context()  # lists its own imports at its first call, and never again
 if (forked := process_pool.context()).get_start_method() == process_pool.FORK_SERVER:
-    forked.set_forkserver_preload(["distributed", "dsgcore.cluster", *process_pool.PRELOADED])
+    forked.set_forkserver_preload(["distributed", *process_pool.PRELOADED])
 
 
 def cluster_of(n_workers):

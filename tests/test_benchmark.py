@@ -35,7 +35,7 @@ from dsgcore.solver.diagnostics import alpha
 from dsgcore.solver.loop import solve
 
 FEW = {"repeats": 1, "n": 60, "d": 3, "m": 8, "n_iter": 4, "batch_size": 5, "plain_iter": 2, "growth": 2}
-MANY = {"rows": 200, "demo_iter": 2, "predicted": 100, "stored": 3000, "shared": 100, "fitted": 200, "fitted_d": 5}
+MANY = {"rows": 200, "demo_iter": 2, "predicted": 100, "stored": 3000, "fitted": 200, "fitted_d": 5}
 TINY = Sizes(**FEW, **MANY, dimensions=(3, 130))
 
 

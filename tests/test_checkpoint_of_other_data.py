@@ -135,10 +135,10 @@ def command(data, out, *options, label="label", n_iter=20):
 @pytest.fixture
 def stopped(data, tmp_path, monkeypatch):
     """A folder in which the command was stopped after ten iterations."""
-    from dsgcore.cluster.checkpoint import Here
+    from dsgcore.solver.checkpoint import Checkpoint
 
     with monkeypatch.context() as patch:
-        interrupt_after(patch, Here, 10)
+        interrupt_after(patch, Checkpoint, 10)
         assert main(command(data, tmp_path / "out")) == 130
     return tmp_path / "out"
 

@@ -120,7 +120,7 @@ def test_the_models_own_evaluate_refuses_them_too(tmp_path):
 
 
 def test_files_with_far_points_get_no_scores(tmp_path):
-    from dsgcore.scoring import score_parquet
+    from dsgcore.cli.scores import write_scores
 
     for dtype in ("float32", "float64"):
         QSGS2AUC(dtype=dtype, **SMALL).fit(X, Y).model_.save(tmp_path / "model.npz")
@@ -128,7 +128,7 @@ def test_files_with_far_points_get_no_scores(tmp_path):
             far = tmp_path / f"{dtype} {size}.parquet"
             pd.DataFrame(np.vstack([X, [[size, 0.0]]]), columns=["a", "b"]).to_parquet(far)
             with pytest.raises(DSGError):
-                score_parquet(tmp_path / "model.npz", far, tmp_path / "scores")
+                write_scores(tmp_path / "model.npz", far, tmp_path / "scores")
             assert not list((tmp_path / "scores").glob("*.parquet"))
 
 

@@ -20,7 +20,7 @@ from four_estimators import same
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
-from dsgcore.cluster.checkpoint import Here
+from dsgcore.solver.checkpoint import Checkpoint
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.compiled
@@ -93,9 +93,10 @@ def test_a_run_goes_on_from_its_file_to_the_same_bits(points, tmp_path, monkeypa
 def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
     out = tmp_path / "out"
     slow = (
-        "import sys, threading; from dsgcore.cluster.checkpoint import Here; from dsgcore.__main__ import main; keep = Here.keep\n"
+        "import sys, threading; from dsgcore.solver.checkpoint import Checkpoint; from dsgcore.__main__ import main\n"
+        "keep = Checkpoint.keep\n"
         "def late(self, model):\n    keep(self, model); threading.Event().wait(0.05)\n"
-        "Here.keep = late\nsys.exit(main(sys.argv[1:]))"
+        "Checkpoint.keep = late\nsys.exit(main(sys.argv[1:]))"
     )
     process = subprocess.Popen([sys.executable, "-c", slow, *command(data, out, "--every", 3, "--quiet")])
     deadline = time.monotonic() + 120
@@ -112,34 +113,10 @@ def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
 
 
 def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsys):
-    interrupt_after(monkeypatch, Here, 20)
+    interrupt_after(monkeypatch, Checkpoint, 20)
     assert main(command(data, tmp_path, "--every", 10)) == 130
     assert "checkpoint.npz, and the same command continues from them" in capsys.readouterr().err
     assert len(load_model(tmp_path / "checkpoint.npz")) == 20
-
-
-@pytest.mark.filterwarnings("ignore")  # the cluster's own, as its processes go
-def test_on_a_cluster_it_writes_the_same_files_and_after_it_has_gone_away_goes_on(data, tmp_path, monkeypatch, capsys):
-    from clusters import cluster_of  # skips where distributed is not installed
-
-    keep = Here.keep
-    with cluster_of(2) as cluster:
-
-        def end(self, model):
-            keep(self, model)
-            if len(model) == 7:
-                cluster.close()
-
-        monkeypatch.setattr(Here, "keep", end)
-        assert main(command(data, tmp_path / "dask", "--every", 5, "--dask", cluster.scheduler_address)) == 2
-    said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith("dsg-lab: the cluster has stopped; the iterations so far are in ")
-    monkeypatch.setattr(Here, "keep", keep)
-    with cluster_of(2) as cluster:
-        assert main(command(data, tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address)) == 0
-    assert main(command(data, tmp_path / "here", "--quiet")) == 0
-    for name in ("model.npz", "fit.json"):
-        assert (tmp_path / "dask" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -207,11 +184,6 @@ def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, o
             '{"features": ["a", "b", "c"], "preparation": '
             '{"fill": null, "scaling": "unit", "offset": [0, 0], "width": [1]}}',
             "must be finite, a number for each column",
-        ),
-        (
-            '{"features": ["a", "b"], "preparation": '
-            '{"fill": null, "scaling": "unit", "offset": [0, 0, 0], "width": [1, 1, 1]}}',
-            "the preparation is for 3 columns, got 2",
         ),
     ],
 )

@@ -88,7 +88,6 @@ def test_files_without_names_have_their_labels_in_y(ending, tmp_path):
     [
         (["fit", "SVC", "rows.csv", "--target", "kind"], "METHOD must be one of"),
         (["fit", "PS3VT", "rows.csv"], "--target must name the column of the labels"),
-        (["fit", "PS3VT", "rows.csv", "--target", "kind", "--dask", "x:1"], "which needs all rows in memory"),
         (["fit", "PS3VT", "rows.npz"], "it must hold an array X of points"),
     ],
 )

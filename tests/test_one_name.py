@@ -12,6 +12,7 @@ from cases import each
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
+from dsgcore.cli.scores import write_scores
 from dsgcore.cli.sweep import asked_study
 from dsgcore.comparing import compare
 from dsgcore.core.parameters import PARAMETER
@@ -23,7 +24,6 @@ from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.experiments.cost import machine_budget
 from dsgcore.experiments.settings import DataSpec, DiagnosticsSpec, StopSpec, solver_parameters
 from dsgcore.kernels import KERNELS
-from dsgcore.scoring import score_parquet
 from dsgcore.studies import begin_study, carry_out, local_processes
 
 DOCS = Path(__file__).parent.parent / ".github/docs"
@@ -88,7 +88,7 @@ TAKEN_BY = {
     "sweep": (local_processes, begin_study, asked_study, carry_out),
     "compare": (compare, sniff_file),
     "fit": (rows_of, QSGS2AUC.fit),
-    "predict": (score_parquet,),
+    "predict": (write_scores,),
     "data fetch": (),
     "data describe": (sniff_file, Recipe),
     "data convert": (sniff_file, Recipe),

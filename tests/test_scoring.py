@@ -14,7 +14,7 @@ import pytest
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
-from dsgcore.scoring import score_parquet
+from dsgcore.cli.scores import write_scores
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -95,9 +95,9 @@ def test_every_row_group_has_its_file_of_scores(points, stored, tmp_path, capsys
 def test_who_is_killed_goes_on_and_writes_the_same_files(stored, tmp_path):
     folder, out = stored[0], tmp_path / "out"
     slow = (
-        "import sys, threading; from dsgcore.scoring import parquet; from dsgcore.__main__ import main; made = parquet.score_part\n"
-        "def late(task):\n    threading.Event().wait(0.05); made(task)\n"
-        "parquet.score_part = late\nsys.exit(main(sys.argv[1:]))"
+        "import sys, threading; from dsgcore.cli import scores; from dsgcore.__main__ import main; made = scores._write_part\n"
+        "def late(*given):\n    threading.Event().wait(0.05); made(*given)\n"
+        "scores._write_part = late\nsys.exit(main(sys.argv[1:]))"
     )
     arguments = ["predict", folder / "model.npz", folder / "data", "--out", out, "--quiet"]
     process = subprocess.Popen([sys.executable, "-c", slow, *map(str, arguments)])
@@ -117,22 +117,11 @@ def test_who_is_killed_goes_on_and_writes_the_same_files(stored, tmp_path):
     assert {name: (out / name).stat().st_mtime_ns for name in half} == half
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_the_workers_of_a_cluster_write_the_same_files(stored, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install dsg-lab[dask]")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
-    ) as cluster:
-        assert predict(stored[0], tmp_path / "dask", "--quiet", "--dask", cluster.scheduler_address) == 0
-    assert predict(stored[0], tmp_path / "here", "--quiet") == 0
-    assert np.array_equal(scores(tmp_path / "dask"), scores(tmp_path / "here"))
-
-
 def test_files_that_have_changed_since_the_last_call_are_read_anew(stored, points, tmp_path):
     (data := tmp_path / "data").mkdir()
     for out, (name, n) in enumerate((("0", 50), ("1", 60), ("0", 80))):
         pd.DataFrame(points[0][:n], columns=list("abc")).to_parquet(data / f"{name}.parquet")
-        score_parquet(stored[0] / "model.npz", data, tmp_path / str(out))
+        write_scores(stored[0] / "model.npz", data, tmp_path / str(out))
     assert [len(scores(tmp_path / str(out))) for out in range(3)] == [50, 110, 140]
 
 

@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,8 +15,8 @@ import numpy as np
 
 from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.progress import Line, bar
-from dsgcore.cli.sweep import INTERRUPTED, client_of, typed_value
-from dsgcore.cluster import ClusterError
+from dsgcore.cli.scores import FACTS, MACHINE, MODEL
+from dsgcore.cli.sweep import INTERRUPTED, typed_value
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
@@ -31,7 +30,6 @@ from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
-from dsgcore.scoring.fitted import MACHINE, MODEL
 from dsgcore.solver.model_files import ModelError
 
 METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
@@ -40,7 +38,7 @@ IN_MEMORY = {"PS3VT": PS3VT} | {
     cls.__name__: cls for setting, own in COMPETITORS.items() if setting != "similar_unlabeled" for cls in own
 }
 _METHOD = Choice("METHOD", None, options=(*METHODS, *IN_MEMORY))
-RESULTS = ("model.npz", "fit.json")
+RESULTS = (MODEL, FACTS)
 # Checkpoint file of a stopped run, and its seed if none is given. With another seed it would be another run.
 CHECKPOINT, SEED = "checkpoint.npz", 0
 # The model's file holds the method alone, without a linear model beside it.
@@ -64,9 +62,6 @@ def fit(given: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"\ndsg-lab: stopped; {kept}", file=sys.stderr)
         return INTERRUPTED
-    except ClusterError as error:
-        progress.line.end()
-        raise ClusterError(f"{error}; {kept}" if checkpoint.exists() else str(error)) from None
     with whole_files(given.out, RESULTS) as part:
         estimator.model_.save(part / RESULTS[0])
         _write_facts(part, estimator, given, rows)
@@ -114,8 +109,6 @@ def _usual_target(data: Path) -> str:
 
 def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
     """Train a method that needs all rows in memory; write its model, or the whole estimator."""
-    if given.dask is not None:
-        raise ParameterError(f"--dask is for {', '.join(METHODS)}, got {given.method}, which needs all rows in memory")
     progress = _Progress(0, is_quiet=given.quiet)
     with TemporaryDirectory(prefix="dsgcore-rows-") as folder:
         rows, labels = _rows(given, Path(folder), progress.read)
@@ -151,14 +144,11 @@ def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
 def _train(
     estimator: FunctionalGradientEstimator, given: argparse.Namespace, checkpoint: Path, progress: _Progress
 ) -> Rows:
-    """Train, here or on a cluster, from the checkpoint's iterations on; return the rows."""
-    with (
-        nullcontext() if given.dask is None else client_of(given.dask) as client,
-        TemporaryDirectory(prefix="dsgcore-rows-") as folder,
-    ):
+    """Train from the checkpoint's iterations on; return the rows."""
+    with TemporaryDirectory(prefix="dsgcore-rows-") as folder:
         rows, labels = _rows(given, Path(folder), progress.read)
         progress.say(rows.notes)
-        estimator.fit(rows, labels, client=client, checkpoint=checkpoint, every=given.every, tell=progress.made)
+        estimator.fit(rows, labels, checkpoint=checkpoint, every=given.every, tell=progress.made)
     return rows
 
 

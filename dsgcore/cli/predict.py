@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pandas as pd
 
 from dsgcore.cli.progress import Line, bar
-from dsgcore.cli.sweep import INTERRUPTED, on_cluster
+from dsgcore.cli.scores import facts_of, write_scores
+from dsgcore.cli.sweep import INTERRUPTED
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.text_files import check_place
 from dsgcore.data.out_of_core.tables import as_parquet
 from dsgcore.data.reading.names import listed_names
-from dsgcore.scoring.fitted import facts_of
-from dsgcore.scoring.parquet import score_parquet
 
 
 def predict(given: argparse.Namespace) -> int:
@@ -28,15 +25,10 @@ def predict(given: argparse.Namespace) -> int:
         check_place(given.csv, "--csv")
     progress = _Progress(is_quiet=given.quiet)
     try:
-        with (
-            nullcontext() if given.dask is None else on_cluster(given.dask) as cluster,
-            TemporaryDirectory(prefix="dsgcore-rows-") as folder,
-        ):
-            executor = None if cluster is None else cluster[0]
+        with TemporaryDirectory(prefix="dsgcore-rows-") as folder:
             named = facts_of(given.model)["features"] if given.model.is_dir() else features
             data = as_parquet(given.data, Path(folder), named)
-            options: dict[str, Any] = {"features": features, "keep": keep, "executor": executor, "tell": progress.tell}
-            score_parquet(given.model, data, given.out, **options)
+            write_scores(given.model, data, given.out, features=features, keep=keep, tell=progress.tell)
     except KeyboardInterrupt:
         print(f"\ndsg-lab: stopped; the files in {given.out} are kept, and the same command continues", file=sys.stderr)
         return INTERRUPTED

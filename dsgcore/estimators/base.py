@@ -14,8 +14,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from dsgcore.cluster import made_on, where_made
-from dsgcore.cluster.checkpoint import Here
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
@@ -47,6 +45,7 @@ from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.carried import AllPoints, is_dense
+from dsgcore.solver.checkpoint import Checkpoint, checkpointing, current_checkpoint, resumed_points
 from dsgcore.solver.loop import solve
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.parameters import SolverParameters
@@ -137,7 +136,6 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         X: ArrayLike,
         y: ArrayLike,
         *,
-        client: Any = None,
         checkpoint: str | PathLike[str] | None = None,
         every: int = 50,
         tell: Callable[[int], object] | None = None,
@@ -153,9 +151,6 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             Labels: whole numbers, text, or True and False. Points whose label is -1 (as a number or as text) or
             missing (None, NaN, pandas.NA, NaT) are unlabeled. If there are none, the labeled points also serve as the
             unlabeled sample. For a table give the name of the label column (see `dsgcore.data.rows_of`).
-        client : distributed.Client, optional
-            A Dask cluster whose workers compute the values at the visited rows. The model is bit-for-bit identical for
-            any number of workers, also if some of them die. A cluster pays off for long runs on many rows.
         checkpoint : path, optional
             A file for the iterations so far. The same call continues from it after an interruption, to the same model.
         every : int, default 50
@@ -172,7 +167,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         X, y = opened(X, y)
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validated(self, X, codes)
-        with made_on(client, checkpoint, every, tell):
+        with checkpointing(checkpoint, every, tell):
             return self._learn(points, classes, codes, None)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -264,22 +259,22 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         Returns the model, and a check that knows its values at some rows.
         """
         has_start = model is None and plan_start(task, self._checked_start(task.rows))
-        where, s = where_made().of(task), self._checked()
-        learned = where.begun(task) if model is None else model
+        checkpoint, s = current_checkpoint().of(task), self._checked()
+        learned = checkpoint.begun(task) if model is None else model
         if has_start and not len(learned):
             begin(task, learned)
-            where.keep(learned)
+            checkpoint.keep(learned)
         watched = {p.name: s[p.name] for p in Stopping.parameters}
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
         elif watched["tol"] == AUTOMATIC:
             watched["tol"] = self.automatic_tol.of(part, has_start=has_start)
         before = task.new_model() if model is None else model
-        training = AllPoints(task, before) if where.is_local and is_dense(task, len(before)) else None
+        training = AllPoints(task, before) if is_dense(task, len(before)) else None
         check = StoppingCheck(task, before, rows, training, **watched)
         start = len(before)
         is_done = check.replay(learned, has_start=has_start) or any(
-            self._looks(task, learned, where, check, training, start)
+            self._looks(task, learned, checkpoint, check, training, start)
         )
         check_finite(task, learned, check, type(self).__name__, is_done=is_done)
         check.rule.warn(self)
@@ -302,7 +297,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         self,
         task: Task,
         model: Expansion,
-        where: Here,
+        checkpoint: Checkpoint,
         check: StoppingCheck,
         training: AllPoints | None,
         start: int,
@@ -312,9 +307,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         for first, last in whole if training is not None or check.rule.tol is None else stages(task, start):
             if last <= len(model):
                 continue
-            points = where.training(task, model, first, last) if training is None else training
+            points = resumed_points(task, model, first, last) if training is None else training
             for iterate in solve(task, model, training=points, carried=check.carried, stop=last):
-                where.keep(model)
+                checkpoint.keep(model)
                 yield check.look(iterate.t, iterate)
             if len(model) < last:  # it diverged
                 return

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from dsgcore.cluster import made_on
 from dsgcore.core.documented import described, estimator
 from dsgcore.core.parameters import Choice, ParameterError, like, parameter_like
 from dsgcore.estimators.binary import BinaryEstimator
@@ -19,6 +18,7 @@ from dsgcore.estimators.out_of_core import taken
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.solver.checkpoint import checkpointing
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED, unlabeled_rows
@@ -111,7 +111,6 @@ class TSGSU(BinaryEstimator):
         y: ArrayLike | None = None,
         *,
         pairs: ArrayLike | None = None,
-        client: Any = None,
         checkpoint: str | PathLike[str] | None = None,
         every: int = 50,
         tell: Callable[[int], object] | None = None,
@@ -126,9 +125,8 @@ class TSGSU(BinaryEstimator):
             Pair ids or classes (see `y_holds`), and -1 for unlabeled points.
         pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
             Members of the similar pairs, instead of `y`. In the second shape the two members of a pair are adjacent.
-        client, checkpoint, every, tell
-            As in `dsgcore.QSGS2AUC.fit`: a cluster for the visited rows, a file to continue the run from, and a
-            callback.
+        checkpoint, every, tell
+            As in `dsgcore.QSGS2AUC.fit`: a file to continue the run from, and a callback.
 
         Raises
         ------
@@ -138,7 +136,7 @@ class TSGSU(BinaryEstimator):
         """
         self._is_part = False
         points, classes, codes = self._validated(X, y, pairs)
-        with made_on(client, checkpoint, every, tell):
+        with checkpointing(checkpoint, every, tell):
             if classes is None:
                 return self._learn_pairs(points, codes, None)
             return self._learn(points, classes, codes, None)

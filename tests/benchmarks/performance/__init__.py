@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from performance import demo, kernel, memory, prediction, runs, shared_out, start
+from performance import demo, kernel, memory, prediction, runs, start
 from performance.machine import Row, measure_machine, report
 from performance.measuring import Sizes
 
@@ -24,7 +24,7 @@ GROUPS: Groups = {
     "start": start.measure,
     "structured": kernel.measure_structured,
 }
-LONG_GROUPS: Groups = {"out_of_core": memory.measure_out_of_core, "shared_out": shared_out.measure}
+LONG_GROUPS: Groups = {"out_of_core": memory.measure_out_of_core}
 
 
 def run_benchmark(

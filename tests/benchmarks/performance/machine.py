@@ -159,7 +159,6 @@ def _floor(times: Mapping[str, float], d: int) -> float:
 
 def report(rows: Iterable[Row], file: Path | None = None) -> list[Row]:
     """Print each row as it comes, and a summary; write them to a JSON file if there is one. Return the rows."""
-    print(_processor())
     print(heading())
     shown: list[Row] = []
     for row in rows:

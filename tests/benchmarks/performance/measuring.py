@@ -36,7 +36,6 @@ class Sizes:
     # Points for prediction, for the file that does not fit in memory, and for the run on worker processes.
     predicted: int = 32_768
     stored: int = 20_000_000
-    shared: int = 1_000_000
     # Points and columns of the estimators' fits.
     fitted: int = 10_000
     fitted_d: int = 100

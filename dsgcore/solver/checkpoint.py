@@ -1,4 +1,4 @@
-"""Where a run stands: its place, this process or a cluster, and the checkpoint from which the same run continues."""
+"""Checkpoints: files from which the same run continues, and no other."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.cluster.shared import SharedPoints
 from dsgcore.core.parameters import Integer
 from dsgcore.kernels.features import as_points
 from dsgcore.solver.carried import TrainingPoints, training_points
@@ -106,36 +105,35 @@ def _digest_of_preparation(X: Any) -> str | None:
 
 
 @dataclass(frozen=True)
-class Here:
-    """Execution in this process.
+class Checkpoint:
+    """A file for a run's iterations so far, and who is told of each.
 
     Attributes
     ----------
-    checkpoint : path or None
-        A checkpoint file. It is written every so many iterations; if it exists already, the run continues from it.
+    file : path or None
+        It is written every so many iterations; if it exists already, the run continues from it.
     every : int
-        Iterations between two checkpoints.
+        Iterations between two writings.
     tell : callable, optional
         Called after each iteration with the number of iterations made.
     origin : dict
         The record of the run for the file, made by `origin_of`.
     """
 
-    checkpoint: str | os.PathLike[str] | None = None
+    file: str | os.PathLike[str] | None = None
     every: int = 50
     tell: Callable[[int], object] | None = None
     origin: dict[str, Any] = field(default_factory=dict, kw_only=True)
-    is_local: ClassVar[bool] = True
 
     def of(self, task: Task) -> Self:
-        """Return the same place for this task, whose record the file gets."""
-        return self if self.checkpoint is None else replace(self, origin=origin_of(task))
+        """Return the same checkpoint for this task, whose record the file gets."""
+        return self if self.file is None else replace(self, origin=origin_of(task))
 
     def begun(self, task: Task) -> Expansion:
         """Return the file's model, or a new one; raise `ModelError` if the file belongs to another run."""
-        if self.checkpoint is None or not os.path.exists(self.checkpoint):
+        if self.file is None or not os.path.exists(self.file):
             return task.new_model()
-        held = read(Path(self.checkpoint))
+        held = read(Path(self.file))
         model = restore(held)
         self._check_same(task, model, held.header.get(RUN))
         return model
@@ -143,46 +141,35 @@ class Here:
     def _check_same(self, task: Task, model: Expansion, then: Any) -> None:
         if not isinstance(then, dict) or not isinstance(then.get("n_iter"), int):
             raise ModelError(
-                f"{self.checkpoint} has no record of its data, as an earlier version wrote it: choose another file, or delete it"
+                f"{self.file} has no record of its data, as an earlier version wrote it: choose another file, or delete it"
             )
         n_iter = then["n_iter"]
         now = self.origin if n_iter == self.origin["n_iter"] else origin_of(task, n_iter)
         said = difference(then, now) or _difference_of_steps(task, model)
         if said:
-            raise ModelError(f"{self.checkpoint} belongs to another run: {said}; choose another file, or delete it")
-
-    def training(self, task: Task, model: Expansion, start: int, stop: int) -> TrainingPoints:
-        """Return the tracked training points of the iterations after `start` up to `stop`.
-
-        If `model` has some of these already, as from a file, the points are the same and have the values so far. They use
-        the same tiles, so results are bit-for-bit identical.
-        """
-        training = training_points(task, model.prefix(start), stop)
-        for t, (block, decay) in enumerate(zip(model.blocks[start:], model.decays[start:], strict=True), start + 1):
-            training.advance(model.frequencies(t, block.shape[1]), block, decay)
-        return training
+            raise ModelError(f"{self.file} belongs to another run: {said}; choose another file, or delete it")
 
     def keep(self, model: Expansion) -> None:
         """Write the model's blocks, completely or not at all, if a checkpoint is due; report their number."""
-        if self.checkpoint is not None and len(model) % self.every == 0:
-            part = f"{os.fspath(self.checkpoint)}.{os.getpid()}.part"
+        if self.file is not None and len(model) % self.every == 0:
+            part = f"{os.fspath(self.file)}.{os.getpid()}.part"
             with open(part, "wb") as file:
                 model.save(file, run=self.origin)
-            os.replace(part, self.checkpoint)
+            os.replace(part, self.file)
         if self.tell is not None:
             self.tell(len(model))
 
 
-@dataclass(frozen=True, kw_only=True)
-class OnCluster(Here):
-    """Execution on the workers of `client`, a distributed.Client."""
+def resumed_points(task: Task, model: Expansion, start: int, stop: int) -> TrainingPoints:
+    """Return the tracked training points of the iterations after `start` up to `stop`.
 
-    client: Any
-    is_local: ClassVar[bool] = False
-
-    def training(self, task: Task, model: Expansion, start: int, stop: int) -> TrainingPoints:
-        """Return the training points, shared among the workers."""
-        return SharedPoints(task, model, self.client, start, stop)
+    If `model` has some of these already, as from a file, the points are the same and have the values so far. They use
+    the same tiles, so results are bit-for-bit identical.
+    """
+    training = training_points(task, model.prefix(start), stop)
+    for t, (block, decay) in enumerate(zip(model.blocks[start:], model.decays[start:], strict=True), start + 1):
+        training.advance(model.frequencies(t, block.shape[1]), block, decay)
+    return training
 
 
 def _difference_of_steps(task: Task, model: Expansion) -> str:
@@ -196,26 +183,22 @@ def _difference_of_steps(task: Task, model: Expansion) -> str:
     return "" if is_same else f"n_iter is {task.plan.n_iter}, and the steps differ"
 
 
-_where: ContextVar[Here] = ContextVar("where", default=Here())  # noqa: B039  (it is immutable)
+_current: ContextVar[Checkpoint] = ContextVar("checkpoint", default=Checkpoint())  # noqa: B039  (it is immutable)
 _EVERY = Integer("every", 50, low=1)
 
 
-def where_made() -> Here:
-    """Return the current place of runs."""
-    return _where.get()
+def current_checkpoint() -> Checkpoint:
+    """Return the checkpoint of the block's runs."""
+    return _current.get()
 
 
 @contextmanager
-def made_on(
-    client: Any,
-    checkpoint: str | os.PathLike[str] | None,
-    every: int,
-    tell: Callable[[int], object] | None = None,
+def checkpointing(
+    file: str | os.PathLike[str] | None, every: int, tell: Callable[[int], object] | None = None
 ) -> Iterator[None]:
-    """Run the block's runs on a cluster; without a client, in this process."""
-    how = (checkpoint, _EVERY.check(every), tell)
-    token = _where.set(Here(*how) if client is None else OnCluster(*how, client=client))
+    """Keep the iterations of the block's runs in a file."""
+    token = _current.set(Checkpoint(file, _EVERY.check(every), tell))
     try:
         yield
     finally:
-        _where.reset(token)
+        _current.reset(token)
