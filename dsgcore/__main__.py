@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from pkgutil import resolve_name
 
 from dsgcore import __version__
 from dsgcore.cli import app, export_lesson
-from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, folder_path, help_page
+from dsgcore.cli.ending import exit_code
+from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, Parser, help_page, place
 from dsgcore.core.errors import DSGError
 
-BAD_INPUT = 2
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
 _PLACES = {
     "app": "dsgcore.cli.app:serve",
@@ -29,23 +28,22 @@ _WITHOUT_COMMAND = ("-h", "--help", "--version")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code (2: bad input, reported in one sentence)."""
+    """Run a command; return the exit code (`dsgcore.cli.ending`)."""
     said = _with_command(list(sys.argv[1:] if arguments is None else arguments))
+    return exit_code(lambda: _carry_out(said))
+
+
+def _carry_out(said: list[str]) -> int:
+    given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
+    for name in ("seeds", "jobs"):
+        number = getattr(given, name, None)
+        if number is not None and number < 1:
+            raise DSGError(f"--{name} must be at least 1, got {number}")
     try:
-        given = _parser(names_data=said[:1] == ["data"]).parse_args(said)
-        if hasattr(given, "out"):
-            given.out = folder_path(given.out)
-        for name in ("seeds", "jobs"):
-            number = getattr(given, name, None)
-            if number is not None and number < 1:
-                raise DSGError(f"--{name} must be at least 1, got {number}")
         carry_out = _data if given.command == "data" else resolve_name(_PLACES[given.command])
-        return carry_out(given)
-    except (DSGError, OSError) as error:
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
-        return BAD_INPUT
+        return int(carry_out(given))
     except KeyboardInterrupt:
-        if said[0] != "app":
+        if given.command != "app":
             raise
         return 0  # Ctrl+C is how the app ends, also before it serves
 
@@ -63,7 +61,7 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
         "`COMMAND --help` explains a command.",
         "",
     )
-    parser = argparse.ArgumentParser(prog=PROGRAM, **page)
+    parser = Parser(prog=PROGRAM, **page)
     parser.add_argument("--version", action="version", version=f"DSG Lab {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (add, sentence, description, example) in _COMMANDS.items():
@@ -78,24 +76,28 @@ def _parser(*, names_data: bool) -> argparse.ArgumentParser:
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
-    run.add_argument("spec", type=Path, metavar="SPEC.json", help="a spec, for instance from the tab Code of the app")
+    run.add_argument("spec", type=place, metavar="SPEC.json", help="a spec, for instance from the tab Code of the app")
     run.add_argument(
-        "--out", required=True, metavar="DIR", help="folder for history.csv, model.npz, spec.json and result.json"
+        "--out",
+        type=place,
+        required=True,
+        metavar="DIR",
+        help="folder for history.csv, model.npz, spec.json and result.json",
     )
     run.add_argument("--memory-limit", type=float, metavar="GB", help="memory limit (default: this machine's memory)")
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def _add_check(check: argparse.ArgumentParser) -> None:
-    check.add_argument("spec", type=Path, metavar="SPEC.json", help="the spec of the run")
-    check.add_argument("--json", type=Path, metavar="FILE", help="also write the verdict to this JSON file")
+    check.add_argument("spec", type=place, metavar="SPEC.json", help="the spec of the run")
+    check.add_argument("--json", type=place, metavar="FILE", help="also write the verdict to this JSON file")
     check.add_argument("--seeds", type=int, default=5, metavar="N", help="number of seeds (default: 5)")
 
 
 def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument(
         "study",
-        type=Path,
+        type=place,
         metavar="STUDY.json",
         help="a spec with axes and seeds; or the name of a setting, such as auc",
     )
@@ -108,9 +110,9 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     )
     sweep.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: those of the study, or 1)")
     sweep.add_argument(
-        "--store", type=Path, metavar="FILE", help="file of finished runs (default: in your data folder)"
+        "--store", type=place, metavar="FILE", help="file of finished runs (default: in your data folder)"
     )
-    sweep.add_argument("--csv", type=Path, metavar="FILE", help="write the table to this file instead of printing it")
+    sweep.add_argument("--csv", type=place, metavar="FILE", help="write the table to this file instead of printing it")
     sweep.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
     sweep.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster that carries out the runs")
     sweep.add_argument(
@@ -128,12 +130,12 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "method", metavar="METHOD", help="QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU, PS3VT, or a competitor such as EverydaySVC"
     )
-    fit.add_argument("data", type=Path, metavar="DATA", help=_DATA)
+    fit.add_argument("data", type=place, metavar="DATA", help=_DATA)
     fit.add_argument(
         "--target", metavar="COLUMN", help="label column (LIBSVM and npz: y); a row with an empty cell is unlabeled"
     )
     fit.add_argument("--unlabeled", default="auto", metavar="LABEL", help=UNLABELED_HELP)
-    fit.add_argument("--out", required=True, metavar="DIR", help="folder for model.npz and fit.json")
+    fit.add_argument("--out", type=place, required=True, metavar="DIR", help="folder for model.npz and fit.json")
     _add_features(fit)
     fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="set a method's parameter; can be repeated")
     fit.add_argument(
@@ -163,12 +165,14 @@ def _add_features(fit: argparse.ArgumentParser) -> None:
 
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:
-    predict.add_argument("model", type=Path, metavar="MODEL", help="model.npz, or the folder that fit has written")
-    predict.add_argument("data", type=Path, metavar="DATA", help=_DATA)
-    predict.add_argument("--out", required=True, metavar="DIR", help="folder for one Parquet file per row group")
+    predict.add_argument("model", type=place, metavar="MODEL", help="model.npz, or the folder that fit has written")
+    predict.add_argument("data", type=place, metavar="DATA", help=_DATA)
+    predict.add_argument(
+        "--out", type=place, required=True, metavar="DIR", help="folder for one Parquet file per row group"
+    )
     predict.add_argument("--features", metavar="A,B,..", help="feature columns (default: those of fit, or all)")
     predict.add_argument("--keep", metavar="A,B,..", help="columns of the data to copy to the output, such as id")
-    predict.add_argument("--csv", type=Path, metavar="FILE", help="also write all rows to this CSV file")
+    predict.add_argument("--csv", type=place, metavar="FILE", help="also write all rows to this CSV file")
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -202,11 +206,11 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
 
 
 def _add_results(compare: argparse.ArgumentParser) -> None:
-    compare.add_argument("--json", type=Path, metavar="FILE", help="write the whole result to this JSON file")
-    compare.add_argument("--csv", type=Path, metavar="FILE", help="write the ranked table to this CSV file")
-    compare.add_argument("--html", type=Path, metavar="FILE", help="write a report for colleagues to this HTML file")
+    compare.add_argument("--json", type=place, metavar="FILE", help="write the whole result to this JSON file")
+    compare.add_argument("--csv", type=place, metavar="FILE", help="write the ranked table to this CSV file")
+    compare.add_argument("--html", type=place, metavar="FILE", help="write a report for colleagues to this HTML file")
     compare.add_argument(
-        "--store", type=Path, metavar="FILE", help="file of finished fits (default: in your data folder)"
+        "--store", type=place, metavar="FILE", help="file of finished fits (default: in your data folder)"
     )
     compare.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one per core)")
     compare.add_argument("--quiet", action="store_true", help="print nothing but errors and the result")

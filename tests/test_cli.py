@@ -1,15 +1,25 @@
 from __future__ import annotations
 
+import io
 import json
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from cases import each
 from commands import refusal
+from test_command_help import PAGES
 from test_data_command import fails_at
 from test_run import read_csv, small, table
 
-from dsgcore import Run, Spec, load_model
+from dsgcore import DSGError, Run, Spec, load_model
 from dsgcore.__main__ import main
 
 
@@ -61,7 +71,7 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_computed(spec
         ("", "an empty text"),
     ):
         refused = refusal(capsys, ["run", spec_file(small().to_dict()), "--out", out])
-        assert refused.startswith("dsg-lab: --out must name a folder, ")
+        assert refused.startswith("dsg-lab: --out must name a ")
         assert said in refused
     assert (tmp_path / "taken").read_text(encoding="utf-8") == "mine"
 
@@ -79,3 +89,288 @@ def test_a_failure_while_results_are_written_leaves_those_before_as_a_whole(spec
     assert {file.name: file.read_bytes() for file in out.iterdir()} == before
     assert main(command) == 0
     assert (out / "history.csv").read_bytes() != before["history.csv"]
+
+
+# --- every command: its end, and the places of its results
+
+
+@pytest.fixture(scope="module")
+def person(tmp_path_factory):
+    """A person's folder: a table, a study of it, a spec, a folder of Parquet files, and a model."""
+    folder = tmp_path_factory.mktemp("person")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
+    table["class"] = np.where(table["a"] > 0, "yes", "no")
+    table.to_csv(folder / "data.csv", index=False)
+    (folder / "rows").mkdir()
+    table.to_parquet(folder / "rows" / "0.parquet")
+    spec = {"setting": "auc", "data": {"name": "file", "path": "data.csv", "n_labeled": 10}, "solver": {"n_iter": 3}}
+    (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    study = {"spec": spec, "axes": [{"name": "kernel.sigma", "values": [1.0]}], "seeds": [0]}
+    (folder / "study.json").write_text(json.dumps(study), encoding="utf-8")
+    fit = ["fit", "TSGS3VM", folder / "data.csv", "--target", "class", "--out", folder / "model", "--quiet"]
+    assert main([*map(str, fit), "--set", "n_iter=3", "--set", "tol=None"]) == 0
+    return folder
+
+
+# A command line of each command, of names in a person's folder; OUT is a new folder or file.
+COMMANDS = {
+    "app": ["app", "--no-browser"],
+    "run": ["run", "spec.json", "--out", "OUT"],
+    "check": ["check", "spec.json", "--json", "OUT"],
+    "sweep": ["sweep", "study.json", "--store", "OUT.sqlite", "--csv", "OUT"],
+    "compare": ["compare", "data.csv", "--target", "class", "--store", "OUT.sqlite", "--json", "OUT"],
+    "fit": ["fit", "TSGS3VM", "data.csv", "--target", "class", "--out", "OUT", "--set", "n_iter=3"],
+    "fit in memory": ["fit", "PS3VT", "data.csv", "--target", "class", "--out", "OUT", "--set", "n_iter=3"],
+    "predict": ["predict", "model", "data.csv", "--out", "OUT"],
+    "data list": ["data", "list"],
+    "data fetch": ["data", "fetch", "cod-rna"],
+    "data describe": ["data", "describe", "data.csv"],
+    "data convert": ["data", "convert", "data.csv", "--out", "OUT"],
+    "export-lesson": ["export-lesson", "step-size", "--out", "OUT"],
+}
+# The function that does a command's work.
+WORK = {
+    "app": "runpy.run_module",
+    "run": "dsgcore.cli.run.load_split",
+    "check": "dsgcore.cli.check.limits",
+    "sweep": "dsgcore.cli.sweep.carry_out",
+    "compare": "dsgcore.cli.compare.compare_methods",
+    "fit": "dsgcore.cli.fit._rows",
+    "fit in memory": "dsgcore.cli.fit._rows",
+    "predict": "dsgcore.cli.predict.write_scores",
+    "data list": "dsgcore.cli.data.cached",
+    "data fetch": "dsgcore.cli.data.fetch",
+    "data describe": "dsgcore.cli.data.describe_file",
+    "data convert": "dsgcore.cli.data.convert_file",
+    "export-lesson": "pages.handouts.static_lesson._page",
+}
+
+
+def typed(command, out="OUT"):
+    return [word.replace("OUT", str(out)) for word in COMMANDS[command]]
+
+
+def test_the_table_has_all_commands():
+    assert {tuple(words.split()) for words in COMMANDS} - {("fit", "in", "memory")} == {
+        words for words in PAGES if words and words != ("data",)
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@each(
+    "error, code, said",
+    [
+        (DSGError("the file\nis empty"), 2, "dsg-lab: the file is empty\n"),
+        (FileNotFoundError(2, "No such file", "x.csv"), 2, "dsg-lab: x.csv cannot be used: No such file\n"),
+        (OSError(28, "No space left on device"), 2, "dsg-lab: No space left on device\n"),
+        (MemoryError(), 2, "dsg-lab: there is not enough memory: give less data\n"),
+        (KeyError("step"), 70, "KeyError: 'step'); please report it"),
+        (KeyboardInterrupt(), 130, "dsg-lab: stopped"),
+    ],
+)
+def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys, error, code, said):
+    def fails(*_, **__):
+        raise error
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(person)
+        patch.setattr(sys, "argv", [])
+        patch.setattr(WORK[command], fails)
+        given = typed(command, f"out of {command}")
+        found = main(given)
+    printed = capsys.readouterr().err
+    if command == "app" and code == 130:  # Ctrl+C is how it ends
+        assert (found, printed) == (0, "")
+        return
+    assert found == code
+    assert said in printed
+    assert printed.count("\n") == 1
+
+
+@each(
+    "given",
+    [
+        [],
+        ["--help"],
+        ["fit", "--help"],
+        ["fit", "PS3VT", "重さ.csv", "--target", "重さ", "--out", "weights"],
+        ["data", "describe", "重さ.csv"],
+        ["predict", "no"],
+        ["bogus"],
+    ],
+)
+def test_any_encoding_of_the_streams_will_do(given, person, monkeypatch):
+    (person / "重さ.csv").write_text("重さ,b\n" + "1,x\n2,y\n" * 10, encoding="utf-8")
+    monkeypatch.chdir(person)
+    for encoding in ("cp1252", "cp437", "ascii"):
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        monkeypatch.setattr("runpy.run_module", lambda *_, **__: None)
+        monkeypatch.setattr(sys, "argv", [])
+        with suppress(SystemExit):  # a page of help
+            assert main(given) in (0, 2)
+        err.seek(0)
+        assert err.read().count("\n") <= 1
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_closed_pipe_ends_a_command_with_0_and_in_silence(unbuffered):
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import sys; from dsgcore.__main__ import main; sys.exit(main(['data', 'list']))"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 0
+
+
+def test_a_full_disk_is_reported_once():
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run([sys.executable, "-m", "dsgcore", "data", "list"], stdout=full, stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (2, b"dsg-lab: No space left on device\n")
+
+
+def contents(folder):
+    return {file: (file.read_bytes(), file.is_symlink()) for file in folder.rglob("*") if file.is_file()}
+
+
+# Command lines by the option that names a place of results, which follows at the end.
+FOLDERS = {
+    "run": ["run", "spec.json", "--out"],
+    "fit": ["fit", "TSGS3VM", "data.csv", "--target", "class", "--out"],
+    "fit in memory": ["fit", "PS3VT", "data.csv", "--target", "class", "--out"],
+    "fit of a folder": ["fit", "TSGS3VM", "rows", "--target", "class", "--out"],
+    "predict": ["predict", "model", "data.csv", "--out"],
+    "predict of a folder": ["predict", "model", "rows", "--out"],
+    "convert": ["data", "convert", "data.csv", "--out"],
+}
+FILES = {
+    "check": ["check", "spec.json", "--json"],
+    "sweep": ["sweep", "study.json", "--store", "new.sqlite", "--csv"],
+    "store of a sweep": ["sweep", "study.json", "--store"],
+    **{
+        f"compare {name}": ["compare", "data.csv", "--target", "class", f"--{name}"] for name in ("csv", "json", "html")
+    },
+    "store of a comparison": ["compare", "data.csv", "--target", "class", "--store"],
+    "predict": ["predict", "model", "data.csv", "--out", "new", "--csv"],
+    "predict of a folder": ["predict", "model", "rows", "--out", "new", "--csv"],
+}
+
+
+@pytest.fixture
+def owned(person, tmp_path, monkeypatch):
+    """A copy of the person's folder with other ways to its files, in which no command may do its work."""
+    own = tmp_path / "own"
+    shutil.copytree(person, own)
+    (own / "notes").mkdir()
+    (own / "notes" / "history.csv").write_text("my own", encoding="utf-8")
+    (own / "notes" / "data.csv").hardlink_to(own / "data.csv")
+    for name, to in (("link.csv", "data.csv"), ("linked rows", "rows"), ("away", "rows/new")):
+        (own / name).symlink_to(to)
+    monkeypatch.chdir(own)
+    for work in WORK.values():
+        monkeypatch.setattr(work, lambda *_, **__: pytest.fail("the work has begun"))
+    return own
+
+
+@each("command", FOLDERS)
+def test_no_folder_of_results_is_one_that_somebody_else_has_made(command, owned, capsys):
+    before, line = contents(owned), FOLDERS[command]
+    of_folder = ("rows", "rows/new", "linked rows", "linked rows/new", "away", str(owned / "model" / ".." / "rows"))
+    for place in (".", "..", "notes", "data.csv", "data.csv/new", *(of_folder if "rows" in line else ())):
+        assert "--out" in refusal(capsys, [*line, place]), place
+        assert contents(owned) == before
+
+
+@each("command", FILES)
+def test_no_file_of_results_is_one_that_somebody_else_has_made(command, owned, capsys):
+    before, line = contents(owned), FILES[command]
+    own = [word for word in line if Path(word).is_file()]
+    of_folder = ("rows/0.parquet", "rows/new.csv", "linked rows/new.csv") if "rows" in line else ()
+    for place in (
+        *own,
+        "data.csv",
+        "./notes/../data.csv",
+        "link.csv",
+        "notes/data.csv",
+        "notes/history.csv",
+        *of_folder,
+    ):
+        assert line[-1] in refusal(capsys, [*line, place]), place
+        assert contents(owned) == before
+
+
+def test_two_results_are_not_written_to_one_file(owned, capsys):
+    said = refusal(capsys, ["compare", "data.csv", "--target", "class", "--csv", "new", "--json", "./new"])
+    assert "--csv and --json must name two files" in said
+
+
+def test_results_of_the_same_command_are_replaced(person, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(person)
+    out = str(tmp_path / "out")
+    for command in ("run", "check", "sweep", "fit", "fit in memory", "predict", "data convert", "export-lesson"):
+        for _ in range(2):
+            assert main(typed(command, out + command)) in (0, 1), capsys.readouterr()
+    for _ in range(2):
+        assert main([*typed("predict", out + "predict"), "--csv", out + ".csv"]) == 0
+
+
+def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys):
+    line = ["predict", person / "model", person / "data.csv", "--out", tmp_path / "out", "--keep"]
+    for name in ("class", "score", "score 1", "a,class"):
+        assert "the predictions have a column of that name" in refusal(capsys, [*line, name])
+    assert not (tmp_path / "out").exists()
+    assert main([*map(str, line), "a, b,a", "--quiet"]) == 0
+    made = pd.read_parquet(tmp_path / "out" / "part-000000.parquet")
+    assert list(made.columns) == ["a", "b", "class", "score"]
+
+
+@each(
+    "options, said",
+    [
+        (["--drop", "b"], "drop was [] and is ['b']"),
+        (["--features", "a"], "features was ['a', 'b'] and is ['a']"),
+        (["--missing", "mean"], "missing was None and is 'mean'"),
+        (["--missing-words", "x"], "missing_words was None and is ['x']"),
+        (["--scaling", "unit"], "scaling was 'none' and is 'unit'"),
+        (["--set", "n_iter=4"], "n_iter was 3 and is 4"),
+    ],
+)
+@pytest.mark.parametrize("method", ["TSGS3VM", "PS3VT"])
+def test_a_model_is_replaced_by_the_same_options_only(method, person, tmp_path_factory, capsys, options, said):
+    out = tmp_path_factory.mktemp("model") / "out"
+    line = [*("fit", method, person / "data.csv", "--target", "class", "--out", out, "--set", "n_iter=3")]
+    line = [*map(str, line), "--quiet", *([] if options[0] == "--drop" else ["--features", "a, b"])]
+    for _ in range(2):
+        assert main(line) == 0
+    before = contents(out)
+    assert said in refusal(capsys, [*line, *options])
+    assert contents(out) == before
+
+
+def test_fit_trains_the_method_alone_and_says_so(person, tmp_path, capsys):
+    line = typed("fit", tmp_path / "out")
+    line[2] = str(person / "data.csv")
+    for value in ("true", "True", "1", "yes"):
+        assert "--set safe must be left out: `fit` trains TSGS3VM alone" in refusal(
+            capsys, [*line, "--set", f"safe={value}"]
+        )
+    assert not (tmp_path / "out").exists()
+    assert main([*line, "--set", "safe=False"]) == 0
+    assert "it is the method alone, as TSGS3VM(safe=False) in Python" in capsys.readouterr().out
+
+
+def test_a_run_that_diverges_ends_with_1_and_the_reason(spec_file, tmp_path, capsys):
+    spec = small(step_size=1e6).to_dict()
+    assert main(["run", spec_file(spec), "--out", str(tmp_path / "out"), "--quiet"]) == 1
+    printed = capsys.readouterr()
+    assert printed.err.startswith("dsg-lab: the run has diverged after iteration ")
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["stop_reason"] == "diverged"

@@ -245,7 +245,8 @@ def test_the_command_has_the_numbers_of_python(tmp_path, capsys):
     assert pd.read_csv(files["csv"])["method"].tolist() == expected.table["method"].tolist()
     assert expected.verdict.sentence in shown.out
     assert expected.verdict.sentence in files["html"].read_text(encoding="utf-8")
-    assert "best so far" in shown.err
+    assert f"The files are written: {', '.join(map(str, files.values()))}." in shown.out
+    assert main(given) == 0  # the files are its own
 
 
 @pytest.mark.compiled

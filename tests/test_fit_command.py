@@ -64,7 +64,7 @@ def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(point
     assert said["parameters"] == model.get_params()
     for name in ("n_iter", "step_size", "lam", "threshold", "thresholds", "shift", "prior"):
         assert np.array_equal(said.get(name, 0.0), getattr(model, f"{name}_", 0.0))
-    assert "40 of at most 40 iterations" in capsys.readouterr().err
+    assert "is trained in 40 iterations, which are all of n_iter" in capsys.readouterr().out
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["fit.json", "model.npz"]
 
 

@@ -1,5 +1,7 @@
 """Progress lines of the commands: the time left, and a line that is written again."""
 
+import sys
+
 import pytest
 from cases import each
 from clocks import Clock
@@ -42,7 +44,8 @@ def test_a_duration_has_a_readable_unit(seconds, text):
     assert duration_text(seconds) == text
 
 
-def test_a_line_is_written_over_and_ended_once(capsys):
+def test_a_line_is_written_over_and_ended_once(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     line = Line(is_quiet=False)
     line.end()
     line.show("a longer text")
@@ -56,10 +59,16 @@ def test_a_line_is_written_over_and_ended_once(capsys):
     assert said.count("\n") == 1
 
 
-def test_a_quiet_line_writes_nothing(capsys):
+def test_a_quiet_line_writes_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     line = Line(is_quiet=True)
     line.show("text")
     line.end()
+    assert capsys.readouterr().err == ""
+
+
+def test_without_a_terminal_nothing_is_written(capsys):
+    Line(is_quiet=False).show("text")
     assert capsys.readouterr().err == ""
 
 

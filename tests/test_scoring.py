@@ -84,9 +84,9 @@ def test_every_row_group_has_its_file_of_scores(points, stored, tmp_path, capsys
     assert predict(folder, tmp_path / "out") == 0
     expected = [model.evaluate(points[0][start : start + GROUP]) for start in range(0, N, GROUP)]
     assert np.array_equal(scores(tmp_path / "out"), np.concatenate(expected))
-    assert "20 of 20 parts, 20 new" in capsys.readouterr().err
+    assert "20 of 20 parts, 20 new" in capsys.readouterr().out
     assert predict(folder, tmp_path / "out") == 0  # nothing is made twice
-    assert "20 of 20 parts, 0 new" in capsys.readouterr().err
+    assert "20 of 20 parts, 0 new" in capsys.readouterr().out
     assert predict(folder, tmp_path / "other", "--features", "c,b,a", "--quiet") == 0
     turned = np.concatenate([model.evaluate(points[0][start : start + GROUP, ::-1]) for start in range(0, N, GROUP)])
     assert np.array_equal(scores(tmp_path / "other"), turned)
@@ -131,6 +131,6 @@ def test_what_cannot_be_done_is_said_in_one_sentence(stored, tmp_path, capsys):
     assert "the model needs 3 feature columns, got 2" in capsys.readouterr().err
     (tmp_path / "part-000000.parquet").write_bytes(b"something else")
     assert predict(folder, tmp_path) == 2
-    assert "holds other data than this model's values at these points" in capsys.readouterr().err
+    assert "or one that this command has written, but" in capsys.readouterr().err
     assert main(["predict", str(folder / "model.npz"), str(tmp_path / "no"), "--out", str(tmp_path / "out")]) == 2
     assert capsys.readouterr().err.startswith("dsg-lab: there is no file or folder")

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
+from dsgcore.cli.ending import NO
+from dsgcore.cli.places import check_files
 from dsgcore.cli.progress import Line, bar
+from dsgcore.cli.sweep import inputs_of
 from dsgcore.core.durations import TimeLeft
-from dsgcore.core.text_files import check_place
 from dsgcore.diagnostics.four_runs import check_possible
 from dsgcore.diagnostics.limits import Limits, limits
 from dsgcore.experiments.loading import load_split, read_spec
 
-NOT_CONVERGED = 1
 # The progress is shown in so many parts.
 PARTS = 1000
 
 
 def check(given: argparse.Namespace) -> int:
     """Print the verdict on a run; return 0 if the run has converged, else 1."""
-    if given.json is not None:
-        check_place(given.json, "--json")
     spec = read_spec(given.spec)
+    check_files({"--json": (given.json, '"largest_step": ')}, inputs_of(given.spec, spec))
     check_possible(spec)
     line, left = Line(is_quiet=False), TimeLeft()
 
@@ -35,8 +34,7 @@ def check(given: argparse.Namespace) -> int:
     if given.json is not None:
         given.json.write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
     print(words(found))
-    sys.stdout.flush()
-    return 0 if found.converged else NOT_CONVERGED
+    return 0 if found.converged else NO
 
 
 def words(found: Limits) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import StringIO
 from typing import TextIO
 from urllib.parse import SplitResult
 
@@ -55,7 +56,11 @@ def entrance(there: SplitResult, port: int, base_path: str) -> str:
 
 
 def _print_qr(address: str, out: TextIO) -> None:
+    code = StringIO()
+    segno.make(address, error="m", micro=False).terminal(out=code, compact=True)
     try:
-        segno.make(address, error="m", micro=False).terminal(out=out, compact=True)
+        code.getvalue().encode(getattr(out, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         print("This terminal cannot show a QR code.", file=out)
+    else:
+        print(code.getvalue(), end="", file=out)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from pathlib import Path
 
+from dsgcore.cli.ending import NO
+from dsgcore.cli.places import check_files
 from dsgcore.cli.progress import Line
-from dsgcore.cli.sweep import INTERRUPTED
 from dsgcore.comparing.carrying_out import compare as compare_methods
 from dsgcore.comparing.methods import METHODS
 from dsgcore.comparing.report import html_of, text_of
-from dsgcore.comparing.result import Comparison
+from dsgcore.comparing.result import COLUMNS, Comparison
 from dsgcore.core.durations import duration_text
 from dsgcore.core.parameters import quoted
-from dsgcore.core.text_files import check_place
 from dsgcore.data import DATASETS, DataError, load
 from dsgcore.data.converting import sniff_file
 from dsgcore.data.datasets import Dataset
@@ -24,15 +23,16 @@ from dsgcore.data.reading import LOCAL, File, Source
 from dsgcore.data.reading.names import listed_names
 from dsgcore.studies.store import default_store
 
-NO_VERDICT = 1
-
 
 def compare(given: argparse.Namespace) -> int:
     """Compare the methods on a file or a named set, and write the results; return 0 with a verdict, else 1."""
-    files = {"--json": given.json, "--csv": given.csv, "--html": given.html}
-    for option, file in files.items():
-        if file is not None:
-            check_place(file, option)
+    files = {
+        "--json": (given.json, '"is_complete": '),
+        "--csv": (given.csv, ",".join(COLUMNS)),
+        "--html": (given.html, "<p>Made by DSG Lab "),
+        "--store": (given.store, "SQLite format"),
+    }
+    check_files(files, [Path(given.data)])
     data = dataset_of_command(given)
     progress = _Progress(given.seconds, is_quiet=given.quiet)
     try:
@@ -52,13 +52,14 @@ def compare(given: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt:
         progress.line.end()
-        print("dsg-lab: stopped. Finished fits are kept. Run the same command to continue", file=sys.stderr)
-        return INTERRUPTED
+        raise KeyboardInterrupt("finished fits are kept, and the same command continues") from None
     progress.line.end()
     _write(found, given)
     print(text_of(found))
-    sys.stdout.flush()
-    return NO_VERDICT if found.verdict.recommended is None else 0
+    written = [str(file) for file in (given.json, given.csv, given.html) if file is not None]
+    if written and not given.quiet:
+        print(f"The files are written: {', '.join(written)}.")
+    return NO if found.verdict.recommended is None else 0
 
 
 def _write(found: Comparison, given: argparse.Namespace) -> None:

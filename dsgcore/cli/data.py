@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.help_page import MISSING_WORDS_HELP, UNLABELED_HELP, help_page
+from dsgcore.cli.ending import note
+from dsgcore.cli.help_page import MISSING_WORDS_HELP, UNLABELED_HELP, help_page, place
+from dsgcore.cli.places import check_folder, holds_fields
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import cache_folder
 from dsgcore.data.conversions import LABELS
-from dsgcore.data.converting import convert_file, describe_file, sniff_file
+from dsgcore.data.converting import DESCRIPTION, POINTS, convert_file, describe_file, sniff_file
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
 from dsgcore.data.reading import MISSING, Recipe
@@ -62,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     get.add_argument("--quiet", action="store_true", help="print only the files' paths")
     for reader in (tell, make):
         reader.add_argument("what", metavar="NAME_OR_FILE", help="a name from `data list`, or a path")
-    make.add_argument("--out", required=True, metavar="DIR", help="folder for X.npy, y.npy and data.json")
+    make.add_argument("--out", type=place, required=True, metavar="DIR", help="folder for X.npy, y.npy and data.json")
     make.add_argument("--quiet", action="store_true", help="print nothing but errors")
     for reader in (tell, make):
         _add_reading_arguments(reader)
@@ -133,7 +134,7 @@ def _now_and_then(line: Callable[..., str], start: float = 0.0) -> Callable[...,
     def show(*given: Any) -> None:
         if time.monotonic() - last[0] >= _LINE_SECONDS or len(set(given)) == 1:  # at the end everything has arrived
             last[0] = time.monotonic()
-            print(line(*given), file=sys.stderr)
+            note(line(*given))
 
     return show
 
@@ -204,8 +205,13 @@ def _convert(given: argparse.Namespace) -> None:
     if path is None:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
     recipe = _recipe(path, given, remote)
+    check_folder(given.out, (POINTS, "y.npy", DESCRIPTION), [path], _is_own)
     progress = None if given.quiet else _now_and_then("{}: {:,} rows".format, time.monotonic())
     made = convert_file(path, given.out, recipe, labels=given.labels, progress=progress)
     if not given.quiet:
         print(*made.report, sep="\n")
         print(f"{made.points}: {made.n:,} x {made.d:,}, float32; np.load(..., mmap_mode='r') maps it")
+
+
+def _is_own(file: Path) -> bool:
+    return holds_fields(file, DESCRIPTION, {"feature_names", "report"})

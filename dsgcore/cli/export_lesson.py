@@ -7,6 +7,7 @@ import sys
 from pkgutil import resolve_name
 
 from dsgcore.cli.app import app_file
+from dsgcore.cli.help_page import place
 
 # The app's modules are on the path of its own processes only.
 _WRITE = "pages.handouts.static_lesson:write_lesson"
@@ -15,7 +16,7 @@ _WRITE = "pages.handouts.static_lesson:write_lesson"
 def add_arguments(export: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     export.add_argument("lesson", metavar="NAME", help="name of the lesson, such as step-size or auc/step-size")
-    export.add_argument("--out", required=True, metavar="DIR", help="folder for the HTML file")
+    export.add_argument("--out", type=place, required=True, metavar="DIR", help="folder for the HTML file")
     export.add_argument("--step", type=int, metavar="N", help="number of the step (default: the last with a slider)")
 
 

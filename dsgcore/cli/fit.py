@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,9 +15,11 @@ import joblib
 import numpy as np
 
 from dsgcore.baselines import COMPETITORS
+from dsgcore.cli.ending import note
+from dsgcore.cli.places import check_folder, holds_fields
 from dsgcore.cli.progress import Line, bar
 from dsgcore.cli.scores import FACTS, MACHINE, MODEL
-from dsgcore.cli.sweep import INTERRUPTED, typed_value
+from dsgcore.cli.sweep import typed_value
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
@@ -30,6 +33,7 @@ from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
+from dsgcore.models import load_model
 from dsgcore.solver.model_files import ModelError
 
 METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
@@ -51,8 +55,9 @@ def fit(given: argparse.Namespace) -> int:
     kind = _kind_of(given.method)
     given.target = given.target or _usual_target(given.data)
     estimator = kind(**_parameters(kind, given.set or ()))
-    given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
+    check_folder(given.out, RESULTS, [given.data], _is_own)
     _check_finished(estimator, given)
+    given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
     if given.method in IN_MEMORY:
         return _fit_in_memory(estimator, given)
     checkpoint, progress = given.out / CHECKPOINT, _Progress(estimator.n_iter, is_quiet=given.quiet)
@@ -60,39 +65,62 @@ def fit(given: argparse.Namespace) -> int:
     try:
         rows = _train(estimator, given, checkpoint, progress)
     except KeyboardInterrupt:
-        print(f"\ndsg-lab: stopped; {kept}", file=sys.stderr)
-        return INTERRUPTED
+        raise KeyboardInterrupt(kept if checkpoint.exists() else "nothing is kept") from None
     with whole_files(given.out, RESULTS) as part:
         estimator.model_.save(part / RESULTS[0])
         _write_facts(part, estimator, given, rows)
     checkpoint.unlink(missing_ok=True)
     progress.line.end()
+    _say_what_was_made(estimator, given)
     return 0
 
 
 def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
     """Raise if the folder holds the finished model of another command; the same command may replace its own model."""
     try:
-        then = json.loads((given.out / RESULTS[1]).read_text(encoding="utf-8"))
-        then |= then.pop("parameters")
-        then |= {"scaling": (then["preparation"] or {"scaling": "none"})["scaling"]}
+        facts = json.loads((given.out / RESULTS[1]).read_text(encoding="utf-8"))
+        then = {name: facts[name] for name in ("method", "data", "target", "unlabeled")}
+        earlier = [then, facts["options"], facts["parameters"]]
     except (OSError, ValueError, KeyError, TypeError):
         return  # not written by fit
-    now = {"method": given.method, "data": str(given.data), "target": given.target, "scaling": given.scaling}
-    now["unlabeled"] = given.unlabeled
-    if given.features is not None:
-        now["features"] = given.features.split(",")
-    now |= json.loads(json.dumps(estimator.get_params()))
+    now = {"method": given.method, "data": str(given.data), "target": given.target, "unlabeled": given.unlabeled}
+    if os.path.realpath(str(then["data"])) == os.path.realpath(given.data):
+        now["data"] = then["data"]
+    asked = [now, _options(given), json.loads(json.dumps(estimator.get_params()))]
     said = [
         f"{name} was {quoted(then.get(name))} and is {quoted(value)}"
+        for then, now in zip(earlier, asked, strict=True)
         for name, value in now.items()
-        if then.get(name, value) != value
+        if then.get(name) != value
     ]
     if said:
         raise ModelError(
             f"{given.out} holds the model of another run: {', '.join(said)}; "
             f"take another folder for --out, or delete {RESULTS[0]} and {RESULTS[1]} there"
         )
+
+
+def _is_own(file: Path) -> bool:
+    """Return True for a file that only this command writes: its facts, or the checkpoint of a stopped run."""
+    if file.name == CHECKPOINT:
+        with suppress(ModelError):
+            return bool(load_model(file))
+    return holds_fields(file, RESULTS[1], {"method", "parameters"})
+
+
+def _options(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that decide how features are made of the columns."""
+    return {
+        "features": _plain(listed_names(given.features)),
+        "drop": sorted(set(given.drop)),
+        "missing_words": _plain(listed_names(given.missing_words)),
+        "missing": given.missing,
+        "scaling": given.scaling,
+    }
+
+
+def _plain(names: Sequence[str] | None) -> list[str] | None:
+    return None if names is None else list(names)
 
 
 def _kind_of(method: str) -> type[Any]:
@@ -125,6 +153,7 @@ def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
             joblib.dump(estimator, part / MACHINE)
         _write_facts(part, estimator, given, rows)
     progress.line.end()
+    _say_what_was_made(estimator, given)
     return 0
 
 
@@ -138,6 +167,12 @@ def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
         if not is_given or name not in known:
             raise ParameterError(f"--set must be NAME=VALUE, of {', '.join(known)}, got {one!r}")
         found[name] = typed_value(value)
+    for name, value in ALONE.items():
+        if found.get(name, value) is not value:
+            raise ParameterError(
+                f"--set {name} must be left out: `fit` trains {kind.__name__} alone, and `predict` scores it alone; "
+                f"in Python {kind.__name__}({name}=True) averages it with simpler models"
+            )
     return found
 
 
@@ -169,6 +204,7 @@ def _said(estimator: Any, given: argparse.Namespace, rows: Rows) -> dict[str, An
         "data": str(given.data),
         "target": given.target,
         "unlabeled": given.unlabeled,
+        "options": _options(given),
         "features": list(rows.names or ()),
         "preparation": None if rows.preparation is None else rows.preparation.to_dict(),
         "parameters": estimator.get_params(),
@@ -179,6 +215,19 @@ def _said(estimator: Any, given: argparse.Namespace, rows: Rows) -> dict[str, An
 def _write_facts(folder: Path, estimator: Any, given: argparse.Namespace, rows: Rows) -> None:
     text = json.dumps(_said(estimator, given, rows), indent=2) + "\n"
     (folder / RESULTS[1]).write_text(text, encoding="utf-8")
+
+
+def _say_what_was_made(estimator: Any, given: argparse.Namespace) -> None:
+    """Print the iterations of a fit, what its model leaves out, and the folder of its files."""
+    if given.quiet:
+        return
+    said = f"{given.method} is trained"
+    if (t := getattr(estimator, "n_iter_", None)) is not None:
+        state = "and has settled" if t < estimator.n_iter else "which are all of n_iter"
+        said += f" in {t} iterations, {state}"
+    if "safe" in estimator.get_params():
+        said += f"; it is the method alone, as {given.method}(safe=False) in Python"
+    print(f"{said}. The model is in {given.out}.")
 
 
 class _Progress:
@@ -209,5 +258,5 @@ class _Progress:
         """Print the notes about the training data, once."""
         if self.notes:
             self.line.end()
-            print(*self.notes, sep="\n", file=sys.stderr)
+            note("\n".join(self.notes))
         self.notes = ()

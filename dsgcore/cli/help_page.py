@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from dsgcore.core.errors import DSGError
 
@@ -18,15 +18,20 @@ UNLABELED_HELP = (
 MISSING_WORDS_HELP = "words that mean missing, besides an empty cell (default: those of pandas' read_csv, and ?)"
 
 
-def folder_path(text: str) -> Path:
-    """Return the path of a folder to write to; raise DSGError if it is empty, or if a file has its place."""
-    folder = Path(text)
+class Parser(argparse.ArgumentParser):
+    """Parser of a command line that reports a mistake in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise DSGError with the parser's message."""
+        sentence = message.removeprefix("argument ").replace(": must", " must", 1)
+        raise DSGError(f"{sentence} (see: {self.prog} --help)")
+
+
+def place(text: str) -> Path:
+    """Return the path of a file or folder on the command line; an empty text is refused."""
     if not text.strip():
-        raise DSGError("--out must name a folder, got an empty text")
-    taken = next((place for place in (folder, *folder.parents) if place.is_file()), None)
-    if taken is not None:
-        raise DSGError(f"--out must name a folder, but {taken} is a file: name another folder")
-    return folder
+        raise argparse.ArgumentTypeError("must name a file or a folder, got an empty text")
+    return Path(text)
 
 
 def help_page(description: str, example: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from dsgcore.solver.model_files import ModelError
 
 MODEL, MACHINE, FACTS = "model.npz", "model.joblib", "fit.json"
 KEY = b"dsgcore"
+# Names of the columns that predictions have.
+PREDICTED = re.compile("class|score( .*)?")
 
 
 @dataclass(frozen=True)
@@ -161,17 +164,26 @@ def _stamp(data: Path) -> str:
     return hashlib.sha256(found.encode()).hexdigest()
 
 
-def _is_there(to: Path, key: str) -> bool:
-    """Return True if a part's values exist; raise `DataError` if another file is in their place."""
+def is_part(file: Path) -> bool:
+    """Return True for a file that `write_scores` has written."""
+    return (file.match("part-*.parquet") and _key_of(file) != "") or file.match("part-*.parquet.*.part")
+
+
+def _key_of(file: Path) -> str:
+    """Return what the values in a part are those of; an empty text if it is another file."""
     from pyarrow import parquet
 
+    try:
+        return str((parquet.read_schema(file).metadata or {}).get(KEY, b"").decode())
+    except (OSError, ValueError):
+        return ""
+
+
+def _is_there(to: Path, key: str) -> bool:
+    """Return True if a part's values exist; raise `DataError` if another file is in their place."""
     if not to.exists():
         return False
-    try:
-        found = (parquet.read_schema(to).metadata or {}).get(KEY, b"").decode()
-    except (OSError, ValueError):
-        found = ""
-    if found != key:
+    if _key_of(to) != key:
         raise DataError(
             f"{quoted(str(to))} holds other data than this model's values at these points: choose another folder"
         )

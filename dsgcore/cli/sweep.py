@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
@@ -13,10 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dsgcore.cli.places import check_files
 from dsgcore.cli.progress import Line, bar
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.parameters import quoted
-from dsgcore.core.text_files import check_place, read_text
+from dsgcore.core.text_files import read_text
 from dsgcore.core.whole_files import whole_files
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.settings import FILE
@@ -24,11 +24,11 @@ from dsgcore.experiments.spec import named_in_errors
 from dsgcore.studies.axes import StudyError
 from dsgcore.studies.carrying_out import GONE, Outcome, carry_out
 from dsgcore.studies.process_pool import local_processes
-from dsgcore.studies.results import table_of
+from dsgcore.studies.results import RESULTS, table_of
 from dsgcore.studies.store import Store, default_store
 from dsgcore.studies.study import Study
 
-INTERRUPTED = 130
+_OF_PYTHON = {"None": None, "True": True, "False": False}
 # What a Dask scheduler is given to answer in.
 SECONDS_TO_ANSWER = 10
 
@@ -36,9 +36,9 @@ SECONDS_TO_ANSWER = 10
 def sweep(given: argparse.Namespace) -> int:
     """Make the runs of a study and write its table; return the exit code."""
     study = asked_study(given.study, given.axis, given.seeds)
+    files = {"--csv": (given.csv, f"{','.join(RESULTS)}\n"), "--store": (given.store, "SQLite format")}
+    check_files(files, inputs_of(given.study, study.spec))
     store = Store(given.store or default_store())
-    if given.csv is not None:
-        check_place(given.csv, "--csv")
     progress = _Progress(len(study), is_quiet=given.quiet)
     if given.optuna_storage is not None:
         _silence_optuna()
@@ -47,11 +47,7 @@ def sweep(given: argparse.Namespace) -> int:
             outcomes = carry_out(study, store, executor, at_once, progress.tell, optuna_storage=given.optuna_storage)
     except KeyboardInterrupt:
         progress.line.end()
-        print(
-            f"dsg-lab: stopped. Finished runs are kept in {store.file}. Run the same command to continue",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
+        raise KeyboardInterrupt(f"finished runs are kept in {store.file}, and the same command continues") from None
     progress.line.end()
     table = table_of(study, outcomes)
     if given.csv is None:
@@ -59,6 +55,8 @@ def sweep(given: argparse.Namespace) -> int:
     else:
         with whole_files(given.csv.parent, [given.csv.name]) as part:
             (part / given.csv.name).write_text(table, encoding="utf-8", newline="")
+        if not given.quiet:
+            print(f"{progress.said()}. The table is in {given.csv}.")
     return 0
 
 
@@ -100,11 +98,19 @@ def axis_of(text: str) -> dict[str, Any]:
 
 
 def typed_value(word: str) -> Any:
-    """Return a value of the command line: JSON, or text otherwise."""
+    """Return a value of the command line: JSON, a value as Python writes it, or text otherwise.
+
+    Examples
+    --------
+    >>> typed_value("1e3"), typed_value("0.5"), typed_value("None"), typed_value("auto")
+    (1000, 0.5, None, 'auto')
+    """
     try:
-        return json.loads(word)
-    except ValueError:
+        value = _OF_PYTHON[word] if word in _OF_PYTHON else json.loads(word)
+    except (ValueError, RecursionError):
         return word
+    is_whole = isinstance(value, float) and "e" in word.lower() and abs(value) < 2**53 and value.is_integer()
+    return int(value) if is_whole else value
 
 
 def read_study(file: Path) -> Study:
@@ -113,6 +119,12 @@ def read_study(file: Path) -> Study:
     with named_in_errors(file):
         study = Study.from_json(text)
     return replace(study, spec=_with_whole_path(study.spec, file.parent))
+
+
+def inputs_of(file: Path, spec: Spec) -> list[Path]:
+    """Return the files that a command reads for the spec in a file: this one, and the spec's data."""
+    own = spec.data.path if spec.data.name == FILE else None
+    return [file, *([] if own is None else [Path(own), file.parent / own])]
 
 
 def _with_whole_path(spec: Spec, folder: Path) -> Spec:
@@ -173,6 +185,9 @@ class _Progress:
         self.failed += outcome.stored is None
         if not self.new:
             self.left.skip(self.done)
+        self.line.show(f"{bar(self.done, self.total)} {self.said()}{self.left.text(self.done, self.total)}")
+
+    def said(self) -> str:
+        """Return the numbers of runs."""
         failed = f", {self.failed} failed" if self.failed else ""
-        said = f"{self.done} of {self.total} runs, {self.new} new{failed}"
-        self.line.show(f"{bar(self.done, self.total)} {said}{self.left.text(self.done, self.total)}")
+        return f"{self.done} of {self.total} runs, {self.new} new{failed}"

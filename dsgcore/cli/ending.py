@@ -1,0 +1,113 @@
+"""Ends of commands: an exit code, and one sentence on the error stream."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from dsgcore.cli.help_page import PROGRAM
+from dsgcore.core.errors import DSGError
+
+# Exit codes: no (a run has diverged or has not converged), input that cannot be used, a fault of the program, Ctrl+C.
+NO, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
+# The errors of a write to a closed pipe; Windows has another one.
+_CLOSED = (errno.EPIPE, errno.ESHUTDOWN, *((errno.EINVAL,) if os.name == "nt" else ()))
+_PACKAGE = Path(__file__).parents[1]
+
+
+def exit_code(command: Callable[[], int]) -> int:
+    """Call a command and return its exit code; an error becomes one sentence.
+
+    A closed pipe ends the command with 0 and in silence. Ctrl+C ends it with 130; the text of the `KeyboardInterrupt`
+    may say what is kept. Characters that a stream cannot encode become escapes. ``python -X dev`` shows the traceback
+    of a fault of the program.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _with_output(command)
+    except DSGError as error:
+        return _failed(str(error), BAD_INPUT)
+    except KeyboardInterrupt as stop:
+        return _failed("; ".join(["stopped", *map(str, stop.args)]), INTERRUPTED)
+    except MemoryError as error:
+        return _failed(f"there is not enough memory: {str(error) or 'give less data'}", BAD_INPUT)
+    except OSError as error:
+        return 0 if _is_closed_pipe(error) else _failed(_sentence(error), BAD_INPUT)
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        return _failed(_fault(error), FAULT)
+    finally:
+        _let_go_of_output()
+
+
+def note(text: str, end: str = "\n") -> None:
+    """Print a text on the error stream, if it is open."""
+    with suppress(OSError, ValueError):
+        print(text, end=end, file=sys.stderr, flush=True)
+
+
+def _with_output(command: Callable[[], int]) -> int:
+    """Call a command, and write all of its output."""
+    try:
+        code = command()
+    except SystemExit:  # the help page is printed
+        _flush()
+        raise
+    _flush()
+    return code
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _failed(sentence: str, code: int) -> int:
+    with suppress(OSError):
+        _flush()
+    note(f"{PROGRAM}: {' '.join(sentence.splitlines())}")
+    return code
+
+
+def _is_closed_pipe(error: OSError) -> bool:
+    """Return True if an error is that of an output that nobody reads any more."""
+    if error.errno not in _CLOSED:
+        return False
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
+
+
+def _sentence(error: OSError) -> str:
+    if error.strerror is None:
+        return str(error)
+    places = [str(place) for place in (error.filename, error.filename2) if place is not None]
+    return f"{' to '.join(places)} cannot be used: {error.strerror}" if places else error.strerror
+
+
+def _fault(error: Exception) -> str:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(_PACKAGE)]
+    place = f"{Path(frames[-1].filename).relative_to(_PACKAGE).as_posix()}, line {frames[-1].lineno}" if frames else "?"
+    return (
+        f"this is a fault of DSG Lab ({place}: {type(error).__name__}: {error}); please report it. "
+        "`python -X dev -m dsgcore` instead of `dsg-lab` shows where it happened"
+    )
+
+
+def _let_go_of_output() -> None:
+    """Send output that cannot be written nowhere: Python would try once more, and complain, when it exits."""
+    try:
+        _flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
