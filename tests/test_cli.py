@@ -315,7 +315,7 @@ def test_two_results_are_not_written_to_one_file(owned, capsys):
 def test_results_of_the_same_command_are_replaced(person, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(person)
     out = str(tmp_path / "out")
-    for command in ("run", "check", "sweep", "fit", "fit in memory", "predict", "data convert", "export-lesson"):
+    for command in ("run", "check", "sweep", "fit", "fit in memory", "predict", "data convert"):
         for _ in range(2):
             assert main(typed(command, out + command)) in (0, 1), capsys.readouterr()
     for _ in range(2):

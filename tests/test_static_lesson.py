@@ -42,6 +42,27 @@ def test_the_command_writes_a_file_with_the_numbers_of_the_app(tmp_path, monkeyp
     assert "://" not in re.sub(r"<script>.*?</script>", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+def test_values_that_the_data_refuse_are_left_out():
+    for name, value in (("pairs", 200), ("thresholds", 2), ("how-many-labels", 2), ("equal-shares", 0.5)):
+        chosen = _chosen(name, 1)
+        assert value in chosen.values
+        assert not chosen.is_possible(value)
+        assert any(map(chosen.is_possible, chosen.values))
+
+
+def test_a_curve_beyond_single_precision_is_kept_at_its_largest_number():
+    assert numbers(static_lesson._packed(np.array([1.0, 1e300, -1e300]))).tolist() == [
+        *(1.0, np.finfo("f4").max, np.finfo("f4").min)
+    ]
+
+
+def test_a_file_that_is_no_lesson_is_not_replaced(tmp_path):
+    (tmp_path / "step-size.html").write_text("mine", encoding="utf-8")
+    with pytest.raises(DSGError, match="is no lesson of DSG Lab"):
+        write_lesson("step-size", tmp_path)
+    assert (tmp_path / "step-size.html").read_text(encoding="utf-8") == "mine"
+
+
 def test_the_example_is_small_and_holds_a_run_for_each_value():
     said = recorded(DEMO)
     assert DEMO.stat().st_size < MOST_BYTES

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Integer, Parameter, Real, grid
+from dsgcore.core.whole_files import whole_files
 from dsgcore.data.options import SEED
-from dsgcore.experiments import SETTINGS, Plane, Run, Setting, Spec
+from dsgcore.experiments import SETTINGS, Plane, Run, Setting, Spec, load_split
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.charts import figures as charts
 from pages.charts.assets import MODULES
@@ -30,6 +31,7 @@ from pages.handouts.paper import marked
 from pages.live.map_view import MapState, heats_of
 
 MOST_VALUES, MOST_ROWS, N_SURFACES, GRID = 11, 150, 14, 32
+_MARK = " - DSG Lab</title>"  # in each file that is written here
 NOTHING = 255  # the byte of a point without a number; the others are equal steps from the lowest number to the highest
 _FILES = Path(__file__).with_name("static")
 _PARTS = ("charts/browser/saving.js", "charts/browser/head.js", "charts/browser/chart.js")
@@ -58,6 +60,14 @@ class _Shown:
         spec = spec_at(self.setting, self.lesson.values_at(self.number) | {self.parameter.name: value})
         return spec if self.chart == "error" else replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0))
 
+    def is_possible(self, value: Any) -> bool:
+        """Return False for a value that the spec or the data refuse, such as more labels than there are rows."""
+        try:
+            load_split(self.spec(value))
+        except DSGError:
+            return False
+        return True
+
 
 def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
     """Write a step of a lesson to a folder; return its file.
@@ -71,9 +81,12 @@ def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
         Number of the step, from 1 on; by default the last one with a slider.
     """
     chosen = _chosen(name, step)
-    folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{chosen.lesson.name}.html"
-    file.write_text(_page(chosen), encoding="utf-8")
+    if file.exists() and _MARK not in file.read_text(encoding="utf-8", errors="replace"):
+        raise DSGError(f"{file} is there already and is no lesson of DSG Lab: name another folder with --out")
+    with whole_files(folder, [file.name]) as part:  # tested before the runs
+        page = _page(replace(chosen, values=tuple(filter(chosen.is_possible, chosen.values))))
+        (part / file.name).write_text(page, encoding="utf-8")
     return file
 
 
@@ -198,7 +211,8 @@ def _surface(z: NDArray) -> dict[str, Any]:
 
 
 def _packed(values: NDArray) -> str:
-    return b64encode(values.astype("<f4").tobytes()).decode()
+    largest = np.finfo("<f4").max  # the curve of a run that diverges goes farther
+    return b64encode(np.clip(values, -largest, largest).astype("<f4").tobytes()).decode()
 
 
 def _title(chosen: _Shown, run: Run) -> str:
