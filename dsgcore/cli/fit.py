@@ -167,8 +167,8 @@ def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
         if not is_given or name not in known:
             raise ParameterError(f"--set must be NAME=VALUE, of {', '.join(known)}, got {one!r}")
         found[name] = typed_value(value)
-    for name, value in ALONE.items():
-        if found.get(name, value) is not value:
+    for name, alone in ALONE.items():
+        if found.get(name, alone) is not alone:
             raise ParameterError(
                 f"--set {name} must be left out: `fit` trains {kind.__name__} alone, and `predict` scores it alone; "
                 f"in Python {kind.__name__}({name}=True) averages it with simpler models"

@@ -47,7 +47,7 @@ def sweep(given: argparse.Namespace) -> int:
             outcomes = carry_out(study, store, executor, at_once, progress.tell, optuna_storage=given.optuna_storage)
     except KeyboardInterrupt:
         progress.line.end()
-        raise KeyboardInterrupt(f"finished runs are kept in {store.file}, and the same command continues") from None
+        raise KeyboardInterrupt(f"finished runs are kept in {store.file}. Run the same command to continue") from None
     progress.line.end()
     table = table_of(study, outcomes)
     if given.csv is None:
@@ -106,7 +106,7 @@ def typed_value(word: str) -> Any:
     (1000, 0.5, None, 'auto')
     """
     try:
-        value = _OF_PYTHON[word] if word in _OF_PYTHON else json.loads(word)
+        value: Any = _OF_PYTHON[word] if word in _OF_PYTHON else json.loads(word)
     except (ValueError, RecursionError):
         return word
     is_whole = isinstance(value, float) and "e" in word.lower() and abs(value) < 2**53 and value.is_integer()
