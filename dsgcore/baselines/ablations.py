@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.baselines.base import Baseline
 from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import estimator
+from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.estimators.ps3vt import GraphParameters, MultiClassEstimator, RankParameters
 from dsgcore.multiclass.task import MultiClassTask
 
@@ -21,6 +22,7 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
     citation = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
     kernels = ()
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Learn the coefficients, as `PS3VT.fit` does.
 

@@ -16,7 +16,7 @@ from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import described
 from dsgcore.core.parameters import Choice, Parameter, parameters_of_fields
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
-from dsgcore.estimators.inputs import encode, seed_of
+from dsgcore.estimators.inputs import all_or_nothing, encode, seed_of
 from dsgcore.estimators.kernel import SIGMA, make_kernel
 from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels
@@ -142,6 +142,7 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
 
     classes_: NDArray
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Learn from labeled and unlabeled points.
 

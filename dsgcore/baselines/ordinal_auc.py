@@ -14,9 +14,10 @@ from dsgcore.baselines.parameters import OneOrSeveral, Priors, for_each_cut
 from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
 from dsgcore.baselines.progress import Watch
 from dsgcore.core.documented import estimator
-from dsgcore.core.metrics import auc, known
+from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import like, parameter_like
 from dsgcore.estimators.inputs import encode
+from dsgcore.estimators.scores import labeled_parts
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 
@@ -76,7 +77,8 @@ class CutBaseline(ClosedForm, OrdinalBaseline):
         Arguments are as in `dsgcore.QS3ORAO`. Cuts without a point on either side are left out.
         """
         f = self.cut_functions(X)
-        codes, f = known(encode(y, self.classes_)[1], f)
+        codes = encode(y, self.classes_)[1]
+        (codes, f), _ = labeled_parts(codes != UNLABELED, None, codes, f)
         areas = np.array([auc(codes >= j, f[:, j - 1]) for j in range(1, len(self.classes_))])
         return float(np.nanmean(areas)) if np.isfinite(areas).any() else float("nan")
 

@@ -15,6 +15,7 @@ from dsgcore.baselines.progress import Callback
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.parameters import like, parameter_like
 from dsgcore.estimators.classes import check_two_classes
+from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.estimators.kernel import KernelParameters
 from dsgcore.estimators.pairs import drawn_members, points_and_labels, stacked
 from dsgcore.estimators.scores import ScoredOnLabels
@@ -62,6 +63,7 @@ class PairsBaseline(KernelParameters, ScoredOnLabels, Baseline):
         tags.classifier_tags.poor_score = True
         return tags
 
+    @all_or_nothing
     def fit(
         self,
         X: ArrayLike,

@@ -20,7 +20,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, like, parameters_of
 from dsgcore.data.out_of_core import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
-from dsgcore.estimators.inputs import encode, known_classes, seed_of
+from dsgcore.estimators.inputs import all_or_nothing, encode, known_classes, seed_of
 from dsgcore.estimators.kernel import KernelParameters, check_near, own_kernel
 from dsgcore.estimators.out_of_core import (
     TrainingValues,
@@ -131,6 +131,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         tags.classifier_tags.multi_class = not self.is_binary
         return tags
 
+    @all_or_nothing
     def fit(
         self,
         X: ArrayLike,
@@ -170,6 +171,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         with checkpointing(checkpoint, every, tell):
             return self._learn(points, classes, codes, None)
 
+    @all_or_nothing
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue for `n_iter` more iterations, on the points of this call; return the estimator.
 

@@ -1,9 +1,10 @@
-"""Arguments that all estimators share: seeds, labels with -1 for unlabeled, and "scale" for kernel parameters."""
+"""What all estimators share: a fit that succeeds or changes nothing, seeds, labels, and "scale" for kernel parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,31 @@ _SCALES: dict[str, Callable[[NDArray], float]] = {
     "laplacian sigma": lambda X: 1.0 / (X.shape[1] * X.std(dtype=float)),
     "dot_product sigma": lambda X: len(X) / np.sum(np.square(X, dtype=float)),
 }
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def all_or_nothing(fit: Method) -> Method:
+    """Make a method that learns leave the estimator as it was if it raises or is stopped.
+
+    `fit` also forgets what an earlier call has learned: the attributes whose names end with an underscore.
+    """
+
+    @wraps(fit)
+    def learn(self: Any, *args: Any, **given: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            if fit.__name__ == "fit":
+                for name in [name for name in before if name.endswith("_") and not name.startswith("_")]:
+                    delattr(self, name)
+            return fit(self, *args, **given)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast(Method, learn)
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:
@@ -92,6 +118,7 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
     if order is None:
         classes, known = np.unique(given.values, return_inverse=True)
         return classes, _codes(given.is_labeled, known, len(classes))
+    check_same_kind(given.values, order)
     labels, sought = _alike(given.values, order)
     unknown = ~np.isin(labels, sought)
     if unknown.any():
@@ -99,6 +126,22 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
         raise DSGError(f"y must hold the classes {_listed(order)}, or -1 for unlabeled points, got {wrong!s}")
     by_size = np.argsort(sought)
     return order, _codes(given.is_labeled, by_size[np.searchsorted(sought[by_size], labels)], len(order))
+
+
+def check_same_kind(labels: NDArray, classes: NDArray) -> None:
+    """Raise `DSGError` if labels are numbers and the classes text, or of other kinds that are never equal."""
+    kinds = [_kind(values) for values in (labels, classes)]
+    if len(labels) and len(classes) and kinds[0] != kinds[1]:
+        raise DSGError(
+            f"y must hold {kinds[1]} as the classes {_listed(classes)} are, got {kinds[0]}, such as {labels[0]!r}: "
+            "give labels as they were in fit"
+        )
+
+
+def _kind(labels: NDArray) -> str:
+    """Return the kind of labels in a word. Labels of different kinds are never the same."""
+    is_text = labels.dtype.kind in "US" or (labels.dtype.kind == "O" and any(isinstance(one, str) for one in labels))
+    return "text" if is_text else "dates" if labels.dtype.kind in "mM" else "numbers"
 
 
 def _alike(labels: NDArray, classes: NDArray) -> tuple[NDArray, NDArray]:

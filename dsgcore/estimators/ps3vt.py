@@ -15,7 +15,7 @@ from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.estimators.inputs import encode, seed_of, width
+from dsgcore.estimators.inputs import all_or_nothing, encode, seed_of, width
 from dsgcore.estimators.neighbours import Graph, graph_rows, labeled_rows
 from dsgcore.estimators.out_of_core import TrainingValues, in_memory, validated_points
 from dsgcore.estimators.safe import (
@@ -145,6 +145,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
     n_features: int = like(MultiClass, "n_features", default=2048)
     random_state: int | np.random.RandomState | None = described(None, SEED)
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the coefficients.
 

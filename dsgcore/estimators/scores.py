@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
-from dsgcore.estimators.inputs import encode
+from dsgcore.estimators.inputs import check_same_kind, encode
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.problem import UNLABELED
 
 Weights = ArrayLike | None
+# A score of fewer labeled points among unlabeled ones is mostly chance.
+FEW_LABELS = 10
 
 
 def accuracy_of(classes: NDArray, predicted: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
     """Return the share of labeled points whose predicted label is right."""
     labels = labels_given(y, has_minus_one=bool(is_minus_one(np.asarray(classes)).any()))
-    (own,), weights = _known(labels.is_labeled, sample_weight, np.asarray(predicted))
+    (own,), weights = labeled_parts(labels.is_labeled, sample_weight, np.asarray(predicted))
+    check_same_kind(labels.values, own)
     return float(np.average(own == labels.values, weights=weights))
 
 
 def auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
     """Return the AUC of values on the labeled points; NaN if a class is missing."""
     codes = encode(y, np.asarray(classes))[1]
-    (known, own), weights = _known(codes != UNLABELED, sample_weight, codes, np.asarray(values))
+    (known, own), weights = labeled_parts(codes != UNLABELED, sample_weight, codes, np.asarray(values))
+    _check_classes(known)
     if weights is None or len(np.unique(known)) < 2:
         return auc(known, own)
     return float(roc_auc_score(known, own, sample_weight=weights))
@@ -38,19 +44,39 @@ def auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights =
 def mean_auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights = None) -> float:
     """Return the mean AUC over the cuts of the ordered classes into two groups, on the labeled points."""
     codes = encode(y, np.asarray(classes))[1]
-    (known, own), weights = _known(codes != UNLABELED, sample_weight, codes, np.asarray(values))
+    (known, own), weights = labeled_parts(codes != UNLABELED, sample_weight, codes, np.asarray(values))
+    _check_classes(known)
     cuts = np.unique(known)[1:]
     if weights is None or not len(cuts):
         return mean_auc(known, own)
     return float(np.mean([roc_auc_score(known >= cut, own, sample_weight=weights) for cut in cuts]))
 
 
-def _known(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -> tuple[list[NDArray], NDArray | None]:
-    """Return the labels and values of the labeled points, and their weights."""
+def labeled_parts(is_known: NDArray, sample_weight: Weights, *arrays: NDArray) -> tuple[list[NDArray], NDArray | None]:
+    """Return the labels and values of the labeled points, and their weights. Few among unlabeled ones are a warning."""
+    check_length(len(is_known), len(arrays[-1]))
     if not is_known.any():
         raise DSGError("a score needs labeled points, got none: y holds only -1 and missing labels")
+    if (n := int(is_known.sum())) < min(FEW_LABELS, len(is_known)):
+        warnings.warn(
+            f"the score is that of {n} labeled points among {len(is_known)}, and so few give one by chance. For folds with "
+            "labels of each class, give cv=dsgcore.model_selection.LabeledFolds(), and take the mean over all folds",
+            stacklevel=4,
+        )
     weights = None if sample_weight is None else _weights(sample_weight, len(is_known))[is_known]
     return [array[is_known] for array in arrays], weights
+
+
+def check_length(n_labels: int, n: int) -> None:
+    """Raise `DSGError` unless there are as many labels as points."""
+    if n_labels != n:
+        raise DSGError(f"y must have a label for each of {n} points (-1: unlabeled), got {n_labels}")
+
+
+def _check_classes(codes: NDArray) -> None:
+    """Warn if labels are of one class, for which an AUC is not defined."""
+    if codes.min() == codes.max():
+        warnings.warn("the AUC of labels of one class is not defined: it is NaN", UndefinedMetricWarning, stacklevel=4)
 
 
 def _weights(sample_weight: ArrayLike, n: int) -> NDArray:

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from dsgcore.core.documented import described, estimator
 from dsgcore.core.parameters import Choice, ParameterError, like, parameter_like
 from dsgcore.estimators.binary import BinaryEstimator
-from dsgcore.estimators.inputs import known_classes
+from dsgcore.estimators.inputs import all_or_nothing, known_classes
 from dsgcore.estimators.out_of_core import taken
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
@@ -105,6 +105,7 @@ class TSGSU(BinaryEstimator):
         tags.classifier_tags.poor_score = True
         return tags
 
+    @all_or_nothing
     def fit(
         self,
         X: ArrayLike,
@@ -141,6 +142,7 @@ class TSGSU(BinaryEstimator):
                 return self._learn_pairs(points, codes, None)
             return self._learn(points, classes, codes, None)
 
+    @all_or_nothing
     def partial_fit(
         self,
         X: ArrayLike,

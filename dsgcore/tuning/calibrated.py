@@ -6,16 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from dsgcore.estimators.inputs import all_or_nothing, encode
+from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.solver.problem import UNLABELED
-from dsgcore.tuning.folds import LabeledFolds, encoded
+from dsgcore.tuning.folds import LabeledFolds
 
 
-class Calibrated(ClassifierMixin, BaseEstimator):
+class Calibrated(ScoredOnLabels, BaseEstimator):
     """Estimator with `predict_proba`: Platt's method on held-out labels.
 
     Each fold holds out labels, trains on all other points, and scores the held-out ones. A logistic regression on these
@@ -64,9 +66,12 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         self.n_splits = n_splits
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the estimator and the probabilities; `y` has -1 for unlabeled points."""
-        _, codes = encoded(y)
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.classes_ = self.estimator_.classes_
+        _, codes = encode(y, self.classes_)
         folds = LabeledFolds(self.n_splits, unlabeled="train", random_state=self.random_state)
         held, scores = [], []
         for train, test in folds.split(X, y):
@@ -77,8 +82,6 @@ class Calibrated(ClassifierMixin, BaseEstimator):
         of_held = np.concatenate(scores)
         self._scale = float(np.std(of_held)) or 1.0
         self.platt_ = LogisticRegression(max_iter=1000).fit(of_held / self._scale, np.concatenate(held))
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        self.classes_ = self.estimator_.classes_
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:

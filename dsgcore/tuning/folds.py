@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -66,6 +67,8 @@ class _Folds(BaseCrossValidator):
         y : array-like of shape (n,), or (n, 2)
             As in `fit` of the estimators, with -1 for unlabeled points; or two columns as for `SeenLabels`.
         """
+        if groups is not None:
+            warnings.warn(f"The groups parameter is ignored by {type(self).__name__}", UserWarning, stacklevel=2)
         if y is None:
             raise FoldError("folds follow from the labels, so y must be given, got None")
         fold = self.folds(y)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.metrics import auc_of_samples
 from dsgcore.core.parameters import ParameterError, Real
-from dsgcore.estimators.inputs import encode
-from dsgcore.estimators.scores import accuracy_of, auc_of, mean_auc_of
+from dsgcore.estimators.inputs import check_same_kind, encode
+from dsgcore.estimators.scores import accuracy_of, auc_of, check_length, mean_auc_of
 from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 from dsgcore.tuning.folds import FoldError, encoded
 
@@ -27,8 +27,10 @@ def accuracy(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
 def hits(estimator: Any, X: ArrayLike, y: ArrayLike) -> NDArray:
     """Return a truth value for each labeled point: True if its predicted label is right."""
     classes, codes = encoded(y)
-    labeled = codes != UNLABELED
-    return np.asarray(estimator.predict(X))[labeled] == classes[codes[labeled]]
+    labeled, predicted = codes != UNLABELED, np.asarray(estimator.predict(X))
+    check_length(len(codes), len(predicted))
+    check_same_kind(classes, predicted)
+    return predicted[labeled] == classes[codes[labeled]]
 
 
 def auc_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
@@ -67,6 +69,7 @@ class AUCRisk:
         gamma = GAMMA.check(self.gamma)
         assert gamma is not None
         codes, values = _codes(estimator, y), np.asarray(estimator.decision_function(X))
+        check_length(len(codes), len(values))
         p, n, u = (values[codes == code] for code in (1, 0, UNLABELED))
         if not len(u):
             raise FoldError("the AUC risk needs unlabeled points in every test set, got none: let them be folded too")
@@ -102,6 +105,7 @@ class SimilarUnlabeledRisk:
         if p == 0.5:
             raise ParameterError("prior must not be 1/2, where pairs say nothing, got 0.5")
         is_positive = np.asarray(estimator.predict(X)) == estimator.classes_[1]
+        check_length(len(np.asarray(y)), len(is_positive))
         risk = similar_unlabeled_risk(is_positive, np.asarray(y) != UNLABELED, p)
         return float(max(0.0, 1.0 - 2.0 * risk) if self.is_released else -risk)
 
@@ -147,6 +151,7 @@ class PNUAUCRisk:
         """
         f = np.asarray(estimator.decision_function(X))
         _, codes = encode(y, estimator.classes_)
+        check_length(len(codes), len(f))
         P, N, U = f[codes == 1], f[codes == 0], f[unlabeled_rows(codes == UNLABELED)]
         p, weight = estimator.prior_, abs(self.weight(estimator.eta, estimator.prior_))
         if estimator.eta >= 0:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.parameters import ParameterError
+from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.tuning.scorers import accuracy
 
 
@@ -58,6 +60,7 @@ class SeenLabels(MetaEstimatorMixin, BaseEstimator):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
+    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from the first column of `y`, of shape (n, 2)."""
         self.estimator_ = clone(self.estimator).fit(X, _columns(y)[0])
@@ -86,8 +89,8 @@ class SeenLabels(MetaEstimatorMixin, BaseEstimator):
         return accuracy(self, X, _columns(y)[1])
 
 
-def _columns(y: ArrayLike) -> tuple[NDArray, NDArray]:
-    both = np.asarray(y)
+def _columns(y: ArrayLike) -> tuple[Any, Any]:
+    both = y if isinstance(y, pd.DataFrame) else np.asarray(y)  # a table's columns keep the order of categories
     if both.ndim != 2 or both.shape[1] != 2:
         raise ParameterError(f"y must have the shape (n, 2): labels seen, and true ones; got the shape {both.shape}")
-    return both[:, 0], both[:, 1]
+    return (both.iloc[:, 0], both.iloc[:, 1]) if isinstance(both, pd.DataFrame) else (both[:, 0], both[:, 1])

@@ -1,0 +1,263 @@
+"""Rules that hold for every estimator, every competitor and every meta-estimator."""
+
+import inspect
+import warnings
+from copy import deepcopy
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from cases import each
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, cross_val_score
+
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore.baselines import COMPETITORS, SUSL
+from dsgcore.baselines.design import IllPosedWarning
+from dsgcore.core.errors import DSGError
+from dsgcore.model_selection import (
+    AUCRisk,
+    Calibrated,
+    LabeledFolds,
+    PairFolds,
+    SeenLabels,
+    SimilarUnlabeledRisk,
+    UnlabeledFolds,
+    accuracy,
+    auc_score,
+    mean_auc_score,
+)
+
+pytestmark = pytest.mark.compiled
+N, N_LABELED = 80, 40
+X, Y = make_moons(N, noise=0.1, random_state=0)
+FEW = np.where(np.arange(N) < N_LABELED, Y, -1)
+SMALL = {"n_iter": 20, "n_features": 16, "batch_size": 16, "random_state": 0, "max_iter": 3, "lam_u": 0.0}
+SMALL |= {"y_holds": "classes", "prior": 0.7}
+CLASSES = dict.fromkeys([QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU, *(c for cs in COMPETITORS.values() for c in cs)])
+
+
+def made(cls, **parameters):
+    """Make an estimator that learns from classes, small and the same each time where it has such parameters."""
+    known = inspect.signature(cls).parameters
+    return cls(**{name: value for name, value in SMALL.items() if name in known} | parameters)
+
+
+ALONE = [made(cls) for cls in CLASSES]
+META = [
+    Calibrated(made(QSGS2AUC), n_splits=2, random_state=0),
+    Calibrated(made(PS3VT), n_splits=2, random_state=0),
+]
+EVERY = ALONE + META
+SEEN = SeenLabels(made(TSGS3VM))
+
+
+def quietly(call, *args, **given):
+    with warnings.catch_warnings():
+        for kind in (ConvergenceWarning, IllPosedWarning):
+            warnings.simplefilter("ignore", kind)
+        warnings.filterwarnings("ignore", message="thresholds coincide")
+        return call(*args, **given)
+
+
+@cache
+def fitted_once(number):
+    return quietly(clone(EVERY[number]).fit, X, FEW)
+
+
+def fitted(model, points=X, y=FEW):
+    if points is X and y is FEW and any(model is one for one in EVERY):
+        return deepcopy(fitted_once(next(i for i, one in enumerate(EVERY) if one is model)))
+    return quietly(clone(model).fit, points, y)
+
+
+def answers(model):
+    """Return all that a fitted estimator says about points, and the names of what it knows."""
+    names = ("predict", "decision_function", "predict_proba", "ranking_function", "cut_functions")
+    values = {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+    learned = {k: v for k, v in vars(model).items() if isinstance(v, int | float | str | np.ndarray)}
+    return values, learned, set(vars(model))
+
+
+def assert_same(before, after):
+    assert before[2] == after[2]
+    for old, new in zip(before[:2], after[:2], strict=True):
+        assert old.keys() == new.keys()
+        for name in old:
+            np.testing.assert_array_equal(old[name], new[name], err_msg=name)
+
+
+@each("model", [*EVERY, SEEN])
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was(model):
+    y = np.column_stack([FEW, Y]) if model is SEEN else FEW
+    model = fitted(model, y=y)
+    before = answers(model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(model), "__setattr__", stop_where_it_has_learned, raising=False)
+        with pytest.raises(KeyboardInterrupt):
+            quietly(model.fit, X[:, :1], np.where(y == -1, -1, y + 5))
+    assert_same(before, answers(model))
+    for points, labels in ((X, np.full_like(y, 3)), (X[:5], y), (np.full_like(X, np.nan), y)):
+        with pytest.raises(ValueError, match=r"."):
+            quietly(model.fit, points, labels)
+        assert_same(before, answers(model))
+
+
+def stop_where_it_has_learned(self, name, value):
+    object.__setattr__(self, name, value)
+    if name in ("classes_", "model_", "estimator_"):
+        raise KeyboardInterrupt
+
+
+@each("model, wrong", [
+    (made(PS3VT), {"n_iter": 0}),
+    (made(QSGS2AUC), {"step_size": 1e30, "schedule": "constant", "start": None}),
+    (made(QSGS2AUC), {"positive_share": "half"}),
+    (made(TSGS3VM), {"C": -1.0}),
+    (made(QS3ORAO), {"thresholds": "squared", "margin": 0.0}),
+    (made(TSGSU), {"prior": 0.5}),
+    (made(TSGSU, prior=0.8), {"lam": -1.0, "prior": 0.6}),
+    (made(SUSL), {"prior": 0.5}),
+    (Calibrated(made(TSGS3VM), random_state=0), {"estimator__n_iter": 0}),
+    (Calibrated(made(TSGS3VM), random_state=0), {"n_splits": 1}),
+])  # fmt: skip
+def test_so_does_one_with_parameters_that_do_not_work(model, wrong):
+    model = fitted(model)
+    before = answers(model)
+    own = model.get_params()
+    with pytest.raises(DSGError):
+        quietly(model.set_params(**wrong).fit, X, np.where(FEW == -1, -1, FEW + 5))
+    model.set_params(**{name: own[name] for name in wrong})
+    assert_same(before, answers(model))
+
+
+@each("model, more", [
+    (made(QSGS2AUC), {"classes": [0, 1]}),
+    (made(TSGS3VM), {"classes": [0, 1]}),
+    (made(QS3ORAO), {"classes": [0, 1]}),
+    (made(TSGSU), {"classes": [0, 1]}),
+])  # fmt: skip
+def test_a_partial_fit_that_fails_leaves_the_estimator_as_it_was(model, more):
+    model = quietly(clone(model).partial_fit, X, FEW, **more)
+    before = answers(model)
+    with pytest.raises(DSGError):
+        quietly(model.set_params(n_features=0).partial_fit, 2 * X, FEW)
+    with pytest.raises(ValueError, match=r"."):
+        quietly(model.set_params(n_features=16).partial_fit, X[:, :1], FEW)
+    assert_same(before, answers(model))
+    new = clone(model)
+    with pytest.raises(DSGError):
+        quietly(new.set_params(n_features=0).partial_fit, X, FEW, **more)
+    assert set(vars(new)) == set(vars(clone(model)))
+
+
+@each("model", ALONE)
+def test_a_new_fit_knows_nothing_of_the_one_before(model):
+    of_table = fitted(model, pd.DataFrame(X, columns=["a", "b"]))
+    of_table.left_ = 3
+    again = quietly(of_table.fit, X, FEW)
+    assert set(vars(again)) == set(vars(fitted(model)))
+
+
+LEVELS = ["low", "high"]  # in this order, which is not that of the alphabet
+
+
+@each("model", ALONE)
+def test_calibration_keeps_the_order_of_the_estimators_own_classes(model):
+    if not hasattr(model, "decision_function"):
+        return
+    y = pd.Categorical.from_codes(FEW, LEVELS, ordered=True)
+    names = np.array(LEVELS, dtype=object)[Y]
+    alone, calibrated = fitted(model, y=y), fitted(Calibrated(model, n_splits=2, random_state=0), y=y)
+    assert list(calibrated.classes_) == list(alone.classes_)
+    right = [np.mean(one.predict(X) == names) for one in (alone, calibrated)]
+    assert right[1] > max(right[0], 1.0 - right[0]) - 0.2
+
+
+def test_seen_labels_keep_the_order_of_categories():
+    levels = ["low", "middle", "high"]
+    codes = np.digitize(X[:, 0], [0.0, 1.0])
+    y = pd.DataFrame({
+        "seen": pd.Categorical.from_codes(np.where(np.arange(N) < N_LABELED, codes, -1), levels, ordered=True),
+        "true": pd.Categorical.from_codes(codes, levels, ordered=True),
+    })  # fmt: skip
+    model = SeenLabels(made(QS3ORAO)).fit(X, y)
+    assert list(model.classes_) == levels
+    assert model.score(X, y) == np.mean(model.predict(X) == np.array(levels)[codes]) > 0.6
+
+
+@each("model", EVERY)
+def test_labels_of_another_kind_and_number_are_refused_by_a_score(model):
+    model = fitted(model)
+    for y in (Y.astype(str), pd.Series(Y).map({0: "a", 1: "b"}), pd.to_datetime(Y, unit="D")):
+        with pytest.raises(DSGError, match=r"y must hold .*(numbers|classes)"):
+            model.score(X, y)
+    text = fitted(clone(model), y=np.where(FEW == -1, "-1", np.array(["a", "b"])[FEW]))
+    with pytest.raises(DSGError, match=r"y must hold .*(text|classes)"):
+        text.score(X, Y)
+    for y in (Y[:-1], np.append(Y, 0)):
+        with pytest.raises(DSGError, match=f"y must have a label for each of {N} points.*got {len(y)}"):
+            model.score(X, y)
+    assert model.score(X, Y.astype(float)) == model.score(X, Y.astype(bool)) == model.score(X, Y)
+
+
+@each("scorer, model, y", [
+    (accuracy, made(TSGS3VM), FEW),
+    (auc_score, made(QSGS2AUC), FEW),
+    (mean_auc_score, made(QS3ORAO), FEW),
+    (AUCRisk(), made(QSGS2AUC), FEW),
+    (SimilarUnlabeledRisk(0.7), made(TSGSU), FEW),
+    (lambda model, X, y: model.mean_auc(X, y), made(QS3ORAO), FEW),
+    (lambda model, X, y: model.mean_auc(X, y), made(COMPETITORS["ordinal"][1]), FEW),
+    (accuracy, LogisticRegression(), FEW),
+])  # fmt: skip
+def test_so_they_are_by_a_scorer(scorer, model, y):
+    model = quietly(clone(model).fit, X[:N_LABELED], Y[:N_LABELED])
+    assert np.isfinite(scorer(model, X, y))
+    with pytest.raises(DSGError, match=f"y must have a label for each of {N} points.*got {N - 1}"):
+        scorer(model, X, y[:-1])
+    if not isinstance(scorer, SimilarUnlabeledRisk):
+        with pytest.raises(DSGError, match=r"y must hold .*(numbers|classes)"):
+            scorer(model, X, np.array(["a", "b", "-1"])[y])
+
+
+@each("model", EVERY)
+def test_a_score_counts_labeled_points_alone_in_cross_validation_too(model):
+    model = fitted(model)
+    labeled = FEW != -1
+    assert model.score(X, FEW) == pytest.approx(model.score(X[labeled], Y[labeled]))
+    if isinstance(model, Calibrated):
+        folds = LabeledFolds(2, random_state=0)
+        found = quietly(cross_val_score, model, X, FEW, cv=folds, error_score="raise")
+        assert found.min() > 0.6
+
+
+@each("model", [made(TSGS3VM), made(QSGS2AUC), made(QS3ORAO), made(PS3VT), META[0], made(COMPETITORS["auc"][0])])
+def test_a_score_of_few_labels_among_unlabeled_points_warns(model):
+    model = fitted(model)
+    few = np.full(N, -1)
+    few[[0, 1, 2, 3]] = Y[[0, 1, 2, 3]]
+    assert len(set(Y[:4])) == 2
+    with pytest.warns(UserWarning, match=f"4 labeled points among {N}.*LabeledFolds"):
+        model.score(X, few)
+    model.score(X[:4], Y[:4])  # who gives labels alone knows how many there are
+
+
+def test_plain_folds_of_unlabeled_points_do_not_pass_in_silence():
+    few = np.where(np.arange(N) % 12 == 0, Y, -1)
+    for model in (made(TSGS3VM, tol=None), made(PS3VT, tol=None)):
+        with pytest.warns(UserWarning, match="labeled points among"):
+            cross_val_score(model, X, few, cv=KFold(3), error_score="raise")
+    with pytest.warns(UndefinedMetricWarning, match="labels of one class"):
+        assert np.isnan(fitted(made(QSGS2AUC)).score(X, np.where(Y == 1, 1, -1)))
+
+
+@each("folds, y", [(LabeledFolds(2), FEW), (PairFolds(2), np.where(np.arange(N) < 40, np.arange(N) // 2, -1)),
+                   (UnlabeledFolds(2), FEW)])  # fmt: skip
+def test_folds_say_that_they_leave_groups_out(folds, y):
+    with pytest.warns(UserWarning, match=f"groups parameter is ignored by {type(folds).__name__}"):
+        list(folds.split(X, y, groups=np.arange(N)))
