@@ -231,3 +231,16 @@ def test_scores_of_the_same_weights_are_computed_once_and_others_anew():
     np.testing.assert_array_equal(points.scores(2.0 * W), 2.0 * first)
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 0.0
+
+
+@each("features", ["linear", "fourier"])
+def test_classes_without_a_label_have_scores_too(features):
+    for seed in range(4):
+        plain = small(features=features, seed=seed, n_iter=4).to_dict()
+        plain["data"] = {"name": "ten_digits", "n_labeled": 12, "stratified": False}
+        live = LiveRun(Spec.from_dict(plain))
+        live.advance()
+        n_labeled = len(set(live.run.split.y_train.tolist()) - {-1})
+        assert n_labeled < 10 == live.run.model.W.shape[1] == live.run.test_values.shape[1]
+        assert np.isfinite(live.run.test_values).all()
+        assert 0.0 <= live.run.history.last()["score_test"] <= 1.0

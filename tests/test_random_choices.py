@@ -10,7 +10,7 @@ from dsgcore import Run, Spec
 from dsgcore.data.chosen_labels import CHOICES
 from dsgcore.experiments import load_split
 from dsgcore.experiments.loading import with_choice
-from dsgcore.experiments.random_choices import RandomChoices, known_choices, random_choices
+from dsgcore.experiments.random_choices import RandomChoices, chosen_rows, known_choices, random_choices
 
 SMALL = {
     "setting": "auc",
@@ -39,6 +39,15 @@ def test_choices_are_the_same_for_edited_data_and_each_is_a_run_of_its_own():
         random_choices(Spec.from_dict(SMALL | {"seed": 1}), load_split(Spec.from_dict(SMALL | {"seed": 1})), n=6)
         is not first
     )
+
+
+@each("counts, n", [((80, 80), 5), ((50, 50, 50, 50), 3), ((4000, 1), 2), ((1, 1, 9000), 2), ((2, 2), 4)])
+def test_a_random_choice_ends_for_few_labels_and_rare_classes(counts, n):
+    y = np.append(np.repeat(np.arange(len(counts)), counts), -1)
+    for seed in range(5):
+        rows = chosen_rows(y, n, np.random.default_rng(seed))
+        assert len(set(rows.tolist())) == n
+        assert len(set(y[rows].tolist()) - {-1}) == min(n, len(counts))
 
 
 @each("choice", [name for name in CHOICES if name not in ("no labels", "empty sheet")])

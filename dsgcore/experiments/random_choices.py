@@ -19,6 +19,7 @@ from dsgcore.solver.problem import UNLABELED
 N_CHOICES = 200
 BAND = (0.1, 0.9)  # the quantiles of the band
 MOST_KEPT = 64
+MOST_DRAWS = 100  # of all labels, until each class has one
 _computing = threading.Lock()
 _kept: OrderedDict[str, RandomChoices] = OrderedDict()
 
@@ -80,13 +81,23 @@ def known_choices(spec: Spec) -> RandomChoices | None:
 
 
 def _score(spec: Spec, split: Split, number: int) -> float:
-    rng, known = keyed_generator(spec.seed, f"choices/{number}"), np.flatnonzero(split.y_hidden != UNLABELED)
-    n_classes = len(np.unique(split.y_hidden[known]))
-    while True:
-        chosen = rng.choice(known, spec.data.n_labeled, replace=False)
-        if len(np.unique(split.y_hidden[chosen])) == n_classes:
-            break
+    chosen = chosen_rows(split.y_hidden, spec.data.n_labeled, keyed_generator(spec.seed, f"choices/{number}"))
     y = np.full(len(split.y_train), UNLABELED)
     y[chosen] = split.y_hidden[chosen]
     values = learned(spec, replace(split, y_train=y))
     return float(spec.problem.score(split.y_test, values)) if values is not None else float("nan")
+
+
+def chosen_rows(y: NDArray, n: int, rng: np.random.Generator) -> NDArray:
+    """Return n random rows with each class among them, unless there are fewer labels than classes."""
+    known = np.flatnonzero(y != UNLABELED)
+    classes = np.unique(y[known])
+    for _ in range(MOST_DRAWS):
+        chosen = rng.choice(known, n, replace=False)
+        if len(np.unique(y[chosen])) == min(n, len(classes)):
+            return chosen
+    # A class is so rare that a draw seldom has it.
+    first = [rng.choice(np.flatnonzero(y == code)) for code in rng.permutation(classes)[:n]]
+    return np.concatenate([first, rng.choice(np.setdiff1d(known, first), n - len(first), replace=False)]).astype(
+        np.intp
+    )

@@ -72,7 +72,8 @@ class MultiClassEngine(WeightHistory):
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
         graphs, start = graph_cache_of(split), time.perf_counter()
-        task = make_task(replace(problem_at(spec, 0), tau_I=0.0), graphs.X, split.y_train, spec.seed)
+        problem, n_classes = replace(problem_at(spec, 0), tau_I=0.0), len(split.class_names)
+        task = make_task(problem, graphs.X, split.y_train, spec.seed, n_classes)
         self.training_seconds = time.perf_counter() - start
         super().__init__(spec, graphs, task)
         self.singular_values = np.zeros(min(self.W.shape))

@@ -119,7 +119,7 @@ def _order(seed: int, epoch: int, n: int) -> NDArray:
     return generator(seed, "order", epoch).permutation(n)
 
 
-def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiClassTask:
+def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int, n_classes: int = 0) -> MultiClassTask:
     """Map the points to features, build the graph over all of them, and resolve automatic parameters.
 
     Parameters
@@ -130,6 +130,8 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
     y : ndarray of shape (n,)
         Classes 0 to K - 1, and -1 for unlabeled points.
     seed : int, 0 <= seed < 2**32
+    n_classes : int, optional
+        Number K of classes, if some may have no label. Default: those up to the largest label.
 
     Raises
     ------
@@ -137,9 +139,11 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
         If there are fewer than two classes, or a point is too far away for Fourier features.
     """
     labeled = y != UNLABELED
-    n_classes = len(np.unique(y[labeled]))
-    if n_classes < 2:
-        raise ProblemError(f"labels of at least two classes are needed, got {n_classes} class{'es' * (n_classes != 1)}")
+    found = np.unique(y[labeled])
+    if len(found) < 2:
+        raise ProblemError(
+            f"labels of at least two classes are needed, got {len(found)} class{'es' * (len(found) != 1)}"
+        )
     features = features_of(problem, seed)
     if features.kind == "fourier" and (said := too_far(X, Gaussian(features.sigma))):
         raise ProblemError(said)
@@ -148,7 +152,8 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int) -> MultiCl
         problem, M = settle_weights(problem, features, X, y)
         phi = _features_of(X[labeled], features, frame)
         codes = y[labeled].astype(np.intp)
-        task = MultiClassTask(problem, features, phi, codes, n_classes, M, seed, frame=frame)
+        K = max(n_classes, int(found[-1]) + 1)
+        task = MultiClassTask(problem, features, phi, codes, K, M, seed, frame=frame)
         return replace(task, problem=settle_step(task.problem, task.some_features, len(codes), M))
 
 
