@@ -29,7 +29,7 @@ def fit_oracle(cls, d, **parameters):
     is_linear = np.isnan(d["gamma"])
     kernel = {"kernel": "lm"} if is_linear else {"kernel": "gaussian", "sigma": d["gamma"]}
     model = cls(prior=d["prior"], lam=d["lam"], **kernel, **parameters)
-    return model.fit(d["x_u"], pairs=d["x_pairs"].reshape(-1, d["x_u"].shape[1]))
+    return model.fit(d["x_u"], pairs=d["x_pairs"].reshape(-1, 2, d["x_u"].shape[1]))
 
 
 @pytest.mark.parametrize("path", oracle_files.files("su_sl_"))

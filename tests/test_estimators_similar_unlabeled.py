@@ -1,12 +1,14 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import each
 from data_makers import similar_pairs as sample
 from sklearn.model_selection import cross_val_score
 
 from dsgcore import TSGSU
+from dsgcore.baselines import CUU, SUSL
 from dsgcore.estimators.pairs import drawn_members
 from dsgcore.prior import similar_class_prior
 
@@ -25,13 +27,26 @@ def test_learns_from_pairs_with_either_class_the_larger(prior, correction):
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
 
 
-def test_pair_ids_and_both_shapes_of_pairs_are_the_same():
+def test_pair_ids_points_of_pairs_and_their_row_numbers_are_the_same():
     X, _, pairs = sample(0.7)
     members = pairs.reshape(-1, 2)
     ids = np.concatenate([np.arange(300) // 2, np.full(400, -1)])
     f = TSGSU(**SMALL).fit(np.concatenate([members, X]), ids).decision_function(X)
-    for given in (pairs, members, pairs.tolist()):
+    for given in (pairs, pairs.tolist()):
         np.testing.assert_array_equal(TSGSU(**SMALL).fit(X, pairs=given).decision_function(X), f)
+    all_points, rows = np.concatenate([members, X]), np.arange(300).reshape(-1, 2)
+    for points in (all_points, pd.DataFrame(all_points)):
+        for given in (rows, rows.tolist(), rows.astype(np.uint16)):
+            np.testing.assert_array_equal(TSGSU(**SMALL).fit(points, pairs=given).decision_function(X), f)
+    shuffled = np.random.default_rng(0).permutation(700)
+    model = TSGSU(**SMALL).fit(all_points[np.argsort(shuffled)], pairs=shuffled[:300].reshape(-1, 2))
+    assert np.mean(model.predict(X) == (f > 0)) > 0.9
+    for competitor in (SUSL, CUU):
+        models = [
+            competitor(prior=0.7, random_state=0).fit(*given[0], pairs=given[1])
+            for given in (((X,), pairs), ((all_points,), rows))
+        ]
+        np.testing.assert_array_equal(*(one.decision_function(X) for one in models))
     as_floats = TSGSU(**SMALL).fit(np.concatenate([members, X]), ids.astype(float))
     np.testing.assert_array_equal(as_floats.decision_function(X), f)
 
@@ -100,13 +115,23 @@ def test_ids_that_are_no_pairs_get_one_sentence(y, said, prior):
         TSGSU(**{**SMALL, "prior": prior}).fit(X3, y)
 
 
+FORMS = (
+    "pairs must hold the points of the pairs, of shape (m, 2, 3), or row numbers of X, whole numbers of shape (m, 2)"
+)
+
+
 @each(
     "pairs, said",
     [
-        (np.zeros((5, 3)), "pairs must hold an even number of points, two for each pair, got 5"),
-        (np.zeros((5, 3, 3)), "pairs must have the shape (n_S, 2, 3) or (2 n_S, 3), got (5, 3, 3)"),
-        (np.zeros((5, 2, 4)), "pairs must have the shape (n_S, 2, 3) or (2 n_S, 3), got (5, 2, 4)"),
-        (np.zeros(6), "pairs must have the shape (n_S, 2, 3) or (2 n_S, 3), got (6,)"),
+        (np.zeros((4, 3)), f"{FORMS}, got the shape (4, 3) of type float64"),
+        (np.zeros((4, 2)), f"{FORMS}, got the shape (4, 2) of type float64"),
+        (np.zeros((5, 3, 3)), f"{FORMS}, got the shape (5, 3, 3)"),
+        (np.zeros((5, 2, 4)), f"{FORMS}, got the shape (5, 2, 4)"),
+        (np.zeros(6), f"{FORMS}, got the shape (6,)"),
+        ([[0, 6]], "pairs of shape (m, 2) must hold row numbers of X, from 0 to 5, got 6"),
+        ([[0, -1]], "pairs of shape (m, 2) must hold row numbers of X, from 0 to 5, got -1"),
+        ([[0, 1], [2, 2]], "pairs must hold two different rows each, got row 2 twice"),
+        (np.zeros((0, 2), dtype=int), "similar-unlabeled learning needs at least one similar pair, got none"),
         (np.zeros((0, 2, 3)), "similar-unlabeled learning needs at least one similar pair, got none"),
     ],
 )

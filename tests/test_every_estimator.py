@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, cross_val_score
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.baselines import COMPETITORS, SUSL
+from dsgcore.baselines import COMPETITORS, MSAMULT, SUSL
 from dsgcore.baselines.design import IllPosedWarning
 from dsgcore.core.errors import DSGError
 from dsgcore.model_selection import (
@@ -261,3 +261,37 @@ def test_plain_folds_of_unlabeled_points_do_not_pass_in_silence():
 def test_folds_say_that_they_leave_groups_out(folds, y):
     with pytest.warns(UserWarning, match=f"groups parameter is ignored by {type(folds).__name__}"):
         list(folds.split(X, y, groups=np.arange(N)))
+
+
+@each("model", [*EVERY, SEEN])
+def test_arguments_that_do_not_suit_are_reported_in_the_classs_own_name(model):
+    own = rf"^{type(model).__name__}\.fit: "
+    with pytest.raises(TypeError, match=own + "got an unexpected keyword argument 'labels'"):
+        clone(model).fit(X, FEW, labels=FEW)
+    with pytest.raises(TypeError, match=own):
+        clone(model).fit()
+
+
+@each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO])
+def test_the_numbers_that_automatic_values_stand_for_train_the_same_model(kind):
+    alone = {"random_state": 0, "safe": False}
+    automatic = kind(**alone).fit(X, FEW)
+    numbers = {"sigma": 1.0 / (2 * X.var())} | ({} if kind is TSGS3VM else {"lam": automatic.lam_})
+    for given in (numbers, {"sigma": float(automatic.model_.kernel.sigma)}, {"lam": numbers.get("lam", 1.0)}):
+        same = kind(**alone, **given).fit(X, FEW)
+        assert same.n_iter_ == automatic.n_iter_
+        np.testing.assert_allclose(same.decision_function(X), automatic.decision_function(X), rtol=1e-3, atol=1e-3)
+    assert (
+        kind(**alone, sigma=50 * numbers["sigma"]).fit(X, FEW).model_.blocks[0].shape[-1]
+        < automatic.model_.blocks[0].shape[-1]
+    )
+
+
+def test_a_weight_for_each_cut_may_be_an_array():
+    y = np.where(FEW == -1, -1, np.digitize(X[:, 0], [0.0, 1.0]))
+    for kind in (QS3ORAO, MSAMULT):
+        for gamma in ([0.5, 0.9], (0.5, 0.9), np.array([0.5, 0.9])):
+            values = [quietly(made(kind, gamma=one).fit, X, y).ranking_function(X) for one in (gamma, [0.5, 0.9])]
+            np.testing.assert_array_equal(*values)
+        with pytest.raises(DSGError, match="gamma must be"):
+            made(kind, gamma=np.ones((2, 2))).fit(X, y)

@@ -2,16 +2,19 @@
 
 import numpy as np
 import pytest
+from cases import each
 from small_specs import small
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run
-from dsgcore.experiments.predictions import predicted_classes
+from dsgcore.experiments.predictions import predicted_classes, right_test_points
 
 # Runs to the end of every setting: without the compiler that takes minutes.
 pytestmark = pytest.mark.compiled
 
 
-def test_the_runs_classes_are_those_that_its_estimator_predicts():
+@each("average", [None, "tail"])
+@each("is_balanced", [False, True])
+def test_the_runs_classes_are_those_that_its_estimator_predicts(is_balanced, average):
     names = ("kernel", "sigma", "lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
     for setting, kind, own in [
         ("auc", QSGS2AUC, ("gamma", "pairing", "is_pooled")),
@@ -19,19 +22,27 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts():
         ("similar_unlabeled", TSGSU, ("prior", "loss", "correction", "leak")),
         ("ordinal", QS3ORAO, ("gamma", "pairing")),
     ]:
-        spec = small(setting)
+        if is_balanced and setting != "s3vm":
+            continue
+        shifted = {"data": {"prior_shift": 0.8}, "problem": {"is_balanced": is_balanced}} if setting == "s3vm" else {}
+        spec = small(setting, solver={"average": average}, **shifted)
         run = Run(spec)
         run.advance()
         given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
-        given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": None, "tol": None}
+        given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": average, "tol": None}
         given |= {"sampling": "independent"}
         given |= {"C_per": "mean"} if setting == "s3vm" else {}
         given |= {} if setting == "similar_unlabeled" else {"safe": False}
         given |= {"thresholds": "hinge"} if setting == "ordinal" else {}
         given |= {name: getattr(spec.problem, name) for name in own}
         model = kind(**given).fit(run.split.X_train, run.split.y_train)
-        values = run.model.evaluate(run.split.X_test)
-        np.testing.assert_array_equal(predicted_classes(run, values), model.predict(run.split.X_test))
+        values, X, y = run.result.evaluate(run.split.X_test), run.split.X_test, run.split.y_test
+        np.testing.assert_array_equal(predicted_classes(run, values), model.predict(X))
+        assert np.mean(right_test_points(run)) == np.mean(model.predict(X) == y)
+        if setting in ("auc", "s3vm"):
+            assert run.result_score == pytest.approx(model.score(X, y), abs=1e-6)
+        np.testing.assert_allclose(run.result_test_values, values, rtol=1e-3, atol=1e-5)
+        assert (run.result_shift != 0.0) == is_balanced
 
 
 def test_the_highest_of_several_scores_is_the_predicted_class():

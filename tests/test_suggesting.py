@@ -8,15 +8,19 @@ from itertools import count
 
 import numpy as np
 import pytest
+from cases import each
 from clocks import use_steady_clock
 from numpy.typing import NDArray
 from scipy import stats
 from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
 from dsgcore.core.metrics import accuracy_half_width
-from dsgcore.model_selection import FoldError, suggest
+from dsgcore.model_selection import Calibrated, FoldError, suggest
 from dsgcore.tuning import halving
 
 pytestmark = pytest.mark.compiled
@@ -150,6 +154,31 @@ def test_every_method_can_be_asked(kind):
     of(kind).set_params(**found.parameters)
     assert np.isfinite(found.score)
     assert any(one.parameters == {} for one in found.tried)
+
+
+@pytest.mark.usefixtures("steady_clock")
+@each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO])
+def test_the_length_of_a_matern_kernel_is_tuned(kind):
+    found = suggest(of(kind).set_params(kernel="matern"), X, SEEN, seconds=3.0)
+    assert {name for one in found.tried for name in one.parameters} >= {"length"}
+    assert "sigma" not in {name for one in found.tried for name in one.parameters}
+
+
+@pytest.mark.usefixtures("steady_clock")
+@each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT])
+def test_an_estimator_in_a_pipeline_is_tuned_by_the_pipelines_names(kind):
+    model = make_pipeline(StandardScaler(), make_pipeline(MinMaxScaler(), Calibrated(of(kind), n_splits=2)))
+    if kind is QS3ORAO:
+        model = make_pipeline(StandardScaler(), of(kind))
+    found = suggest(model, 100.0 * X, KINDS.get(kind, SEEN), seconds=3.0)
+    names = {name for one in found.tried for name in one.parameters}
+    prefix = "qs3orao__" if kind is QS3ORAO else "pipeline__calibrated__estimator__"
+    assert names
+    assert all(name.startswith(prefix) for name in names)
+    assert np.isfinite(found.score)
+    assert found.best_estimator_.predict(100.0 * X).shape == (400,)
+    with pytest.raises(ParameterError, match=r"estimator must be one of QSGS2AUC.*got LinearSVC"):
+        suggest(make_pipeline(StandardScaler(), LinearSVC()), X, SEEN)
 
 
 def test_what_cannot_be_asked_is_said_in_a_sentence():

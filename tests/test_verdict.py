@@ -120,13 +120,15 @@ def live_run(setting, *, solver=None, **data):
 DATA = {"similar_unlabeled": "gaussian_mixture", "ordinal": "ordinal_rings", "multiclass": "spirals"}
 
 
+@pytest.mark.parametrize("average", [None, "tail"])
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_every_setting_has_its_interval(setting):
-    live = live_run(setting, name=DATA.get(setting, "two_moons"), n=200, n_labeled=20)
+def test_every_setting_has_its_interval(setting, average):
+    live = live_run(setting, solver={"average": average}, name=DATA.get(setting, "two_moons"), n=200, n_labeled=20)
     assert compare(live.run, live.supervised) is None
     live.advance()
     made = compare(live.run, live.supervised)
-    assert made.difference == live.run.history.last()["score_test"] - live.supervised.history.last()["score_test"]
+    column = "score_test" if average is None else "score_average"
+    assert made.difference == live.run.history.last()[column] - live.supervised.history.last()[column]
     assert 0 < made.half_width < 0.2
     assert made.verdict is not None
 

@@ -77,8 +77,10 @@ class OneOrSeveral(Real):
 
     def check(self, value: object) -> Any:
         """Return a float, or a tuple of floats; raise `ParameterError` otherwise."""
-        if not isinstance(value, list | tuple | np.ndarray):
+        if not isinstance(value, list | tuple | np.ndarray) or np.ndim(value) == 0:
             return super().check(value)
+        if np.ndim(value) > 1:
+            raise self.refuse(value)
         return tuple(super(OneOrSeveral, self).check(number) for number in value)
 
 

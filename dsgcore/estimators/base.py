@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
+from math import isclose
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -20,8 +21,8 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, like, parameters_of
 from dsgcore.data.out_of_core import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
-from dsgcore.estimators.inputs import all_or_nothing, encode, known_classes, seed_of
-from dsgcore.estimators.kernel import KernelParameters, check_near, own_kernel
+from dsgcore.estimators.inputs import all_or_nothing, encode, known_classes, seed_of, width
+from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, own_kernel
 from dsgcore.estimators.out_of_core import (
     TrainingValues,
     in_precision,
@@ -53,6 +54,9 @@ from dsgcore.solver.plan import Plan, tail_start
 from dsgcore.solver.start import EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, START, begin, plan_start
 from dsgcore.solver.task import SAMPLING, Task, drawn
 
+# Two numbers are the same parameter up to this relative difference, such as one that a person has computed.
+SAME = 1e-3
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimator):
@@ -72,7 +76,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         solution on them for some hundred points (TSGS3VM: labeled ones alone). All later iterations are the papers', but a
         fit needs fewer.
         'auto' (not for TSGSU) is 'exact' for at most 512 labels, if `kernel`, `sigma`, `lam` and `C` have their
-        default values. The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
+        default values, or the numbers that these stand for.
+        The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
     tol
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
@@ -215,7 +220,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             task = self._task(X, labels, seed, model)
             choice = self._choose(task, labels)
             earlier = None if model is None else model.prefix(len(model))
-            iterate, check = self._run(task, earlier, self._rows_placed(labels), part=self._part(choice))
+            start = self._checked_start(task, labels) if earlier is None else None
+            iterate, check = self._run(task, earlier, self._rows_placed(labels), part=self._part(choice), start=start)
             averaged = len(iterate) - tail_start(len(iterate))
             learned = iterate if self.average is None else iterate.tail_average(averaged)
             known = None if self.average is None else check.mean(len(iterate))
@@ -254,13 +260,13 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
     def _run(
-        self, task: Task, model: Expansion | None, rows: NDArray, *, part: float
+        self, task: Task, model: Expansion | None, rows: NDArray, *, part: float, start: str | None
     ) -> tuple[Expansion, StoppingCheck]:
         """Train a new model until it has converged, or continue `model` to the last iteration of the plan.
 
         Returns the model, and a check that knows its values at some rows.
         """
-        has_start = model is None and plan_start(task, self._checked_start(task.rows))
+        has_start = plan_start(task, start)
         checkpoint, s = current_checkpoint().of(task), self._checked()
         learned = checkpoint.begun(task) if model is None else model
         if has_start and not len(learned):
@@ -274,26 +280,38 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         before = task.new_model() if model is None else model
         training = AllPoints(task, before) if is_dense(task, len(before)) else None
         check = StoppingCheck(task, before, rows, training, **watched)
-        start = len(before)
         is_done = check.replay(learned, has_start=has_start) or any(
-            self._looks(task, learned, checkpoint, check, training, start)
+            self._looks(task, learned, checkpoint, check, training, len(before))
         )
         check_finite(task, learned, check, type(self).__name__, is_done=is_done)
         check.rule.warn(self)
         return learned, check
 
-    def _checked_start(self, rows: Mapping[str, NDArray]) -> str | None:
+    def _checked_start(self, task: Task, labels: NDArray) -> str | None:
         """Return the start of the run, with 'auto' resolved."""
         kind: type = type(self)
         parameter = next(p for p in parameters_of(kind) if p.name == "start")
         start: str | None = parameter.check(self.start)
         if start != AUTOMATIC:
             return start
-        defaults = {f.name: f.default for f in fields(self) if f.name in OF_AUTOMATIC_START}
-        n_labeled = sum(len(own) for source, own in rows.items() if source != "unlabeled")
-        is_default = all(getattr(self, name) == value for name, value in defaults.items())
+        n_labeled = sum(len(own) for source, own in task.rows.items() if source != "unlabeled")
         is_few = n_labeled <= MOST_LABELS
-        return EXACT if is_default and is_few else None
+        return EXACT if is_few and self._has_default_values(task, labels) else None
+
+    def _has_default_values(self, task: Task, labels: NDArray) -> bool:
+        """Return True if the kernel and the ridge are the default ones, also if their numbers were given."""
+        defaults = {f.name: f.default for f in fields(self) if f.name in OF_AUTOMATIC_START}
+        given = {
+            name: getattr(self, name) for name, value in defaults.items() if getattr(self, name) not in (value, None)
+        }
+        numbers = {
+            "sigma": lambda: width(SIGMA, defaults["sigma"], some_of(task.X)),
+            "lam": lambda: self._ridge(task.problem, task.kernel, task.X, labels, task.rows),
+        }
+        are_automatic = all(name in numbers and isinstance(defaults[name], str) for name in given)
+        return are_automatic and all(
+            isclose(float(value), numbers[name](), rel_tol=SAME) for name, value in given.items()
+        )
 
     def _looks(
         self,
@@ -333,7 +351,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         rows = problem.rows(labels)
         made, size, sampling = 0 if model is None else len(model), s["batch_size"], s["sampling"]
         n_iter = made + s["n_iter"]
-        last = n_iter if self._checked_start(rows) is None else max(n_iter, ITERATIONS)
+        last = n_iter if self.start is None else max(n_iter, ITERATIONS)
         read_ahead(X, labels, lambda t: drawn(seed, t, rows, size, sampling), range(made + 1, last + 1))
         kernel = own_kernel(self, some_of(X)) if model is None else model.kernel
         points = in_precision(X, dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -33,11 +34,17 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def all_or_nothing(fit: Method) -> Method:
     """Make a method that learns leave the estimator as it was if it raises or is stopped.
 
-    `fit` also forgets what an earlier call has learned: the attributes whose names end with an underscore.
+    `fit` also forgets what an earlier call has learned: the attributes whose names end with an underscore. Arguments that do
+    not suit are reported in the name of the estimator's own class.
     """
+    arguments = signature(fit)
 
     @wraps(fit)
     def learn(self: Any, *args: Any, **given: Any) -> Any:
+        try:
+            arguments.bind(self, *args, **given)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}.{fit.__name__}: {error}") from None
         before = dict(vars(self))
         try:
             if fit.__name__ == "fit":

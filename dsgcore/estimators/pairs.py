@@ -1,4 +1,4 @@
-"""Similar pairs in the solver's form, points with pair ids: from ids, from an array of pairs, or from labels."""
+"""Similar pairs in the solver's form, points with pair ids: from ids, from row numbers or points of pairs, or from labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dsgcore.data.out_of_core import Rows, opened
 from dsgcore.data.reading.label_kinds import check_exact
 from dsgcore.data.reading.unlabeled import numbers_given
 from dsgcore.estimators.inputs import encode, float_types
-from dsgcore.estimators.out_of_core import validated
+from dsgcore.estimators.out_of_core import taken, validated
 from dsgcore.solver.problem import UNLABELED
 
 
@@ -50,18 +50,32 @@ def ids_of_stacked(n_members: int, n_unlabeled: int) -> NDArray:
 
 
 def members_of(pairs: ArrayLike, d: int) -> NDArray:
-    """Return the members of pairs (n_S, 2, d) or (2 n_S, d) as an array (2 n_S, d), with adjacent pairs.
+    """Return the members of pairs (m, 2, d) as an array (2 m, d), with adjacent pairs.
 
     Raise ValueError if the shape is another one, if there is no pair, or if a number is not finite.
     """
     shape = np.shape(pairs)
-    if len(shape) not in (2, 3) or (len(shape) == 3 and shape[1] != 2) or shape[-1] != d:
-        raise DSGError(f"pairs must have the shape (n_S, 2, {d}) or (2 n_S, {d}), got {shape}")
-    if len(shape) == 2 and shape[0] % 2:
-        raise DSGError(f"pairs must hold an even number of points, two for each pair, got {shape[0]}")
-    if not shape[0]:
+    if len(shape) in (2, 3) and not shape[0]:
         raise DSGError("similar-unlabeled learning needs at least one similar pair, got none")
+    if len(shape) != 3 or shape[1:] != (2, d):
+        raise DSGError(
+            f"pairs must hold the points of the pairs, of shape (m, 2, {d}), or row numbers of X, whole numbers of shape "
+            f"(m, 2), got the shape {shape}" + f" of type {np.asarray(pairs).dtype}" * (len(shape) == 2)
+        )
     return check_array(np.reshape(pairs, (-1, d)), dtype=[np.float64, np.float32], input_name="pairs")
+
+
+def rows_of_pairs(pairs: ArrayLike, n: int) -> NDArray | None:
+    """Return the row numbers (m, 2) of the pairs among n points; None if `pairs` holds no whole numbers of this shape."""
+    rows = np.asarray(pairs)
+    if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu" or not len(rows):
+        return None
+    if rows.min() < 0 or rows.max() >= n:
+        wrong = rows.min() if rows.min() < 0 else rows.max()
+        raise DSGError(f"pairs of shape (m, 2) must hold row numbers of X, from 0 to {n - 1}, got {wrong}")
+    if (itself := rows[:, 0] == rows[:, 1]).any():
+        raise DSGError(f"pairs must hold two different rows each, got row {rows[itself][0, 0]} twice")
+    return rows.astype(np.intp)
 
 
 def points_and_labels(
@@ -90,8 +104,12 @@ def points_and_labels(
         raise DSGError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
     if not holds_pairs:
         raise DSGError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
+    if (rows := rows_of_pairs(pairs, len(X))) is not None:
+        points, _ = validated(estimator, X, np.full(len(X), UNLABELED), reset=reset, dtype=dtype)
+        others = np.setdiff1d(np.arange(len(X)), rows)
+        return taken(points, np.concatenate([rows.ravel(), others])), None, ids_of_stacked(rows.size, len(others))
     if isinstance(X, Rows):
-        raise DSGError("pairs go with points in memory: give the points of the pairs as rows, and pair ids in y")
+        raise DSGError("pairs of points in files are row numbers, whole numbers of shape (m, 2), or pair ids in y")
     unlabeled = validate_data(estimator, X, reset=reset, dtype=dtype or float_types(X))
     points, ids = stacked(members_of(pairs, unlabeled.shape[1]), unlabeled)
     return points, None, ids

@@ -20,7 +20,7 @@ from dsgcore.solver.problem import UNLABELED
 
 Weights = ArrayLike | None
 # A score of fewer labeled points among unlabeled ones is mostly chance.
-FEW_LABELS = 10
+FEW_LABELS = 5
 
 
 def accuracy_of(classes: NDArray, predicted: ArrayLike, y: Any, sample_weight: Weights = None) -> float:

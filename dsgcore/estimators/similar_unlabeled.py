@@ -121,11 +121,12 @@ class TSGSU(BinaryEstimator):
         Parameters
         ----------
         X : array-like of shape (n, d), or as in `dsgcore.QSGS2AUC`
-            Points, or their location. With `pairs`, the unlabeled points alone, in memory.
+            Points, or their location. If `pairs` holds points, X holds the unlabeled points alone.
         y : array-like of shape (n,) or str, optional
             Pair ids or classes (see `y_holds`), and -1 for unlabeled points.
-        pairs : array-like of shape (n_S, 2, d) or (2 n_S, d), optional
-            Members of the similar pairs, instead of `y`. In the second shape the two members of a pair are adjacent.
+        pairs : array-like of shape (m, 2) or (m, 2, d), optional
+            Similar pairs, instead of `y`. Whole numbers of shape (m, 2) are rows of `X`, whose other rows are the unlabeled
+            points. An array of shape (m, 2, d) holds the points of the pairs themselves.
         checkpoint, every, tell
             As in `dsgcore.QSGS2AUC.fit`: a file to continue the run from, and a callback.
 

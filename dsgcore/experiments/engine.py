@@ -49,6 +49,8 @@ class Engine(Protocol):
         Values at the labeled training points.
     shift : float
         Added to values before their sign is taken, if an S3VM keeps the balance; else 0.
+    average_shift : float
+        The same for the averaged iterate's values.
     automatic_step : float or None
         The value of the step "auto" in this run, also if its spec gives a number. None if the method has no such value.
     largest_step : float or None
@@ -77,6 +79,7 @@ class Engine(Protocol):
     test_average: NDArray
     labeled_values: NDArray
     shift: float
+    average_shift: float
     automatic_step: float | None
     largest_step: float | None
     caution: str

@@ -35,14 +35,14 @@ def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
     decision = run.problem.decision
     if decision == "highest":
         return values.argmax(axis=1)
-    y, f = run.split.y_train[run.labeled_rows], _labeled_values(run)
+    y, f = run.split.y_train[run.labeled_rows], run.result_labeled_values
     if decision == "ranks":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # for thresholds that coincide: the map shows this
             return classify(values, thresholds(y, f, margin=0.0))
     if decision == "cut":
         return (values > share_threshold(_some_values(run), float(np.mean(y)))).astype(np.int64)
-    return (values + run.shift >= 0).astype(np.int64)
+    return (values + run.result_shift >= 0).astype(np.int64)
 
 
 def right_test_points(run: Run) -> NDArray[np.bool_]:
@@ -51,22 +51,10 @@ def right_test_points(run: Run) -> NDArray[np.bool_]:
     return right
 
 
-def _labeled_values(run: Run) -> NDArray:
-    """Return the result's values at the labeled training points; those of the last iterate are already known."""
-    if run.spec.solver.average is None:
-        return run.labeled_values
-    return _evaluated(run, run.split.X_train[run.labeled_rows])
-
-
 def _some_values(run: Run) -> NDArray:
     """Return the result's values at points like future ones, a share of which is to be positive."""
     if run.spec.solver.average is not None:
         X = run.split.X_train
-        return _evaluated(run, X[evenly_spread(len(X), POINTS_CUT)])
+        return run.result_at(X[evenly_spread(len(X), POINTS_CUT)])
     every = run.test_values if run.training_values is None else run.training_values
     return every[evenly_spread(len(every), POINTS_CUT)]
-
-
-def _evaluated(run: Run, X: NDArray) -> NDArray:
-    values: NDArray = run.result.evaluate(np.ascontiguousarray(X, dtype=run.spec.solver.dtype))
-    return values

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.errors import DSGError
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
 from dsgcore.experiments.engine import Model, engine_for
 from dsgcore.experiments.history import History
@@ -23,6 +24,9 @@ from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED
 from dsgcore.solver.plan import Change
+
+# An average is evaluated at so many unlabeled points when a person looks at them.
+POINTS_SHOWN = 1000
 
 
 class StopReason(Enum):
@@ -123,13 +127,37 @@ class Run:
         return self.test_values if self.spec.solver.average is None else self.engine.test_average
 
     @property
+    def result_shift(self) -> float:
+        """The number that is added to the values of `result` before their sign is taken."""
+        return self.shift if self.spec.solver.average is None else self.engine.average_shift
+
+    def result_at(self, X: NDArray) -> NDArray:
+        """Return the values of `result` at points (n, d), of shape (n,) or (n, K)."""
+        values: NDArray = self.result.evaluate(np.ascontiguousarray(X, dtype=self.spec.solver.dtype))
+        return values
+
+    @property
+    def result_labeled_values(self) -> NDArray:
+        """Values of `result` at the labeled training points."""
+        is_last = self.spec.solver.average is None
+        return self.labeled_values if is_last else self.result_at(self.split.X_train[self.labeled_rows])
+
+    @property
+    def result_unlabeled_values(self) -> NDArray:
+        """Values of `result` at unlabeled points, or at some of them if they are many and f is an average."""
+        if self.spec.solver.average is None:
+            return self.unlabeled_values
+        X = self.split.X_train[self.split.y_train == UNLABELED]
+        return self.result_at(X[evenly_spread(len(X), POINTS_SHOWN)])
+
+    @property
     def result_score(self) -> float | None:
         """The test score of `result`, None before the first iteration."""
         if not len(self.history):
             return None
         if self.spec.solver.average is None:
             return self.history.last()["score_test"]
-        return float(self.problem.score(self.split.y_test, self.engine.test_average))
+        return float(self.problem.score(self.split.y_test, self.result_test_values + self.result_shift))
 
     @property
     def t(self) -> int:

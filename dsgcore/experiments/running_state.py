@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -118,22 +119,24 @@ class RunningState:
     @property
     def shift(self) -> float:
         """The shift that the estimator adds to f before it takes the sign, from the unlabeled training points."""
+        values = self.training_values
+        return self._shift_of(lambda: values[self.unlabeled_rows], "values")  # type: ignore[index]
+
+    @property
+    def average_shift(self) -> float:
+        """The shift of the averaged f."""
+        training = self._training
+        return self._shift_of(lambda: training.average_of(self.unlabeled_rows), "average")  # type: ignore[union-attr]
+
+    def _shift_of(self, at_all: Callable[[], NDArray], name: str) -> float:
         if not self.problem.is_shifted:
             return 0.0
-        values = self.training_values
-        unlabeled = values[self.unlabeled_rows] if self.unlabeled is None else self.unlabeled.values  # type: ignore[index]
-        return float(self.problem.shift(unlabeled))
+        return float(self.problem.shift(at_all() if self.unlabeled is None else getattr(self.unlabeled, name)))
 
     @property
     def test_average(self) -> NDArray:
-        """The averaged f at all test points, of shape (n_test,), with its own shift."""
-        average = np.concatenate([self.probes.average, self.rest_of_test.average])
-        if not self.problem.is_shifted:
-            return average
-        if self.unlabeled is None:
-            assert isinstance(self._training, AllPoints)
-            return average + self.problem.shift(self._training.average_of(self.unlabeled_rows))
-        return average + self.problem.shift(self.unlabeled.average)
+        """The averaged f at all test points, of shape (n_test,)."""
+        return np.concatenate([self.probes.average, self.rest_of_test.average])
 
     def update_state(self, iterate: Iterate) -> None:
         """Update the state that the solver itself does not track, by one iteration."""

@@ -193,7 +193,7 @@ class StochasticEngine(RunningState):
         ridge = 0.5 * iterate.step.lam * self.average_norm.value
         return {
             "objective_average": objective(terms) + ridge,
-            "score_average": self.problem.score(self.split.y_test, self.test_average),
+            "score_average": self.problem.score(self.split.y_test, self.test_average + self.average_shift),
         }
 
     def _scores(self) -> dict[str, float]:

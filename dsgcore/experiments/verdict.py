@@ -70,15 +70,17 @@ def compare(run: Run, twin: Run) -> Comparison | None:
     """
     if run.t != twin.t or not run.t:
         return None
-    difference = run.history.last()["score_test"] - twin.history.last()["score_test"]
-    if not math.isfinite(difference):
+    scores = run.result_score, twin.result_score
+    if scores[0] is None or scores[1] is None or not math.isfinite(scores[0] - scores[1]):
         return None
+    difference = scores[0] - scores[1]
     if Health.DIVERGED in (run.health, twin.health):
         return Comparison(difference, reason="There is no verdict, because the run has diverged.")
     if Health.GROWING in (run.health, twin.health):
         return Comparison(difference, reason="There is no verdict while an objective is above its start.")
     problem: Any = run.problem
-    y, f, g = run.split.y_test, run.test_values + run.shift, twin.test_values + twin.shift
+    y = run.split.y_test
+    f, g = (one.result_test_values + one.result_shift for one in (run, twin))
     if problem.is_scored_by_hits:  # right or wrong point by point, else an AUC
         half_width = accuracy_half_width(problem.hits(y, f), problem.hits(y, g))
     else:
@@ -172,7 +174,7 @@ def _unrest(run: Run) -> float:
 
 
 def _of_classes(run: Run) -> dict[str, float]:
-    y, given = run.split.y_test, predicted_classes(run, run.test_values)
+    y, given = run.split.y_test, predicted_classes(run, run.result_test_values)
     measures = {
         "right": float(np.mean(given == y)),
         "near": float(np.mean(np.abs(given - y) <= 1)),

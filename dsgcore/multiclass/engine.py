@@ -64,6 +64,7 @@ class MultiClassEngine(WeightHistory):
     limited_by: ClassVar[str] = "the graph's pull"
     can_look_back: ClassVar[bool] = True
     shift: ClassVar[float] = 0.0  # the predicted class has the highest score
+    average_shift: ClassVar[float] = 0.0
     cost = staticmethod(multiclass_cost)
 
     def __init__(self, spec: Spec, split: Split) -> None:

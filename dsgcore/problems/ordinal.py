@@ -24,9 +24,9 @@ class Reals(Real):
         return f"{super()._words()}, or a list of such numbers"
 
     def _checked(self, value: object) -> Any:
-        if not isinstance(value, list | tuple):
+        if not isinstance(value, list | tuple | np.ndarray) or np.ndim(value) == 0:
             return super()._checked(value)
-        if not value:
+        if np.ndim(value) > 1 or not len(value):
             raise self.refuse(value)
         return tuple(Real._checked(self, number) for number in value)
 

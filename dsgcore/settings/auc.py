@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def _details(run: Run) -> panels.Details:
     """Draw the scores of positives, negatives and unlabeled points."""
-    y, f, names = run.split.y_test, run.test_values, run.split.class_names
+    y, f, names = run.split.y_test, run.result_test_values, run.split.class_names
     samples = [
         panels.Values(f"{names[0]} (test)", f[y == 0], panels.NEGATIVE),
         panels.Values(f"{names[1]} (test)", f[y == 1], panels.POSITIVE),
-        panels.Values("unlabeled", run.unlabeled_values, panels.UNLABELED, is_faint=True),
+        panels.Values("unlabeled", run.result_unlabeled_values, panels.UNLABELED, is_faint=True),
     ]
     scores = panels.Histogram("Scores", "score f", samples, "Histograms of the scores by class.")
     return (scores,), (_OVERLAP,)

@@ -27,7 +27,7 @@ def _slacks(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
 
 def _details(run: Run) -> panels.Details:
     """Draw the thresholds on the score axis, the AUC of each sub-problem and the confusion matrix."""
-    y, f, b = run.split.y_test, run.test_values, _thresholds(run)
+    y, f, b = run.split.y_test, run.result_test_values, _thresholds(run)
     scores = panels.Histogram(
         "Scores and thresholds, test points",
         "score f",
@@ -43,11 +43,11 @@ def _thresholds(run: Run) -> NDArray:
     """Return the thresholds that suit the labeled points. Some may coincide; the confusion matrix shows it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return thresholds(run.split.y_train[run.labeled_rows], run.labeled_values, margin=0.0)
+        return thresholds(run.split.y_train[run.labeled_rows], run.result_labeled_values, margin=0.0)
 
 
 def _sub_problems(run: Run, b: NDArray) -> panels.Table:
-    y, f, names = run.split.y_test, run.test_values, run.split.class_names
+    y, f, names = run.split.y_test, run.result_test_values, run.split.class_names
     cuts = range(1, len(names))
     return panels.Table(
         {

@@ -138,13 +138,12 @@ def by_class(run: Run) -> list[Values]:
     """Return the values at the test points, in the order of the classes."""
     y, names = run.split.y_test, run.split.class_names
     roles = [NEGATIVE, POSITIVE] if len(names) == 2 else [Role("rank", j, len(names)) for j in range(len(names))]
-    return [
-        Values(name, run.test_values[y == j], role) for j, (name, role) in enumerate(zip(names, roles, strict=True))
-    ]
+    f = run.result_test_values
+    return [Values(name, f[y == j], role) for j, (name, role) in enumerate(zip(names, roles, strict=True))]
 
 
 def plain_details(run: Run) -> Details:
     """Return panels that suit any run: scores by class, or the confusion matrix if there are several scores."""
     if run.test_values.ndim > 1:
-        return ((confusion(run, np.argmax(run.test_values, axis=1)),),)
+        return ((confusion(run, np.argmax(run.result_test_values, axis=1)),),)
     return ((Histogram("Scores, test points", "score f", by_class(run), "Histograms of the scores by class."),),)

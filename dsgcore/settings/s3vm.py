@@ -47,7 +47,7 @@ def _weights(spec: Spec, n_labeled: int, n_unlabeled: int) -> tuple[float, float
 
 def _details(run: Run) -> panels.Details:
     """Show the scores of the unlabeled points against the margin."""
-    f = run.unlabeled_values + run.shift
+    f = run.result_unlabeled_values + run.result_shift
     inside = float(np.mean(np.abs(f) < 1.0))
     scores = panels.Histogram(
         "Scores of the unlabeled points",

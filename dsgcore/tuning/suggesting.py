@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from dsgcore.core.parameters import ParameterError, Real
@@ -51,6 +52,8 @@ class _SearchSpace:
 
 _WIDTH = attrgetter("model_.kernel.sigma")
 _WIDTH_AND_RIDGE = {"sigma": _WIDTH, "lam": attrgetter("lam_")}
+# A Matérn kernel has a length instead of sigma, which is in units of one over a squared length.
+_LENGTH, _OF_LENGTH = Times(4.0), attrgetter("model_.kernel.length")
 SPACES: dict[str, _SearchSpace] = {
     "QSGS2AUC": _SearchSpace(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: auc_score, is_ranking=True),
     "QS3ORAO": _SearchSpace(_OF_RANKING, _WIDTH_AND_RIDGE, lambda m: mean_auc_score, is_ranking=True),
@@ -123,7 +126,8 @@ def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0
     Parameters
     ----------
     estimator : QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT or TSGSU
-        Estimator whose parameters are tuned. It is not changed.
+        Estimator whose parameters are tuned, also as the last step of a `Pipeline` or inside a meta-estimator. Then the
+        suggested names are those for `set_params` of the whole. It is not changed.
     X : array-like of shape (n, d)
         Points.
     y : array-like of shape (n,)
@@ -166,12 +170,17 @@ class _Fits(Subject):
     """Candidates for an estimator's parameters."""
 
     def __init__(self, estimator: Any, X: ArrayLike, y: ArrayLike) -> None:
-        self.search = _space_of(estimator)
+        self.prefix, self.tuned = _innermost(estimator)
+        self.search = _space_of(self.tuned)
         self.estimator, self.X, self.y = estimator, X, y
-        self.seed = seed_of(estimator.random_state)
+        self.seed = seed_of(self.tuned.random_state)
         every = self.search.folds(N_SPLITS, random_state=self.seed).split(X, y)
         super().__init__((train, test) for train, test in every if self._is_measurable(test))
-        self.first = self.search.first
+        self.first = tuple(self._named(one) for one in self.search.first)
+
+    def _named(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the tuned estimator's parameters by their names in the whole."""
+        return {self.prefix + name: value for name, value in parameters.items()}
 
     def _is_measurable(self, test: NDArray) -> bool:
         """Return True if a fold's points can be scored. A ranking needs labels of two classes."""
@@ -182,19 +191,20 @@ class _Fits(Subject):
 
     def begin(self, share: float) -> None:
         train, _ = self.rows[0]
-        model = self._fitted({}, share, train)
-        self.own = {name: float(of(model)) for name, of in self.search.own.items()}
-        self.scorer = self.search.score(model)
+        tuned = _fitted_inside(self._fitted({}, share, train))
+        self.own = {name: float(of(tuned)) for name, of in self.search.own.items()}
+        self.scorer = self.search.score(tuned)
 
     def draw(self, drawn: np.random.Generator) -> dict[str, Any]:
-        return {name: how.draw(drawn, self.own.get(name), _FREE) for name, how in self.search.space.items()}
+        values = {name: how.draw(drawn, self.own.get(name), _FREE) for name, how in self.search.space.items()}
+        return self._named(values)
 
     def n_iter(self, share: float) -> int:
-        return max(10, round(share * self.estimator.n_iter))
+        return max(10, round(share * self.tuned.n_iter))
 
     def _fitted(self, parameters: Mapping[str, Any], share: float, rows: NDArray) -> Any:
         model = clone(self.estimator).set_params(**parameters)
-        model.set_params(n_iter=self.n_iter(share), random_state=self.seed)
+        model.set_params(**self._named({"n_iter": self.n_iter(share), "random_state": self.seed}))
         with warnings.catch_warnings():
             # The user did not ask for this shortened fit, and cannot do anything about its missing convergence.
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -207,11 +217,43 @@ class _Fits(Subject):
         self, parameters: Mapping[str, Any], share: float, fold: int, until: Callable[[], bool]
     ) -> float | NDArray:
         train, test = self.rows[fold]
-        return self.scorer(self._fitted(parameters, share, train), *self._at(test))
+        model, (X, y) = self._fitted(parameters, share, train), self._at(test)
+        while isinstance(model, Pipeline):  # which has no ranking function
+            model, X = model.steps[-1][1], model[:-1].transform(X)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="the score is that of")  # all folds together have more labels
+            return self.scorer(model, X, y)
+
+
+def _innermost(estimator: Any) -> tuple[str, Any]:
+    """Return the estimator inside pipelines and meta-estimators, and the prefix of its parameters' names."""
+    if isinstance(estimator, Pipeline):
+        name, inside = estimator.steps[-1]
+    elif hasattr(estimator, "estimator"):
+        name, inside = "estimator", estimator.estimator
+    else:
+        return "", estimator
+    prefix, inside = _innermost(inside)
+    return f"{name}__{prefix}", inside
+
+
+def _fitted_inside(model: Any) -> Any:
+    """Return the fitted estimator inside fitted pipelines and meta-estimators."""
+    if isinstance(model, Pipeline):
+        return _fitted_inside(model.steps[-1][1])
+    return _fitted_inside(model.estimator_) if hasattr(model, "estimator_") else model
 
 
 def _space_of(estimator: Any) -> _SearchSpace:
     for kind in type(estimator).__mro__:
         if kind.__name__ in SPACES:
-            return SPACES[kind.__name__]
+            found = SPACES[kind.__name__]
+            return _with_length(found) if getattr(estimator, "kernel", None) == "matern" else found
     raise ParameterError(f"estimator must be one of {', '.join(SPACES)}, got {type(estimator).__name__}")
+
+
+def _with_length(found: _SearchSpace) -> _SearchSpace:
+    """Return the search space for a Matérn kernel."""
+    space = {("length" if name == "sigma" else name): how for name, how in found.space.items()}
+    own = {("length" if name == "sigma" else name): of for name, of in found.own.items()}
+    return replace(found, space=space | {"length": _LENGTH}, own=own | {"length": _OF_LENGTH})
