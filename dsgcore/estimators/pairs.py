@@ -80,7 +80,7 @@ def rows_of_pairs(pairs: ArrayLike, n: int) -> NDArray | None:
 
 def points_and_labels(
     estimator: Any,
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike | None,
     pairs: ArrayLike | None,
     known: NDArray | None = None,
@@ -104,9 +104,9 @@ def points_and_labels(
         raise DSGError("give either y or pairs, got both; with pairs, X holds the unlabeled points alone")
     if not holds_pairs:
         raise DSGError(f"pairs go with y_holds='pairs' only, got y_holds={estimator.y_holds!r}")
-    if (rows := rows_of_pairs(pairs, len(X))) is not None:
-        points, _ = validated(estimator, X, np.full(len(X), UNLABELED), reset=reset, dtype=dtype)
-        others = np.setdiff1d(np.arange(len(X)), rows)
+    if (rows := rows_of_pairs(pairs, n := len(X))) is not None:
+        points, _ = validated(estimator, X, np.full(n, UNLABELED), reset=reset, dtype=dtype)
+        others = np.setdiff1d(np.arange(n), rows)
         return taken(points, np.concatenate([rows.ravel(), others])), None, ids_of_stacked(rows.size, len(others))
     if isinstance(X, Rows):
         raise DSGError("pairs of points in files are row numbers, whole numbers of shape (m, 2), or pair ids in y")
