@@ -58,8 +58,9 @@ def test_with_the_theorems_steps_squared_distances_fall_as_one_over_t(setting):
         slope = found.slope(name)
         assert slope.value == pytest.approx(-1.0, abs=max(0.3, 3 * slope.error)), name
         assert slope.keeps(theory_of(found.spec).rates[name].slope - 0.15), name
-    assert np.all(found.bound("error") > found.mean("error"))
-    assert np.all(found.bound("distance") > found.mean("distance"))
+    for name in ("error", "distance"):
+        assert found.bounds(name)
+        assert all(np.all(bound > found.mean(name)) for bound in found.bounds(name).values())
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_each_assumption_that_is_broken_does_what_is_said_of_it():
     assert abs(constant.slope("distance").value) < 0.4
     assert constant.slope("average").value < -0.6
     assert found["θλ = 0.1"].slope("distance").value == pytest.approx(-0.2, abs=0.1)
-    assert not np.isfinite(found["unbounded features"].bound("error")[-1])
+    assert not np.isfinite(found["unbounded features"].bounds("error")["the paper's bound"][-1])
     changed, half = found["step × 10 at half time"], 200
     before = np.flatnonzero(changed.t <= half)
     assert np.array_equal(changed.columns["error"][:, before], kept.columns["error"][:, before])
@@ -160,11 +161,13 @@ def test_the_drawn_bound_is_the_printed_one_and_never_below_the_mean(setting):
     bound = found.theorem_bound()
     assert bound.value / printed(found) == pytest.approx(1.0, rel=1e-9)
     x = found.t if bound.rate.of == "t" else np.full(len(found.t), 100.0)
-    assert np.all(bound.value * x**bound.rate.slope > found.mean(bound.of))
+    drawn = found.bounds(bound.of)["the theorem's bound"]
+    assert drawn == pytest.approx(bound.value * x**bound.rate.slope)  # which the page writes for the last iteration
+    assert np.all(drawn > found.mean(bound.of))
     names = {"κ", "φ", "M", "θ"}
     assert set(bound.ingredients) == (names | {"C²", "Q₁", "Q₀", "L", "λ", "‖f*‖"} if setting in CONVEX else names)
     # The curve has the sum of squares itself, for which the two papers with constant steps print an upper bound.
-    curve = found.bound("error")[-1] / (2 * found.mean("largest_weight")[-1]) ** 2
+    curve = found.bounds("error")["the paper's bound"][-1] / (2 * found.mean("largest_weight")[-1]) ** 2
     theta, T = found.spec.solver.step_size, 100
     most = {"s3vm": theta**2 / T**0.5, "similar_unlabeled": theta**2}.get(setting, theta**2 / T)
     assert 0.1 * most < curve <= most * (1 + 1e-9)

@@ -13,6 +13,7 @@ from test_explore import figure
 from dsgcore.experiments import SETTINGS, theory_of
 from dsgcore.settings import profile_of
 from dsgcore.studies import Trajectories, carry_out
+from pages.studies.axis_view import short_number
 from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedTrajectories, Case
 from pages.studies.trajectory_showing import shown_of, table_of_ways
 
@@ -81,7 +82,7 @@ def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(stor
     app = answered(store, **SMALL)
     chart = figure(app, "chart-ways")
     names = [trace.get("name") for trace in chart["data"]]
-    assert {"20 to 80 % of the seeds", "the run", "the paper's bound", "the theorem's 1/t"} <= set(names)
+    assert {"20 to 80 % of the seeds", "the run", "the theorem's bound", "the theorem's 1/t"} <= set(names)
     assert sum(trace.get("opacity", 1) < 0.5 for trace in chart["data"]) == 2
     assert chart["layout"]["xaxis"]["type"] == chart["layout"]["yaxis"]["type"] == "log"
     assert "2 seeds" in chart["layout"]["title"]["text"]
@@ -89,6 +90,8 @@ def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(stor
     said = "".join(m.value for m in app.markdown)
     assert said.count(":green[● holds:]") == 5
     assert "with κ = 1, φ = 1, M = " in said
+    drawn = next(trace["y"][-1] for trace in chart["data"] if trace.get("name") == "the theorem's bound")
+    assert f"At t = 32 it is {short_number(drawn)}; the measured value is" in said
     question = AskedTrajectories((Case(ALL, None, asked(app).made.study.spec),), 2, "nothing", None)
     found = app.session_state["_ways_found"][1]
     rows = list(csv.DictReader(io.StringIO(table_of_ways(shown_of(question, found)))))

@@ -42,10 +42,10 @@ def test_coverage_is_the_distance_to_the_nearest_labeled_point():
     others = np.abs(split.X_train[rows, 0][:, None] - split.X_train[:, 0])
     np.testing.assert_allclose(found.to_any, np.sort(others, axis=1)[:, 1])
     assert (found.to_any <= found.to_labeled).all()
-    assert 0.5 < found.agreement <= 1
+    assert 0.5 < found.n_right / found.n_known <= 1
     nothing = coverage(hide_labels(line(40), 20, 0.5, 3))
     assert len(nothing.to_labeled) == 0
-    assert np.isnan(nothing.agreement)
+    assert (nothing.n_right, nothing.n_known) == (0, 0)
 
 
 def test_pairs_that_mix_classes_are_counted():

@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from cases import each
 from live_page import figure
@@ -11,9 +12,10 @@ from own_tables import iris_csv
 from streamlit.runtime.scriptrunner import StopException
 
 from dsgcore.data import DATASETS
-from dsgcore.data.inspection import leaks
+from dsgcore.data.inspection import Coverage, leaks
 from dsgcore.experiments import SETTINGS, Spec, load_split
 from pages.controls import controls, from_link
+from pages.gallery.data_views import _agreement
 
 pytestmark = pytest.mark.compiled
 
@@ -275,3 +277,35 @@ def test_columns_that_are_left_out_are_told_outside_of_any_box():
         (told,) = (element for element in app.markdown if "left out:" in element.value)
         assert "2 of 5 columns are left out: 'who', 'nothing'" in told.value.replace("\\", "")
         assert "Columns" in told.value
+
+
+@each(
+    "right, known, is_pairs, sentence",
+    (
+        (
+            9,
+            11,
+            False,
+            "For 9 of 11 unlabeled points whose class the source gives, the nearest labeled point has the same",
+        ),
+        (
+            9,
+            11,
+            True,
+            "For 9 of 11 unlabeled points whose class the source gives, the nearest point in a pair has the same",
+        ),
+        (
+            98,
+            100,
+            False,
+            "For **98%** of 100 unlabeled points, the nearest labeled point has the same class: the labels",
+        ),
+        (60, 100, False, "the unlabeled points have to fill the gaps."),
+        (60, 100, True, "For **60%** of 100 unlabeled points, the nearest point in a pair has the same class."),
+        (0, 0, False, "The source gives no classes"),
+    ),
+)
+def test_a_share_says_of_how_many_points_it_is_and_concludes_nothing_from_few(right, known, is_pairs, sentence):
+    said = _agreement(Coverage(np.zeros(100), np.zeros(100), right, known), is_pairs=is_pairs)
+    assert sentence in said
+    assert ("too few points for a conclusion" in said) is (known == 11)

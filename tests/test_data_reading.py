@@ -54,6 +54,18 @@ def test_a_label_of_many_numbers_is_cut_into_bins(labels, bins):
     assert any(f"cut into {bins} bins" in sentence for sentence in dataset.report)
 
 
+def test_equal_numbers_are_in_one_bin_and_the_report_says_so():
+    rows = [-2.30259] * 60 + [i + 0.5 for i in range(40)]
+    content = lines("x,price", *(f"{i},{value}" for i, value in enumerate(rows)))
+    dataset = read(content, sniff(content, "t.csv", labels="ordinal"), labels="ordinal")
+    assert dataset.class_names == ("bin 1 (from -2.30259)", "bin 2 (from 0.5)", "bin 3 (from 20.5)")
+    assert np.bincount(dataset.y).tolist() == [60, 20, 20]
+    assert any("cut into 3 bins" in said and "not 5, because equal values" in said for said in dataset.report)
+    content = lines("x,price", *(f"{i},2.5" for i in range(20)))
+    with pytest.raises(DataError, match="cut into bins, must have between 2 and"):
+        read(content, replace(sniff(content, "t.csv"), bins=4), labels="ordinal")
+
+
 def test_ordered_classes_take_the_order_that_is_given():
     content = lines("x,label", *(f"{i},{['low', 'high', 'mid'][i % 3]}" for i in range(30)))
     recipe = sniff(content, "a.csv", labels="ordinal")

@@ -44,10 +44,14 @@ CONVERSIONS: dict[str, Conversion] = {
 
 
 def equal_frequency_bins(values: NDArray, n_bins: int) -> NDArray[np.int64]:
-    """Return the bin, 0 .. n_bins - 1, of each of n values. Bins have equal sizes, up to one; ties go by row order."""
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[np.argsort(values, kind="stable")] = np.arange(len(values))
-    return ranks * n_bins // len(values)
+    """Return the bin of each of n values, from 0. Bins have about equal sizes, and equal values are in one bin.
+
+    If more than n / n_bins values are equal, there can be fewer bins.
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - (counts + 1) / 2  # of the ranks of equal values
+    bins = np.unique(middle * n_bins // len(values), return_inverse=True)[1]
+    return bins[place].astype(np.int64)
 
 
 def conversions_for(kind: str, labels: str, n_classes: int = 2, extra: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -60,7 +60,8 @@ class Coverage:
 
     to_labeled: NDArray[np.float64]  # of shape (q,): distance to the nearest labeled point
     to_any: NDArray[np.float64]  # of shape (q,): distance to the nearest other training point
-    agreement: float  # share whose nearest labeled point has the same class, if known: the accuracy of labels alone
+    n_right: int = 0  # points whose nearest labeled point has the same class: the hits of labels alone
+    n_known: int = 0  # points whose class is known, as that of their nearest labeled point
 
 
 def coverage(split: Split) -> Coverage:
@@ -69,7 +70,7 @@ def coverage(split: Split) -> Coverage:
     rows = np.flatnonzero(split.y_train == UNLABELED)
     rows = rows[:: max(1, -(-len(rows) // MAX_QUERIES))]
     if not len(rows) or not len(split.labeled):
-        return Coverage(np.empty(0), np.empty(0), float("nan"))
+        return Coverage(np.empty(0), np.empty(0))
     with single_threaded_blas():
         distance, number = Nearest(X[split.labeled]).of(X[rows], 1)
         to_any = Nearest(X).of(X[rows], 2)[0][:, 1]
@@ -78,7 +79,8 @@ def coverage(split: Split) -> Coverage:
     return Coverage(
         to_labeled=distance[:, 0],
         to_any=to_any,
-        agreement=float(np.mean(true[is_known] == given[is_known])) if is_known.any() else float("nan"),
+        n_right=int(np.sum(true[is_known] == given[is_known])),
+        n_known=int(np.sum(is_known)),
     )
 
 

@@ -96,18 +96,22 @@ class Convergence:
         """Return a quantity's mean over the seeds, to compare with theorems on expectations."""
         return np.asarray(self.columns[name].mean(axis=0))
 
-    def bound(self, name: str) -> NDArray | None:
-        """Return the paper's upper bound of a quantity's mean; None if the paper has none.
+    def bounds(self, name: str) -> dict[str, NDArray]:
+        """Return upper bounds of a quantity's mean over t, by their names in charts.
 
         For |f − h|² it is M² (κ + φ)² Σ|a|² (QSG-S2AUC's Lemma 1). For |f − f*|² it is 2 |f − h|² + 2 κ ‖h − f*‖²_H,
-        with that bound for the first term.
+        with that bound for the first term and the measured norm. If the paper gives its theorem's constants, the
+        theorem's own bound comes last; one in the length of the run holds for all of it.
         """
-        lemma = self.mean("bound")
+        found, lemma = dict[str, NDArray](), self.mean("bound")
         if name == ERROR:
-            return lemma
-        if name == DISTANCE:
-            return np.asarray(2.0 * lemma + 2.0 * self.spec.kernel.bound * self.mean(NORM))
-        return None
+            found["the paper's bound"] = lemma
+        elif name == DISTANCE:
+            found["bound with the measured ‖h − f*‖²"] = 2.0 * lemma + 2.0 * self.spec.kernel.bound * self.mean(NORM)
+        own = self.theorem_bound()
+        if own is not None and own.of == name:
+            found["the theorem's bound"] = own.value * (self.t if own.rate.of == "t" else self.t[-1:]) ** own.rate.slope
+        return {words: np.broadcast_to(values, self.t.shape) for words, values in found.items()}
 
     def constants(self) -> dict[str, float]:
         """Return the constants of the bound M² (κ + φ)² Σ|a|², at the end, averaged over the seeds."""

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from dsgcore.core.metrics import FEWEST_POINTS
 from dsgcore.data import DATASETS, DataError, Dataset, Split
 from dsgcore.data import inspection as inspect
 from dsgcore.experiments import Plane, Spec, load_dataset
@@ -91,21 +92,28 @@ def _coverage(found: inspect.Coverage, theme: str, key: str, *, is_pairs: bool) 
     live_chart(
         figure, key=f"{key}-coverage", alt=f"Distances of unlabeled points to the nearest {known}.", height=HEIGHT
     )
-    st.markdown(_agreement(found.agreement, is_pairs=is_pairs))
+    st.markdown(_agreement(found, is_pairs=is_pairs))
 
 
-def _agreement(share: float, *, is_pairs: bool) -> str:
-    if not np.isfinite(share):
+def _agreement(found: inspect.Coverage, *, is_pairs: bool) -> str:
+    n, known = found.n_known, "point in a pair" if is_pairs else "labeled point"
+    if not n:
         return (
             "The source gives no classes for the unlabeled points. It is therefore unknown how often the nearest "
             "label is right."
         )
+    tried = f"{n:,} unlabeled points" + ("" if n == len(found.to_labeled) else " whose class the source gives")
+    if n < FEWEST_POINTS:
+        return (
+            f"For {found.n_right} of {tried}, the nearest {known} has the same class: too few points for a conclusion."
+        )
+    share = found.n_right / n
+    said = f"For **{share:.0%}** of {tried}, the nearest {known} has the same class"
     if is_pairs:
-        return f"For **{share:.0%}** of the unlabeled points, the nearest point in a pair has the same class."
-    said = f"For **{share:.0%}** of the unlabeled points, the nearest labeled point has the same class: "
+        return f"{said}."
     if share >= GOOD_COVERAGE:
-        return said + "the labels alone are almost enough."
-    return said + "the unlabeled points have to fill the gaps."
+        return f"{said}: the labels alone are almost enough."
+    return f"{said}: the unlabeled points have to fill the gaps."
 
 
 def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
@@ -122,11 +130,14 @@ def _pairs(found: inspect.PairConsistency, names: Sequence[str]) -> None:
     known = found.total - found.unknown
     shared = f"{known - found.mixed:,} of {known:,} pairs share a class"
     unknown = f"; for {found.unknown:,} more this is unknown" if found.unknown else ""
-    share = found.both_positive / max(1, known - found.mixed)
-    st.markdown(
-        f"{shared}{unknown}. Of the pairs that share a class, {share:.0%} are {positive}. The expected share is "
-        f"π₊² / (π₊² + π₋²) = {found.expected_positive:.0%}, with the class shares of the unlabeled points."
-    )
+    st.markdown(f"{shared}{unknown}.")
+    same = known - found.mixed
+    if same and np.isfinite(found.expected_positive):
+        share = f"{found.both_positive / same:.0%}" if same >= FEWEST_POINTS else f"{found.both_positive} of {same}"
+        st.markdown(
+            f"Of the pairs that share a class, {share} are {positive}. The expected share is "
+            f"π₊² / (π₊² + π₋²) = {found.expected_positive:.0%}, with the class shares of the unlabeled points."
+        )
 
 
 def _leaks(split: Split, found: inspect.Leaks) -> None:

@@ -3,7 +3,7 @@ T."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,10 +62,10 @@ def ways_figure(
     title: str,
     x_title: str,
     promise: Promise | None,
-    bound: NDArray | None,
+    bounds: Mapping[str, NDArray],
     explanation: str,
 ) -> charts.Figure:
-    """Return the curves on logarithmic axes, with the bound of the first case."""
+    """Return the curves on logarithmic axes, with the bounds of the first case by their names."""
     thin, bands, middles = list[charts.Curve](), list[dict[str, Any]](), list[charts.Curve]()
     has_thin = sum(len(line.values) for line in lines) <= MOST_THIN
     for line in lines:
@@ -76,8 +76,9 @@ def ways_figure(
             bands += _band(line)
         middles.append(charts.Curve(line.name, line.x, line.middle, line.color, dash=line.dash, width=3.0))
     first = lines[0]
-    if bound is not None and np.isfinite(bound).any():
-        middles.append(charts.Curve("the paper's bound", first.x, bound, charts.BOUND, dash="dashdot", width=1.5))
+    for (name, bound), dash in zip(bounds.items(), ("dashdot", "longdash"), strict=False):
+        if np.isfinite(bound).any():
+            middles.append(charts.Curve(name, first.x, bound, charts.BOUND, dash=dash, width=1.5))
     if promise is not None:
         middles.append(_promised(first.x, first.middle, promise))
     scales: dict[str, Any] = {"is_log_x": True, "is_log_y": True}

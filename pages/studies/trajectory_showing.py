@@ -101,7 +101,7 @@ def _curves(shown: list[Shown], quantity: str, over: str) -> None:
         title=title,
         x_title=X_TITLES[over],
         promise=promise,
-        bound=first.found.bound(quantity),
+        bounds=first.found.bounds(quantity),
         explanation=f"{words.F} {words.H} {goal} All values are at the training points.",
     )
     said = "; ".join(f"{one.name} {short_number(one.found.median(quantity)[-1])}" for one in shown)

@@ -20,7 +20,7 @@ def test_ways_by_keys_alone_to_their_answer(open_page, wait_ready):
     expect(page.locator(".st-key-study-status")).to_contain_text("All runs are done", timeout=120_000)
     wait_ready(page)
     expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
-    assert {"the run", "the paper's bound", "the theorem's 1/t"} <= set(page.evaluate(NAMES))
+    assert {"the run", "the theorem's bound", "the theorem's 1/t"} <= set(page.evaluate(NAMES))
 
     tab_to(page, "[role=radio]", most=100)
     while page.evaluate("document.activeElement.innerText") != "|f − h|²":

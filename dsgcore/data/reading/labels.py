@@ -123,8 +123,14 @@ def _binned(column: pd.Series, recipe: Recipe) -> Coded:
         raise DataError(f"the label must have a number for at least {recipe.bins} rows, one a bin, got {len(labeled)}")
     y = np.full(len(values), UNLABELED, dtype=np.int64)
     y[labeled] = equal_frequency_bins(values[labeled], recipe.bins)
-    names = tuple(f"bin {code + 1} (from {values[y == code].min():g})" for code in range(recipe.bins))
-    return y, names, (f"The label {str(column.name)!r} was cut into {recipe.bins} bins that hold equally many rows.",)
+    names = tuple(f"bin {code + 1} (from {values[y == code].min():g})" for code in range(int(y.max()) + 1))
+    check_classes(f"the label {str(column.name)!r}, cut into bins,", names)
+    few = f", not {recipe.bins}, because equal values stay together" if len(names) < recipe.bins else ""
+    return (
+        y,
+        names,
+        (f"The label {str(column.name)!r} was cut into {len(names)} bins of about equally many rows{few}.",),
+    )
 
 
 def against_the_rest(
