@@ -6,9 +6,10 @@ from cases import each
 from small_specs import finished
 from test_limits import GOOD
 
+from dsgcore.core.metrics import Effect
 from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
-from dsgcore.experiments.verdict import Verdict, compare
+from dsgcore.experiments.verdict import compare
 from dsgcore.kernels import KERNELS
 from dsgcore.solver.gauges import BatchSpread, Gauges
 
@@ -82,7 +83,7 @@ WORSE = {
 def test_a_run_that_scores_worse_than_labels_only_is_never_said_to_be_limited_by_nothing():
     live = LiveRun(Spec.from_dict(WORSE))
     live.advance()
-    assert compare(live.run, live.supervised).verdict is Verdict.WORSE
+    assert compare(live.run, live.supervised).effect is Effect.HURTS
     found = live_gauges(live.run, baseline=live.supervised)
     assert found.leading is None
     assert found.summary().startswith("No gauge limits this run, but it scores worse than “labels only”.")

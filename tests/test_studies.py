@@ -419,6 +419,16 @@ def test_a_bad_study_or_number_of_jobs_ends_with_one_sentence(tmp_path, capsys):
     assert sweep(tmp_path, "--jobs", "0") == 2
 
 
+def test_a_sweep_without_any_result_says_why_and_does_not_end_well(tmp_path, capsys):
+    study = {"spec": {**SPEC, "data": {**SPEC["data"], "n_labeled": 100_000}}}
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    store, table = str(tmp_path / "runs.sqlite"), tmp_path / "runs.csv"
+    given = ["sweep", str(tmp_path / "study.json"), "--store", store, "--jobs", "1", "--quiet", "--csv", str(table)]
+    assert main(given) == 1
+    assert "no run has a result: " in capsys.readouterr().err
+    assert len(table.read_text().splitlines()) == 2
+
+
 @pytest.fixture
 def heard_interrupts():
     """Restore interrupts: a process in a shell's background ignores them, and so do its children."""

@@ -8,6 +8,7 @@ from cases import each
 pytest.importorskip("streamlit")
 from opened_pages import bench_of, click_like_a_browser, open_auc
 
+from dsgcore.core.metrics import Difference
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.settings import profile_of
 from dsgcore.tuning.suggestion import Suggestion
@@ -36,9 +37,9 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_
     app.selectbox(key="suggest-seconds").select(10)
     app = when_done(app.button(key="suggest-values").click().run())
     found = bench_of(app).suggested.job.result
-    assert found.interval[0] > 0
+    assert found.gain.low > 0
     assert "Inverse bandwidth 5000 →" in panel(app)
-    assert f"{found.gain:+.3f} ({found.interval[0]:+.3f} to {found.interval[1]:+.3f}, 95 % over 5 folds)" in panel(app)
+    assert f"{found.gain.mean:+.3f} ({found.gain.low:+.3f} to {found.gain.high:+.3f}, 95 % over 5 folds)" in panel(app)
     table = app.dataframe[0].value
     assert len(table) == len(found.tried)
     assert "current" in set(table[""])
@@ -103,7 +104,7 @@ def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkey
     ],
 )
 def test_a_gain_that_rounds_to_zero_is_said_to_be_none(gain, said):
-    found = Suggestion({}, gain, 0.02, 20, "folds", 0.9, (), 1.0)
+    found = Suggestion({}, Difference.around(gain, 0.02, 20, "folds"), 0.9, (), 1.0)
     words = suggest_view.said_of(default_spec("auc"), found, {}, {})
     assert f"clearly better on held-out folds. {said} (" in words
 

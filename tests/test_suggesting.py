@@ -19,7 +19,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
-from dsgcore.core.metrics import accuracy_half_width
+from dsgcore.core.metrics import Effect, accuracy_half_width
 from dsgcore.model_selection import Calibrated, FoldError, suggest
 from dsgcore.tuning import halving
 
@@ -46,7 +46,7 @@ def test_a_bad_width_is_found_and_put_right_by_the_best_estimator():
     many = np.where(np.arange(400) < 200, Y, -1)
     found = suggest(poor, X, many, seconds=20.0)
     assert found.parameters
-    assert found.gain > found.half_width > 0
+    assert found.gain.effect is Effect.HELPS
     best = found.best_estimator_
     assert found.best_estimator_ is best  # fitted once
     assert found.parameters.items() <= best.get_params().items()
@@ -99,11 +99,13 @@ def test_a_score_that_is_no_accuracy_must_be_better_over_the_folds():
     unclear = halving.Search(Scored(SLIGHTLY, OWN, NAMED), 100.0, 0).carry_out()
     assert unclear.parameters == {}
     gains = (SLIGHTLY - OWN)[:, 0]
-    assert unclear.interval == pytest.approx(stats.t.interval(0.95, 4, gains.mean(), stats.sem(gains)))
-    assert (unclear.n, unclear.unit) == (5, "folds")
+    assert (unclear.gain.low, unclear.gain.high) == pytest.approx(
+        stats.t.interval(0.95, 4, gains.mean(), stats.sem(gains))
+    )
+    assert (unclear.gain.n, unclear.gain.unit) == (5, "folds")
     clear = halving.Search(Scored(SLIGHTLY + 0.05, OWN, NAMED), 100.0, 0).carry_out()
     assert clear.parameters == {"named": 1}
-    assert f"± {clear.half_width:.4f} from the current values (95 % over 5 folds" in clear.sentence()
+    assert f"± {clear.gain.half_width:.4f} from the current values (95 % over 5 folds" in clear.sentence()
 
 
 @pytest.mark.usefixtures("steady_clock")
@@ -115,9 +117,9 @@ def test_an_accuracy_must_be_better_over_the_points_held_out():
     # Fifteen points won and ten lost; over the folds, where one more is right in each, that would be beyond doubt.
     unclear = halving.Search(Scored(others, own), 100.0, 0).carry_out()
     assert unclear.parameters == {}
-    assert unclear.gain == pytest.approx(0.05)
-    assert unclear.half_width == accuracy_half_width(others.ravel(), own.ravel())
-    assert (unclear.n, unclear.unit) == (100, "held-out points")
+    assert unclear.gain.mean == pytest.approx(0.05)
+    assert unclear.gain.half_width == pytest.approx(accuracy_half_width(others.ravel(), own.ravel()))
+    assert (unclear.gain.n, unclear.gain.unit) == (100, "held-out points")
     others[:, 10] = True
     clear = halving.Search(Scored(others, own), 100.0, 0).carry_out()
     assert clear.parameters["drawn"] >= 0
@@ -128,16 +130,16 @@ def test_an_accuracy_must_be_better_over_the_points_held_out():
 def test_of_few_points_an_accuracy_is_compared_over_the_folds():
     own = np.arange(20).reshape(5, 4) % 4 != 0
     found = halving.Search(Scored(np.ones_like(own), own), 100.0, 0).carry_out()
-    assert found.unit == "folds"
+    assert found.gain.unit == "folds"
 
 
 @pytest.mark.usefixtures("steady_clock")
 def test_what_cannot_be_fitted_is_never_preferred():
     found = halving.Search(Scored(np.full((5, 1), -np.inf), OWN, NAMED), 100.0, 0).carry_out()
     assert found.parameters == {}
-    assert np.isnan(found.interval).all()
+    assert found.gain.effect is None
     poor = halving.Search(Scored(np.ones((5, 20), dtype=bool), np.full((5, 1), -np.inf)), 100.0, 0).carry_out()
-    assert np.isnan(poor.interval).all()
+    assert poor.gain.effect is None
 
 
 KINDS = {
@@ -199,7 +201,7 @@ def test_several_classes_that_no_straight_lines_separate_get_random_features():
     found = suggest(alone, points, np.where(np.arange(300) < 120, ring, -1), seconds=20.0)
     assert {"features": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
     assert found.parameters["features"] == "fourier"
-    assert found.gain > 0.2
+    assert found.gain.mean > 0.2
 
 
 def test_a_search_does_not_warn_that_its_shortened_fits_have_not_converged():
@@ -215,13 +217,13 @@ def test_the_table_has_every_candidate_with_its_gain_over_the_own_values():
     found = suggest(of(QSGS2AUC), X, SEEN, seconds=20.0)
     table = found.table
     assert len(table) == len(found.tried) > 2
-    for row, one, (gain, reach, n, unit) in zip(table.to_dict("records"), found.tried, found.gains, strict=True):
-        assert (row["score"], row["n"], row["unit"]) == (one.mean, n, unit)
+    for row, one, gain in zip(table.to_dict("records"), found.tried, found.gains, strict=True):
+        assert (row["score"], row["n"], row["unit"]) == (one.mean, gain.n, gain.unit)
         assert all(row[name] == value for name, value in one.parameters.items())
-        assert (row["low"], row["high"]) == pytest.approx((gain - reach, gain + reach), nan_ok=True)
+        assert (row["low"], row["high"]) == pytest.approx((gain.low, gain.high), nan_ok=True)
         own = next(o for o in found.tried if not o.parameters) if one.n_iter == found.tried[0].n_iter else None
         if own is not None and len(own.on_folds) == len(one.on_folds):
-            assert gain == pytest.approx(one.mean - own.mean)
+            assert gain.mean == pytest.approx(one.mean - own.mean)
     own_row = table[table.filter(list(found.tried[1].parameters) or ["sigma"]).isna().all(axis=1)]
     assert (own_row["gain"] == 0.0).all()
 

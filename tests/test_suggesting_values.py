@@ -60,7 +60,7 @@ def test_a_bad_width_is_put_right_and_the_test_points_agree():
     spec = replace(spec, data=replace(spec.data, n_labeled=150))
     split = load_split(spec)
     found = suggest_values(spec, split, seconds=400.0)
-    assert found.interval[0] > 0
+    assert found.gain.low > 0
     assert found.parameters["sigma"] < 5000.0
     scores = []
     for one in (spec, with_values(spec, found.parameters)):

@@ -133,7 +133,7 @@ def test_a_tick_brings_the_verdict_of_its_own_score(bench):
         tile = news["tiles"][1]
         assert tile["value"] == f"{live.run.history.last()['score_test']:.3f}"
         assert tile["note"] == comparison_words(made, live.run.problem.baseline_name)
-        assert tile["tone"] == VERDICT_TONES[made.verdict]
+        assert tile["tone"] == VERDICT_TONES[made.effect]
 
 
 def test_a_tick_brings_the_tail_of_its_own_singular_values(bench):

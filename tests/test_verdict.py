@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from dsgcore.core.metrics import Z, accuracy_half_width, auc_half_width, contributions
+from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width, contributions
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, StopReason
-from dsgcore.experiments.verdict import Comparison, Verdict, compare
+from dsgcore.experiments.verdict import compare
 from dsgcore.problems.thresholds import mean_auc
 
 
@@ -82,20 +82,20 @@ def test_the_interval_of_an_accuracy_covers_in_nineteen_of_twenty_samples(n, bot
 def test_the_difference_of_one_and_the_same_is_a_tie():
     y, f, _ = draw(np.random.default_rng(4), 60, 2)
     assert auc_half_width(y, f, f) == 0
-    assert Comparison(0.0, 0.0).verdict is Verdict.TIE
+    assert Difference.around(0.0, 0.0, 60, "test points").effect is Effect.TIE
 
 
 @pytest.mark.parametrize(
     ("difference", "half_width", "verdict"),
     [
-        (0.02, 0.01, Verdict.BETTER),
-        (-0.02, 0.01, Verdict.WORSE),
-        (0.01, 0.015, Verdict.TIE),
-        (-0.01, 0.01, Verdict.TIE),
+        (0.02, 0.01, Effect.HELPS),
+        (-0.02, 0.01, Effect.HURTS),
+        (0.01, 0.015, Effect.TIE),
+        (-0.01, 0.01, Effect.TIE),
     ],
 )
 def test_there_is_no_verdict_inside_the_interval(difference, half_width, verdict):
-    assert Comparison(difference, half_width).verdict is verdict
+    assert Difference.around(difference, half_width, 60, "test points").effect is verdict
 
 
 def test_too_few_points_have_no_interval():
@@ -128,9 +128,9 @@ def test_every_setting_has_its_interval(setting, average):
     live.advance()
     made = compare(live.run, live.supervised)
     column = "score_test" if average is None else "score_average"
-    assert made.difference == live.run.history.last()[column] - live.supervised.history.last()[column]
+    assert made.mean == live.run.history.last()[column] - live.supervised.history.last()[column]
     assert 0 < made.half_width < 0.2
-    assert made.verdict is not None
+    assert made.effect is not None
 
 
 def test_a_balanced_run_is_judged_by_the_same_points_as_its_score():
@@ -141,26 +141,26 @@ def test_a_balanced_run_is_judged_by_the_same_points_as_its_score():
     assert live.run.shift != 0
     assert right.mean() == live.run.history.last()["score_test"]
     others = live.supervised.problem.hits(live.run.split.y_test, live.supervised.test_values)
-    assert compare(live.run, live.supervised).half_width == accuracy_half_width(right, others)
+    assert compare(live.run, live.supervised).half_width == pytest.approx(accuracy_half_width(right, others))
 
 
 def test_there_is_no_verdict_on_a_run_that_has_diverged():
     live = live_run("auc", solver={"step_size": 20.0, "n_iter": 300}, name="two_moons", n=200, n_labeled=20)
     live.advance(12)
     growing = compare(live.run, live.supervised)
-    assert growing.verdict is None
+    assert growing.effect is None
     assert "above its start" in growing.reason
     live.advance()
     assert live.run.stop_reason is StopReason.DIVERGED
     made = compare(live.run, live.supervised)
-    assert made is None or (made.verdict is None and "diverged" in made.reason)
+    assert made is None or (made.effect is None and "diverged" in made.reason)
 
 
 def test_there_is_no_verdict_on_few_test_points():
     live = live_run("s3vm", name="two_moons", n=80, n_labeled=20)
     live.advance()
     made = compare(live.run, live.supervised)
-    assert made.verdict is None
+    assert made.effect is None
     assert "too few test points" in made.reason
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
@@ -31,10 +32,12 @@ from dsgcore.studies.study import Study
 _OF_PYTHON = {"None": None, "True": True, "False": False}
 # What a Dask scheduler is given to answer in.
 SECONDS_TO_ANSWER = 10
+# Exit code if no run has a result.
+NO_RESULT = 1
 
 
 def sweep(given: argparse.Namespace) -> int:
-    """Make the runs of a study and write its table; return the exit code."""
+    """Make the runs of a study and write its table; return 0, or 1 if no run has a result."""
     study = asked_study(given.study, given.axis, given.seeds)
     files = {"--csv": (given.csv, f"{','.join(RESULTS)}\n"), "--store": (given.store, "SQLite format")}
     check_files(files, inputs_of(given.study, study.spec))
@@ -57,7 +60,10 @@ def sweep(given: argparse.Namespace) -> int:
             (part / given.csv.name).write_text(table, encoding="utf-8", newline="")
         if not given.quiet:
             print(f"{progress.said()}. The table is in {given.csv}.")
-    return 0
+    if any(outcome.stored is not None for outcome in outcomes):
+        return 0
+    print(f"dsg-lab: no run has a result: {outcomes[0].failed}", file=sys.stderr)
+    return NO_RESULT
 
 
 def _silence_optuna() -> None:

@@ -45,8 +45,8 @@ class Verdict:
         Name of the method to use; None without a verdict.
     help : Help or None
         Effect of the unlabeled data; None if it was not measured.
-    gain, low, high : float
-        Mean gain of the best method that uses unlabeled data over the best one that does not, and its 95 % interval.
+    gain : Difference
+        Gain of the best method that uses unlabeled data over the best one that does not; NaN if it was not measured.
     seeds : int
         Number of seeds.
     sentence : str
@@ -60,9 +60,7 @@ class Verdict:
 
     recommended: str | None
     help: Help | None
-    gain: float
-    low: float
-    high: float
+    gain: Difference
     seeds: int
     sentence: str
     rivals: tuple[str, ...] = ()
@@ -70,14 +68,11 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
-        numbers = {name: _known(getattr(self, name)) for name in ("gain", "low", "high")}
+        numbers = {"gain": self.gain.mean, "low": self.gain.low, "high": self.gain.high}
+        known = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
         word = None if self.help is None else self.help.value
         names = {"rivals": list(self.rivals), "contenders": list(self.contenders)}
-        return {**vars(self), **numbers, "help": word, **names}
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+        return {**vars(self), **known, "help": word, **names}
 
 
 # Gain of one method over another.
@@ -111,8 +106,7 @@ def verdict_of(standings: Sequence[Standing], others: Sequence[Method], gain: Ga
     contenders = tuple(name for name in rivals if gains[name].high > LITTLE[score.unit])
     about = _about_unlabeled(effect, used, alone, measured, seeds, score)
     sentence = f"Use {_in_sentence(chosen)}{_about_others(len(rivals), len(contenders), score)}{about}."
-    ends = measured.mean, measured.low, measured.high
-    return Verdict(chosen.name, effect, *ends, seeds, sentence, rivals, contenders)
+    return Verdict(chosen.name, effect, measured, seeds, sentence, rivals, contenders)
 
 
 def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
@@ -166,4 +160,4 @@ def _in_sentence(method: Method) -> str:
 def no_verdict(seeds: int) -> Verdict:
     """Return the verdict of a comparison in which fewer than two methods have an interval."""
     yet = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if seeds == 1 else 'are'} {seeds}."
-    return Verdict(None, None, math.nan, math.nan, math.nan, seeds, yet if seeds < FEWEST_SEEDS else ALONE)
+    return Verdict(None, None, Difference(), seeds, yet if seeds < FEWEST_SEEDS else ALONE)

@@ -46,7 +46,9 @@ class Difference:
     unit : str
         What a pair is.
     wins, ties, losses : int
-        Number of pairs in which the first score is higher, the same and lower.
+        Number of pairs in which the first score is higher, the same and lower; 0 if they are not counted.
+    reason : str
+        Why nothing can be concluded, in a sentence; empty otherwise.
     """
 
     mean: float = math.nan
@@ -57,10 +59,17 @@ class Difference:
     wins: int = 0
     ties: int = 0
     losses: int = 0
+    reason: str = ""
+
+    @classmethod
+    def around(cls, mean: float, half_width: float, n: int, unit: str, reason: str = "") -> Difference:
+        """Return the difference whose interval has `mean` as its centre."""
+        return cls(mean, mean - half_width, mean + half_width, n, unit, reason=reason)
 
     def __neg__(self) -> Difference:
         """Return the second score less the first."""
-        return Difference(-self.mean, -self.high, -self.low, self.n, self.unit, self.losses, self.ties, self.wins)
+        counts = self.losses, self.ties, self.wins
+        return Difference(-self.mean, -self.high, -self.low, self.n, self.unit, *counts, self.reason)
 
     @property
     def half_width(self) -> float:

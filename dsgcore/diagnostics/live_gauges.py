@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.core.metrics import Effect
 from dsgcore.diagnostics.gauge import WANDERING, Gauge, Light, LiveGauges
 from dsgcore.experiments.run import Run, StopReason
-from dsgcore.experiments.verdict import Verdict, compare
+from dsgcore.experiments.verdict import compare
 from dsgcore.solver.gauges import STRIDE, Reading
 
 # Relative to the size of f: more noise than this limits a run.
@@ -66,7 +67,7 @@ def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) 
 
 def _is_worse(run: Run, baseline: Run | None) -> bool:
     made = None if baseline is None else compare(run, baseline)
-    return made is not None and made.verdict is Verdict.WORSE
+    return made is not None and made.effect is Effect.HURTS
 
 
 class GaugeValues:

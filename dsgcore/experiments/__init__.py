@@ -12,11 +12,10 @@ from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.suggesting import begin_suggesting, suggest_values, with_values
 from dsgcore.experiments.theory import Theory, breaches, broken_by, kept_to, remedies, theory_of
-from dsgcore.experiments.verdict import Comparison, Verdict, compare, outcome_of
+from dsgcore.experiments.verdict import compare, outcome_of
 
 __all__ = [
     "SETTINGS",
-    "Comparison",
     "FileStore",
     "Health",
     "History",
@@ -30,7 +29,6 @@ __all__ = [
     "StopReason",
     "Surface",
     "Theory",
-    "Verdict",
     "begin_suggesting",
     "breaches",
     "broken_by",

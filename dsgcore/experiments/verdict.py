@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.metrics import accuracy_half_width, auc_half_width
+from dsgcore.core.metrics import Difference, Effect, accuracy_half_width, auc_half_width
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.random_choices import random_choices
@@ -27,42 +25,8 @@ OF_THE_MINIMISER, MOST_POINTS = frozenset({"distance", "overstated"}), 1000
 OF_THE_CHOICES = frozenset({"choice_rank", "choices_band", "choices_best"})
 
 
-class Verdict(Enum):
-    """Comparison of a run and its twin on the test points; the value is the text before the twin's name."""
-
-    BETTER = "better than"
-    WORSE = "worse than"
-    TIE = "tie with"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A run's test score less its twin's, with a 95 % interval.
-
-    Attributes
-    ----------
-    half_width : float
-        Half of the 95 % interval of the difference; NaN if there is none.
-    reason : str
-        The reason why there is no verdict, in a sentence; empty if there is one.
-    """
-
-    difference: float
-    half_width: float = math.nan
-    reason: str = ""
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The verdict: a tie if the interval holds 0, none if there is a reason against any."""
-        if self.reason:
-            return None
-        if abs(self.difference) <= self.half_width:
-            return Verdict.TIE
-        return Verdict.BETTER if self.difference > 0 else Verdict.WORSE
-
-
-def compare(run: Run, twin: Run) -> Comparison | None:
-    """Compare a run with its twin at the same iteration; return None if either has no score there.
+def compare(run: Run, twin: Run) -> Difference | None:
+    """Return a run's test score less its twin's at the same iteration; None if either has no score there.
 
     Notes
     -----
@@ -75,9 +39,9 @@ def compare(run: Run, twin: Run) -> Comparison | None:
         return None
     difference = scores[0] - scores[1]
     if Health.DIVERGED in (run.health, twin.health):
-        return Comparison(difference, reason="There is no verdict, because the run has diverged.")
+        return Difference(difference, reason="There is no verdict, because the run has diverged.")
     if Health.GROWING in (run.health, twin.health):
-        return Comparison(difference, reason="There is no verdict while an objective is above its start.")
+        return Difference(difference, reason="There is no verdict while an objective is above its start.")
     problem: Any = run.problem
     y = run.split.y_test
     f, g = (one.result_test_values + one.result_shift for one in (run, twin))
@@ -86,10 +50,11 @@ def compare(run: Run, twin: Run) -> Comparison | None:
     else:
         half_width = auc_half_width(y, f, g)
     few = "" if math.isfinite(half_width) else "There are too few test points for a verdict."
-    return Comparison(difference, half_width, few)
+    return Difference.around(difference, half_width, len(y), "test points", few)
 
 
-SIGNS = {Verdict.BETTER: 1.0, Verdict.WORSE: -1.0, Verdict.TIE: 0.0}
+# Values of an outcome's measure "verdict".
+SIGNS = {Effect.HELPS: 1.0, Effect.HURTS: -1.0, Effect.TIE: 0.0}
 
 
 def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
@@ -149,11 +114,11 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
 
 def _against_twin(live: LiveRun) -> dict[str, float]:
     if live.is_own_twin and live.run.health is Health.GOOD:
-        return {"gain": 0.0, "verdict": SIGNS[Verdict.TIE]}
+        return {"gain": 0.0, "verdict": SIGNS[Effect.TIE]}
     made = compare(live.run, live.supervised) if live.supervised is not None else None
-    if made is None or made.verdict is None:
+    if made is None or made.effect is None:
         return {}
-    return {"gain": made.difference, "verdict": SIGNS[made.verdict]}
+    return {"gain": made.mean, "verdict": SIGNS[made.effect]}
 
 
 def _on_the_way(run: Run, asked: Collection[str]) -> dict[str, float]:

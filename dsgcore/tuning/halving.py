@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
+from dsgcore.core.metrics import Difference, Effect
 from dsgcore.core.parameters import Real
 from dsgcore.core.sampling import generator
 from dsgcore.tuning.folds import TOO_FEW, FoldError
-from dsgcore.tuning.suggestion import Suggestion, Tried, gain_of, no_gain
+from dsgcore.tuning.suggestion import Suggestion, Tried, gain_of
 
 SECONDS = Real("seconds", 20.0, low=0.1, high=86_400.0)
 N_SPLITS = 5
@@ -200,15 +201,15 @@ class Search:
         own = finished[0]
         gains = {i: gain_of(finished[i], own) for i in finished if i}
         # The best candidate that is clearly better. If there is none, report the best of the others.
-        seen = [(gain > half_width, finished[i].mean, -i) for i, (gain, half_width, *_) in gains.items()]
+        seen = [(gain.effect is Effect.HELPS, finished[i].mean, -i) for i, gain in gains.items()]
         is_clear, _, place = max(seen, default=(False, 0.0, 0))
         i = -place  # the first among equals
         chosen = finished[i] if is_clear else own
         order = tuple(sorted(self.tried.values(), key=lambda one: (-one.n_iter, -one.mean)))
-        gain = gains.get(i, no_gain(own))
+        gain = gains.get(i, Difference(n=len(own.on_folds), unit="folds"))
         over_own = tuple(gain_of(one, self._own[one.n_iter, len(one.on_folds)]) for one in order)
         seconds = time.monotonic() - self.start
-        return Suggestion(dict(chosen.parameters), *gain, chosen.mean, order, seconds, self.reason, over_own)
+        return Suggestion(dict(chosen.parameters), gain, chosen.mean, order, seconds, self.reason, over_own)
 
 
 def best_part(order: list[T]) -> list[T]:

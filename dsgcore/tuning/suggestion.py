@@ -11,10 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.core.metrics import accuracy_half_width, mean_half_width
-
-# Gain over the own values, half of its 95 % interval, and its sample: size, and unit.
-Gain = tuple[float, float, int, str]
+from dsgcore.core.metrics import Difference, accuracy_half_width, paired_difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +52,10 @@ class Suggestion:
     parameters : dict
         Parameters to set on the estimator. Empty if no candidate was clearly better, with the gain's `interval` above
         zero.
-    gain, half_width : float
-        Gain in the mean score over the folds, compared with the estimator's own parameters, and half the width of its
-        95 % interval. NaN if no other candidate reached the same round.
-    n : int
-        Size of the sample behind the interval, in `unit`.
-    unit : {"held-out points", "folds"}
-        Unit of that sample. It is held-out points for an accuracy if there are enough of them, otherwise folds.
+    gain : Difference
+        Gain in the mean score over the folds, compared with the estimator's own parameters. Its interval is over
+        held-out points for an accuracy if there are enough of them, otherwise over folds. NaN if no other candidate
+        reached the same round.
     score : float
         The mean score over the folds.
     tried : tuple of Tried
@@ -70,21 +64,17 @@ class Suggestion:
         Duration of the search, in seconds.
     reason : str
         Reason why the estimator's own values have no score, if they have none.
-    gains : tuple of tuple
-        For each candidate of `tried`, its gain over the own values in its last round: mean, half of the 95 % interval,
-        size of the sample, and the sample's unit.
+    gains : tuple of Difference
+        For each candidate of `tried`, its gain over the own values in its last round.
     """
 
     parameters: dict[str, Any]
-    gain: float
-    half_width: float
-    n: int
-    unit: str
+    gain: Difference
     score: float
     tried: tuple[Tried, ...] = field(repr=False)
     seconds: float
     reason: str = ""
-    gains: tuple[Gain, ...] = field(default=(), repr=False)
+    gains: tuple[Difference, ...] = field(default=(), repr=False)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -94,16 +84,11 @@ class Suggestion:
         its 95 % interval. An empty parameter is the own value. Set any row's parameters to use it anyway.
         """
         measured = [
-            {"score": one.mean, "gain": gain, "low": gain - reach, "high": gain + reach, "n": n, "unit": unit}
-            for one, (gain, reach, n, unit) in zip(self.tried, self.gains, strict=True)
+            {"score": one.mean, "gain": own.mean, "low": own.low, "high": own.high, "n": own.n, "unit": own.unit}
+            for one, own in zip(self.tried, self.gains, strict=True)
         ]
         rows = [row | {"n_iter": one.n_iter, **one.parameters} for row, one in zip(measured, self.tried, strict=True)]
         return pd.DataFrame(rows)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The gain's 95 % interval. NaN if there is no gain."""
-        return self.gain - self.half_width, self.gain + self.half_width
 
     def sentence(self) -> str:
         """Return a sentence with the result and its uncertainty."""
@@ -113,28 +98,20 @@ class Suggestion:
             return f"The current values have no score on the held-out folds: {self.reason}.{better}"
         if not self.parameters:
             return f"None of {n} candidates was clearly better than the current values, which stay."
+        gain = self.gain
         return (
-            f"The best of {n} candidates scores {self.score:.4f} on held-out folds: {self.gain:+.4f} ± {self.half_width:.4f} "
-            f"from the current values (95 % over {self.n} {self.unit}; the best of many looks better than it is)."
+            f"The best of {n} candidates scores {self.score:.4f} on held-out folds: {gain.mean:+.4f} ± {gain.half_width:.4f} "
+            f"from the current values (95 % over {gain.n} {gain.unit}; the best of many looks better than it is)."
         )
 
 
-def gain_of(one: Tried, own: Tried) -> Gain:
-    """Return the gain of one candidate over another, half the width of its 95 % interval, and its sample (size, unit).
-
-    Return NaN if either has no score.
-    """
+def gain_of(one: Tried, own: Tried) -> Difference:
+    """Return the gain of one candidate over another; NaN if either has no score."""
     if not (math.isfinite(one.mean) and math.isfinite(own.mean)):
-        return no_gain(own)
-    gains = np.array(one.scores) - np.array(own.scores)
-    gain = float(gains.mean())
+        return Difference(n=len(own.on_folds), unit="folds")
+    over_folds = paired_difference(one.scores, own.scores, unit="folds")
     if all(of_fold.dtype == bool for of_fold in (*one.on_folds, *own.on_folds)):
         hits, others = np.concatenate(one.on_folds), np.concatenate(own.on_folds)
         if math.isfinite(half_width := accuracy_half_width(hits, others)):
-            return gain, half_width, len(hits), "held-out points"
-    return gain, mean_half_width(gains), len(gains), "folds"
-
-
-def no_gain(own: Tried) -> Gain:
-    """Return the gain of a candidate that cannot be compared."""
-    return math.nan, math.nan, len(own.on_folds), "folds"
+            return Difference.around(over_folds.mean, half_width, len(hits), "held-out points")
+    return over_folds

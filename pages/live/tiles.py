@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from dsgcore.experiments import Comparison, Health, LiveRun, Run, StopReason, Verdict, compare
+from dsgcore.core.metrics import Difference, Effect
+from dsgcore.experiments import Health, LiveRun, Run, StopReason, compare
 from dsgcore.glossary import meaning
 from dsgcore.solver.plan import tail_start
 from pages.charts import words
@@ -16,10 +17,11 @@ from pages.live.looking_back import last_step
 from pages.live.points_view import points_right
 
 Tone = Literal["green", "red", "orange", "gray"]
-VERDICT_TONES: dict[Verdict | None, Tone] = {
-    Verdict.BETTER: "green",
-    Verdict.WORSE: "red",
-    Verdict.TIE: "gray",
+BESIDE_TWIN = {Effect.HELPS: "better than", Effect.HURTS: "worse than", Effect.TIE: "tie with"}
+VERDICT_TONES: dict[Effect | None, Tone] = {
+    Effect.HELPS: "green",
+    Effect.HURTS: "red",
+    Effect.TIE: "gray",
     None: "gray",
 }
 VERDICT_HELP = (
@@ -112,14 +114,14 @@ def _comparison(live: LiveRun) -> tuple[str, Tone]:
     made = compare(live.run, live.supervised) if live.supervised is not None else None
     if made is None:
         return "", "gray"
-    return comparison_words(made, live.run.problem.baseline_name), VERDICT_TONES[made.verdict]
+    return comparison_words(made, live.run.problem.baseline_name), VERDICT_TONES[made.effect]
 
 
-def comparison_words(made: Comparison, twin: str) -> str:
+def comparison_words(made: Difference, twin: str) -> str:
     """Return the comparison of the score with the twin's, with a verdict if the test points allow one."""
-    if made.verdict is None:
+    if made.effect is None:
         return made.reason
-    return f"{made.verdict.value} “{twin}” ({round(made.difference, 3) + 0.0:+.3f} ± {made.half_width:.3f})"
+    return f"{BESIDE_TWIN[made.effect]} “{twin}” ({round(made.mean, 3) + 0.0:+.3f} ± {made.half_width:.3f})"
 
 
 def _score_help(live: LiveRun, *, is_compared: bool) -> str:

@@ -206,13 +206,13 @@ def _tuned(found: Suggestion) -> set[str]:
 def said_of(spec: Spec, found: Suggestion, changes: dict[str, Any], offered: dict[str, Control]) -> str:
     """Say what to set, or why the values stay, with the gain and its interval."""
     n, name = len(found.tried), spec.problem.score_name
-    low, high = found.interval
-    spread = f"{signed(low, 3)} to {signed(high, 3)}, 95 % over {found.n:,} {found.unit}"
-    measured = f"{signed(found.gain, 3)} ({spread})" if np.isfinite(low) else ""
+    gain = found.gain
+    spread = f"{signed(gain.low, 3)} to {signed(gain.high, 3)}, 95 % over {gain.n:,} {gain.unit}"
+    measured = f"{signed(gain.mean, 3)} ({spread})" if np.isfinite(gain.low) else ""
     if found.reason:
         return f"**The values stay**: {plain(found.sentence())}"
     if not changes:
-        best = f" {_best(found.gain)} ({spread})." if measured else ""
+        best = f" {_best(gain.mean)} ({spread})." if measured else ""
         return f"**The values stay**: in {found.seconds:.0f} s, none of {n} candidates was clearly better on held-out folds.{best}"
     own = _values(spec, changes)
     said = ", ".join(
@@ -243,15 +243,15 @@ def _table(spec: Spec, found: Suggestion, offered: dict[str, Control]) -> pd.Dat
 
 
 def _row(number: int, found: Suggestion, own: dict[str, Any], offered: dict[str, Control]) -> dict[str, str]:
-    one, (gain, reach, *_) = found.tried[number], found.gains[number]
+    one, gain = found.tried[number], found.gains[number]
     is_own = not one.parameters
     return {
         "row": str(number + 1),
         "": "current" if is_own else "",
         "score": f"{one.mean:.4f}" if np.isfinite(one.mean) else "diverged",
-        "difference": signed(gain, 4) if np.isfinite(gain) and not is_own else "",
-        "95 % interval": f"{signed(gain - reach, 4)} to {signed(gain + reach, 4)}"
-        if np.isfinite(reach) and not is_own
+        "difference": signed(gain.mean, 4) if np.isfinite(gain.mean) and not is_own else "",
+        "95 % interval": f"{signed(gain.low, 4)} to {signed(gain.high, 4)}"
+        if np.isfinite(gain.low) and not is_own
         else "",
         "folds": str(len(one.scores)),
         "iterations": str(one.n_iter),
