@@ -19,6 +19,7 @@ from dsgcore.studies.rooms import Asked, Key
 from pages.room import lecturer_pages
 from pages.room.drawings import answers
 from pages.room.pace import Pace
+from pages.server.sessions import Session
 from pages.shell.room_key import Ticket
 from pages.workbench.page import OTHER_TABS
 
@@ -182,6 +183,53 @@ def test_a_link_brings_the_lecturers_browser_back_to_the_room(phones, room, room
     app = presented(lesson="unlabeled", room=room.code)
     assert "B: 3" in drawn(app)[0]
     assert not app.warning
+
+
+@pytest.mark.compiled
+def test_a_second_tab_with_the_room_changes_nothing_for_the_class_until_it_takes_over(
+    phones, rooms, browser_of, monkeypatch
+):
+    monkeypatch.setattr(Session, "is_connected", True)
+    first, code = opened()
+    browser_of(bench_of(first).lesson.room)
+    phones.send(code)
+    before = phones.asked(code).json()
+    second = presented(lesson="five-labels:2", room=code).run()
+    assert phones.asked(code).json() == before  # no other question, and the vote is still open
+    assert [button.key for button in second.button if button.key.startswith("room-")] == ["room-lead"]
+    first.run()
+    assert "1 answered" in drawn(first, "room-count")[0]
+    second.button(key="room-lead").click().run()
+    second.button(key="room-open").click().run()
+    assert phones.asked(code).json()["name"] == "auc/five-labels/1/labels"
+    now = phones.asked(code).json()
+    first.run()
+    first.button(key="lesson-run").click().run()
+    assert phones.asked(code).json() == now
+    assert [button.key for button in first.button if button.key.startswith("room-")] == ["room-lead"]
+
+
+@pytest.mark.compiled
+def test_a_tab_leads_the_room_whose_other_tab_has_closed(phones, rooms, browser_of):
+    first, code = opened()
+    browser_of(bench_of(first).lesson.room)
+    second = presented(lesson="unlabeled:2", room=code).run()
+    assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
+    assert "room-lead" not in [button.key for button in second.button]
+
+
+@pytest.mark.compiled
+def test_the_way_into_the_room_is_shown_while_the_vote_is_open(phones, rooms):
+    app, _code = opened()
+
+    def is_shown():
+        return bool(drawn(app, "room-qr") or drawn(app, "room-key") or app.warning)
+
+    assert is_shown()
+    click(app, "close")
+    assert not is_shown()
+    click(app, "again")
+    assert is_shown()
 
 
 @pytest.mark.compiled

@@ -20,7 +20,7 @@ from pages.room.entrance import ADDRESS, rooms
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.addresses import beside_this_page
-from pages.shell.room_key import Ticket
+from pages.shell.room_key import Ticket, lead, leads
 
 _STYLE = Path(__file__).with_name("room.css")
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -33,6 +33,7 @@ def open_room(bench: Bench) -> None:
     try:
         bench.lesson.room, bench.lesson.told = rooms().open(), None
         bench.lesson.ticket = Ticket(bench.lesson.room)
+        lead(bench.lesson.room)
     except RoomError as error:
         bench.link.notices.append(str(error))
 
@@ -46,6 +47,25 @@ def ask_for_labels(problem: type[Setting], bench: Bench) -> None:
         bench.lesson.asks_labels = Asked(problem.name, place.lesson.name, place.number).name
 
 
+def is_led_elsewhere(bench: Bench) -> bool:
+    """Return True if another tab leads the room, so that this page tells the class nothing."""
+    return bench.lesson.room is not None and not leads(bench.lesson.room)
+
+
+def offer_to_lead(bench: Bench) -> None:
+    """Draw the question whether this tab shall lead the room."""
+    assert bench.lesson.room is not None
+    st.html(_STYLE)
+    st.markdown(f"Room {bench.lesson.room.code} is led in another tab. Here you see the lesson without the class.")
+    st.button("Take over here?", key="room-lead", on_click=_take_over, args=(bench,))
+
+
+def _take_over(bench: Bench) -> None:
+    bench.lesson.told = None
+    if bench.lesson.room is not None:
+        lead(bench.lesson.room)
+
+
 def is_asked(bench: Bench) -> bool:
     """Return True if the room has a question now."""
     return bench.lesson.room is not None and bench.lesson.told is not None and bench.lesson.told[0] is not None
@@ -54,7 +74,7 @@ def is_asked(bench: Bench) -> bool:
 def tell_the_room(problem: type[Setting], bench: Bench) -> None:
     """Send the step's question to the class. It is open until the run starts, and has a result when the run has ended."""
     place, room = bench.lesson.place, bench.lesson.room
-    if room is None or place is None:
+    if room is None or place is None or not leads(room):
         return
     asked = _asked(problem, bench, place)
     is_over = asked is not None and not asked.kind and place.stage in (Stage.RUN, Stage.OUTCOME)
@@ -103,7 +123,7 @@ def room_panel(bench: Bench) -> None:
 
 
 def _panel(bench: Bench) -> None:
-    if bench.lesson.is_turned:
+    if bench.lesson.is_turned or is_led_elsewhere(bench):
         bench.lesson.is_turned = False
         st.rerun()  # the question is drawn outside of this fragment
     room = bench.lesson.room
@@ -120,18 +140,18 @@ def _panel(bench: Bench) -> None:
 
 
 def _board(room: Key, state: State, number: int) -> None:
-    """Draw the way into the room, or after the reveal the answers, and how many have answered."""
+    """Draw the way into the room while it votes, after the reveal the answers, and how many have answered."""
     assert state.asked is not None
     asks = state.asked.question
     if state.is_revealed and asks is not None:
         draw(answers(asks, rooms().rounds(room, state.asked), state.result, state.picture))
-    else:
+    elif state.is_open:
         draw_door(room.code)
     turn = f"Round {state.round}: " * (state.round > 1)
     left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
     closed = "" if state.is_open else ", closed"
     shut = ", no new phones" * state.is_shut
-    inside = f"<span>Room {room.code}</span>" * state.is_revealed
+    inside = f"<span>Room {room.code}</span>" * (state.is_revealed or not state.is_open)
     other = f"<b>{asks.text}</b><br>" if isinstance(asks, Places) else ""  # in place of the question on the stage
     st.html(
         f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed}{shut} {inside}</p>'
@@ -170,6 +190,8 @@ def _button(
 
 
 def _do(bench: Bench, action: Callable[[], None]) -> None:
+    if is_led_elsewhere(bench):  # since the page was drawn
+        return
     try:
         action()
     except RoomError as error:

@@ -80,10 +80,15 @@ _JS = """
 const RECENT = 500;  // milliseconds in which the server may not know a moved control yet
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
-// The buttons of a lesson that these keys press: those of a presenter's remote control, and Escape.
-const MOVES = {PageDown: ".st-key-lesson-on button[kind=primary]:enabled", PageUp: ".st-key-lesson-back button:enabled",
-  Escape: ".st-key-lesson-leave button:enabled"};
-const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]";  // Escape closes it
+// The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
+const ON = ".st-key-lesson-on button[kind=primary]:enabled, .st-key-stage:has(.st-key-stage-notes) .st-key-lesson-show button:enabled";
+const BACK = ".st-key-lesson-back button:enabled";
+const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Escape: ".st-key-lesson-leave button:enabled"};
+const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
+const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own
+// Escape closes these, and leaves the lesson only if none is open.
+const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]", TIP = ".live-tip:not([hidden]), .live-chart-tip:not([hidden])";
+const OPEN_PART = ".hand-box:not([hidden]), .live-chart-menu:not([hidden]), .live-popup:not([hidden])";
 // Values in this page's link; names in any page's link; time at which Back was pressed, until the page is there.
 const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity, isWriting: false};
 
@@ -173,14 +178,25 @@ function hearKeysBesideSliders() {
   }, true);
 }
 
-/** Treat the keys of a presenter's remote control like arrow keys, and leave the lesson with Escape. */
+/** Go on and back with arrow keys and a presenter's remote control, also after a click on an answer; leave the lesson with Escape.
+    What was reached by Tab and has keys of its own keeps them; a slider does not before a class, where up and down move it. */
 function hearKeysOfLessons() {
+  let isByTab = false;
+  const isIn = (event, selector) => event.target.closest?.(selector);
+  const hasOwnKeys = event => isIn(event, TYPED) ||
+    (isByTab && (isIn(event, MAP) || (isIn(event, SLIDERS) && !document.querySelector(".st-key-stage-notes"))));
+  const isTaken = event => event.key === "Escape" ? document.querySelector(OPEN_PART) : hasOwnKeys(event);
+  addEventListener("pointerdown", () => { isByTab = false; }, true);
   addEventListener("keydown", event => {
+    if (event.key === "Tab") isByTab = true;
     const selector = MOVES[event.key], button = selector && document.querySelector(selector);
-    const isInField = event.key !== "Escape" && event.target.closest?.("input, [role=slider]");
-    if (!button || isInField || document.querySelector(OPEN_LIST)) return;
+    const isShortcut = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
+    if (!button || isShortcut || document.querySelector(OPEN_LIST) || isTaken(event)) return;
+    const tip = event.key === "Escape" && document.querySelector(TIP);
+    if (tip) tip.hidden = true;
+    else button.click();
     event.preventDefault();
-    button.click();
+    event.stopImmediatePropagation();  // streamlit hears the arrow keys of buttons, and an answer its own
   }, true);  // before the list closes
 }
 

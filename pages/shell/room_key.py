@@ -2,6 +2,8 @@
 
 The page gets a ticket. Its browser sends the ticket to an address of the app, and the answer sets the cookie. The key is
 therefore in no page, no link and no log, and a page that is loaded again still has its room.
+
+All tabs of that browser have the key, but only one leads the room: what another tab shows changes nothing for the class.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from dsgcore.studies.rooms import SECONDS_OF_LIFE, Key
+from pages.server.sessions import Session, arrive
 from pages.shell.addresses import own_route
 from pages.shell.ticks import token_in
 
-__all__ = ["ADDRESS", "Ticket", "cookie_name", "kept_key", "key_route"]
+__all__ = ["ADDRESS", "Ticket", "cookie_name", "kept_key", "key_route", "lead", "lead_if_free", "leads"]
 
 # A cookie without a path holds for the folder of the address that sets it, so this address is next to the pages.
 ADDRESS = "room-key"
@@ -33,6 +36,40 @@ class Ticket:
 
 
 _tickets: WeakValueDictionary[str, Ticket] = WeakValueDictionary()
+
+
+class Tab:
+    """A tab of a browser, as long as the server keeps its session."""
+
+    def __init__(self, session: Session | None) -> None:
+        self.session = session
+
+
+_leading: WeakValueDictionary[str, Tab] = WeakValueDictionary()  # by the code of the room
+
+
+def _this_tab() -> Tab:
+    if "_tab" not in st.session_state:
+        st.session_state["_tab"] = Tab(arrive())
+    tab: Tab = st.session_state["_tab"]
+    return tab
+
+
+def lead(key: Key) -> None:
+    """Let this tab lead the room, in place of another one."""
+    _leading[key.code] = _this_tab()
+
+
+def lead_if_free(key: Key) -> None:
+    """Let this tab lead the room if no tab that is open leads it. A tab that is loaded again has closed before."""
+    leader = _leading.get(key.code)
+    if leader is None or leader.session is None or not leader.session.is_connected:
+        lead(key)
+
+
+def leads(key: Key) -> bool:
+    """Return True if this tab leads the room."""
+    return _leading.get(key.code) is _this_tab()
 
 
 def key_route() -> Route:

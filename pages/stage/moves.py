@@ -17,7 +17,7 @@ from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise
 from pages.workbench.head import given_for, guide
 from pages.workbench.layout import is_presented
-from pages.workbench.room_view import ask_for_labels, is_asked, open_room
+from pages.workbench.room_view import ask_for_labels, is_asked, is_led_elsewhere, open_room
 from pages.workbench.transport import roll, toggle
 
 
@@ -76,10 +76,12 @@ def _wait(problem: type[Setting], bench: Bench, place: Place) -> None:
     if place.step.goal is None:
         st.button("Next", key="lesson-next", type="primary", disabled=True)
     else:
-        if is_presented() and place.values.get(EDITS) == UNMARKED and not is_asked(bench):
+        may_ask = is_presented() and not is_asked(bench) and not is_led_elsewhere(bench)
+        if may_ask and place.values.get(EDITS) == UNMARKED:
             lesson_button(bench, "Ask the class", "room-open", ask_for_labels, problem, bench, icon=":material/group:")
         icon = ":material/visibility:"
-        lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon)
+        key = "Right" if is_presented() else None  # a remote control has no other way on
+        lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon, shortcut=key)
 
 
 def _go_on(problem: type[Setting], bench: Bench, place: Place) -> None:

@@ -1,4 +1,4 @@
-"""The class on the stage: where to answer, and the answers. They lie over the chart before the run, and over the map after it."""
+"""The class on the stage: where to answer, and the answers. They have the chart's place before the run, and a part of it after."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.browser import keep_room_key
 from pages.workbench.layout import is_presented
-from pages.workbench.room_view import is_asked, room_panel, tell_the_room
+from pages.workbench.room_view import is_asked, is_led_elsewhere, offer_to_lead, room_panel, tell_the_room
 
 
 def room(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -19,7 +19,8 @@ def room(problem: type[Setting], bench: Bench, place: Place) -> None:
     tell_the_room(problem, bench)
     if bench.lesson.ticket is not None:
         keep_room_key(bench.lesson.ticket.name)
-    if not is_asked(bench) or (place.stage is Stage.RUN and place.step.goal is None):
+    is_elsewhere = is_led_elsewhere(bench)
+    if not (is_asked(bench) or is_elsewhere) or (place.stage is Stage.RUN and place.step.goal is None):
         return
-    with st.container(key=f"stage-class-{'outcome' if place.stage is Stage.OUTCOME else 'question'}"):
-        room_panel(bench)
+    with st.container(key=f"stage-class-{'question' if place.stage is Stage.QUESTION else 'outcome'}"):
+        (offer_to_lead if is_elsewhere else room_panel)(bench)

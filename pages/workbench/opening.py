@@ -20,7 +20,7 @@ from pages.race.state import bring_back as bring_back_race
 from pages.session import link
 from pages.session.bench import Bench
 from pages.session.lesson_place import place_in
-from pages.shell.room_key import kept_key
+from pages.shell.room_key import kept_key, lead_if_free
 from pages.shell.ticks import Hold
 from pages.shell.visits import visit
 from pages.workbench.head import given_for
@@ -102,6 +102,8 @@ def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> Non
         return
     code = own[name] = own[name].partition(".")[0]
     bench.lesson.room = kept_key(code) or bench.lesson.room
+    if bench.lesson.room is not None:
+        lead_if_free(bench.lesson.room)
     if code and is_presented() and (bench.lesson.room is None or bench.lesson.room.code != code):
         bench.link.notices.append(
             f"In the link, room must be one that this browser has opened, got {refused(code)}; "

@@ -203,3 +203,64 @@ def test_a_reload_keeps_the_room_and_nothing_but_a_cookie_holds_its_key(open_pag
     assert code not in snippet.inner_text()
     found += [*all_that_is_there(lecturer), *asked]
     assert [text for text in found if cookie["value"] in text] == []
+
+
+# The panel's place and the pictures' places: nothing of the panel lies over the map, and nothing of it is outside of the window.
+COVERS = """() => {
+    const box = selector => document.querySelector(selector)?.getBoundingClientRect();
+    const panel = box(".st-key-stage-class-outcome, .st-key-stage-class-question"), map = box("#chart-map");
+    if (!panel || !map) return "a part is missing";
+    const isOver = panel.left < map.right && map.left < panel.right && panel.top < map.bottom && map.top < panel.bottom;
+    const buttons = [...document.querySelectorAll(".st-key-room-bar button")].map(one => one.getBoundingClientRect());
+    const isOut = buttons.some(({bottom, right}) => bottom > innerHeight + 1 || right > innerWidth + 1);
+    return isOver ? "over the map" : isOut ? "outside of the window" : "";
+}"""
+
+
+@pytest.mark.parametrize("link", ["s3vm?svm_lesson=gap&svm_speed", "auc?lesson=random-features&speed"])
+def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link):
+    lecturer = open_page(f"{link}=instant&present=1&notes=1", viewport=(1366, 768))
+    wait_ready(lecturer)
+    ask_the_class(lecturer)
+
+    def look(when):
+        expect(lecturer.locator(COUNT)).to_be_visible(timeout=LONG)
+        for width, height in ((1920, 1080), (1366, 768)):
+            lecturer.set_viewport_size({"width": width, "height": height})
+            lecturer.wait_for_function(f"innerWidth === {width} && ({COVERS})() === ''", timeout=LONG)
+            notes, map_ = (lecturer.locator(one).bounding_box() for one in (".st-key-lesson-notes", "#chart-map"))
+            assert notes["y"] + 1 >= map_["y"] + map_["height"], when
+
+    look("before the run")
+    lecturer.get_by_role("button", name="Run").click()
+    expect(lecturer.get_by_role("button", name="Next")).to_be_enabled(timeout=LONG)
+    look("after the run")
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-drawing > *").first).to_be_attached(timeout=LONG)
+    look("after the reveal")
+
+
+def test_arrow_keys_go_on_after_a_click_on_an_answer_and_a_closed_room_counts_no_more(open_page, wait_ready, phone):
+    lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
+    wait_ready(lecturer)
+    ask_the_class(lecturer)
+    enter(phone, lecturer)
+    lecturer.get_by_role("button", name="Timer").click()
+    lecturer.get_by_role("button", name="120 seconds").click()
+    expect(phone.locator("#time")).to_contain_text(" s", timeout=LONG)
+    lecturer.get_by_role("button", name="More").click()
+    lecturer.get_by_role("button", name="Close the room").click()
+    expect(phone.locator("#title")).to_contain_text("This room is closed", timeout=LONG)
+    phone.wait_for_timeout(1200)  # two beats of its clock
+    expect(phone.locator("#time")).to_be_empty()
+    expect(lecturer.get_by_role("button", name="Ask the class")).to_be_visible(timeout=LONG)
+    lecturer.locator(".st-key-stage-answer [role=radiogroup] label").first.click()
+    wait_ready(lecturer)
+    lecturer.keyboard.press("ArrowRight")
+    expect(lecturer.get_by_role("button", name="Next")).to_be_enabled(timeout=LONG)
+    expect(lecturer.locator(".st-key-stage-answer")).to_contain_text("Correct")  # the answer that was clicked
+    lecturer.keyboard.press("ArrowRight")
+    expect(lecturer.locator(".stage-steps")).to_contain_text("Step 2 of 4", timeout=LONG)
+    wait_ready(lecturer)
+    lecturer.keyboard.press("ArrowLeft")
+    expect(lecturer.locator(".stage-steps")).to_contain_text("Step 1 of 4", timeout=LONG)

@@ -214,8 +214,7 @@ export function createHand({root, node}, send) {
 
   function pressed(key) {
     const to = classOf(key, points.classes);
-    if (key === "Escape") { chosen = -1; close(); }
-    else if ((key === " " || key === "Enter") && (state.tool === "paint" || state.tool === "erase")) {
+    if ((key === " " || key === "Enter") && (state.tool === "paint" || state.tool === "erase")) {
       cross ??= at.toPlot(at.width / 2, at.height / 2);
       begin(cross);
       finish();
@@ -245,7 +244,14 @@ export function createHand({root, node}, send) {
     shift = null;
     settle();
   });
-  box.addEventListener("keydown", event => { if (event.key === "Escape") { close(); area.focus(); } });
+  const closeByKey = event => {
+    if (event.key !== "Escape" || box.hidden) return;
+    chosen = -1;
+    close();
+    area.focus();
+    redraw();
+  };
+  document.addEventListener("keydown", closeByKey, true);  // wherever the focus is
 
   const settle = () => { if (late) hand.show(late); else redraw(); };
 
@@ -268,6 +274,7 @@ export function createHand({root, node}, send) {
     },
     end() {
       outbox.end();
+      document.removeEventListener("keydown", closeByKey, true);
       for (const part of [tools.root, area, box]) part.remove();
     },
   };

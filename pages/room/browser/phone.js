@@ -202,7 +202,7 @@ document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(
 
 function gone() {
   const wasIn = state !== null;
-  state = null;
+  state = endsAt = null;  // nothing counts on
   for (const id of ["verdict", "all", "code", "time"]) byId(id).replaceChildren();
   enter(wasIn ? "This room is closed. Thank you." : "There is no such room. Look at the code again.");
 }
