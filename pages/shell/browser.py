@@ -81,8 +81,8 @@ const RECENT = 500;  // milliseconds in which the server may not know a moved co
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
 // The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
-const ON = ".st-key-lesson-on button[kind=primary]:enabled, .st-key-stage:has(.st-key-stage-notes) .st-key-lesson-show button:enabled";
-const BACK = ".st-key-lesson-back button:enabled";
+const PRESENTED = ".st-key-stage:has(.st-key-stage-notes)", SHOW = `${PRESENTED} .st-key-lesson-show button:enabled`;
+const ON = `.st-key-lesson-on button[kind=primary]:enabled, ${SHOW}`, BACK = ".st-key-lesson-back button:enabled";
 const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Escape: ".st-key-lesson-leave button:enabled"};
 const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
 const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own
@@ -184,7 +184,7 @@ function hearKeysOfLessons() {
   let isByTab = false;
   const isIn = (event, selector) => event.target.closest?.(selector);
   const hasOwnKeys = event => isIn(event, TYPED) ||
-    (isByTab && (isIn(event, MAP) || (isIn(event, SLIDERS) && !document.querySelector(".st-key-stage-notes"))));
+    (isByTab && (isIn(event, MAP) || (isIn(event, SLIDERS) && !document.querySelector(PRESENTED))));
   const isTaken = event => event.key === "Escape" ? document.querySelector(OPEN_PART) : hasOwnKeys(event);
   addEventListener("pointerdown", () => { isByTab = false; }, true);
   addEventListener("keydown", event => {
