@@ -8,7 +8,8 @@ from test_limits import GOOD
 
 from dsgcore.core.metrics import Effect
 from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
-from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, default_spec
+from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
+from dsgcore.experiments.step_limit import step_limit
 from dsgcore.experiments.verdict import compare
 from dsgcore.kernels import KERNELS
 from dsgcore.solver.gauges import BatchSpread, Gauges
@@ -155,3 +156,57 @@ def test_of_a_single_feature_an_iteration_nothing_is_said_that_is_no_number():
     gauges = {gauge.name: gauge for gauge in live_gauges(finished(spec_of("ordinal", n_features=1))).gauges}
     assert gauges["Features"].light is Light.UNKNOWN
     assert not any("nan" in gauge.value for gauge in gauges.values())
+
+
+def after_the_remedy(run):
+    """Return the run that begins with the values of a diverged run's controls and its remedy."""
+    assert run.stop_reason is StopReason.DIVERGED
+    plain = run.spec.to_dict()
+    plain["solver"] |= {
+        name: value for name, value in run.spec.values_at(run.n_iter).items() if name in plain["solver"]
+    }
+    plain["changes"] = []
+    return finished(Spec.from_dict(plain | {"solver": plain["solver"] | live_gauges(run).leading.changes}))
+
+
+# Runs that diverge: far above the limit, at few features, at small batches, by the ridge alone, and with other schedules.
+DIVERGING = {
+    "far above": {"step_size": 1000.0},
+    "above": {"step_size": 20.0},
+    "few features": {"step_size": 20.0, "n_features": 4},
+    "small batches": {"step_size": 20.0, "batch_size": 2},
+    "a large ridge": {"step_size": 20.0, "lam": 10.0},
+    "theta/sqrt(T)": {"step_size": 1000.0, "schedule": "theta/sqrt(T)"},
+    "theta/t": {"step_size": 1e6, "schedule": "theta/t"},
+}
+
+
+@each("fault", DIVERGING)
+@each("name", ["auc", "ordinal", "similar_unlabeled", "s3vm"])
+def test_the_remedy_of_a_run_that_diverges_is_a_step_that_does_not(name, fault):
+    given = {"n_iter": 60} | DIVERGING[fault]
+    run = finished(Spec.from_dict({"setting": name, "data": {"n": 200}, "solver": given}))
+    if run.stop_reason is StopReason.DIVERGED:
+        assert after_the_remedy(run).stop_reason is not StopReason.DIVERGED
+    else:  # without curvature, only the ridge makes a run diverge
+        assert name == "s3vm" or "a large ridge" not in fault
+
+
+@each("changed", [{"lam": 10.0}, {"n_features": 2}, {"lam": 10.0, "n_features": 2}])
+def test_the_limit_of_the_step_and_the_remedy_follow_what_is_changed_during_a_run(changed):
+    spec = Spec.from_dict({"setting": "auc", "data": {"n": 200}, "solver": {"n_iter": 100, "step_size": 0.5}})
+    run = Run(spec)
+    run.advance(10)
+    before = step_limit(run)
+    for name, value in changed.items():
+        run.change(name, value)
+    fresh = spec.to_dict()
+    limit = step_limit(Run(Spec.from_dict(fresh | {"solver": fresh["solver"] | changed})))
+    assert step_limit(run) == pytest.approx(limit)
+    assert limit < 0.8 * before
+    run.change("step_size", 3.0 * limit)
+    assert step_limit(run) == pytest.approx(limit)  # it stays there when the step moves
+    while not run.is_finished:
+        run.advance()
+    assert live_gauges(run).leading.changes["step_size"] < limit
+    assert after_the_remedy(run).stop_reason is not StopReason.DIVERGED

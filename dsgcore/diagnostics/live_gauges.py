@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dsgcore.core.metrics import Effect
 from dsgcore.diagnostics.gauge import WANDERING, Gauge, Light, LiveGauges
 from dsgcore.experiments.run import Run, StopReason
+from dsgcore.experiments.step_limit import stable_step, step_limit
 from dsgcore.experiments.verdict import compare
 from dsgcore.solver.gauges import STRIDE, Reading
 
@@ -130,10 +131,7 @@ def _theta(run: Run, t: int) -> float:
 
 
 def _smaller_step(run: Run, t: int) -> Remedy:
-    """Return the automatic step if it is clearly smaller than the current one, else half of the current one."""
-    now, automatic, largest = _theta(run, t), run.engine.automatic_step, run.engine.largest_step
-    usual = min(x for x in (automatic, largest and largest / 2.0, now) if x)
-    return _other_step("Smaller", now, usual if usual < 0.75 * now else now / 2.0)
+    return _other_step("Smaller", _theta(run, t), stable_step(run, t))
 
 
 def _other_step(kind: str, now: float, then: float) -> Remedy:
@@ -142,11 +140,11 @@ def _other_step(kind: str, now: float, then: float) -> Remedy:
 
 
 def _grown(run: Run) -> Gauge:
-    largest = run.engine.largest_step
+    largest = step_limit(run)
     limit = (
         ""
         if largest is None
-        else f": {run.engine.limited_by} allows {largest:.2g} at most, and less with few features or small batches"
+        else f": above about {largest:.2g} it does, and earlier with few features or small batches"
     )
     sentence = f"Steps of {_theta(run, run.tried):g} made f diverge{limit}."
     return Gauge(STEP, Light.LIMITS, "too big", sentence, *_smaller_step(run, run.tried), np.inf)
@@ -197,7 +195,7 @@ def _iterations(at: GaugeValues) -> Gauge:
 
 def _faster(at: GaugeValues) -> Remedy:
     """Return the automatic step if it is larger, else more iterations."""
-    now, automatic = _theta(at.run, at.t), at.run.engine.automatic_step or 0.0
+    now, automatic = _theta(at.run, at.t), at.run.engine.sizes_at(at.t + 1).automatic
     if automatic > 2.0 * now:
         return _other_step("Larger", now, automatic)
     return _more_iterations(at.run.n_iter)

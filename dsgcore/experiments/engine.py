@@ -15,6 +15,7 @@ from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_engine import StochasticEngine
 from dsgcore.multiclass.engine import MultiClassEngine
+from dsgcore.solver.automatic_step import StepSizes
 from dsgcore.solver.gauges import Gauges
 
 
@@ -54,7 +55,7 @@ class Engine(Protocol):
     automatic_step : float or None
         The value of the step "auto" in this run, also if its spec gives a number. None if the method has no such value.
     largest_step : float or None
-        The constant step above which the iterate diverges. None if there is no such step, or if it is unknown.
+        The constant step above which the risk makes the iterate diverge. None if there is none, or if it is unknown.
     caution : str
         A warning about the parameters, in a sentence or two; usually empty.
     can_look_back : bool
@@ -89,6 +90,9 @@ class Engine(Protocol):
     gauged: ClassVar[tuple[str, ...]]
     limited_by: ClassVar[str]
     has_graph: ClassVar[bool]
+
+    def sizes_at(self, t: int) -> StepSizes:
+        """Return the automatic step and the largest ones of a run that begins with the parameters of iteration `t`."""
 
     def start_objective(self) -> float:
         """Return the objective at f = 0."""

@@ -48,6 +48,7 @@ class StochasticEngine(RunningState):
         super().__init__(task_of(spec, split), split)
         self.training_seconds = 0.0
         self._average_row: dict[str, float] = {}
+        self._present: dict[tuple[float, int, int], StepSizes] = {}
         self._last: Iterate | None = None
         self._begin(spec.diagnostics.n_probes)
 
@@ -78,8 +79,8 @@ class StochasticEngine(RunningState):
 
     @property
     def largest_step(self) -> float | None:
-        """The constant step above which the iterate diverges; None if there is none."""
-        return self.step_sizes.largest
+        """The constant step that the risk's curvature allows with the present ridge and features; None if it has none."""
+        return self.sizes_at(self.t + 1).largest
 
     @property
     def caution(self) -> str:
@@ -93,8 +94,19 @@ class StochasticEngine(RunningState):
 
     @cached_property
     def step_sizes(self) -> StepSizes:
-        """The automatic step, and the step above which the iterate diverges."""
+        """The automatic step, and the step above which the iterate diverges, at the start of the run."""
         return step_sizes(self.task)
+
+    def sizes_at(self, t: int) -> StepSizes:
+        """Return the same for a run that begins with the ridge and the features of iteration `t`."""
+        plan = self.task.plan
+        if not any(change.name in ("lam", "n_features") for change in plan.changes):
+            return self.step_sizes
+        step = replace(plan, schedule="constant", automatic_step=1.0).at(t)
+        key = (step.lam, step.n_features, plan.n_iter)
+        if key not in self._present:
+            self._present[key] = step_sizes(self.task, t)
+        return self._present[key]
 
     def _settle_step(self) -> None:
         """Fill in the automatic step if the spec asks for it. It is computed once, since it may take a second."""

@@ -25,6 +25,7 @@ from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.twin import MAX_POINTS, KernelTwin
 from dsgcore.multiclass.weight_history import WeightHistory, problem_at, uses_graph
 from dsgcore.problems import UNLABELED, objective
+from dsgcore.solver.automatic_step import StepSizes
 from dsgcore.solver.gauges import PLACES, Gauges
 from dsgcore.solver.problem import unlabeled_rows
 
@@ -120,6 +121,10 @@ class MultiClassEngine(WeightHistory):
         """The step above which the graph's term makes the weights grow, 1 / (tau_I lambda_max); None without a graph."""
         tau_I = self._problem_at(self.t).tau_I
         return 1.0 / (tau_I * self._largest) if tau_I * self._largest > 0 else None
+
+    def sizes_at(self, t: int) -> StepSizes:
+        """Return the automatic step and the largest one: only the graph's term makes the weights grow."""
+        return StepSizes(self.automatic_step, self.largest_step, self.largest_step)
 
     @property
     def caution(self) -> str:

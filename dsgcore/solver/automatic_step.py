@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,22 +34,28 @@ class StepSizes:
     """Step sizes of a run, known before it begins."""
 
     automatic: float  # the schedule's theta that "auto" means
-    # Above this constant step the iterate diverges. None if the slopes are bounded, so that it cannot.
+    # Above this constant step the risk's curvature makes the iterate diverge. None if the slopes are bounded.
     largest: float | None
+    # Above this constant step the iterate diverges, by the curvature or by the ridge alone. None if there is neither.
+    limit: float | None
 
 
-def step_sizes(task: Task) -> StepSizes:
-    """Return the steps that suit a task. The same data, plan and seed give the same numbers.
+def step_sizes(task: Task, t: int = 0) -> StepSizes:
+    """Return the steps that suit a task, with the ridge and the features of iteration `t` (0: at the start).
+
+    The same data, plan and seed give the same numbers.
 
     Squared losses: let mu be the largest eigenvalue of Q_B K_w for the batches B and features w of the first
     iterations. Q is the risk's second derivative and K_w the features' kernel. An iteration multiplies errors by up to
     1 - eta (lambda + mu). Few features and small batches make mu larger, and so the step smaller. Hinge losses have no
     curvature. For them one step moves a value by at most eta times the largest sum of |c_b| times k(x, x).
     """
-    plan, slope = task.plan, task.problem.largest_slope
+    now = replace(task.plan, schedule="constant", automatic_step=1.0).at(t)  # the step itself is not used
+    plan, slope = replace(task.plan, lam=now.lam, n_features=now.n_features), task.problem.largest_slope
+    limit = 2.0 / plan.lam if plan.lam > 0 else None
     if slope is None:
-        mu = max(_curvature(task, t) for t in range(1, ITERATIONS + 1))
-        largest = 2.0 / max(plan.lam + mu, 1.0 / HIGHEST)
+        mu = max(_curvature(task, t, plan.n_features) for t in range(1, ITERATIONS + 1))
+        limit = largest = 2.0 / max(plan.lam + mu, 1.0 / HIGHEST)
         step = SHARE_OF_LARGEST * largest
     else:
         largest, step = None, STEPS_ACROSS / (slope * _mean_feature_size(task))
@@ -58,7 +64,7 @@ def step_sizes(task: Task) -> StepSizes:
     theta = step / SCHEDULES[plan.schedule](1.0, 1, plan.n_iter)
     if slope is not None and plan.schedule == "theta/t" and plan.lam > 0:
         theta = 1.0 / plan.lam  # the values stay bounded, and smaller steps would not arrive
-    return StepSizes(float(np.clip(theta, LOWEST, HIGHEST)), largest)
+    return StepSizes(float(np.clip(theta, LOWEST, HIGHEST)), largest, limit)
 
 
 def settle_step(task: Task) -> None:
@@ -67,11 +73,11 @@ def settle_step(task: Task) -> None:
         task.plan.automatic_step = step_sizes(task).automatic
 
 
-def _curvature(task: Task, t: int) -> float:
-    """Return the largest eigenvalue of v -> K_w Q_B v, for the batches and features of iteration `t`."""
+def _curvature(task: Task, t: int, n_features: int) -> float:
+    """Return the largest eigenvalue of v -> K_w Q_B v, for the batches and so many features of iteration `t`."""
     batch = {source: rows[:POINTS] for source, rows in task.batch(t).items()}
     X = as_points(task.X[np.concatenate(list(batch.values()))], task.dtype)
-    W = task.new_model().frequencies(t, min(task.plan.n_features, MOST_FEATURES))
+    W = task.new_model().frequencies(t, min(n_features, MOST_FEATURES))
 
     def coefficients(v: NDArray) -> NDArray:
         return task.problem.joined_coefficients(v, tuple(batch))

@@ -8,14 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.parameters import Choice, Parameter, Real, grid
+from dsgcore.core.parameters import Choice, Parameter, Real
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.conversions import ONE_REST
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, default_spec
 from dsgcore.experiments.settings import FILE, StopSpec, solver_parameters
 from dsgcore.settings import profile_of
-from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from dsgcore.solver.plan import SCHEDULE_WORDS
 from pages.controls.also import ALSO, LINE, with_also
 from pages.controls.control import Control, also_offer, key_of, number, shown
@@ -143,13 +142,6 @@ def seed_asked(problem: type[Setting]) -> int:
     key = key_of(problem, "seed")
     linked = number(st.query_params.get(key, ""), SEED)
     return int(st.session_state.get(key, SEED.default if linked is None else linked))
-
-
-def half_step(value: float) -> float:
-    """Return the step slider's stop nearest to half of `value`."""
-    step = next(p for p in SOLVER_PARAMETERS if p.name == "step_size")
-    assert isinstance(step, Real)
-    return float(min(grid(step), key=lambda stop: abs(stop - value / 2)))
 
 
 def to_spec(

@@ -26,7 +26,7 @@ def nothing() -> None:
     """Do nothing: the only purpose of the call is to draw the page again."""
 
 
-def draw_head(data: bytes, *, on_remedy: Callable[[], None] = nothing, on_halve: Callable[[], None] = nothing) -> None:
+def draw_head(data: bytes, *, on_remedy: Callable[[], None] = nothing) -> None:
     """Draw status, tiles, gauges and scrubber. `remedy_asked` returns the gauge whose remedy was pressed."""
     _head()(
         key=HEAD,
@@ -34,7 +34,6 @@ def draw_head(data: bytes, *, on_remedy: Callable[[], None] = nothing, on_halve:
         width="stretch",
         height="content",
         on_remedy_change=on_remedy,
-        on_halve_change=on_halve,
         on_redraw_change=nothing,
     )
 

@@ -12,11 +12,11 @@ from pages.live.looking_back import seen
 
 @dataclass(frozen=True)
 class Trouble:
-    """A warning about numbers that grow or have diverged: its first sentence, and all of it."""
+    """A warning about numbers that grow or have diverged: its first sentence, all of it, and the remedy, if there is one."""
 
     text: str
     help: str
-    has_diverged: bool
+    remedy: str = ""
 
 
 def live_gauges_of(bench: Any) -> LiveGauges:
@@ -52,13 +52,14 @@ def trouble_of(bench: Any) -> Trouble | None:
     """Return a warning if the numbers grow or have diverged, or None."""
     run = bench.live.run
     if run.stop_reason is StopReason.DIVERGED:
-        return _trouble(run.stop_reason.value, has_diverged=True)
-    return _trouble(run.health.value, has_diverged=False) if run.health is Health.GROWING else None
+        (gauge,) = live_gauges_of(bench).gauges
+        return _trouble(run.stop_reason.value, gauge.remedy)
+    return _trouble(run.health.value) if run.health is Health.GROWING else None
 
 
-def _trouble(said: str, *, has_diverged: bool) -> Trouble:
+def _trouble(said: str, remedy: str = "") -> Trouble:
     first, stop, _ = said.partition(". ")
-    return Trouble(first + stop.strip(), said, has_diverged)
+    return Trouble(first + stop.strip(), said, remedy)
 
 
 def _said(gauge: Gauge) -> dict[str, str]:

@@ -9,8 +9,6 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from pages.charts.theme import theme_now
-from pages.controls import controls
-from pages.controls.control import key_of
 from pages.controls.map_axes import draw_axes, keep_axes, refused_axes
 from pages.controls.undrawn import keep_choice
 from pages.controls.view_choices import (
@@ -107,8 +105,7 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
     with drawing.turn(is_urgent=True):
         data = head_data(bench)
     with live_head:
-        on_remedy = partial(once, bench, bench.drawn, _apply, bench)
-        draw_head(data, on_remedy=on_remedy, on_halve=partial(once, bench, bench.drawn, _halve, bench, problem))
+        draw_head(data, on_remedy=partial(once, bench, bench.drawn, _apply, bench))
     with live_tab:
         draw_charts(on_edit=partial(edit, bench))
     for tab, place in tabs_shown.items():
@@ -169,18 +166,6 @@ def edit(bench: Bench) -> None:
     with bench.hold.taken():
         if bench.live is not None:
             bench.hand.take(asked, bench.live.run.spec, bench.live.run.split)
-
-
-def _halve(bench: Bench, problem: type[Setting]) -> None:
-    """Set the step slider to the stop nearest to half of its value, and start again."""
-    assert bench.asked is not None
-    step = bench.asked.solver.step_size
-    if step is None:
-        assert bench.live is not None
-        step = bench.live.run.engine.automatic_step
-        assert step is not None
-    bench.given[key_of(problem, "step_size")] = controls.half_step(step)
-    bench.wants_restart = True
 
 
 def _tabs() -> Any:

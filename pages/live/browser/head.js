@@ -34,7 +34,6 @@ function create(root) {
   const summary = createSummary(root, {
     watch: () => feed.want("watch"),
     look: t => feed.want("look " + t),
-    halve: () => trigger("halve")(true),
     remedy: name => trigger("remedy")(name),
   });
   head.look = () => feed.go();

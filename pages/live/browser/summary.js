@@ -100,9 +100,9 @@ export function createSummary(parent, press) {
   slider.setAttribute("aria-label", "Shown step");
   watch.addEventListener("click", press.watch);
   slider.addEventListener("input", () => { write(step, slider.value); press.look(slider.value); });
-  const words = make("span", "warning"), halve = make("button", "halve", "Halve the step size");
-  halve.addEventListener("click", press.halve);
-  const trouble = make("div", "trouble", words, halve);
+  const words = make("span", "warning"), smaller = make("button", "smaller");
+  smaller.addEventListener("click", () => press.remedy("Step"));
+  const trouble = make("div", "trouble", words, smaller);
   trouble.setAttribute("role", "alert");
   const tiles = make("div", "tiles"), list = make("div", "list"), said = make("span", "said"), remedy = remedyButton(press.remedy);
   const gauges = make("div", "gauges", list, said, remedy);
@@ -117,10 +117,11 @@ export function createSummary(parent, press) {
         status.title = help;
         light.dataset.tone = tone;
       });
-      fill(trouble, head.trouble, ({text, help, has_diverged: hasDiverged}) => {
+      fill(trouble, head.trouble, ({text, help, remedy: change}) => {
         write(words, text);
         trouble.title = help;
-        halve.hidden = !hasDiverged;
+        write(smaller, change);
+        smaller.hidden = !change;
       });
       fill(scrubber, head.scrubber, ({last, shown, is_moving: isMoving, help}) => {
         Object.assign(slider, {max: last, title: help});
