@@ -79,7 +79,7 @@ def test_a_run_moves_is_steered_paused_stepped_reset_and_reloaded(open_page, pag
     page.locator(".st-key-play button").click()
     wait_for_points(page, stopped + 1)
     assert curve(page)[: stopped + 1] == before
-    assert_a_step_that_is_too_big_is_told_and_halved(page)
+    assert_a_step_that_is_too_big_is_told_and_mended(page)
     page_health.assert_clean()
 
 
@@ -227,10 +227,13 @@ def test_instant_runs_follow_the_slider_and_what_is_exported_repeats_them(open_p
     np.testing.assert_allclose(from_script, from_app, rtol=1e-12, atol=0)
 
 
-def assert_a_step_that_is_too_big_is_told_and_halved(page):
+def assert_a_step_that_is_too_big_is_told_and_mended(page):
     page.locator(".st-key-speed").get_by_text("fast").click()
     page.get_by_role("button", name="Lessons").click()
     page.get_by_role("button", name="too big a step", exact=True).click()
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0, timeout=2_000)  # else it lies over what is shown
-    page.get_by_role("button", name="Halve the step size").click(timeout=30_000)
-    expect(page.locator(".st-key-step_size")).to_contain_text("10")
+    trouble = page.locator(".live-trouble")
+    trouble.get_by_role("button", name="Smaller step: 20 → ").click(timeout=30_000)
+    expect(trouble).to_be_hidden()
+    expect(page.locator(".live-status")).to_contain_text("done", timeout=30_000)
+    expect(trouble).to_be_hidden()  # the smaller step does not diverge

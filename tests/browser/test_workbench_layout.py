@@ -231,7 +231,7 @@ def assert_diverges_and_covers_nothing(page, width):
     page.locator(".st-key-play button").click()
     health = page.locator(".live-trouble")
     expect(health).to_contain_text("Stopped", timeout=15_000)
-    expect(health.get_by_role("button", name="Halve the step size")).to_be_in_viewport(ratio=1)
+    expect(health.get_by_role("button", name="Smaller step")).to_be_in_viewport(ratio=1)
     left, right, top, bottom = ends(page, ".live-trouble")
     assert ends(page, ".st-key-part-transport")[3] <= top
     assert bottom <= ends(page, ".live-tiles")[2] + 1
