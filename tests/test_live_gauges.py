@@ -10,9 +10,10 @@ from dsgcore.core.metrics import Effect
 from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 from dsgcore.experiments.step_limit import step_limit
-from dsgcore.experiments.verdict import compare
+from dsgcore.experiments.verdict import at_chance, compare, fallen_from
 from dsgcore.kernels import KERNELS
 from dsgcore.solver.gauges import BatchSpread, Gauges
+from pages.live.tiles import tiles_of
 
 # Runs to their ends: without the compiler they take long, and nothing here depends on it.
 pytestmark = pytest.mark.compiled
@@ -210,3 +211,53 @@ def test_the_limit_of_the_step_and_the_remedy_follow_what_is_changed_during_a_ru
         run.advance()
     assert live_gauges(run).leading.changes["step_size"] < limit
     assert after_the_remedy(run).stop_reason is not StopReason.DIVERGED
+
+
+# Runs whose score is no better than chance, by each kind of score and for each reason; and one with equal predictions.
+USELESS = {
+    "auc, large ridge": {"setting": "auc", "solver": {"lam": 1.0}},
+    "auc, ridge": {"setting": "auc", "solver": {"lam": 0.1}},
+    "auc, too wide a kernel": {"setting": "auc", "kernel": {"sigma": 1e-3}},
+    "ordinal, large ridge": {"setting": "ordinal", "solver": {"lam": 1.0}},
+    "classes, large ridge": {"setting": "multiclass", "solver": {"lam": 1.0}},
+    "one class": {"setting": "similar_unlabeled", "kernel": {"sigma": 1e-4}, "problem": {"prior": 0.95}},
+    "margins": {"setting": "s3vm", "kernel": {"sigma": 1e5}},
+}
+
+
+@each("name", USELESS)
+def test_nothing_good_is_said_of_a_run_that_is_no_better_than_chance(name):
+    live = LiveRun(Spec.from_dict(USELESS[name]))
+    live.advance()
+    while not live.is_finished:
+        live.advance()
+    assert at_chance(live.run), live.run.history.last()["score_test"]
+    found = live_gauges(live.run, baseline=live.supervised)
+    assert found.leading is not None
+    assert "Nothing limits" not in found.summary()
+    assert compare(live.run, live.supervised).effect is not Effect.HELPS
+    said = " ".join(tile.note for tile in tiles_of(live))
+    assert "better" not in said.replace("no better", "")
+
+
+def test_of_a_strong_ridge_the_remedy_is_a_smaller_one_and_it_helps():
+    spec = Spec.from_dict(USELESS["auc, large ridge"])
+    found = live_gauges(finished(spec)).leading
+    assert (found.name, found.changes) == ("Regularisation", {"lam": 0.1})
+    plain = spec.to_dict()
+    spec = Spec.from_dict(plain | {"solver": plain["solver"] | {"lam": 0.01}})
+    run = finished(spec)
+    assert not at_chance(run)
+    assert "Regularisation" not in [gauge.name for gauge in live_gauges(run).gauges]
+
+
+def test_a_score_that_has_fallen_is_neither_fine_nor_better():
+    live = LiveRun(default_spec("similar_unlabeled"))
+    live.advance()
+    while not live.is_finished:
+        live.advance()
+    best = fallen_from(live.run)
+    assert best > live.run.history.last()["score_test"] + 0.05
+    assert f"its score has fallen from {best:.3f} to" in live_gauges(live.run, baseline=live.supervised).summary()
+    assert tiles_of(live)[1].note.startswith(f"fallen from {best:.3f}, still above “no correction”")
+    assert fallen_from(finished(default_spec("auc"))) is None

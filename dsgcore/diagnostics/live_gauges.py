@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.metrics import Effect
-from dsgcore.diagnostics.gauge import WANDERING, Gauge, Light, LiveGauges
+from dsgcore.diagnostics.gauge import REGULARISATION, SCORE, WANDERING, Gauge, Light, LiveGauges
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.step_limit import stable_step, step_limit
-from dsgcore.experiments.verdict import compare
+from dsgcore.experiments.stochastic_engine import CURVATURE
+from dsgcore.experiments.verdict import at_chance, compare, fallen_from
 from dsgcore.solver.gauges import STRIDE, Reading
 
 # Relative to the size of f: more noise than this limits a run.
@@ -34,6 +35,8 @@ OPPOSED, LEAP = 0.3, 0.5
 FEWEST_READINGS, EARLIEST = 3, 0.2
 # A noise below half of the other adds next to nothing to it.
 HALF = 0.5
+# A ridge of more than this share of the risk's curvature is strong. Its remedy divides it by the factor.
+MUCH_RIDGE, REDUCTION = 0.1, 10.0
 # A remedy divides a variance by this factor.
 FACTOR = 4
 MOST_FEATURES, LARGEST_BATCH, MOST_ITERATIONS = 65_536, 65_536, 100_000
@@ -62,13 +65,44 @@ def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) 
         return LiveGauges(tuple(Gauge(name, Light.UNKNOWN, "…", _EARLY) for name in run.engine.gauged))
     at = GaugeValues(run, t, readings)
     gauges = tuple(_GAUGES[name](at) for name in run.engine.gauged)
-    is_fine = all(gauge.light is Light.GOOD for gauge in gauges)
-    return LiveGauges(gauges, run.problem.baseline_name if is_fine and _is_worse(run, baseline) else "")
+    gauges += _regularisation(at) + _score(run)
+    if any(gauge.light is not Light.GOOD for gauge in gauges):
+        return LiveGauges(gauges)
+    best = fallen_from(run)
+    fallen = "" if best is None else f"{best:.3f} to {run.history.last()['score_test']:.3f}"
+    return LiveGauges(gauges, run.problem.baseline_name if _is_worse(run, baseline) else "", fallen)
 
 
 def _is_worse(run: Run, baseline: Run | None) -> bool:
     made = None if baseline is None else compare(run, baseline)
     return made is not None and made.effect is Effect.HURTS
+
+
+def _score(run: Run) -> tuple[Gauge, ...]:
+    """Return a gauge of a score that is no better than chance."""
+    said = at_chance(run)
+    if not said:
+        return ()
+    sentence = f"{said[:1].upper()}{said[1:]} Change the kernel's width, the regularisation, or the labels."
+    score = f"{run.history.last()['score_test']:.3f}"
+    return (Gauge(SCORE, Light.LIMITS, score, sentence, severity=1.0, state="no better than chance"),)
+
+
+def _regularisation(at: GaugeValues) -> tuple[Gauge, ...]:
+    """Return a gauge of a ridge that is strong beside the risk's curvature. Together with a score of chance it is a limit."""
+    if at.largest is None or at.run.engine.limited_by != CURVATURE:
+        return ()
+    lam = float(at.run.spec.values_at(at.t + 1)["lam"])
+    share = lam / max(2.0 / at.largest - lam, 1e-6)
+    if share < MUCH_RIDGE:
+        return ()
+    sentence = (
+        f"λ = {lam:g} is {_percent(share)} of the risk's curvature: it makes f smooth, and takes details from it."
+    )
+    light, state = (Light.LIMITS, "") if at_chance(at.run) else (Light.OPEN, "strong, a smaller one may help")
+    then = float(f"{lam / REDUCTION:.2g}")
+    remedy: Remedy = f"Less regularisation: λ {lam:g} → {then:g}", {"lam": then}
+    return (Gauge(REGULARISATION, light, _percent(share), sentence, *remedy, max(1.0, share), state=state),)
 
 
 class GaugeValues:

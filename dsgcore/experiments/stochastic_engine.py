@@ -34,6 +34,7 @@ ITERATIONS_BETWEEN_COPIES = 8
 COPIES_OF_THE_WAY = 32
 # The averaged iterate moves slowly, so it is measured every so many iterations. Rows in between repeat the last values.
 ITERATIONS_BETWEEN_AVERAGES = 16
+CURVATURE = "the risk's curvature"  # limits the step
 
 
 class StochasticEngine(RunningState):
@@ -41,7 +42,7 @@ class StochasticEngine(RunningState):
 
     has_graph: ClassVar[bool] = False
     gauged: ClassVar[tuple[str, ...]] = ("Step", "Iterations", "Batches", "Features", "Wander")
-    limited_by: ClassVar[str] = "the risk's curvature"
+    limited_by: ClassVar[str] = CURVATURE
     learned = staticmethod(learned)
 
     def __init__(self, spec: Spec, split: Split) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.metrics import Difference, Effect, accuracy_half_width, auc_half_width
+from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.random_choices import random_choices
@@ -21,6 +21,8 @@ from dsgcore.solver.task import Task
 OF_THE_LAST_ROW = ("objective", "rank", "score_labeled", "score_unlabeled", "score_average", "objective_average")
 # Measures that need the exact minimiser: computed only on request, and for few enough training points.
 OF_THE_MINIMISER, MOST_POINTS = frozenset({"distance", "overstated"}), 1000
+# Values whose range is this small a share of their size are the same.
+SAME = 1e-6
 # Measures that need many short runs.
 OF_THE_CHOICES = frozenset({"choice_rank", "choices_band", "choices_best"})
 
@@ -49,8 +51,55 @@ def compare(run: Run, twin: Run) -> Difference | None:
         half_width = accuracy_half_width(problem.hits(y, f), problem.hits(y, g))
     else:
         half_width = auc_half_width(y, f, g)
-    few = "" if math.isfinite(half_width) else "There are too few test points for a verdict."
-    return Difference.around(difference, half_width, len(y), "test points", few)
+    why = "" if math.isfinite(half_width) else "There are too few test points for a verdict."
+    if not why and difference > half_width and (said := at_chance(run)):
+        why = f"There is no verdict: {said}"
+    return Difference.around(difference, half_width, len(y), "test points", why)
+
+
+def at_chance(run: Run) -> str:
+    """Return why a run's test score is no better than chance, as a clause; empty if it is better, or not known.
+
+    It is if all points get the same class or value, or if the 95 % interval of the score holds that of chance: an AUC of
+    one half, or the share of the most frequent class.
+    """
+    y, f, score = run.split.y_test, run.test_values + run.shift, run.history.last().get("score_test", math.nan)
+    if not math.isfinite(score) or not np.isfinite(f).all():
+        return ""
+    problem: Any = run.problem
+    if problem.is_scored_by_hits:
+        is_commonest = y == np.bincount(y).argmax()
+        is_same = len(np.unique(predicted_classes(run, run.test_values))) == 1
+        chance, half_width = float(is_commonest.mean()), accuracy_half_width(problem.hits(y, f), is_commonest)
+        said = f"always the most frequent class ({chance:.3f})"
+    else:
+        is_same = bool(np.ptp(f) <= SAME * np.abs(f).max())
+        chance, half_width, said = 0.5, auc_half_width(y, f, np.zeros(len(y))), "chance (0.5)"
+    if is_same:
+        return f"all test points get the same {'class' if problem.is_scored_by_hits else 'value'}."
+    if score - chance > np.nan_to_num(half_width):
+        return ""
+    return f"the {problem.score_name} of {score:.3f} is no better than {said}."
+
+
+def fallen_from(run: Run) -> float | None:
+    """Return a run's highest test score, as a mean over a twentieth of the iterations, if the last one is clearly below.
+
+    The interval is that of two independent scores, so it is rather too wide.
+    """
+    if not run.t or run.health is Health.DIVERGED:
+        return None
+    scores, problem = run.history.column("score_test"), cast(Any, run.problem)
+    window = max(1, len(scores) // 20)
+    means = np.convolve(scores, np.full(window, 1.0 / window), "valid")
+    best, now = float(means.max()), float(means[-1])
+    y, f = run.split.y_test, run.test_values + run.shift
+    if problem.is_scored_by_hits:
+        middle = (best + now) / 2.0
+        half_width = Z * math.sqrt(middle * (1.0 - middle) / len(y))
+    else:
+        half_width = auc_half_width(y, f, np.zeros(len(y)))
+    return best if best - now > math.sqrt(2.0) * half_width else None
 
 
 # Values of an outcome's measure "verdict".

@@ -68,7 +68,7 @@ def _said(gauge: Gauge) -> dict[str, str]:
         "name": gauge.name,
         "value": gauge.value,
         "light": light.name.lower(),
-        "state": light.value,
+        "state": gauge.said,
         "sentence": gauge.sentence,
         "remedy": gauge.remedy,
     }

@@ -9,6 +9,7 @@ import numpy as np
 
 from dsgcore.core.metrics import Difference, Effect
 from dsgcore.experiments import Health, LiveRun, Run, StopReason, compare
+from dsgcore.experiments.verdict import fallen_from
 from dsgcore.glossary import meaning
 from dsgcore.solver.plan import tail_start
 from pages.charts import words
@@ -114,7 +115,10 @@ def _comparison(live: LiveRun) -> tuple[str, Tone]:
     made = compare(live.run, live.supervised) if live.supervised is not None else None
     if made is None:
         return "", "gray"
-    return comparison_words(made, live.run.problem.baseline_name), VERDICT_TONES[made.effect]
+    twin, best = live.run.problem.baseline_name, fallen_from(live.run)
+    if made.effect is Effect.HELPS and best is not None:
+        return f"fallen from {best:.3f}, still above “{twin}” ({made.mean:+.3f} ± {made.half_width:.3f})", "gray"
+    return comparison_words(made, twin), VERDICT_TONES[made.effect]
 
 
 def comparison_words(made: Difference, twin: str) -> str:
