@@ -10,7 +10,7 @@ import streamlit as st
 
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
 from dsgcore.data.conversions import AS_IS
-from dsgcore.data.options import SEED
+from dsgcore.data.options import SEED, CountError
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
 from dsgcore.problems import UNLABELED
@@ -19,7 +19,7 @@ from pages.charts.theme import theme_now
 from pages.comparing.which_method import which_method
 from pages.controls import controls
 from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import Control, also_offer, draw, key_of
+from pages.controls.control import Control, also_offer, draw, key_of, too_many
 from pages.controls.from_link import in_link, read_controls, without_bad_seed
 from pages.controls.names import unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
@@ -36,6 +36,8 @@ PREFIX = "data_"
 SEED_KEY, FEATURE, OWN_FILE = "look_seed", "look_feature", "look_file"
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file for which the options were set
+_CLAMP = "_data_clamp"  # the number of labels to set at the next drawing
+_CLAMPED = "_data_clamped"  # the number that was set in place of another one, and why
 _ANEW = "_data_anew"  # True while the options are still those of another set
 
 
@@ -112,7 +114,10 @@ def _forget_options(given: frozenset[str] = frozenset()) -> None:
 
 
 def _drawn(control: Control) -> Any:
-    """Draw an option, with its usual value for a set that was just chosen."""
+    """Draw an option, with its usual value for a set that was just chosen, and no more labels than the data have."""
+    if control.parameter.name == "n_labeled" and _CLAMP in st.session_state:
+        st.session_state[control.key] = st.session_state.pop(_CLAMP)
+        also_offer(control.key, st.session_state[control.key])
     given = st.session_state.get(_ANEW)
     if given is not None and control.key not in given:
         st.session_state[control.key] = control.parameter.default
@@ -135,9 +140,21 @@ def _close_look(name: str) -> None:
     try:
         spec = controls.to_spec(problem, values, name, seed, own)
         dataset, split = load_dataset(spec, files=store()), load_split(spec, files=store())
+    except CountError as error:
+        if error.nearest == values["n_labeled"]:
+            st.error(plain(str(error)))
+            return
+        st.session_state[_CLAMP] = error.nearest
+        st.session_state[_CLAMPED] = error.nearest, too_many(values["n_labeled"], error)
+        st.rerun()
     except BAD_INPUT as error:
         st.error(plain(str(error)))
         return
+    clamped, said = st.session_state.get(_CLAMPED, (None, ""))
+    if clamped == values["n_labeled"]:
+        st.warning(plain(said), icon=":material/vertical_align_bottom:")
+    else:
+        st.session_state.pop(_CLAMPED, None)
     _head(entry, spec, setting, _linked(offered, values, spec, split))
     which_method(dataset, entry.title if own is None else own["path"], is_ordered=problem.labels == "ordinal")
     theme = theme_now()
@@ -153,7 +170,7 @@ def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
     """Draw the uploader; return the file's entries in a spec, or None if there is no file."""
     left, right = st.columns([1, 2], gap="medium")
     with left:
-        own = draw_upload(problem, right, OWN_FILE)
+        own = draw_upload(problem, right, OWN_FILE, upload_key=f"{PREFIX}upload")
     read = own and (own["sha256"], problem.name)
     before = st.session_state.get(_READ, read)
     if read and before != read:

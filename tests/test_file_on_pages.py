@@ -1,5 +1,6 @@
 """A person's own file on its way from page to page: what was chosen of it, and the values of a link to it, stay."""
 
+import io
 import json
 
 import numpy as np
@@ -8,10 +9,11 @@ from cases import each
 from opened_pages import checked, errors, open_page, run_of
 from own_tables import lines
 
-from dsgcore.experiments import Spec
+from dsgcore.experiments import Run, Spec, script
 from dsgcore.studies import Store
 from pages.controls.own_file import OwnFile
 from pages.upload import choosing
+from pages.workbench import tabs
 
 pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
 
@@ -246,3 +248,44 @@ def test_options_that_a_browser_keeps_of_another_set_are_not_those_of_the_set_th
 def test_options_of_a_link_to_a_file_on_the_data_page_survive_the_upload():
     app = give(opened("data", set=OWN, data_n_labeled="20"), table())
     assert values(app, "data_")["data_n_labeled"] == 20
+
+
+@each("page, prefix", [("auc", ""), ("s3vm", "svm_"), ("ordinal", "ord_"), ("similar_unlabeled", "su_")])
+def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
+    app = give(opened(page, **{f"{prefix}data": OWN}), table(n=100))
+    next(slider for slider in app.select_slider if slider.key == f"{prefix}n_labeled").set_value(200).run()
+    assert errors(app) == []
+    assert any("200 labels or pairs are not possible" in warning.value for warning in app.warning)
+    number = app.session_state[f"{prefix}n_labeled"]
+    assert run_of(app, page).spec.data.n_labeled == number < 100
+    checked(app.run())
+    assert run_of(app, page).spec.data.n_labeled == number
+
+
+def test_the_data_page_clamps_the_labels_and_keeps_the_file_in_another_setting():
+    app = give(opened("data", set=OWN), table(n=100))
+    slider = next(slider for slider in app.select_slider if slider.key == "data_n_labeled")
+    checked(slider.set_value(200).run())
+    assert errors(app) == []
+    assert any("200 labels or pairs are not possible" in warning.value for warning in app.warning)
+    assert app.session_state["data_n_labeled"] < 100
+    assert app.get("plotly_chart") or app.get("bidi_component")  # the views are there
+    uploader = app.file_uploader[0].key
+    for setting in ("ordinal", "multiclass", "s3vm"):
+        choose(app, "Hide labels as in", setting)
+        assert app.file_uploader[0].key == uploader
+        assert app.session_state[uploader] is not None
+        assert errors(app) == []
+
+
+@pytest.mark.compiled
+@each("t", [120, 40])
+def test_the_model_of_the_page_and_of_its_script_are_the_same(t, tmp_path, monkeypatch):
+    run = Run(Spec.from_dict({"setting": "auc", "data": {"n": 200}, "solver": {"n_iter": 120, "average": "tail"}}))
+    run.advance(t)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(script(run.spec, run.tried), "repeat_run.py", "exec"), {"__name__": "__main__"})
+    with np.load(io.BytesIO(tabs._model_bytes(run))) as page, np.load(tmp_path / "model.npz") as repeated:
+        assert sorted(page) == sorted(repeated)
+        for name in page:
+            np.testing.assert_array_equal(page[name], repeated[name], err_msg=name)

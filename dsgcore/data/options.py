@@ -60,6 +60,23 @@ SCALING = Choice("scaling", "unit", options=("unit", "standard", "none")).called
 )
 
 
+class CountError(DataError):
+    """A number of labels or pairs that the data do not have; `nearest` is the nearest one that they have."""
+
+    def __init__(self, message: str, nearest: int) -> None:
+        super().__init__(message)
+        self.nearest = nearest
+
+
+def check_count(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:
+    """Return `value` as `check_whole` does; raise `CountError` if it is not in [low, high]."""
+    try:
+        return check_whole(name, value, low, high, what_high_is)
+    except DataError as error:
+        nearest = min(max(value, low), high) if isinstance(value, int) else low
+        raise CountError(str(error), nearest) from None
+
+
 def check_whole(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:
     """Return `value` as an int in [low, high]; raise `DataError` if it is not one."""
     try:

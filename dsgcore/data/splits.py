@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.options import SCALING, TEST_SHARE, check_whole, checked, keyed_generator
+from dsgcore.data.options import SCALING, TEST_SHARE, CountError, check_count, checked, keyed_generator
 from dsgcore.data.scaling import Scaling, fit_scaling
 from dsgcore.solver.problem import UNLABELED
 
@@ -118,7 +118,7 @@ def hide_labels(
     y = dataset.y
     known = np.flatnonzero(y != UNLABELED)  # rows without a label in their source do not count as labeled rows
     n_test = _test_size(len(known), test_share)
-    n_labeled = check_whole("n_labeled", n_labeled, 2, len(known) - n_test, "the number of training rows")
+    n_labeled = check_count("n_labeled", n_labeled, 2, len(known) - n_test, "the number of training rows")
     groups = y if stratified else np.zeros_like(y)
     if stratified:
         _check_classes(dataset, n_labeled, n_test)
@@ -168,7 +168,7 @@ def draw_pairs(
     if dataset.pairs is not None:
         return _given_pairs(dataset, dataset.pairs, n_pairs, hide, seed, scaling)
     base = hide(dataset, scaling=scaling)
-    n_pairs = check_whole("the number of similar pairs", n_pairs, 1, (len(base.y_hidden) - 1) // 2)
+    n_pairs = check_count("the number of similar pairs", n_pairs, 1, (len(base.y_hidden) - 1) // 2)
     members = _pair_members(base.y_hidden, n_pairs, keyed_generator(seed, "split/pairs"))
     y_train = np.full(len(base.y_hidden), UNLABELED)
     y_train[members] = np.arange(n_pairs)[:, None]
@@ -183,7 +183,7 @@ def _given_pairs(
 ) -> Split:
     """Draw from the data set's own pairs. Test rows are drawn from the labeled rows that are in no pair."""
     ids = np.unique(pairs[pairs != UNLABELED])
-    n_pairs = check_whole("the number of similar pairs", n_pairs, 1, len(ids), "the data set's own pairs")
+    n_pairs = check_count("the number of similar pairs", n_pairs, 1, len(ids), "the data set's own pairs")
     if np.all(pairs != UNLABELED):
         raise DataError("some rows must be in no similar pair, as unlabeled points and for testing, got only pairs")
     rows = np.flatnonzero(pairs == UNLABELED)
@@ -215,9 +215,10 @@ def _pair_members(y: NDArray[np.int64], n_pairs: int, rng: np.random.Generator) 
     for label, count in ((1, n_positive), (0, n_pairs - n_positive)):
         rows = rng.permutation(np.flatnonzero(y == label))
         if len(rows) < 2 * count:
-            raise DataError(
+            raise CountError(
                 f"the number of similar pairs must leave enough rows: {count} pairs of one class need {2 * count} of its "
-                f"training rows, got {len(rows)}"
+                f"training rows, got {len(rows)}",
+                max(1, n_pairs * (len(rows) // 2) // count),
             )
         members.append(rows[: 2 * count].reshape(count, 2))
     return np.concatenate(members)
@@ -241,7 +242,8 @@ def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
     # Enough labeled rows are enough training rows: `n_labeled` is at most the number of these.
     for what, given in (("n_labeled", n_labeled), ("the number of test rows", n_test)):
         if given < len(counts):
-            raise DataError(f"{what} must be at least {len(counts)}, one for each class, got {given}")
+            said = f"{what} must be at least {len(counts)}, one for each class, got {given}"
+            raise CountError(said, len(counts)) if what == "n_labeled" else DataError(said)
 
 
 def _draw(groups: NDArray[np.int64], total: int, rng: np.random.Generator, leave: int) -> NDArray[np.bool_]:

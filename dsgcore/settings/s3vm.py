@@ -48,6 +48,8 @@ def _weights(spec: Spec, n_labeled: int, n_unlabeled: int) -> tuple[float, float
 def _details(run: Run) -> panels.Details:
     """Show the scores of the unlabeled points against the margin."""
     f = run.result_unlabeled_values + run.result_shift
+    if not len(f):  # all training points have a label
+        return ((panels.Words("All training points have a label, so no unlabeled point lies inside the margin."),),)
     inside = float(np.mean(np.abs(f) < 1.0))
     scores = panels.Histogram(
         "Scores of the unlabeled points",

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, Text, grid
+from dsgcore.data.options import CountError
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
 
@@ -83,6 +84,13 @@ def _extra_key(key: str) -> str:
 def also_offer(key: str, value: float) -> None:
     """Add a value between the stops to the slider with that key."""
     st.session_state.setdefault(_extra_key(key), set()).add(value)
+
+
+def too_many(asked: int, error: CountError) -> str:
+    """Return a sentence that says which number of labels a slider has in place of one that the data do not have."""
+    return (
+        f"{asked:,} labels or pairs are not possible with these data, so the slider is at {error.nearest:,}: {error}."
+    )
 
 
 def leave_out(key: str, text: str) -> None:

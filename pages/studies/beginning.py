@@ -129,7 +129,8 @@ class Beginning:
 
     def upload(self, problem: type[Setting], place: DeltaGenerator) -> dict[str, Any] | None:
         """Draw the uploader; return the file's entries in a spec, or None if there is no file."""
-        return draw_upload(problem, place, self.prefix + key_of(problem, "file"), self._begin_anew)
+        file_key = self.prefix + key_of(problem, "file")
+        return draw_upload(problem, place, file_key, self._begin_anew, upload_key=f"{self.prefix}upload")
 
     def checked(self, spec: Spec) -> Spec:
         """Return the spec; raise `DataError` before any run if the labels of an uploaded file cannot be hidden as asked."""

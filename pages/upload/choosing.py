@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.reading import Limits, Recipe, Step
-from dsgcore.experiments import Setting
+from dsgcore.experiments import SETTINGS, Setting
 from pages.controls.own_file import LAST, Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
 from pages.shell.visits import visit
 
@@ -96,7 +96,11 @@ def _begun(problem: type[Setting], digest: str, name: str, linked: dict[str, Any
 def forget_if_removed(problem: type[Setting], key: str) -> None:
     """Forget the file, on this page and on the others, if the reader has removed it."""
     if st.session_state.get(key) is None:
-        st.session_state.pop(choosing_key(problem), None)
+        gone: Choosing | None = st.session_state.pop(choosing_key(problem), None)
+        for other in SETTINGS.values():
+            state: Choosing | None = st.session_state.get(choosing_key(other))
+            if gone is not None and state is not None and state.sha256 == gone.sha256:
+                del st.session_state[choosing_key(other)]
         st.session_state.pop(LAST, None)
 
 

@@ -34,6 +34,7 @@ def draw_upload(
     place: DeltaGenerator,
     file_key: str = "",
     suit: Callable[[frozenset[str]], None] | None = None,
+    upload_key: str = "",
 ) -> dict[str, Any] | None:
     """Draw the uploader in the sidebar and the file's columns at `place`; return the spec's data section, or None.
 
@@ -48,9 +49,11 @@ def draw_upload(
     suit : callable, optional
         Sets the page's controls to values that suit a file that was just read. It gets the keys that the link has set. By
         default it sets the controls of the setting's own page.
+    upload_key : str
+        The uploader's key. A page on which the setting can change has one of its own, so that it keeps the file.
     """
     file_key = file_key or key_of(problem, "file")
-    key = key_of(problem, "upload")
+    key = upload_key or key_of(problem, "upload")
     state.linked_keys(problem)  # noted before any widget changes the link
     state.note_linked(problem, file_key)
     limits = Limits()

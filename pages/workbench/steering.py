@@ -10,13 +10,14 @@ import streamlit as st
 
 from dsgcore.data import DataError, IncompleteDataError
 from dsgcore.data.chosen_labels import AS_GENERATED, EDITS
+from dsgcore.data.options import CountError
 from dsgcore.experiments import Setting, Spec, load_split, long_work
 from dsgcore.experiments.cost import check_cost
 from dsgcore.experiments.loading import with_choice
 from dsgcore.jobs import JobState
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.changes import CHANGES, changes_to_text, with_changes
-from pages.controls.control import key_of
+from pages.controls.control import also_offer, key_of, too_many
 from pages.controls.controls import controls_for
 from pages.controls.hand import Hand
 from pages.controls.kernel_picker import make_ready
@@ -44,8 +45,22 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         bench.asked = asked
     except IncompleteDataError as error:
         _wait_for_labels(bench, asked, error.next_step)
+    except CountError as error:
+        _clamp_labels(problem, bench, asked, error)
     except BAD_INPUT as error:
         st.error(plain(str(error)))
+
+
+def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: CountError) -> None:
+    """Set the number of labels to one that the data have, and draw the page again; say so beside the run."""
+    key, number = key_of(problem, "n_labeled"), asked.data.n_labeled
+    if number == error.nearest:  # another number would not help
+        st.error(plain(str(error)))
+        return
+    bench.link.notices.append(plain(too_many(number, error)))
+    also_offer(key, error.nearest)
+    bench.given[key] = error.nearest
+    st.rerun()
 
 
 def _with_edits(bench: Bench, asked: Spec) -> Spec:

@@ -145,7 +145,7 @@ def _history_csv(run: Run) -> str:
 
 def _model_bytes(run: Run) -> bytes:
     content = io.BytesIO()
-    run.model.save(content)
+    run.result.save(content)
     return content.getvalue()
 
 
