@@ -50,7 +50,7 @@ def _topics(wanted: str) -> None:
 
 def _contains(term: Term, wanted: str) -> bool:
     """Return True if each word of the text occurs in an entry, in upper or lower case."""
-    text = " ".join([term.name, *term.drawn_as, term.student]).casefold()
+    text = " ".join([term.name, *term.drawn_as, term.student, term.researcher]).casefold()
     return all(word in text for word in wanted.casefold().split())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -210,3 +211,20 @@ def test_what_is_no_toml_gets_a_sentence_with_the_line(tmp_path):
 def test_what_diverges_is_a_claim_by_name_as_no_file_has_to_say_infinity():
     step = next(lesson for lesson in profile_of(SETTINGS["auc"]).guided if lesson.name == "step-size").steps[1]
     assert step.asks.options[step.asks.expected].claims == (Claim("growth", low=math.inf),)
+
+
+MEASURED = re.compile(r"\d+\.\d+|\d+\N{NO-BREAK SPACE}?\s?%")
+# Numbers that follow from the step's own values by arithmetic, whatever the seed.
+DERIVED = {
+    ("equal-shares", 2): {"0.4", "70 %", "0.1", "55 %", "50 %"},
+    ("memory", 1): {"7 %"},  # 2 · 64 · 40 / 280²
+    ("decaying-step", 2): {"0.02"},
+    ("step-size", 1): {"0.001"},
+}
+
+
+@each("lesson", [lesson for setting in SETTINGS.values() for lesson in profile_of(setting).guided])
+def test_an_explanation_types_no_number_that_another_seed_may_contradict(lesson):
+    for number, step in enumerate(lesson.steps, start=1):
+        typed = set(MEASURED.findall(step.explanation)) - DERIVED.get((lesson.name, number), set())
+        assert not typed, (number, step.explanation)

@@ -48,6 +48,21 @@ STEPS = Topic(
             ("average",),
         ),
         Term(
+            "seed",
+            "The number from which all random choices follow: the data, the labels, the mini-batches and the random "
+            "features. The same seed gives the same run, and another seed shows what was luck.",
+            r"Each stream of random numbers is keyed by the seed and by its purpose, so the frequencies $\omega$ of any "
+            r"iteration can be drawn again.",
+            ("another seed",),
+        ),
+        Term(
+            "curvature",
+            "How fast the slope of the objective changes along a direction. The larger it is, the smaller a step must be.",
+            r"$\mu$, the largest eigenvalue of the risk's second derivative times the kernel. The run diverges above "
+            r"$\eta = 2 / (\lambda + \mu)$.",
+            ("largest curvature",),
+        ),
+        Term(
             "diverging",
             "The objective grows without bound, because each step ends higher than it began. The run then goes "
             "back to its last good state.",

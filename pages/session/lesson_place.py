@@ -34,6 +34,7 @@ class Place:
     released: set[int] = field(default_factory=set)  # steps whose run began without a guess, as before a class
     first: dict[int, int] = field(default_factory=dict)  # by step: number of its first run
     tried: dict[str, float] = field(default_factory=dict)  # measures of the last run that has ended
+    measured: Spec | None = None  # of that run
     has_notes: bool | None = None  # None: as the link says
 
     @property
@@ -92,10 +93,15 @@ class Place:
         return ":".join([self.lesson.name, str(self.number + 1), *guess])
 
     def note(self, live: LiveRun | None) -> None:
-        """Keep the measures of a finished run, if it ends the step."""
-        if live is None or not live.is_finished or not live.run.t or self.waits or self.outcome is not None:
+        """Measure a finished run once, and keep the measures if it ends the step."""
+        if live is None or not live.is_finished or not live.run.t or self.waits:
             return
-        self.tried = outcome = outcome_of(live, self.step.measures)
+        if self.outcome is not None and live.run.spec == self.measured:
+            return
+        self.tried, self.measured = outcome_of(live, self.step.measures), live.run.spec
+        if self.outcome is not None:
+            return  # later runs do not change the outcome, but their charts show what was measured
+        outcome = self.tried
         if self.step.goal is None or self.step.goal.is_reached(outcome):
             self.outcomes[self.number], self.explained[self.number] = outcome, live.run.spec
 

@@ -264,14 +264,34 @@ lab.ask = (page, work) => {
   if (location.pathname.endsWith("/" + page) && !lab.isLeaving?.()) work();
 };
 
-/** Keep these values in the link of that page. */
+/** Return a link's lesson and step, as one text. */
+function stepOf(query) {
+  const [, text] = [...query].find(([name, text]) => /(^|_)lesson$/.test(name) && text) ?? [];
+  if (!text) return "";
+  const [lesson, step] = text.split(":");
+  return `${lesson}:${step || 1}`;
+}
+
+/** Follow Back and Forward between the steps of a lesson, which streamlit takes for one page. */
+function mindSteps() {
+  addEventListener("popstate", () => {
+    const [lesson, step] = stepOf(new URLSearchParams(location.search)).split(":"), [now, number] = (lab.step ?? "").split(":");
+    if (!now || location.pathname !== lab.path || (lesson === now && step === number)) return;
+    const button = lesson === now && Number(step) === Number(number) - 1 && document.querySelector(BACK);
+    if (button) button.click(); else location.reload();
+  });
+}
+
+/** Keep these values in the link of that page. A lesson's next step is a new entry, so that Back leads to the step before. */
 lab.keep = (page, values) => {
   if (!location.pathname.endsWith("/" + page)) return;
   lab.poppedAt = -Infinity;  // the page is there
   lab.kept = values;
   lab.names = new Set(Object.keys(values));
   const there = withKept(location.href);
-  if (there.href !== location.href) write("replaceState", there);
+  const from = stepOf(new URLSearchParams(location.search)), to = stepOf(there.searchParams);
+  if (there.href !== location.href) write(from && to && from !== to ? "pushState" : "replaceState", there);
+  [lab.step, lab.path] = [to, location.pathname];
 };
 
 export default function ({data, setTriggerValue}) {
@@ -281,6 +301,7 @@ export default function ({data, setTriggerValue}) {
     mindHistory();
     hearKeysBesideSliders();
     hearKeysOfLessons();
+    mindSteps();
     closeChosenLists();
     mindReturns();
     mindTheme();

@@ -86,6 +86,12 @@ async function fit(chart) {
   chart.onDrawn();
 }
 
+/** Remove the tooltip of an earlier run. A finger leaves it open, and Plotly would move it to the new curves. */
+function forgetTouch(node, {Fx}) {
+  if (node._fullLayout) node._fullLayout._hoversubplot = null;
+  Fx.unhover(node, {});
+}
+
 async function react(chart, Plotly, {figure, template}) {
   const look = JSON.stringify(template);
   // Each drawing of a page sends all of its charts, and most are unchanged.
@@ -94,7 +100,10 @@ async function react(chart, Plotly, {figure, template}) {
   const {data = [], layout = {}} = JSON.parse(figure);
   chart.mix({data, layout});
   if (!Object.keys(layout.template ?? {}).length) layout.template = template;
-  if (layout.uirevision !== chart.revision) chart.hidden.clear();
+  if (layout.uirevision !== chart.revision) {
+    chart.hidden.clear();
+    if (chart.isPlotted) forgetTouch(chart.node, Plotly);
+  }
   chart.revision = layout.uirevision;
   write(chart, data, layout);
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";

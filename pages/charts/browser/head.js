@@ -71,11 +71,23 @@ function legendOf(data) {
   return [...new Map(named.map(trace => [groupOf(trace), trace])).values()];
 }
 
+/** Put an explanation right below its word, and inside of the element that holds both. */
+function putBelow(tip, element) {
+  const room = tip.offsetParent?.getBoundingClientRect(), word = element.getBoundingClientRect();
+  if (!room) return;
+  const left = Math.max(0, Math.min(word.left - room.left, room.width - tip.offsetWidth));
+  Object.assign(tip.style, {left: `${left}px`, top: `${word.bottom - room.top + 4}px`});
+}
+
 /** Show a sentence, or what a function returns, while the pointer or the keyboard is on an element. */
 export function explain({tip}, element, sentence) {
   if (!sentence) return;
   element.setAttribute("aria-describedby", tip.id);
-  const show = () => { tip.textContent = sentence instanceof Function ? sentence() : sentence; tip.hidden = false; };
+  const show = () => {
+    tip.textContent = sentence instanceof Function ? sentence() : sentence;
+    tip.hidden = false;
+    putBelow(tip, element);
+  };
   const hide = () => { tip.hidden = true; };
   for (const begin of ["pointerenter", "focus"]) element.addEventListener(begin, show);
   for (const end of ["pointerleave", "blur"]) element.addEventListener(end, hide);
