@@ -87,9 +87,11 @@ def test_a_run_that_scores_worse_than_labels_only_is_never_said_to_be_limited_by
     live.advance()
     assert compare(live.run, live.supervised).effect is Effect.HURTS
     found = live_gauges(live.run, baseline=live.supervised)
-    assert found.leading is None
-    assert found.summary().startswith("No gauge limits this run, but it scores worse than “labels only”.")
-    assert live_gauges(live.run).summary() == "Nothing limits this run."
+    assert found.summary() == "Score: no better than chance."
+    fine = tuple(gauge for gauge in found.gauges if gauge.name != "Score")
+    said = LiveGauges(fine, live.run.problem.baseline_name).summary()
+    assert said.startswith("No gauge limits this run, but it scores worse than “labels only”.")
+    assert LiveGauges(fine).summary() == "Nothing limits this run."
 
 
 def test_a_cause_without_a_remedy_is_not_nothing():
