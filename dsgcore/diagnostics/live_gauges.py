@@ -69,7 +69,7 @@ def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) 
     if any(gauge.light is not Light.GOOD for gauge in gauges):
         return LiveGauges(gauges)
     best = fallen_from(run)
-    fallen = "" if best is None else f"{best:.3f} to {run.history.last()['score_test']:.3f}"
+    fallen = "" if best is None else f"{best:.3f} to {run.result_score or 0.0:.3f}"
     return LiveGauges(gauges, run.problem.baseline_name if _is_worse(run, baseline) else "", fallen)
 
 
@@ -84,7 +84,7 @@ def _score(run: Run) -> tuple[Gauge, ...]:
     if not said:
         return ()
     sentence = f"{said[:1].upper()}{said[1:]} Change the kernel's width, the regularisation, or the labels."
-    score = f"{run.history.last()['score_test']:.3f}"
+    score = f"{run.result_score or 0.0:.3f}"
     return (Gauge(SCORE, Light.LIMITS, score, sentence, severity=1.0, state="no better than chance"),)
 
 

@@ -63,13 +63,14 @@ def at_chance(run: Run) -> str:
     It is if all points get the same class or value, or if the 95 % interval of the score holds that of chance: an AUC of
     one half, or the share of the most frequent class.
     """
-    y, f, score = run.split.y_test, run.test_values + run.shift, run.history.last().get("score_test", math.nan)
-    if not math.isfinite(score) or not np.isfinite(f).all():
+    score = run.result_score
+    if score is None or not math.isfinite(score):
         return ""
+    y, f = run.split.y_test, run.result_test_values + run.result_shift
     problem: Any = run.problem
     if problem.is_scored_by_hits:
         is_commonest = y == np.bincount(y).argmax()
-        is_same = len(np.unique(predicted_classes(run, run.test_values))) == 1
+        is_same = len(np.unique(predicted_classes(run, run.result_test_values))) == 1
         chance, half_width = float(is_commonest.mean()), accuracy_half_width(problem.hits(y, f), is_commonest)
         said = f"always the most frequent class ({chance:.3f})"
     else:
@@ -92,8 +93,9 @@ def fallen_from(run: Run) -> float | None:
     scores, problem = run.history.column("score_test"), cast(Any, run.problem)
     window = max(1, len(scores) // 20)
     means = np.convolve(scores, np.full(window, 1.0 / window), "valid")
-    best, now = float(means.max()), float(means[-1])
-    y, f = run.split.y_test, run.test_values + run.shift
+    is_average = run.spec.solver.average is not None
+    best, now = float(means.max()), float(means[-1] if not is_average else run.result_score or 0.0)
+    y, f = run.split.y_test, run.result_test_values + run.result_shift
     if problem.is_scored_by_hits:
         middle = (best + now) / 2.0
         half_width = Z * math.sqrt(middle * (1.0 - middle) / len(y))
