@@ -67,3 +67,16 @@ def test_the_chart_library_is_as_published():
     digest = hashlib.sha256(LIBRARY.read_bytes()).hexdigest()
     assert digest == "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
     assert "MIT License" in LIBRARY.with_name("LICENSE").read_text()
+
+
+def test_the_first_answer_says_that_the_app_starts_before_anything_else_has_arrived(html):
+    root = html.partition('<div id="root">')[2]
+    assert root.startswith('<p class="starting" role="status">DSG Lab is starting.')
+    style = html.partition("<style>")[2].partition("</style>")[0]
+    assert ".starting" in style
+    # No style sheet and no script in the head keeps the browser from drawing that.
+    assert all('media="print"' in sheet for sheet in re.findall(r'<link rel="stylesheet"[^>]*>', html))
+    head = html.partition("</head>")[0]
+    assert all('type="module"' in script for script in re.findall(r"<script[^>]* src=[^>]*>", head))
+    # A page that waits for the numerical core shows its progress bar at once, although it has no title yet.
+    assert ".stAppViewContainer:has(.stProgress)" in style

@@ -22,10 +22,11 @@ _STATIC = Path(st.__file__).parent / "static"
 _IMPORTED = re.compile(r"""(?:from|import)["'`]\./([\w.-]+\.js)["'`]""")
 # A page arrives in pieces, and each moves the others. It stays hidden until they are there, or for 10 s. Once seen it stays so,
 # because what is hidden loses the focus: a transition with a long delay keeps it. An animation with a delay costs nothing.
+# What waits for the numerical core has a progress bar, and is shown at once; style.css has the words over the page until then.
 UNTIL_DRAWN = """@keyframes seen {to {visibility: visible}}
 .stAppViewContainer {visibility: hidden; transition: visibility 0s 99999s; animation: seen 1ms 10s forwards}
-.stApp[data-test-script-state="notRunning"] .stAppViewContainer:has(h1):not(:has([data-testid="stSkeleton"])) {
-  visibility: visible; transition: none}
+.stApp[data-test-script-state="notRunning"] .stAppViewContainer:has(h1):not(:has([data-testid="stSkeleton"])),
+.stAppViewContainer:has(.stProgress) {visibility: visible; transition: none}
 .stAppViewContainer :is(label, .stMarkdown > div) {visibility: inherit !important}  /* Streamlit makes these visible itself */
 """
 

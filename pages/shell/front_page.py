@@ -25,6 +25,9 @@ from pages.shell.addresses import base_path, home_routes, own_route, redirect
 
 __all__ = ["elsewhere", "routes"]
 
+STARTING = (
+    "DSG Lab is starting.\nThe first start on a machine takes longer."  # style.css says it over Streamlit's empty page
+)
 HOME = "home"  # the file of the page whose address is empty
 _STYLE = Path(__file__).with_name("style.css")
 _AHEAD = '<link rel="modulepreload" crossorigin href="{}">\n'
@@ -129,6 +132,11 @@ def _front_page(*, has_charts: bool) -> str:
     """Return Streamlit's own page with the app's style, title and chart library, which starts on this page or on the next
     one."""
     head, found, rest = first_page().partition("</head>")
+    # No style sheet keeps the browser from drawing the words for the start, which React replaces.
+    head = head.replace('<link rel="stylesheet"', """<link rel="stylesheet" media="print" onload="this.media='all'\"""")
+    rest = rest.replace(
+        '<div id="root"></div>', f'<div id="root"><p class="starting" role="status">{STARTING}</p></div>'
+    )
     head = head.replace("<title>Streamlit</title>", "<title>DSG Lab</title>")
     style = f"<style>\n{UNTIL_DRAWN}\n{_STYLE.read_text(encoding='utf-8')}</style>\n"
     own = [address_of(name) for name in MODULES] if has_charts else []
