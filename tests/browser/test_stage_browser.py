@@ -291,3 +291,59 @@ def test_a_lesson_before_a_class_goes_on_by_a_remote_control_and_its_end_is_mark
     page.goto(page.url.partition("/ordinal")[0] + "/lessons")
     expect(page.get_by_text("✓ Done")).to_have_count(1, timeout=LONG)
     assert not found, "\n".join(found)
+
+
+def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page, wait_ready):
+    page = open_page("auc?lesson=five-labels:1:2&speed=instant", viewport=DESK)
+    page.locator(".st-key-lesson-next button:enabled").wait_for(timeout=LONG)
+    wait_ready(page)
+    points = "() => document.querySelector('#chart-score .live-chart-plot').data.map(line => line.x.length)"
+    page.wait_for_function(f"({points})().every(n => n)", timeout=LONG)  # the median, the band and the best, too
+    page.locator(".st-key-dice button").click()
+    page.wait_for_url("**seed=*", timeout=LONG)
+    page.wait_for_function(
+        f"({points})().length === 7 && ({points})().every(n => n)", timeout=LONG
+    )  # and the run before
+    page.locator(".st-key-lesson-next button:enabled").click(timeout=LONG)
+    expect(page.locator(".stage-steps")).to_contain_text("Step 2 of 3", timeout=LONG)
+    page.wait_for_url("**five-labels%3A2*", timeout=LONG)
+    page.go_back()
+    expect(page.locator(".stage-steps")).to_contain_text("Step 1 of 3", timeout=LONG)
+    wait_ready(page)
+    page.go_forward()
+    expect(page.locator(".stage-steps")).to_contain_text("Step 2 of 3", timeout=LONG)
+    wait_ready(page)
+    area, box = page.locator(".hand-area"), page.locator(".hand-box")
+    area.focus(timeout=LONG)
+    for key in ("ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(box).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    expect(page.locator(".st-key-stage")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("tab", name="Live")).to_be_visible(timeout=LONG)
+    # The explanation of a tile is below it.
+    for tile in (0, 2):
+        mark, tip = page.locator(".live-tiles .live-help").nth(tile), page.locator(".live-tip")
+        mark.hover()
+        assert abs(tip.bounding_box()["y"] - mark.bounding_box()["y"]) < 30
+        there = tip.bounding_box()
+        assert there["x"] - 1 <= mark.bounding_box()["x"] <= there["x"] + there["width"]
+
+
+def test_a_tooltip_of_a_finger_goes_with_a_new_run(browser, app_url):
+    context = browser.new_context(
+        viewport=dict(zip(("width", "height"), PHONE, strict=True)), has_touch=True, is_mobile=True
+    )
+    try:
+        page = context.new_page()
+        page.goto(f"{app_url}/auc?speed=instant")
+        page.locator(".live-status").get_by_text("done").wait_for(timeout=LONG)
+        plot, tooltip = page.locator("#chart-score .nsewdrag"), page.locator("#chart-score .hoverlayer > g")
+        plot.tap(timeout=LONG)
+        expect(tooltip.first).to_be_attached()
+        page.get_by_role("button", name="Another seed").first.evaluate("button => button.click()")
+        expect(tooltip).to_have_count(0, timeout=LONG)
+    finally:
+        context.close()
