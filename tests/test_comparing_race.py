@@ -11,7 +11,7 @@ import pytest
 from cases import each
 from sklearn.datasets import load_iris
 
-from dsgcore.comparing import Fit, carrying_out, compare
+from dsgcore.comparing import METHODS, Fit, carrying_out, compare
 from dsgcore.comparing.report import text_of
 
 IRIS = load_iris(return_X_y=True)
@@ -97,6 +97,13 @@ def test_a_method_that_cannot_be_much_better_gets_no_more_seeds(race):
         "SelfTraining": 10,
     }
     assert "surely not much better: no more seeds" in text_of(found)
+
+
+def test_a_method_that_has_not_begun_comes_before_more_seeds_of_others(race):
+    names = [name for name, method in METHODS.items() if "classes" in method.kinds]
+    found = race(EQUAL, methods=names, seconds=1.2)  # the first round of nine fits may take half of it
+    assert len(names) == 9
+    assert min(seeds_of(found).values()) == 1
 
 
 @each("curves", (False, True))

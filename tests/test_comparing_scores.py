@@ -105,6 +105,10 @@ def test_a_method_with_too_few_seeds_has_no_rank_and_a_sentence_says_why():
     assert (row["difference"], row["seeds"], row["note"]) == (-2.0, 1, "no time for more seeds")
     assert of({"SVC": [80, 81, 82], "PS3VT": [79, 80.5, 81], "Nystroem": [99, None, None]}).ranking == ("SVC", "PS3VT")
     assert of({"SVC": [80], "Nystroem": [99]}).ranking == ("Nystroem", "SVC")
+    early = of({"SVC": [80, 81], "PS3VT": [79, 80.5], "Nystroem": [99, None]})  # no interval yet, so all have a rank
+    assert (early.ranking, early.seeds) == (("Nystroem", "SVC", "PS3VT"), {0})
+    early = of({"SVC": [80, 81], "PS3VT": [79, 80.5], "Nystroem": [99, None]})  # no interval yet, so all have a rank
+    assert (early.ranking, early.seeds) == (("Nystroem", "SVC", "PS3VT"), {0})
 
 
 HIGHEST = {"accuracy": 100.0, "auc": 100.0, "mean_auc": 100.0, "mean_absolute_error": 2.0}

@@ -168,10 +168,7 @@ class _Rounds:
         left, done, n_seeds = list(self.plan.methods), 0, self.plan.n_seeds or USUAL_SEEDS
         for upto in _rounds(n_seeds):
             left = self._left(left, done, upto, share)
-            n = self.plan.sample.n_labeled
-            self._make(
-                [FitRequest(name, s, n) for s in range(done, upto) for name in left], share if done else share / 2
-            )
+            self._make(self._first_seeds(left, upto), share if done else share / 2)
             done = upto
         self._catch_up(n_seeds, share)
         self._race(share)
@@ -210,10 +207,10 @@ class _Rounds:
         self._make(self._first_seeds(waiting, n_seeds), share)
 
     def _left(self, methods: Sequence[str], done: int, upto: int, share: float) -> list[str]:
-        """Return the methods that get more seeds, the fastest first.
+        """Return the methods that get more seeds: those that have not begun, and then the others, the fastest first.
 
-        These are the methods that are not clearly worse than the best, and those of the verdict. If the time is short,
-        the slowest of the others are left out.
+        The others are the methods that are not clearly worse than the best, and those of the verdict. If the time is
+        short, the slowest of the former are left out.
         """
         so_far = self.result()
         if not done or so_far.best is None:
@@ -225,7 +222,8 @@ class _Rounds:
         for name in sorted(set(ranked) - set(kept), key=lambda n: -cost[n]):
             if sum(cost.values()) > left:
                 del cost[name]
-        return sorted(cost, key=lambda n: cost[n])
+        begun = {request.method for request in (*self.workers.kept.get(self.asked), *self.workers.cut_off)}
+        return [*(name for name in methods if name not in begun), *sorted(cost, key=lambda n: cost[n])]
 
     def _of_verdict(self, so_far: Comparison) -> list[str]:
         """Return the best method that uses unlabeled data, the best one that does not, and the simplest ones."""

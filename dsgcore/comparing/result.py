@@ -57,8 +57,9 @@ class Comparison:
 
     Notes
     -----
-    Scores are means over the seeds that all ranked methods share. A method that lacks more than a third of these seeds
-    has no rank and no score in the table; its difference to the best method is over the seeds that both have.
+    Scores are means over the seeds that all ranked methods share. A method that lacks a third or more of the seeds that
+    the two best known methods share has no rank and no score in the table. Its difference to the best method is over the
+    seeds that both have. While no two methods share three seeds, every method with a shared one has a rank.
     """
 
     fits: tuple[Fit, ...] = field(repr=False)
@@ -136,7 +137,9 @@ class Comparison:
         shared = frozenset.intersection(*(seeds[name] for name in first or order[:1]))
         ranked = [*first] if first and shared else order[:1]
         shared = shared or seeds[order[0]]
-        enough = SHARE_OF_SEEDS * len(shared)
+        enough = (
+            SHARE_OF_SEEDS * len(shared) if len(shared) >= FEWEST_SEEDS else 0.0
+        )  # before any interval: all methods
         for name in order:
             if name not in ranked and len(shared & seeds[name]) > enough:
                 ranked.append(name)
