@@ -1,5 +1,7 @@
 """Out-of-core rows: the model is bit-for-bit that of the array in memory, however the rows are cut."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -108,7 +110,7 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
 
 def test_more_rows_than_are_kept_are_evaluated_in_one_more_pass(points, monkeypatch):
     monkeypatch.setattr("dsgcore.solver.model.POINTS_AT_A_TIME", 999)
-    for place in ("data.out_of_core.rows", "estimators.out_of_core"):
+    for place in ("data.rows", "estimators.out_of_core"):
         monkeypatch.setattr(f"dsgcore.{place}.SAMPLE", 100)
     rows, y = rows_of(cut(points[0], CUTS[1]), points[1])
     same(make(TSGS3VM, sigma=0.5).fit(rows, y), make(TSGS3VM, sigma=0.5).fit(*points))
@@ -137,7 +139,7 @@ class Watched(np.ndarray):
 
 @pytest.mark.parametrize("cls", [QSGS2AUC, QS3ORAO])
 def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monkeypatch, cls):
-    monkeypatch.setattr("dsgcore.data.out_of_core.rows.SAMPLE", 100)
+    monkeypatch.setattr("dsgcore.data.rows.SAMPLE", 100)
     monkeypatch.setattr("dsgcore.estimators.out_of_core.SAMPLE", 100)
     for room in ("neighbours", "out_of_core"):
         monkeypatch.setattr(f"dsgcore.estimators.{room}.MOST_POINTS", 100)
@@ -239,3 +241,183 @@ def test_rows_are_indexed_as_an_array_is(points):
     assert np.array_equal(np.asarray(rows.astype("float32")), X.astype(np.float32))
     with pytest.raises(ValueError, match="X must hold numbers of size"):
         rows_of([X * 1e300])[0].astype("float32")[:3]
+
+
+# --- Dask, as people make its collections
+
+
+def dask_tables(folder, table):
+    """Return the same rows as collections that people make, by the way that made them."""
+    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
+    from dask.delayed import delayed
+
+    pieces = [own for own in np.split(np.arange(len(table)), range(40, len(table), 40)) if len(own)]
+    for number, own in enumerate(pieces):
+        table.iloc[own].to_parquet(folder / f"{number:02}.parquet", index=False)
+        table.iloc[own].to_csv(folder / f"{number:02}.csv", index=False)
+    none = table.iloc[:0]
+    read = frames.read_parquet(str(folder / "*.parquet"))
+    return {
+        "read_parquet": read,
+        "read_csv": frames.read_csv(str(folder / "*.csv"), dtype={"g": "Int64", "t": "Int64"}),
+        "from_pandas": frames.from_pandas(table, npartitions=3),
+        "from_delayed": frames.from_delayed([delayed(table.iloc[own]) for own in pieces], meta=none),
+        "fewer partitions": read.repartition(npartitions=2),
+        "more partitions": frames.from_pandas(table, npartitions=2).repartition(npartitions=9),
+        "empty partitions": frames.from_delayed(
+            [delayed(one) for one in (none, table.iloc[:100], none, table.iloc[100:], none)], meta=none
+        ),
+        "filtered": frames.concat([read, read[read.a > 1e9]]),
+        "index": frames.from_pandas(table.set_index(np.arange(len(table)) + 7), npartitions=4),
+        "columns in another order": read[list(reversed(table.columns))][list(table.columns)],
+    }
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask calls what pandas has deprecated
+def test_a_dask_table_is_trained_on_however_it_was_made(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(320, 3))
+    table = pd.DataFrame(X, columns=list("abc"))
+    table["g"] = pd.array(np.where(np.arange(320) % 9 == 0, None, rng.integers(0, 5, 320)), dtype="Int64")
+    table["t"] = pd.array(np.where(np.arange(320) % 4 == 0, (X[:, 0] > 0).astype(int), -1), dtype="Int64")
+    table.loc[table["t"] == -1, "t"] = pd.NA
+    kinds = dask_tables(tmp_path, table)
+    plain, filled = table[list("abc")].to_numpy(), table["g"].fillna(1).to_numpy(dtype=float)
+    codes = table["t"].fillna(-1).to_numpy(dtype=int)
+    sizes = {"n_iter": 4, "batch_size": 8}
+    here = make(**sizes).fit(table[list("abc")], codes)
+    fill = np.column_stack([plain, np.where(table["g"].isna(), table["g"].mean(), filled)])
+    prepared = make(**sizes).fit(fill, codes)
+    for way, frame in kinds.items():
+        same(make(**sizes).fit(frame[["a", "b", "c", "t"]], "t"), here)
+        rows, y = rows_of(frame, "t", missing="mean")
+        np.testing.assert_allclose(rows[:], fill, err_msg=way)
+        same(make(**sizes).fit(rows, y), prepared) if way != "read_csv" else None
+        with pytest.raises(DataError, match="holds NaN, a missing number"):
+            make(**sizes).fit(frame, "t")
+        values = here.decision_function(frame[["a", "b", "c"]])
+        np.testing.assert_allclose(values.compute(), here.decision_function(table[["a", "b", "c"]]), atol=1e-5)
+        assert len(here.predict(frame[["a", "b", "c"]]).compute()) == 320
+
+
+def test_columns_of_a_dask_table_need_names_of_their_own():
+    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    numbered = frames.from_pandas(pd.DataFrame(np.column_stack([X, y])), npartitions=2)
+    same(make(n_iter=3).fit(numbered, "2"), make(n_iter=3).fit(X, y))
+    with pytest.raises(DataError, match="the features must name each column once, got 'a' twice"):
+        rows_of(frames.from_pandas(pd.DataFrame(X, columns=["a", "b"]), npartitions=2), features=["a", "a"])
+
+
+# --- folders of Parquet files, as programs write them
+
+
+def folder_of(folder, **files):
+    """Write tables to a folder; the names of the files have `/` for a folder, and their endings."""
+    for name, table in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        table.to_parquet(file, index=False)
+    return folder
+
+
+def piece(start, n=20, **more):
+    return pd.DataFrame({"a": np.arange(start, start + n) * 0.5, "t": np.arange(n) % 2} | more)
+
+
+PARQUET_FOLDERS = {
+    "files that are hidden or being written": (
+        {
+            "1.parquet": piece(0),
+            "_temporary/0/x.parquet": piece(50),
+            ".ipynb_checkpoints/1.parquet": piece(60),
+            "._1.parquet": piece(70),
+            "_metadata.parquet": piece(80),
+            "2.parquet": piece(20),
+        },
+        np.arange(40) * 0.5,
+    ),
+    "endings": ({"1.pq": piece(0), "2.PARQUET": piece(20), "3.parq": piece(40)}, np.arange(60) * 0.5),
+    "folders in folders": ({"a/1.parquet": piece(0), "b/c/2.parquet": piece(20)}, np.arange(40) * 0.5),
+    "partitions": (
+        {"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)},
+        np.column_stack([np.arange(40) * 0.5, np.repeat([2020, 2021], 20)]),
+    ),
+    "Boolean values, then fractions": (
+        {"1.parquet": piece(0, b=np.arange(20) % 2 == 0), "2.parquet": piece(20, b=np.arange(20) / 8)},
+        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20) % 2 == 0, np.arange(20) / 8]]),
+    ),
+    "no value, then numbers": (
+        {"1.parquet": piece(0, n=2, b=[None, None]), "2.parquet": piece(2, n=20, b=np.arange(20.0))},
+        None,
+    ),
+    "whole numbers, then fractions": (
+        {"1.parquet": piece(0, b=np.arange(20)), "2.parquet": piece(20, b=np.arange(20) / 8)},
+        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20), np.arange(20) / 8]]),
+    ),
+    "small whole numbers, then large ones": (
+        {"1.parquet": piece(0, b=np.arange(20, dtype=np.int8)), "2.parquet": piece(20, b=np.full(20, 1000, np.int16))},
+        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20), np.full(20, 1000)]]),
+    ),
+    "single precision, then double": (
+        {"1.parquet": piece(0, b=np.float32(np.arange(20))), "2.parquet": piece(20, b=np.full(20, 1e-9))},
+        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20), np.full(20, 1e-9)]]),
+    ),
+    "numbers as categories, then numbers": (
+        {"1.parquet": piece(0, b=pd.Categorical(np.arange(20))), "2.parquet": piece(20, b=np.arange(20))},
+        np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20), np.arange(20)]]),
+    ),
+}
+
+
+@each("kind", PARQUET_FOLDERS)
+def test_a_folder_of_parquet_files_is_one_table(tmp_path_factory, kind):
+    files, expected = PARQUET_FOLDERS[kind]
+    folder = folder_of(tmp_path_factory.mktemp("folder"), **files)
+    rows, y = rows_of(folder, "t")
+    if expected is None:
+        assert rows.names == ("a", "b")
+        with pytest.raises(DataError, match=r"part 1 of 2 .*holds NaN, a missing number"):
+            rows[:]
+        np.testing.assert_array_equal(rows[2:][:, 1], np.arange(20.0))
+        return
+    assert rows.notes == ()
+    np.testing.assert_array_equal(rows[:], expected.reshape(len(y), -1).astype(rows.dtype))
+    np.testing.assert_array_equal(y, np.concatenate([t["t"] for f, t in sorted(files.items()) if f in kept(folder)]))
+
+
+def kept(folder):
+    names = [file.relative_to(folder).as_posix() for file in folder.rglob("*")]
+    return {name for name in names if not re.search(r"(^|/)[._]", name)}
+
+
+def test_labels_may_be_the_names_of_folders(tmp_path):
+    folder = folder_of(tmp_path, **{"kind=no/1.parquet": piece(0)[["a"]], "kind=yes/1.parquet": piece(20)[["a"]]})
+    rows, y = rows_of(folder, "kind")
+    assert rows.names == ("a",)
+    assert list(y) == ["no"] * 20 + ["yes"] * 20
+    numbered = folder_of(tmp_path / "n", **{"t=0/1.parquet": piece(0)[["a"]], "t=1/1.parquet": piece(20)[["a"]]})
+    assert list(rows_of(numbered, "t")[1]) == [0] * 20 + [1] * 20
+
+
+@each(
+    "files, said",
+    [
+        ({}, r"there must be Parquet files \(\*.parquet\) in .*, got none"),
+        ({"1.parquet": piece(0), "2.parquet": piece(20).drop(columns="a")}, "2.parquet has no column 'a'"),
+        ({"1.parquet": piece(0).drop(columns="a"), "2.parquet": piece(20)}, "1.parquet has no column 'a'"),
+        (
+            {"1.parquet": piece(0), "2.parquet": piece(20, a=list("ab") * 10)},
+            r"'a' holds double in 1.parquet and \w*string in 2.parquet",
+        ),
+        ({"1.parquet": piece(0, b=None)}, "b"),
+    ],
+)
+def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factory, files, said):
+    folder = folder_of(tmp_path_factory.mktemp("folder"), **files)
+    if list(files) == ["1.parquet"]:
+        assert rows_of(folder, "t")[0].notes == ("'b': no value, so it is left out.",)
+        return
+    with pytest.raises(DataError, match=said) as caught:
+        rows_of(folder, "t")
+    assert "\n" not in str(caught.value)

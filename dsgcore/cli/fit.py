@@ -23,10 +23,10 @@ from dsgcore.cli.sweep import typed_value
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
-from dsgcore.data.out_of_core import Rows, rows_of
-from dsgcore.data.out_of_core.tables import NAMELESS, TARGET, as_parquet
 from dsgcore.data.reading.names import listed_names
 from dsgcore.data.reading.recipe import MISSING_WORDS
+from dsgcore.data.rows import Rows, rows_of
+from dsgcore.data.tables import NAMELESS, TARGET, as_parquet
 from dsgcore.estimators.auc import QSGS2AUC
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO

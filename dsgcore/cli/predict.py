@@ -15,8 +15,8 @@ from dsgcore.cli.scores import PREDICTED, facts_of, is_part, write_scores
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
 from dsgcore.core.whole_files import whole_files
-from dsgcore.data.out_of_core.tables import as_parquet
 from dsgcore.data.reading.names import listed_names
+from dsgcore.data.tables import as_parquet
 
 
 def predict(given: argparse.Namespace) -> int:

@@ -33,10 +33,10 @@ from dsgcore.data.generated import two_gaussians as two_gaussians
 from dsgcore.data.generated import two_moons as two_moons
 from dsgcore.data.generated import xor as xor
 from dsgcore.data.options import OPTION_NAMES as OPTION_NAMES
-from dsgcore.data.out_of_core import Rows as Rows
-from dsgcore.data.out_of_core import rows_of as rows_of
 from dsgcore.data.registry import DATASETS as DATASETS
 from dsgcore.data.registry import load as load
+from dsgcore.data.rows import Rows as Rows
+from dsgcore.data.rows import rows_of as rows_of
 from dsgcore.data.scaling import Scaling as Scaling
 from dsgcore.data.splits import Split as Split
 from dsgcore.data.splits import draw_pairs as draw_pairs

@@ -19,7 +19,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, like, parameters_of
-from dsgcore.data.out_of_core import opened
+from dsgcore.data.rows import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import all_or_nothing, encode, known_classes, seed_of, width
 from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, own_kernel

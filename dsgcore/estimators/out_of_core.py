@@ -14,9 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import DataError
-from dsgcore.data.out_of_core import Rows
-from dsgcore.data.out_of_core.dask_parts import is_dask
-from dsgcore.data.out_of_core.rows import SAMPLE
+from dsgcore.data.rows import SAMPLE, Rows, is_dask
 from dsgcore.estimators.inputs import float_types
 from dsgcore.estimators.neighbours import MOST_POINTS, threshold_rows
 from dsgcore.estimators.stopping import POINTS

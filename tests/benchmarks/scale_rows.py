@@ -31,7 +31,7 @@ from dsgcore import QSGS2AUC
 from dsgcore.jobs.memory import peak
 from dsgcore.kernels.features import warm_up
 from dsgcore.data import rows_of
-from dsgcore.data.out_of_core import Rows
+from dsgcore.data.rows import Rows
 folder, n_iter, names, groups = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]), json.loads(sys.argv[4])
 warm_up()
 empty, spent, read_ahead = peak(), {}, Rows.read_ahead

@@ -1,0 +1,140 @@
+"""A Parquet file, or a folder of them, as one table: one schema for all files, and the columns of hive's folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.dataset
+import pyarrow.parquet
+from numpy.typing import NDArray
+from pyarrow import types
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.names import readable
+from dsgcore.data.reading.parquet import written_out
+
+ENDINGS = (".parquet", ".pq", ".parq")
+_MAGIC = b"PAR1"
+
+
+def dataset_of(path: Path) -> Any:
+    """Return the files as one pyarrow dataset, in the order of their names; hidden files and folders are left out."""
+    files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if _is_parquet(file, path)]
+    if not files:
+        raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(path))}, got none")
+    schemas = {file: _schema(file) for file in files}
+    names = list(map(str, files))
+    options: dict[str, Any] = {"format": "parquet"}
+    if path.is_dir():
+        hive = pyarrow.dataset.HivePartitioning.discover(infer_dictionary=False)
+        options |= {"partitioning": hive, "partition_base_dir": str(path)}
+    schema = unified(schemas)
+    for one in pyarrow.dataset.dataset(names, **options).schema:
+        schema = schema if one.name in schema.names else schema.append(one)
+    return pyarrow.dataset.dataset(names, schema=schema, **options)
+
+
+def _is_parquet(file: Path, folder: Path) -> bool:
+    is_hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    return file.suffix.lower() in ENDINGS and not is_hidden and file.is_file()
+
+
+def _schema(file: Path) -> Any:
+    with readable(file.name, also=(pyarrow.ArrowException,)):
+        with file.open("rb") as stream:
+            if stream.read(len(_MAGIC)) != _MAGIC:
+                raise DataError(
+                    f"{file.name} cannot be read: it is no Parquet file, so save the table as one (pandas: to_parquet)"
+                )
+        return pyarrow.parquet.read_schema(file)
+
+
+def unified(schemas: Mapping[Path, Any]) -> Any:
+    """Return one schema for several files: numbers take the larger type, a column without values that of the others."""
+    fields = []
+    for name in dict.fromkeys(name for schema in schemas.values() for name in schema.names):
+        found = {file: schema.field(name) for file, schema in schemas.items() if name in schema.names}
+        kinds = {file: field.type for file, field in found.items() if not types.is_null(field.type)}
+        fields.append(next(iter(found.values())).with_type(_common(name, kinds)))
+    return pyarrow.schema(fields, metadata=next(iter(schemas.values())).metadata)
+
+
+def check_columns(fragment: Any, names: Iterable[str]) -> None:
+    """Raise `DataError` if a file of a dataset lacks a column."""
+    there = {*fragment.physical_schema.names, *pyarrow.dataset.get_partition_keys(fragment.partition_expression)}
+    for name in names:
+        if name not in there:
+            raise DataError(
+                f"{Path(fragment.path).name} has no column {quoted(name)}, and other files have: each must have it"
+            )
+
+
+def _common(name: str, kinds: Mapping[Path, Any]) -> Any:
+    """Return one type for all values of a column; raise `DataError` if there is none."""
+    if not kinds:
+        return pyarrow.null()
+    (file, first), *others = kinds.items()
+    if all(kind == first for _, kind in others):
+        return first
+    values = [kind.value_type if types.is_dictionary(kind) else kind for kind in kinds.values()]
+    if all(map(_is_text, values)):
+        return pyarrow.large_string()
+    is_real = [types.is_floating(kind) or types.is_decimal(kind) for kind in values]
+    is_whole = [types.is_integer(kind) or types.is_boolean(kind) for kind in values]
+    if all(real or whole for real, whole in zip(is_real, is_whole, strict=True)):
+        return pyarrow.float64() if any(is_real) else pyarrow.int64()
+    if all(types.is_timestamp(kind) or types.is_date(kind) for kind in values):
+        return pyarrow.timestamp("us")
+    other, kind = next((file, kind) for file, kind in others if kind != first)
+    raise DataError(
+        f"column {quoted(name)} holds {first} in {file.name} and {kind} in {other.name}: write it with one type"
+    )
+
+
+def _is_text(kind: Any) -> bool:
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def part_columns(fragment: Any, kinds: Mapping[str, Any], rows: int | None = None) -> Any:
+    """Return some columns of a file or a row group in these types, as a table; by default all rows."""
+    own = fragment.physical_schema
+    inside = [name for name in kinds if name in own.names]
+    if rows is None:
+        table = fragment.to_table(schema=own, columns=inside, use_threads=False)
+    else:
+        table = fragment.head(rows, schema=own, columns=inside, use_threads=False)
+    keys = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
+    columns = [
+        _cast(table.column(name), kind)
+        if name in inside
+        else pyarrow.chunked_array([pyarrow.repeat(pyarrow.scalar(keys.get(name), kind), table.num_rows)])
+        for name, kind in kinds.items()
+    ]
+    return pyarrow.table(columns, names=list(kinds))
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    """Return a column in another type; Boolean values become 0 and 1."""
+    if column.type == kind:
+        return column
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_boolean(column.type):
+        column = column.cast(pyarrow.int8())
+    return column.cast(kind)
+
+
+def numbers_of(fragment: Any, kinds: Mapping[str, Any], rows: NDArray) -> NDArray:
+    """Return the numbers of some columns at some rows of a row group; a missing one is NaN."""
+    table = part_columns(fragment, kinds).take(rows)
+    return np.column_stack([_as_numbers(written_out(column)) for column in table.columns])
+
+
+def _as_numbers(column: Any) -> NDArray:
+    is_truth_with_gaps = types.is_boolean(column.type) and column.null_count
+    return (column.cast(pyarrow.int8()) if is_truth_with_gaps else column).to_numpy()
