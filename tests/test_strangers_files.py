@@ -220,7 +220,7 @@ def test_an_index_that_is_left_out_is_said(tmp_path, capsys):
 def test_a_column_that_only_some_files_have_is_named_with_the_file(column, tmp_path):
     frame().to_parquet(tmp_path / "0.parquet")
     frame().drop(columns=column).to_parquet(tmp_path / "1.parquet")
-    with pytest.raises(DataError, match=f"1.parquet has no column '{column}', and the first file has"):
+    with pytest.raises(DataError, match=f"1.parquet has no column '{column}', and another file has"):
         rows_of(tmp_path, "label")
 
 

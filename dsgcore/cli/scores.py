@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
-from dsgcore.data.rows import Preparation, Rows, rows_of
+from dsgcore.data.preparation import Preparation
+from dsgcore.data.rows import Rows, rows_of
 from dsgcore.models import load_model
 from dsgcore.problems.thresholds import classify
 from dsgcore.solver.model import points_at_a_time

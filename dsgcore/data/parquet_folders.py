@@ -70,7 +70,7 @@ def check_columns(fragment: Any, names: Iterable[str]) -> None:
     for name in names:
         if name not in there:
             raise DataError(
-                f"{Path(fragment.path).name} has no column {quoted(name)}, and other files have: each must have it"
+                f"{Path(fragment.path).name} has no column {quoted(name)}, and another file has: each must have it"
             )
 
 
@@ -104,10 +104,8 @@ def part_columns(fragment: Any, kinds: Mapping[str, Any], rows: int | None = Non
     """Return some columns of a file or a row group in these types, as a table; by default all rows."""
     own = fragment.physical_schema
     inside = [name for name in kinds if name in own.names]
-    if rows is None:
-        table = fragment.to_table(schema=own, columns=inside, use_threads=False)
-    else:
-        table = fragment.head(rows, schema=own, columns=inside, use_threads=False)
+    scanner = fragment.scanner(schema=own, columns=inside, use_threads=False)
+    table = scanner.to_table() if rows is None else scanner.head(rows)
     keys = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
     columns = [
         _cast(table.column(name), kind)

@@ -71,7 +71,7 @@ class Columns:
     @property
     def dtype(self) -> np.dtype:
         """The type of all features together."""
-        return np.result_type(*(self.kinds[name] for name in self.names))  # type: ignore[arg-type]
+        return np.result_type(*(self.kinds[name] for name in self.names))
 
 
 def chosen_columns(
@@ -264,7 +264,7 @@ def _of_parquet(path: Path, choose: Callable[..., Columns], label: str | None) -
             column = partial(_column_of_group, group, schema, own)
             parts.append(Part(own, sum(one.num_rows for one in group.row_groups), points, column))
     source = Source(parts, len(columns.names), columns.dtype, columns=columns)
-    source.labels = partial(_labels_of_parquet, source, label)
+    source.labels = None if label is None else partial(_labels_of_parquet, source, label)
     return source
 
 
