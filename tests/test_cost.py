@@ -1,12 +1,18 @@
+import json
 import tracemalloc
 
 import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.experiments import Run, Spec, SpecError
+from dsgcore.__main__ import main
+from dsgcore.data import DataError, load
+from dsgcore.diagnostics import convergence, limits
+from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, load_dataset, load_split, loading
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
+from dsgcore.experiments.loading import with_choice
 from dsgcore.experiments.settings import SETTINGS
+from dsgcore.studies.work import make_run
 
 SERVER = Budget(GIGABYTE, 1.0)
 # For each: the spec, and the parameters that a user can reduce.
@@ -133,3 +139,52 @@ def test_a_product_of_more_projections_takes_longer_and_more_memory():
     one, five = (cost_of(Spec.from_dict({"setting": "auc", "kernel": kernel, **wide})) for kernel in kernels)
     assert five.seconds > 1.5 * one.seconds
     assert five.memory > one.memory + 4 * 100 * 4096 * 4
+
+
+BIG = {"setting": "auc", "data": {"name": "high_dimensional", "n": 200_000, "n_irrelevant": 500}}
+
+
+@pytest.fixture
+def nothing_large(monkeypatch):
+    """Let this machine have 1 GB, and fail where large data are made."""
+
+    def load_small(name, **options):
+        assert options.get("n") != BIG["data"]["n"], "made before its cost was checked"
+        return load(name, **options)
+
+    monkeypatch.setattr(cost, "of_machine", lambda: GIGABYTE)
+    monkeypatch.setattr(loading, "load", load_small)
+
+
+WAYS_IN = {
+    "a run": lambda: Run(Spec.from_dict(BIG)),
+    "a live run": lambda: LiveRun(Spec.from_dict(BIG)),
+    "points": lambda: load_dataset(Spec.from_dict(BIG)),
+    "points of a session": lambda: load_split(Spec.from_dict(BIG), files=FileStore(budget=Budget(GIGABYTE // 2))),
+    "four runs": lambda: limits(Spec.from_dict(BIG)),
+    "convergence": lambda: convergence(Spec.from_dict(BIG), seeds=(0,)),
+    "a study's run, also by command and on other machines": lambda: make_run(json.dumps(BIG)),
+    "a choice of labels": lambda: with_choice(Spec.from_dict(BIG), "centres"),
+}
+
+
+@each("way, go", WAYS_IN.items())
+def test_every_way_in_is_checked_before_anything_is_allocated(nothing_large, way, go):
+    with pytest.raises(
+        SpecError, match=r"about [12]\.\d+ GB of memory, but at most (1|0\.5) GB is allowed; with n \d+ it would fit"
+    ):
+        go()
+
+
+@each("words", [("run", "{file}", "--out", "{out}"), ("check", "{file}")])
+def test_every_command_is_checked_before_anything_is_allocated(nothing_large, tmp_path, capsys, words):
+    file = tmp_path / "spec.json"
+    file.write_text(json.dumps(BIG), encoding="utf-8")
+    assert main([word.format(file=file, out=tmp_path / "out") for word in words]) != 0
+    assert "GB is allowed; with n" in capsys.readouterr().err
+
+
+def test_a_lesson_chooses_no_more_labels_than_it_can_search_for():
+    spec = Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n": 2000, "n_labeled": 500}})
+    with pytest.raises(DataError, match="n_labeled must be a whole number between 2 and 50"):
+        with_choice(spec, "centres")

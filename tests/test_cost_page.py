@@ -3,9 +3,13 @@
 import time
 
 import pytest
+from cases import each
 from live_page import status
-from opened_pages import bench_of, open_page, said
+from opened_pages import bench_of, errors, open_page, said
 
+from dsgcore.data import Edit, load
+from dsgcore.experiments import loading
+from pages.controls.edits_text import edits_to_text
 from pages.session import bench as benches
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
@@ -20,6 +24,39 @@ def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once():  # test_cost.p
     assert "it would fit" in app.error[0].value
     assert bench_of(app, "multiclass").live is None
     assert time.process_time() - start < 10.0  # memory that is touched takes time
+
+
+EDITED = edits_to_text([Edit("label", (3,), 1)])
+LARGE = {"n": "200000", "n_irrelevant": "500"}
+MANY = {"data": "Many irrelevant features"} | LARGE
+LINKS = {
+    "data": {"set": MANY["data"]} | {f"data_{name}": text for name, text in LARGE.items()},
+    "auc": MANY,
+    "explore": {f"x_{name}": text for name, text in MANY.items()} | {"x_edits": f"0:{EDITED}"},
+    "convergence": {f"v_{name}": text for name, text in MANY.items()} | {"v_edits": f"0:{EDITED}"},
+}
+
+
+@each(
+    "page, link",
+    [
+        *LINKS.items(),
+        ("auc", MANY | {"edits": EDITED}),
+        ("auc", MANY | {"lesson": "one-wrong-label"}),
+        ("auc", MANY | {"lesson": "five-labels:3"}),
+        ("auc", MANY | {"lesson": "unlabeled"}),
+    ],
+)
+def test_every_link_is_checked_before_anything_is_allocated(monkeypatch, page, link):
+    def load_small(name, **options):
+        assert options.get("n") != int(LARGE["n"]), "made before its cost was checked"
+        return load(name, **options)
+
+    monkeypatch.setattr(loading, "load", load_small)
+    app = open_page(page, **link)
+    assert not app.exception
+    told = [*errors(app), *said(app)]
+    assert any("GB is allowed; with n" in one for one in told), told
 
 
 def test_a_slider_that_asks_for_too_much_leaves_the_run_as_it_is():

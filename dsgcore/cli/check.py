@@ -12,6 +12,7 @@ from dsgcore.cli.sweep import inputs_of
 from dsgcore.core.durations import TimeLeft
 from dsgcore.diagnostics.four_runs import check_possible
 from dsgcore.diagnostics.limits import Limits, limits
+from dsgcore.experiments.cost import check_cost, machine_budget
 from dsgcore.experiments.loading import load_split, read_spec
 
 # The progress is shown in so many parts.
@@ -23,6 +24,7 @@ def check(given: argparse.Namespace) -> int:
     spec = read_spec(given.spec)
     check_files({"--json": (given.json, '"largest_step": ')}, inputs_of(given.spec, spec))
     check_possible(spec)
+    check_cost(spec, machine_budget())
     line, left = Line(is_quiet=False), TimeLeft()
 
     def tell(share: float) -> None:

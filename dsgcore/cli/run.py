@@ -25,7 +25,7 @@ def run(given: argparse.Namespace) -> int:
     check_cost(spec, budget)
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)
-        check_cost(spec, budget, (len(split.X_train) + len(split.X_test), split.X_train.shape[1]))
+        check_cost(spec, budget, split.shape)
         made, left, line = Run(spec, split), TimeLeft(), Line(is_quiet=given.quiet)
         while not made.is_finished:
             made.advance(seconds=1.0)

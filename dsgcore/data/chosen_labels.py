@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_openmp
 from dsgcore.data.edits import ALL, ERASE, LABEL, PAINT, Edit
-from dsgcore.data.options import keyed_generator
+from dsgcore.data.options import check_whole, keyed_generator
 from dsgcore.data.splits import Split
 from dsgcore.solver.problem import UNLABELED
 
 NO_LABELS = (Edit(LABEL, ALL),)
 # Points of each class on the drawn sheet, without and with a label.
 N_PAINTED, N_LABELED = 250, 10
+MOST_CENTRES = 50  # labels at centres: their search takes time and memory with each
 
 
 def at_centres(split: Split, n_labeled: int) -> tuple[Edit, ...]:
@@ -67,6 +68,7 @@ def _centres(split: Split, n_labeled: int) -> NDArray[np.intp]:
     """Return the known training points nearest to the centres of all but one group, and the point farthest from them."""
     from sklearn.cluster import KMeans  # slow to import, and only lessons need it
 
+    check_whole("n_labeled", n_labeled, 2, MOST_CENTRES, "where a lesson labels the centres of groups")
     known = np.flatnonzero(split.y_hidden != UNLABELED)
     X = split.X_train[known].astype(np.float64)
     with single_threaded_openmp():

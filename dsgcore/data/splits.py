@@ -61,6 +61,11 @@ class Split:
     n_rows: int = 0
     before: Split | None = None
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, training and test together, and columns."""
+        return len(self.X_train) + len(self.X_test), self.X_train.shape[1]
+
     @cached_property
     def labeled(self) -> NDArray[np.int64]:
         """The labeled rows of `X_train`, in increasing order."""

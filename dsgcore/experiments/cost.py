@@ -47,7 +47,7 @@ def machine_budget(memory_limit: float | None = None) -> Budget:
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
     """Estimate the cost of a run on this kind of machine. Only a file's data need `shape`, (rows, columns)."""
     n, d = shape_of(spec) if shape is None else shape
-    data = Cost(n * (BYTES_WHILE_MADE * d + BYTES_A_ROW), 0.0)
+    data = _cost_of_data(n, d)
     solver, n_test = spec.solver, round(spec.data.test_share * n)
     sizes = Sizes(
         n_train=n - n_test,
@@ -61,6 +61,10 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
         itemsize=8 if solver.dtype == "float64" else 4,
     )
     return data + ENGINES[spec.problem.engine].cost(spec, sizes)
+
+
+def _cost_of_data(n: int, d: int) -> Cost:
+    return Cost(n * (BYTES_WHILE_MADE * d + BYTES_A_ROW), 0.0)
 
 
 def shape_of(spec: Spec) -> tuple[int, int]:
@@ -78,23 +82,30 @@ def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None)
     """
     if spec.data.name == FILE and shape is None:
         return  # once the file has been read
-    cost = cost_of(spec, shape)
+    _check(spec, budget, lambda one: cost_of(one, shape), "this run needs")
+
+
+def check_data(spec: Spec, budget: Budget) -> None:
+    """Raise `SpecError` if a spec's data alone need more memory than the budget. A file's data are checked where they are read."""
+    if spec.data.name != FILE:
+        _check(spec, budget, lambda one: _cost_of_data(*shape_of(one)), "these data need")
+
+
+def _check(spec: Spec, budget: Budget, cost_of_one: Callable[[Spec], Cost], what_needs: str) -> None:
+    cost = cost_of_one(spec)
     if budget.covers(cost):
         return
-    raise SpecError(f"{_too_much(cost, budget)}; {_what_fits(spec, budget, shape)}")
-
-
-def _too_much(cost: Cost, budget: Budget) -> str:
+    said = f"an iteration of this run takes about {cost.seconds:.2g} s, but at most {budget.seconds:.2g} s is allowed"
     if cost.memory > budget.memory:
         needs, limit = (f"{size / GIGABYTE:.3g} GB" for size in (cost.memory, budget.memory))
-        return f"this run needs about {needs} of memory, but at most {limit} is allowed"
-    return f"an iteration of this run takes about {cost.seconds:.2g} s, but at most {budget.seconds:.2g} s is allowed"
+        said = f"{what_needs} about {needs} of memory, but at most {limit} is allowed"
+    raise SpecError(f"{said}; {_what_fits(spec, lambda one: budget.covers(cost_of_one(one)))}")
 
 
-def _what_fits(spec: Spec, budget: Budget, shape: tuple[int, int] | None) -> str:
+def _what_fits(spec: Spec, fits: Callable[[Spec], bool]) -> str:
     spec = replace(spec, changes=())
     for name in SMALLER:
-        value = _largest(spec, name, lambda smaller: budget.covers(cost_of(smaller, shape)))
+        value = _largest(spec, name, fits)
         if value is not None:
             return f"with {name} {value} it would fit"
     return "a smaller data set, fewer random features and a smaller batch would fit"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Dataset, parse_npz
 from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, guessed, take_steps
+from dsgcore.experiments.cost import Budget
 from dsgcore.experiments.settings import DataSpec
 
 SHOWN = 12  # characters of a digest
@@ -24,11 +25,14 @@ MOST_FILES, MOST_OTHERS, MOST_POINTS = 3, 12, 2
 class FileStore:
     """The last few files of a session by their SHA-256, with the last results of reading each.
 
-    `take` takes the steps of a file's reading. By default it is `take_steps`, in this process.
+    `take` takes the steps of a file's reading. By default it is `take_steps`, in this process. `budget` limits all data that
+    are loaded for the session; by default only the machine does.
     """
 
-    def __init__(self, take: Callable[[bytes, str, Step], list[tuple[Step, Any]]] = take_steps) -> None:
-        self._take = take
+    def __init__(
+        self, take: Callable[[bytes, str, Step], list[tuple[Step, Any]]] = take_steps, budget: Budget | None = None
+    ) -> None:
+        self._take, self.budget = take, budget
         self._contents: dict[str, bytes] = {}
         self._results: dict[tuple[str, Step], Any] = {}
 

@@ -25,6 +25,7 @@ from dsgcore.data import (
 )
 from dsgcore.data.chosen_labels import CHOICES
 from dsgcore.data.conversions import AS_IS
+from dsgcore.experiments.cost import check_data, machine_budget
 from dsgcore.experiments.file_data import FileStore, path_of, read_file
 from dsgcore.experiments.kernel_words import usual_width_of
 from dsgcore.experiments.settings import FILE, DataSpec
@@ -76,6 +77,8 @@ def load_split(
     DataError
         If the file is missing, is not the spec's or cannot be read, if labels cannot be hidden as the spec says, or if
         an edit does not suit the data.
+    SpecError
+        If generated data would need more memory than `files` allow, or than the machine has. Nothing is allocated then.
     """
     make = _maker(spec, files, folder)
     dataset = make()
@@ -123,6 +126,7 @@ def load_dataset(
 def _maker(spec: Spec, files: FileStore | None, folder: Path | None) -> Callable[..., Dataset]:
     """Return a function that makes a spec's data set; a file keeps all its classes if a conversion makes two of them."""
     data = spec.data
+    check_data(spec, machine_budget() if files is None or files.budget is None else files.budget)
     if data.name == FILE:
         labels = spec.problem.labels if data.convert is None else "classes"
         if files is not None:

@@ -17,6 +17,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
+from dsgcore.experiments.cost import check_cost, machine_budget
 from dsgcore.experiments.engine import Model, engine_for
 from dsgcore.experiments.history import History
 from dsgcore.experiments.loading import load_split
@@ -76,6 +77,13 @@ class Run:
     split : Split, optional
         The data, if they are already loaded (as `load_split` does for this spec).
 
+    Raises
+    ------
+    SpecError
+        If the run would need more memory than the machine has. Nothing is allocated then.
+    DataError
+        As in `load_split`.
+
     Attributes
     ----------
     spec : Spec
@@ -106,7 +114,9 @@ class Run:
 
     def __init__(self, spec: Spec, split: Split | None = None) -> None:
         self.spec = spec
+        check_cost(spec, machine_budget())
         self.split = split if split is not None else load_split(spec)
+        check_cost(spec, machine_budget(), self.split.shape)
         self.history = History()
         self.clock: list[float] = []
         self.training_clock: list[float] = []

@@ -14,6 +14,7 @@ from dsgcore.core.parameters import Flag
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Setting
+from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.settings import FILE, n_labeled_on
 from dsgcore.kernels.widths import scale_sigma
 from dsgcore.settings import profile_of
@@ -22,6 +23,8 @@ from pages.shell.plain_text import plain
 
 TITLE = "Your own file"
 _STORE = "_files"
+# The largest data that a page loads, because many sessions share the server.
+DATA_BUDGET = Budget(memory=GIGABYTE // 2)
 LAST = "_last_file"  # the state of the file that the session used last
 # Numbers of labels, or of pairs, at the slider's stops.
 _STOPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
@@ -94,7 +97,7 @@ def _is_good(name: str, value: object) -> bool:
 
 def store() -> FileStore:
     """Return the session's files."""
-    files: FileStore = st.session_state.setdefault(_STORE, FileStore(take_steps_apart))
+    files: FileStore = st.session_state.setdefault(_STORE, FileStore(take_steps_apart, DATA_BUDGET))
     return files
 
 

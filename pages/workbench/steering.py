@@ -28,9 +28,10 @@ from pages.shell.plain_text import plain
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     """Bring the run in line with the controls and the edits: leave it, steer it, or start another run."""
-    asked = _with_edits(bench, asked)
     make_ready(asked.kernel.name)
     try:
+        check_cost(asked, BUDGET)  # before edits of a lesson or of a link load the data
+        asked = _with_edits(bench, asked)
         if bench.link.is_unread or bench.asked is None:
             _follow_link(problem, bench, asked)
         elif bench.preparation is not None and asked == bench.asked and not bench.wants_restart:
