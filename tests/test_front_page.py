@@ -14,18 +14,31 @@ from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 
 
+def asked_by(host):
+    return Request({"type": "http", "headers": [(b"host", host.encode())]})
+
+
 @pytest.fixture(scope="module")
 def html():
     route = next(route for route in routes() if route.path == "/auc")
-    return asyncio.run(route.endpoint(None)).body.decode()
+    return asyncio.run(route.endpoint(asked_by("localhost"))).body.decode()
 
 
 def test_a_page_loads_nothing_from_another_server():
     route = next(route for route in routes() if route.path == "/auc")
-    policy = asyncio.run(route.endpoint(None)).headers["content-security-policy"]
-    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
-    assert rules["default-src"] == "'self'"
-    assert not [rule for rule in rules.values() if "http" in rule or "*" in rule]
+    for host, sockets in {
+        "lab.example.org": "ws://lab.example.org wss://lab.example.org ",
+        "[::1]:8501": "ws://[::1]:8501 wss://[::1]:8501 ",
+        "": "",
+        "*": "",
+        "a; script-src *": "",
+        "a b": "",
+    }.items():
+        policy = asyncio.run(route.endpoint(asked_by(host))).headers["content-security-policy"]
+        rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+        assert rules["default-src"] == "'self'"
+        assert not [rule for rule in rules.values() if "http" in rule or "*" in rule]
+        assert rules["connect-src"] == f"'self' {sockets}data: blob:", "no socket of another host"
 
 
 def test_the_apps_own_modules_are_asked_for_with_the_page(html):

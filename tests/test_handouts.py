@@ -114,7 +114,7 @@ def test_a_handout_is_made_once_on_a_server_and_its_numbers_are_the_pages(made, 
 
 @compiled
 def test_a_handout_waits_where_the_server_has_no_memory_left(monkeypatch):
-    full = SimpleNamespace(take=lambda *_: (_ for _ in ()).throw(making_error()))
+    full = SimpleNamespace(taking=lambda *_: (_ for _ in ()).throw(making_error()))
     monkeypatch.setattr(making, "account", full)
     with pytest.raises(type(making_error()), match="no room"):
         Making(*EVERY_LESSON[0]).go_on(0.1)

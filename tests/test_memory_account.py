@@ -51,6 +51,22 @@ def test_a_page_whose_run_does_not_fit_keeps_the_one_before(monkeypatch):
     begin(bench, spec_of(400))
 
 
+def test_a_run_that_fails_to_begin_gives_its_memory_back(monkeypatch):
+    account = Account(10**9)
+    monkeypatch.setattr(benches, "account", account)
+    bench = Bench(FileStore())
+    begin(bench, spec_of(500))
+    before = account.taken
+
+    def fail(*_arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(benches, "LiveRun", fail)
+    with pytest.raises(MemoryError):
+        begin(bench, spec_of(20_000))
+    assert account.taken == before
+
+
 @pytest.mark.parametrize(
     ("text", "expected"), [("2.5", 25 * 10**8), ("", None), ("x", None), ("-1", None), ("inf", None)]
 )

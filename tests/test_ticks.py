@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import threading
+import time
 import weakref
 from types import SimpleNamespace
 
@@ -302,3 +303,32 @@ def test_a_closed_page_is_not_kept_by_its_ticks():
     gc.collect()
     assert page() is None
     assert ticker.answer("") == GONE
+
+
+def test_a_clock_that_steps_back_makes_no_news_old(bench, monkeypatch):
+    now = [1e9]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    first, _ = news_of(live_tick.tick(bench))
+    now[0] -= 3600
+    second, _ = news_of(live_tick.tick(bench))
+    assert second["order"] > first["order"]
+    assert second["owner"] == first["owner"] == bench.session
+
+
+def test_a_room_that_is_closed_during_a_tick_breaks_nothing(bench, monkeypatch):
+    class Closing(type(bench.lesson)):
+        """A lesson whose room is there at the first look alone."""
+
+        @property
+        def room(self):
+            room, self._room = self._room, None
+            return room
+
+        @room.setter
+        def room(self, room):
+            self._room = room
+
+    bench.lesson = Closing()
+    bench.lesson.room = SimpleNamespace(code="ABC234")
+    news, _ = news_of(live_tick.tick(bench))
+    assert news["kept"]["room"] == "ABC234"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import streamlit as st
@@ -13,6 +14,7 @@ from dsgcore.jobs import Job, JobState
 _GOING = "_reading"
 SECONDS_BEFORE_A_WORD = 0.5
 TICK_SECONDS = 0.2
+_numbers = count()  # of the buttons, each of which is for one job alone
 
 
 def take_steps_apart(content: bytes, name: str, step: Step) -> list[tuple[Step, Any]]:
@@ -38,7 +40,7 @@ def _wait_in_sight(job: Job) -> None:
     place = st.empty()
     with place.container():
         bar = st.progress(0.0, text="Reading the file")
-        st.button("Cancel", key=f"cancel-reading-{id(job)}", icon=":material/close:", on_click=job.cancel)
+        st.button("Cancel", key=f"cancel-reading-{next(_numbers)}", icon=":material/close:", on_click=job.cancel)
     while not job.wait(TICK_SECONDS):
         bar.progress(min(1.0, job.seconds / SECONDS), text=_doing(job))
     place.empty()

@@ -113,8 +113,8 @@ class Making:
 
     def _begun(self) -> LiveRun:
         spec = spec_at(self.setting, self.lesson.solved_at(len(self._made)))
-        account.take(self._claim, cost_of(spec).memory)
-        return LiveRun(spec)
+        with account.taking(self._claim, cost_of(spec).memory):
+            return LiveRun(spec)
 
 
 def _shown(live: LiveRun, step: LessonStep) -> Shown:

@@ -29,7 +29,7 @@ def split_shown(bench: Any, run: Run) -> Split:
 def hand_chart(bench: Any, run: Run, plane: Plane) -> Chart:
     """Return the points with their rows and labels, the classes, and the state of the edits."""
     hand, split = bench.hand, split_shown(bench, run)
-    made_of = (id(split), id(hand.made), hand.taken, hand.refused, hand.lacks, bench.view.axes, bench.view.scene)
+    made_of = (split, hand.made, hand.taken, hand.refused, hand.lacks, bench.view.axes, bench.view.scene)
     if hand.shown[0] != made_of:
         hand.shown = made_of, json.dumps(_said(bench, run, split, plane), separators=(",", ":"))
     return Chart(KEY, "", hand.shown[1])

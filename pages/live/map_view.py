@@ -69,7 +69,7 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
     begun = time.monotonic()
     _refresh(run, twin, state, shown, pause=_pause(bench, run, state, view))
     links, revision = _links(run, state, has_graph=view.has_graph), f"{bench.number}-{shown}-{state.axes}"
-    made_of = state.computed_t, view, revision, len(links), id(bench.hand.split)
+    made_of = state.computed_t, view, revision, len(links), bench.hand.split
     if not state.figure or state.drawn != made_of:
         others = [] if twin is None or state.twin_values is None else [state.twin_values]
         heat, *beside = heats_of(run, state, shown, view.theme, state.values, *others)

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from pages.charts.live_chart import Chart, encoded
@@ -21,6 +22,8 @@ from pages.live.tiles import is_multiclass, status_of, tiles_of
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
 HAND = "hand"  # the points that the reader can edit, which are no chart
 SECONDS_BETWEEN_GAUGES = 1.0
+# Numbers of this process, and no clock: after a clock steps back, the browser would ignore all news.
+_orders = count()
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,13 @@ class Snapshot:
     head : dict
         Status, tiles, gauges, trouble and scrubber; None for what the page leaves out.
     charts : tuple of (place, Chart)
-    order : float
-        Of two snapshots, the browser shows the one with the larger value.
+    order : int
+        Of two snapshots of the same owner, the browser shows the one with the larger value.
     """
 
     head: dict[str, Any]
     charts: tuple[tuple[str, Chart], ...]
-    order: float
+    order: int
 
 
 def snapshot(bench: Any) -> Snapshot:
@@ -57,7 +60,7 @@ def snapshot(bench: Any) -> Snapshot:
         "trouble": None if trouble is None or bench.view.scene is not None else vars(trouble),
         "scrubber": None if scrubber is None or "tabs" in hidden else vars(scrubber),
     }
-    return Snapshot(head, tuple(_charts(bench)), time.time())
+    return Snapshot(head, tuple(_charts(bench)), next(_orders))
 
 
 def _gauges(bench: Any, *, is_playing: bool) -> dict[str, Any]:

@@ -116,6 +116,7 @@ def _news(bench: Bench, *, is_asked: bool) -> bytes:
     shown, goes_on = snapshot(bench), is_ticking(bench)
     news: dict[str, Any] = {
         "page": bench.live.run.problem.name,
+        "owner": bench.session,
         "kept": place_of(type(bench.live.run.problem), bench),
         "isOver": not goes_on,
         "redraw": _is_due(bench) if goes_on else not is_asked or "Details" in bench.opened,
@@ -151,5 +152,6 @@ def head_data(bench: Bench) -> bytes:
         "pace": 1000 * TICK_SECONDS,
         "isOver": not is_ticking(bench),
     }
-    news: dict[str, Any] = {"page": bench.live.run.problem.name, "kept": place_of(type(bench.live.run.problem), bench)}
+    problem = type(bench.live.run.problem)
+    news: dict[str, Any] = {"page": problem.name, "owner": bench.session, "kept": place_of(problem, bench)}
     return packed(shown, **ticks, **news)

@@ -31,9 +31,17 @@ class Pace:
         """Return True if the address may ask once more now, and count it."""
         left = self.left(address)
         if address not in self._known and len(self._known) >= self.MOST_KNOWN:
-            self._known.clear()
+            self._forget()
         self._known[address] = (left - (left >= 1), self._now())
         return left >= 1
+
+    def _forget(self) -> None:
+        """Forget the addresses that may ask as often as new ones, or else the one that has asked least."""
+        lefts = {address: self.left(address) for address in self._known}
+        for address in [one for one, left in lefts.items() if left >= self._most] or [
+            max(lefts, key=lefts.__getitem__)
+        ]:
+            del self._known[address]
 
 
 class CodeGuard:

@@ -134,11 +134,7 @@ class Bench:
     @property
     def shape(self) -> tuple[int, int] | None:
         """Rows and columns of the run's data."""
-        return None if self.live is None else _shape(self.live.run.split)
-
-
-def _shape(split: Split) -> tuple[int, int]:
-    return len(split.X_train) + len(split.X_test), split.X_train.shape[1]
+        return None if self.live is None else self.live.run.split.shape
 
 
 def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) -> None:
@@ -148,14 +144,14 @@ def begin(bench: Bench, spec: Spec, at: str = "", split: Split | None = None) ->
     """
     check_cost(spec, BUDGET)
     split = split_for(spec, bench.live, bench.files) if split is None else split
-    check_cost(spec, BUDGET, _shape(split))
-    account.take(bench.claim, cost_of(spec, _shape(split)).memory)
-    give_up(bench)
-    work = long_work(spec, split)
-    if work is not None:
-        bench.preparation = prepare(spec, split, work, at)
-        return
-    bench.live = LiveRun(spec, bench.live, bench.files, split)
+    check_cost(spec, BUDGET, split.shape)
+    with account.taking(bench.claim, cost_of(spec, split.shape).memory):
+        give_up(bench)
+        work = long_work(spec, split)
+        if work is not None:
+            bench.preparation = prepare(spec, split, work, at)
+            return
+        bench.live = LiveRun(spec, bench.live, bench.files, split)
     bench.surface, bench.earlier, bench.look, bench.is_showing = None, None, 0, False
     bench.hand.split, bench.hand.lacks = None, ""
     bench.link.at, bench.link.at_noted = "", -math.inf

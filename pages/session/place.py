@@ -31,10 +31,7 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
     _note_place(bench)
     lesson = bench.lesson.place.text if bench.lesson.place is not None else ""
     changes = changes_to_text(bench.spec)
-    race, room = (
-        bench.view.race or bench.link.race,
-        bench.lesson.room.code if bench.lesson.room is not None else "",
-    )
+    race, room = bench.view.race or bench.link.race, bench.lesson.room  # read once: the script may close it meanwhile
     kept = link.kept(
         problem,
         changes=changes,
@@ -43,7 +40,7 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
         look=str(bench.look or ""),
         lesson=lesson,
         race=race,
-        room=room,
+        room="" if room is None else room.code,
     )
     return kept | bench.link.undrawn
 

@@ -52,12 +52,13 @@ _NOW = """<link rel="preload" as="script" href="{0}">
 # another server. Any page may hold the app in a frame: it has no accounts, and no button whose click could harm.
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self' ws: wss: data: blob:; "
+    "img-src 'self' data: blob:; font-src 'self' data:; media-src 'self' data: blob:; connect-src 'self'{sockets} data: blob:; "
     "worker-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
 )
+# For browsers that do not count a socket of the page's own server as 'self'.
+_HOST = re.compile(r"[\w.-]+(:\d+)?|\[[0-9a-f:.]+\](:\d+)?", re.ASCII | re.IGNORECASE)
 _HEADERS = {
     "Cache-Control": "no-cache",
-    "Content-Security-Policy": _POLICY,
     "Referrer-Policy": "same-origin",  # a link holds the experiment
     "X-Content-Type-Options": "nosniff",
 }
@@ -120,11 +121,14 @@ async def _lead(request: Request) -> Response:
     if known or "/" in address:
         up = "../" * (request.scope.get("raw_path", request.url.path.encode()).count(b"/") - base_path().count("/") - 1)
         return await redirect(f"{up}{known[0] if known else quote(parts[-1])}" or "./", request)
-    return HTMLResponse(_front_page(has_charts=False), status_code=404, headers=_HEADERS)
+    return await _answer(False, request, status=404)
 
 
-async def _answer(has_charts: bool, _request: Request) -> HTMLResponse:
-    return HTMLResponse(_front_page(has_charts=has_charts), headers=_HEADERS)
+async def _answer(has_charts: bool, request: Request, status: int = 200) -> HTMLResponse:
+    host = request.headers.get("host", "")
+    sockets = f" ws://{host} wss://{host}" if _HOST.fullmatch(host) else ""
+    headers = _HEADERS | {"Content-Security-Policy": _POLICY.format(sockets=sockets)}
+    return HTMLResponse(_front_page(has_charts=has_charts), status, headers)
 
 
 @cache

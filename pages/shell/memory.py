@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from weakref import WeakSet
 
 from dsgcore.experiments import SpecError
@@ -57,6 +59,23 @@ class Account:
                 )
             claim.memory = memory
             self._claims.add(claim)
+
+    @contextmanager
+    def taking(self, claim: Claim, memory: int) -> Iterator[None]:
+        """Set the size of a claim for what begins inside the block; if that fails, the claim has its size of before.
+
+        Raises
+        ------
+        SpecError
+            As in `take`.
+        """
+        before = claim.memory
+        self.take(claim, memory)
+        try:
+            yield
+        except BaseException:
+            claim.memory = before
+            raise
 
 
 def _shown(size: int) -> str:

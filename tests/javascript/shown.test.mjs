@@ -31,6 +31,13 @@ test("another page begins anew, also with smaller numbers", () => {
   assert.equal(shown.figures.size, 0);
 });
 
+test("a server that was started again begins anew, also with smaller numbers", () => {
+  const shown = new Shown();
+  shown.take(said(9, ["map"], {owner: "a"}), ["old"]);
+  assert.ok(shown.take(said(0, ["map"], {owner: "b"}), ["new"]));
+  assert.equal(shown.figures.get("map").figure, "new");
+});
+
 test("each part is drawn at once and after each snapshot, until it ends", () => {
   const shown = new Shown(), drawn = [];
   const stop = shown.on(({order}) => drawn.push(order));

@@ -16,13 +16,14 @@ export class Shown {
   }
 
   reset() {
-    Object.assign(this, {page: null, order: -Infinity, head: null, places: [], figures: new Map()});
+    Object.assign(this, {page: null, owner: null, order: -Infinity, head: null, places: [], figures: new Map()});
   }
 
   /** Take a snapshot: its words if it is the newest, and those of its figures that are newer than what is there. */
   take(said, figures) {
-    if (said.page !== this.page) this.reset();
-    this.page = said.page;
+    // A server that was started again counts its snapshots from 0.
+    if (said.page !== this.page || said.owner !== this.owner) this.reset();
+    Object.assign(this, {page: said.page, owner: said.owner});
     said.figures.forEach(({key, alt}, number) => {
       const order = this.figures.get(key)?.order ?? -Infinity;
       if (said.order >= order) this.figures.set(key, {order: said.order, alt, figure: figures[number]});
