@@ -15,7 +15,7 @@ from pages.charts.live_chart import live_chart
 from pages.controls.names import unknown_names
 from pages.controls.own_file import entry_of
 from pages.shell.browser import keep_in_link
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, say_of_link
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.studies.curve_charts import Compared, compared_figure
@@ -43,7 +43,7 @@ def page() -> None:
     """Draw the pinned runs side by side."""
     st.title("Compare")
     for notice in unknown_names(st.query_params.to_dict(), {name: name for name in (BY_KEY, SEEDS, LINK)}):
-        st.warning(notice, icon=":material/link_off:")
+        say_of_link(notice)
     known = _known()
     keep_in_link("compare", {LINK: in_link(known)})
     if len(known) < 2:
@@ -78,10 +78,9 @@ def _known() -> dict[str, Spec]:
             return known
         known |= found
         if unknown:
-            names = plain(", ".join(unknown))
-            st.warning(
-                f"In the link, runs names runs that are not pinned: {names}. They are left out.",
-                icon=":material/link_off:",
+            names = ", ".join(unknown)
+            say_of_link(
+                f"In the link, runs names runs that are not pinned or no longer valid: {names}. They are left out."
             )
     return known
 

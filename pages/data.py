@@ -20,14 +20,14 @@ from pages.comparing.which_method import which_method
 from pages.controls import controls
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import Control, also_offer, draw, key_of, too_many
-from pages.controls.from_link import in_link, read_controls, without_bad_seed
+from pages.controls.from_link import in_link, read_controls, refused, without_bad_seed
 from pages.controls.names import unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store
 from pages.gallery import data_views as views
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, say_of_link
 from pages.studies.onward import draw_links
 from pages.upload.choosing import linked_keys
 from pages.upload.upload import draw_upload
@@ -46,10 +46,10 @@ def page() -> None:
     st.title("Data")
     _leave_out_bad_seed()
     for notice in unknown_names(st.query_params.to_dict(), _known_names()):
-        st.warning(notice, icon=":material/link_off:")
+        say_of_link(notice)
     given = st.query_params.get("set")
     if given is not None and given not in TITLES and "set" not in st.session_state:
-        st.warning(f"In the link, set must be one of {', '.join(TITLES)}, got {given[:40]!r}; all sets are shown.")
+        say_of_link(f"In the link, set must be one of {', '.join(TITLES)}, got {refused(given)}; all sets are shown.")
     chosen = st.selectbox(
         "Data set",
         list(TITLES),
@@ -204,7 +204,7 @@ def _offered(setting: str, dataset: str) -> dict[str, Control]:
     own = {name: replace(c, key=PREFIX + name, on_change=None) for name, c in found.items() if c.section == "data"}
     if "_data_is_read" not in st.session_state:
         for notice in read_controls(own, st.query_params.to_dict()):
-            st.warning(notice, icon=":material/link_off:")
+            say_of_link(notice)
         st.session_state["_data_is_read"] = True  # set now, because an earlier click would have ended this drawing
     return own
 

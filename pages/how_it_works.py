@@ -7,7 +7,7 @@ import streamlit as st
 from pages.explained.component import draw_screen, frames_of, screen_asked
 from pages.explained.place import Place, read_place
 from pages.explained.screens import SCREENS
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import say_of_link
 from pages.shell.warm_up import is_ready
 
 PAGE = "how_it_works"
@@ -34,7 +34,7 @@ def _place() -> Place:
     """Return the reader's place; it is that of the link until the reader turns to another screen."""
     place, said = read_place(st.query_params.to_dict(), len(SCREENS))
     for sentence in said:
-        st.warning(plain(sentence), icon=":material/link_off:")
+        say_of_link(sentence)
     return st.session_state.setdefault(_PLACE, place)
 
 

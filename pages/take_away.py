@@ -11,7 +11,7 @@ from dsgcore.settings import GuidedLesson, profile_of
 from pages.controls.from_link import refused
 from pages.handouts.making import Making, Shown, kept
 from pages.handouts.paper import Links, handout
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, say_of_link
 from pages.shell.turns import turns
 from pages.shell.warm_up import is_ready
 from pages.stage.links import NAMED, address_of, answer, exercise, named, place_in_link
@@ -42,8 +42,7 @@ def _chosen() -> str:
     """Draw the choice of a lesson; show a warning if the link names an unknown one."""
     asked = st.query_params.get(NAMED)
     if asked is not None and asked not in LESSONS and NAMED not in st.session_state:
-        said = f"In the link, {NAMED} must name a lesson, got {refused(asked)}; the first lesson is shown."
-        st.warning(plain(said), icon=":material/link_off:")
+        say_of_link(f"In the link, {NAMED} must name a lesson, got {refused(asked)}; the first lesson is shown.")
     return st.selectbox("Lesson", list(LESSONS), key=NAMED, bind="query-params")
 
 
@@ -79,7 +78,7 @@ def _go_on(making: Making) -> None:
         with turns.turn():
             making.go_on(SLICE)
     except SpecError as error:
-        st.error(f"{error}.")
+        st.error(plain(f"{error}."))
         return
     if making.is_done:
         _give_up()

@@ -1,5 +1,6 @@
 """Pages of the app without a browser: opened at a link, and what is asked of every one."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
@@ -54,12 +55,17 @@ def checked(app):
     return app
 
 
+def shown(text):
+    """A text of Markdown without what keeps it from being drawn as Markdown."""
+    return text.replace("\\", "").replace("\N{WORD JOINER}", "")
+
+
 def said(app):
-    return [warning.value for warning in checked(app).warning]
+    return [shown(warning.value) for warning in checked(app).warning]
 
 
 def errors(app):
-    return [error.value.replace("\\", "") for error in app.error]
+    return [shown(error.value) for error in app.error]
 
 
 def bench_of(app, setting="auc"):
@@ -68,6 +74,31 @@ def bench_of(app, setting="auc"):
 
 def run_of(app, setting="auc"):
     return bench_of(app, setting).live.run
+
+
+WRITTEN = "[Log in](https://a.test) **b** ![x](https://a.test/x.png) $x$ :red[x]"
+LINKS = "https://a.test www.a.test me@a.test"
+_MARKDOWN = re.compile(r"(?<!\\)(\]\(https://a\.t|\*\*b|:red\[x|\$x)")
+_ADDRESS = re.compile(r"https?://a\.t|www\.a\.t|me@a\.t")
+_NOT_MARKDOWN = (
+    "code",
+    "bidi_component",
+    "html",
+    "imgs",
+    "iframe",
+    "arrow_data_frame",
+    "download_button",
+    "text_input",
+)
+# Of selectboxes, tables and links to pages, which draw no Markdown in these.
+_PLAIN_FIELDS = re.compile(r"^ *(id|options|query_param_key|query_string|data): .*$", re.MULTILINE)
+
+
+def drawn_from_link(app):
+    """The elements of a page that draw the Markdown in `WRITTEN` and the addresses in `LINKS`, instead of showing them."""
+    drawn = [str(one.proto) for one in checked(app) if getattr(one, "proto", None) and one.type not in _NOT_MARKDOWN]
+    texts = [_PLAIN_FIELDS.sub("", text).replace("\\\\", "\\") for text in drawn]
+    return [text for text in texts if _MARKDOWN.search(text) or _ADDRESS.search(text.replace("\\", ""))]
 
 
 def left_in_browser(app):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from cases import each
+from opened_pages import said
 from test_explore import figure, fill, opened
 
 from dsgcore.experiments import SETTINGS, Run, Spec, default_spec
@@ -130,6 +132,18 @@ def test_an_empty_page_says_how_to_pin():
 def test_a_hostile_link_is_refused_in_a_sentence():
     app = opened(page="compare", runs="' OR 1=1 --,%,zz" + "f" * 500)
     assert "runs that are not pinned" in app.warning[0].value
+
+
+@each(
+    "text",
+    ["", "null", "[]", "{", '{"setting": "auk"}', '{"setting": "auc", "solver": {"step_size": "x"}}', '{"data": 3}'],
+)
+def test_a_pin_whose_spec_is_no_longer_valid_is_left_out_in_a_sentence(store, text):
+    name = "ab" * 32
+    store.pin(name, text)
+    app = opened(page="compare", runs=name[:12])
+    (notice,) = said(app)
+    assert f"runs that are not pinned or no longer valid: {name[:12]}" in notice
 
 
 def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):

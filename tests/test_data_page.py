@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import each
 from live_page import figure
-from opened_pages import open_page
+from opened_pages import open_page, said
 from own_tables import iris_csv
 from streamlit.runtime.scriptrunner import StopException
 
@@ -35,7 +35,7 @@ def spec_shown(app):
 
 
 def notices(app):
-    return [warning.value for warning in app.warning if warning.value.startswith("In the link")]
+    return [notice for notice in said(app) if notice.startswith("In the link")]
 
 
 def links(app):

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from opened_pages import OF_EACH_ENGINE, checked, open_page
+from opened_pages import OF_EACH_ENGINE, checked, open_page, shown
 
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
@@ -147,7 +147,7 @@ def test_no_importance_is_said_of_too_few_points(store):
     for view, word in (("Importance", "No importance"), ("Contour", "No contour")):
         (said,) = opened(x_view=view, **few).info
         assert said.value.startswith(word)
-        assert "4 have a value, and 20 are needed" in said.value
+        assert "4 have a value, and 20 are needed" in shown(said.value)
 
 
 def test_two_sliders_of_three_are_drawn_as_a_contour(store):

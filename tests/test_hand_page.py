@@ -144,6 +144,23 @@ def test_an_edit_that_is_not_valid_changes_nothing_and_is_explained():
     run = run_of(app)
     for asked in (None, 3, {"mount": 1}, {"edits": 3}, {"mount": "m", "edits": []}):
         hand.take(asked, run.spec, run.split)
+    erase = {"do": "erase", "rows": "all"}
+    for sent in (
+        1,
+        None,
+        "ab",
+        [],
+        [1],
+        [1, erase, 2],
+        erase,
+        ["1", erase],
+        [None, erase],
+        [[1], erase],
+        [True, erase],
+    ):
+        for known in ("m", "another"):  # the mount of the last edit, and a new one
+            hand.taken = (known, 1)
+            hand.take({"mount": "m", "edits": [sent]}, run.spec, run.split)
     assert not hand.made
 
 

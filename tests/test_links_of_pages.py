@@ -5,9 +5,21 @@ from dataclasses import replace
 
 import pytest
 from cases import each
-from opened_pages import OF_EACH_ENGINE, bench_of, left_in_browser, open_page, run_of, said
+from opened_pages import (
+    LINKS,
+    OF_EACH_ENGINE,
+    WRITTEN,
+    bench_of,
+    drawn_from_link,
+    errors,
+    left_in_browser,
+    open_page,
+    run_of,
+    said,
+)
 from small_specs import small
 from test_app import PAGES
+from test_app_upload import give, open_own
 from test_explore import opened
 
 from dsgcore.experiments import SETTINGS, Spec
@@ -111,7 +123,7 @@ def test_a_page_answers_the_name_of_another_pages_control_with_its_own():
     ],
 )
 def test_the_other_pages_say_which_names_they_do_not_know(page, link, closest):
-    (notice,) = [warning.value for warning in opened(page, **link).warning]
+    (notice,) = said(opened(page, **link))
     assert "this page does not know" in notice
     if "ETA" not in notice:
         assert f"the closest name is {closest})" in notice
@@ -126,7 +138,7 @@ def test_a_line_of_fields_that_is_not_valid_is_left_out_with_a_sentence():
     assert bench_of(app).live is not None
     app = opened(x_also=text)
     assert not app.error
-    assert [warning.value.startswith("In the link, ") for warning in app.warning] == [True]
+    assert [notice.startswith("In the link, ") for notice in said(app)] == [True]
 
 
 def kept_in_link(app):
@@ -184,3 +196,69 @@ def test_a_study_that_the_explore_page_cannot_show_has_no_link(more):
     study = Study.from_dict(Study(small("auc")).to_dict() | {"seeds": [0]} | more)
     with pytest.raises(StudyError, match="the Explore page cannot show this study: "):
         link_to_study(study)
+
+
+OF_A_RUN = (
+    "data",
+    "kernel",
+    "seed",
+    "n",
+    "step_size",
+    "also",
+    "changes",
+    "at",
+    "race",
+    "room",
+    "lesson",
+    "map_x",
+    "speed",
+)
+TEXTS = [
+    ("auc", {name: WRITTEN for name in OF_A_RUN}),
+    ("auc", {"lesson": f"unlabeled:1:{WRITTEN}", "hide": WRITTEN, "present": WRITTEN}),
+    ("auc", {"data": "Your own file", "file": json.dumps({"name": WRITTEN, "sha256": "0" * 64, "recipe": {}})}),
+    ("multiclass", {f"mc_{name}": WRITTEN for name in (*OF_A_RUN, "file")}),
+    ("data", {"set": WRITTEN}),
+    ("data", {"set": "Two moons", "data_n": WRITTEN, "data_setting": WRITTEN, "look_seed": WRITTEN, "across": WRITTEN}),
+    ("explore", {f"x_{name}": WRITTEN for name in ("data", "n", "also", "edits", "vary", "step_size_values")}),
+    ("convergence", {f"v_{name}": WRITTEN for name in ("data", "n", "also", "edits")}),
+    ("compare", {"runs": WRITTEN, "c_seeds": WRITTEN}),
+    ("take_away", {"handout": WRITTEN}),
+    ("how_it_works", {"screen": WRITTEN, "at": WRITTEN}),
+]
+
+
+@each("page, link", TEXTS)
+def test_the_texts_of_a_link_are_drawn_as_they_are_written(page, link):
+    assert drawn_from_link(open_page(page, **link, **{WRITTEN: WRITTEN, LINKS: LINKS})) == []
+
+
+@each("page", ["auc", "data"])
+def test_the_names_in_a_file_are_drawn_as_they_are_written(page):
+    names = [f"{WRITTEN}{LINKS}{k}" for k in range(3)]
+    rows = [f"{k % 7},{k % 5},{names[k % 2]}" for k in range(60)]
+    content = "\n".join([f"{names[0]},{names[1]},label {WRITTEN}", *rows]).encode()
+    app = give(open_own(), f"{WRITTEN}.csv", content)
+    assert run_of(app).spec.data.path == f"{WRITTEN}.csv"
+    if page == "data":
+        app = app.switch_page("pages/data.py")
+        app.query_params["set"] = "Your own file"
+        app = app.run()  # the session has the file
+        assert any("Your own file" in words.value for words in app.markdown)
+    assert drawn_from_link(app) == []
+
+
+@each(
+    "link",
+    [
+        {"n_labeled": "5000"},
+        {"n": "20"},
+        {"test_share": "0.9", "n": "30"},
+        {"data": "Your own file"},
+        {"n_labeled": "x"},
+    ],
+)
+def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
+    for lesson in ("unlabeled", "one-wrong-label", "five-labels:3"):
+        app = open_page("auc", lesson=lesson, **link)
+        assert errors(app) or said(app) or run_of(app), "in a sentence, or it runs"

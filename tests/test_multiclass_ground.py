@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from job_functions import prepare_without_end
 from live_page import has_run
-from opened_pages import bench_of, click_like_a_browser, open_page, run_of
+from opened_pages import bench_of, click_like_a_browser, open_page, run_of, shown
 from test_multiclass_run import finished, small
 
 from dsgcore import Run, Spec
@@ -115,7 +115,7 @@ def test_a_weight_that_the_step_does_not_bear_is_said_before_the_run_begins():
 
 def test_the_page_says_that_the_step_does_not_bear_the_weight():
     app = open_page("multiclass", mc_n="200", mc_n_iter="20", mc_tau_I="1", mc_step_size="5")
-    (said,) = [box.value for box in app.warning if "τ_I" in box.value]
+    (said,) = [shown(box.value) for box in app.warning if "τ_I" in shown(box.value)]
     assert re.match(r"The graph's weight τ_I = 1 is too large for a step of 5, which allows at most [\d.e-]+: ", said)
 
 

@@ -9,7 +9,7 @@ from cases import each
 
 pytest.importorskip("streamlit")
 from live_page import figures, status
-from opened_pages import bench_of, open_auc, open_page, run_of
+from opened_pages import bench_of, open_auc, open_page, run_of, shown
 from test_theory_page import finished
 
 from dsgcore.data.chosen_labels import EDITS
@@ -308,7 +308,7 @@ def test_a_step_without_labels_says_what_to_do_and_shows_no_earlier_run():
     finished(app)
     app.button(key="lesson-next").click().run()
     app.run()
-    assert "The run starts when each class has a labeled point. Still missing: negative, positive." in words(app)
+    assert "The run starts when each class has a labeled point. Still missing: negative, positive." in shown(words(app))
     assert run_of(app).t == 0
     assert app.button(key="play").disabled
     hand = figures(app)["hand"]

@@ -17,6 +17,7 @@ from pages.controls.controls import controls_for, dataset_choice, heroes, kernel
 from pages.controls.data_parameters import SUITED
 from pages.controls.own_file import entry_of, offer_own
 from pages.controls.undrawn import keep
+from pages.shell.plain_text import plain
 
 DATA_PAGE = "pages/data.py"
 # The note on the controls that the data have set names so many of them; its help names all.
@@ -64,7 +65,7 @@ def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
     named = st.session_state.get(key, st.query_params.get(key))  # before the first drawing, the link's value
     positive = named if named in entry.class_names else entry.class_names[0]
     if conversion == ONE_REST:
-        st.caption(f"{positive} against the rest (see Data options).")
+        st.caption(f"{plain(str(positive))} against the rest (see Data options).")
     elif conversion != AS_IS:
         st.caption(CONVERSIONS[conversion].sentence)
 

@@ -87,8 +87,11 @@ class Hand:
         if not isinstance(asked, Mapping) or not isinstance(asked.get("edits"), list):
             return
         mount = str(asked.get("mount"))
-        for number, edit in asked["edits"][:MOST_AT_ONCE]:
-            if (self.taken[0] == mount and number <= self.taken[1]) or not isinstance(number, int):
+        for sent in asked["edits"][:MOST_AT_ONCE]:
+            if not (isinstance(sent, list | tuple) and len(sent) == 2 and type(sent[0]) is int):
+                continue
+            number, edit = sent
+            if self.taken[0] == mount and number <= self.taken[1]:
                 continue
             self.taken, self.refused = (mount, number), ""
             try:

@@ -17,6 +17,7 @@ from pages.charts.run_map import colors_of, lead, rank_heat, region_heat, run_ma
 from pages.charts.theme import theme_now
 from pages.race import race_charts
 from pages.race.state import Started, whose
+from pages.shell.plain_text import plain
 
 CURVE_HEIGHT, MAP_HEIGHT = 240, 330
 BY_ITERATION, BY_TIME = "by iteration", "by time"
@@ -32,7 +33,7 @@ def draw_result(started: Started, live: LiveRun) -> None:
     """Draw the competitor's result, and how far the run is at this moment."""
     result: RaceResult = started.job.result
     for note in result.notes[:MAX_NOTES]:
-        st.warning(f"{note.rstrip('.')}.", icon=":material/warning:")
+        st.warning(plain(f"{note.rstrip('.')}."), icon=":material/warning:")
     st.caption(whose(started, live))
     run, theme = started.live.run, theme_now()
     _numbers(started, run, result)

@@ -19,6 +19,7 @@ from dsgcore.jobs import Job, JobError, shared_queue
 from pages.race.result import draw_result
 from pages.race.state import Started, keep, races, started_in
 from pages.shell.job_panel import job_panel
+from pages.shell.plain_text import plain
 
 TICK_SECONDS = 0.5
 # Seconds that a race continues without a browser. A connection that breaks for a moment returns sooner.
@@ -80,7 +81,7 @@ def _choice(live: LiveRun, axes: Axes) -> None:
     if not any(kind.is_everyday for kind in kinds.values()):
         st.caption("Everyday methods need class labels, so they cannot learn from these data.")
     if note := kernel_note(live.run.spec, kind):
-        st.info(note, icon=":material/swap_horiz:")
+        st.info(plain(note), icon=":material/swap_horiz:")
     with st.expander("Its parameters. Those that it shares with the run start with the run's values."):
         values = _parameters(f"race-{setting}-{name}", free_parameters(live.run.spec, live.run.split, kind))
     parameters = {**fixed_parameters(live.run.spec, kind), **values}
@@ -165,7 +166,7 @@ def _start(asked: Race, title: str, live: LiveRun, known: dict[str, Started]) ->
             on_done=partial(keep, asked),
         )
     except JobError as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
         return
     known[setting] = Started(asked, title, live, job)
 

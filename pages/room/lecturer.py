@@ -20,6 +20,7 @@ from pages.room.entrance import ADDRESS, rooms
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.addresses import beside_this_page
+from pages.shell.plain_text import plain
 from pages.shell.room_key import Ticket, lead, leads
 
 _STYLE = Path(__file__).with_name("room.css")
@@ -136,7 +137,7 @@ def _panel(bench: Bench) -> None:
                 _board(room, state, number)
                 _bar(bench, room, state)
     except DSGError as error:
-        st.warning(str(error))
+        st.warning(plain(str(error)))
 
 
 def _board(room: Key, state: State, number: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.jobs import Job, JobState
+from pages.shell.plain_text import plain
 
 
 def job_panel(
@@ -47,7 +48,7 @@ def job_panel(
         said = f"cancelled after {job.seconds:.1f} s."
         st.info(f"{name} was {said}" if name else said.capitalize(), icon=":material/block:")
     elif job.state is JobState.FAILED:
-        st.error(job.error, icon=":material/error:")
+        st.error(plain(job.error), icon=":material/error:")
     else:
         result()
 

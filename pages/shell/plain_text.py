@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import re
 
+import streamlit as st
+
+
+def say_of_link(sentence: str) -> None:
+    """Draw a sentence about the page's link, which may quote it."""
+    st.warning(plain(sentence), icon=":material/link_off:")
+
+
+# Addresses become links also if all their characters are escaped, unless something stands within.
+_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+_JOINER = "\N{WORD JOINER}"  # has no width
+
 
 def plain(text: str) -> str:
     """Return a text for Streamlit's Markdown that shows it as it is written."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", _ADDRESS.sub(_JOINER, text))

@@ -13,6 +13,7 @@ from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
+from pages.shell.plain_text import plain, say_of_link
 from pages.workbench.drawn_curve import draw_curve
 from pages.workbench.layout import ANSWER, is_presented
 from pages.workbench.room_view import LETTERS
@@ -37,7 +38,7 @@ def is_exercise(bench: Bench) -> bool:
 def text(bench: Bench, place: Place) -> None:
     """Draw the text before the run, and sentences about the link that the page could not follow."""
     for notice in bench.link.notices:
-        st.warning(notice, icon=":material/link_off:")
+        say_of_link(notice)
     st.markdown(unbroken(place.step.text))
 
 
@@ -82,13 +83,13 @@ def _say_while_running(bench: Bench, place: Place) -> None:
     goal, live = place.step.goal, bench.live
     is_over = live is not None and live.is_finished and live.run.t > 0
     if bench.hand.lacks:
-        st.markdown(bench.hand.lacks)
+        st.markdown(plain(bench.hand.lacks))
     elif goal is None:
         st.caption("The run is going." if is_exercise(bench) else "Watch the run. The explanation appears here.")
     elif is_over and not is_exercise(bench):
         st.markdown(_not_yet(place))
     if live is not None and live.run.engine.caution and goal is not None:
-        st.caption(live.run.engine.caution)
+        st.caption(plain(live.run.engine.caution))
 
 
 def _not_yet(place: Place) -> str:

@@ -20,6 +20,7 @@ from pages.controls.from_link import read_controls
 from pages.controls.kernel_parameters import PICKER
 from pages.controls.names import names_of, unknown_names
 from pages.controls.own_file import entry_of, offer_own, store
+from pages.shell.plain_text import say_of_link
 from pages.upload.upload import draw_upload
 
 Answer = TypeVar("Answer")
@@ -188,7 +189,7 @@ class Beginning:
             bad_line = refused_also(problem, offered[ALSO].key, given)
             st.session_state[noted] = [*read_controls(dict(offered), given), *bad_line]
         for notice in [*st.session_state[noted], *unknown_names(given, self._known_names(given))]:
-            st.warning(notice, icon=":material/link_off:")
+            say_of_link(notice)
 
     def _known_names(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return all names that the page's link can have, for any setting, and for axes with their endings."""

@@ -15,7 +15,7 @@ from pages.controls.edits_text import EDITS, edits_in, edits_to_text
 from pages.controls.hand import Hand
 from pages.controls.own_file import store
 from pages.shell.browser import keep_in_link
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import say_of_link
 from pages.shell.visits import visit
 
 
@@ -43,7 +43,7 @@ def with_linked_edits(spec: Spec, page: str, prefix: str) -> Spec:
     if own.data.edits and not brought.is_checked:
         own = _checked(brought, own)
     if brought.notice:
-        st.warning(brought.notice, icon=":material/link_off:")
+        say_of_link(brought.notice)
     keep_in_link(page, edits_entry(own, prefix) or {prefix + EDITS: ""})
     if not own.data.edits:
         return spec
@@ -84,4 +84,4 @@ def _checked(brought: _Brought, spec: Spec) -> Spec:
 
 
 def _leave_out(brought: _Brought, why: str) -> None:
-    brought.hand, brought.notice = Hand(), plain(f"In the link, {why}; all edits are left out.")
+    brought.hand, brought.notice = Hand(), f"In the link, {why}; all edits are left out."

@@ -13,6 +13,7 @@ from dsgcore.studies import Importance, Response, Results, importance, response
 from dsgcore.studies.axis_importance import N_SPLITS
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
+from pages.shell.plain_text import plain
 from pages.studies.axis_view import AxisView, short_number
 from pages.studies.going import Exploring
 from pages.studies.study_charts import DIVERGED_COLOR, MEAN_COLOR, MOST_TICKS, dots, value_axis
@@ -36,7 +37,7 @@ def draw_importance(state: Exploring, results: Results, axes: Sequence[AxisView]
         return
     found: Importance = _remembered(state, ("importance", name), lambda: importance(results))
     if found.reason:
-        st.info(f"No importance. {found.reason}")
+        st.info(plain(f"No importance. {found.reason}"))
         return
     low, high = found.ends
     order = np.argsort(-found.mean, kind="stable")
@@ -95,7 +96,7 @@ def draw_contour(state: Exploring, results: Results, axes: Sequence[AxisView], n
         return
     found: Response = _remembered(state, ("contour", name, across, up), lambda: response(results, across, up))
     if found.reason:
-        st.info(f"No contour. {found.reason}")
+        st.info(plain(f"No contour. {found.reason}"))
         return
     figure = contour_figure(found, results, (axes[across], axes[up]), (across, up), name=name)
     choose = np.argmax if results.measure.is_better_high else np.argmin

@@ -7,6 +7,7 @@ import streamlit as st
 from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import FILE
 from dsgcore.studies import Store, StoreError, default_store
+from pages.controls.bad_input import BAD_INPUT
 
 MOST = 8
 SHORT = 12
@@ -40,18 +41,26 @@ def _pin(known: dict[str, Spec], spec: Spec) -> None:
 
 
 def linked(given: str) -> tuple[dict[str, Spec], list[str]]:
-    """Return the specs that a link names by the first digits of their hashes, and the names that this server does not know."""
+    """Return the specs that a link names by the first digits of their hashes, and the names that have no valid spec here."""
     store, found, unknown = Store(default_store()), dict[str, Spec](), list[str]()
     for beginning in dict.fromkeys(part for part in given.split(",") if part):
         is_hash = len(beginning) >= SHORT and set(beginning) <= set("0123456789abcdef")
         own = next((spec for sha256, spec in pins().items() if sha256.startswith(beginning)), None)
         text = store.pinned(beginning) if is_hash and own is None else None
-        spec = own if text is None else Spec.from_json(text)
+        spec = own if text is None else _valid(text)
         if spec is None or len(found) >= MOST:
             unknown.append(beginning[:SHORT])
         else:
             found[spec.sha256] = spec
     return found, unknown
+
+
+def _valid(text: str) -> Spec | None:
+    """Return the spec of a pin, or None if it is no longer valid."""
+    try:
+        return Spec.from_json(text)
+    except BAD_INPUT:
+        return None
 
 
 def in_link(known: dict[str, Spec]) -> str:

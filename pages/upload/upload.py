@@ -19,7 +19,7 @@ from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, usual_of_own
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import plain, say_of_link
 from pages.shell.ready import get_ready
 from pages.upload import choosing as state
 from pages.upload import columns
@@ -172,10 +172,8 @@ def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile
 def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Preview, place: DeltaGenerator) -> None:
     """Show the file's name and size, and what was left out."""
     if choosing.instead_of is not None:
-        st.warning(
-            f"This link was made for the file {plain(choosing.instead_of)}. {plain(choosing.name)} is a different file, so "
-            "the numbers differ.",
-            icon=":material/link_off:",
+        say_of_link(
+            f"This link was made for the file {choosing.instead_of}. {choosing.name} is a different file, so the numbers differ."
         )
     without = f", {own.n - own.n_known:,} rows without a label" if own.n_known < own.n else ""
     st.caption(

@@ -16,6 +16,7 @@ from pages.charts.detail_charts import Sample, confusion_chart, histogram_chart
 from pages.charts.live_chart import live_chart
 from pages.charts.roles import color_of
 from pages.session.bench import Bench
+from pages.shell.plain_text import plain
 from pages.workbench.inside_view import look_inside
 from pages.workbench.side_by_side import side_by_side
 
@@ -101,7 +102,7 @@ def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
     elif isinstance(found[key], float):
         st.metric(item.label, f"{found[key]:.3f}", help=item.help)
     else:
-        st.warning(found[key])
+        st.warning(plain(found[key]))
 
 
 def _compute(item: panels.OnRequest, found: dict[str, float | str], key: str) -> None:

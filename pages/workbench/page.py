@@ -33,6 +33,7 @@ from pages.session.place import keep_place
 from pages.session.preparing import TICK_SECONDS as PREPARING_SECONDS
 from pages.session.preparing import sign
 from pages.session.view import view_of
+from pages.shell.plain_text import plain, say_of_link
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
@@ -77,9 +78,9 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
         bring_back(bench)
         bench.link.notices += [said for said in refused_axes(bench.live.run) if said not in bench.link.notices]
     for notice in bench.link.notices:
-        st.warning(notice, icon=":material/link_off:")
+        say_of_link(notice)
     if bench.live is not None and bench.live.run.engine.caution:
-        st.warning(bench.live.run.engine.caution, icon=":material/warning:")
+        st.warning(plain(bench.live.run.engine.caution), icon=":material/warning:")
     if bench.preparation is not None and not is_waiting:
         prepare(bench, problem.name, may_begin=asked is not None)
         return

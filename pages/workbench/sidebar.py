@@ -42,6 +42,9 @@ def spec_without_sidebar(
     """Return the controls' spec, None with an error if it is not valid. Draw only those named in `drawn`, here."""
     dataset, texts = keep_dataset(problem, bench.link.undrawn), bench.link.undrawn
     keep_choice(problem, SLIDER, texts)
+    if dataset == FILE:
+        st.error("A lesson does not show a file of your own. Leave the lesson, or open it from the page Lessons.")
+        return None
 
     def take(control: Control) -> Any:
         is_drawn = control.parameter.name in drawn

@@ -1,5 +1,6 @@
 // One chart in the page: its title, legend and note above the plot, as text that wraps, and the plot itself.
 import {groupOf, make, write} from "./head.js";
+import {plain} from "./plain.js";
 
 let library;    // promise of Plotly, one for the page
 let count = 0;  // number of charts, for the names of their tooltips
@@ -110,6 +111,7 @@ async function react(chart, Plotly, {figure, template}) {
   const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
   const hidden = [...chart.hidden];
   chart.size = sizeOf(chart.node);
+  plain([data, layout]);
   await Plotly.react(chart.node, data, {...layout, ...own}, {...chart.config, responsive: false});
   chart.isPlotted = true;
   fit(chart);  // its box may have changed meanwhile

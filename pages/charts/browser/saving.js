@@ -1,4 +1,5 @@
 // A chart as a file: PNG, SVG, standalone page, or a table of its curves.
+import {plain} from "./plain.js";
 
 /** Return the figure with its title and legend, as on the page. */
 function whole(chart) {
@@ -7,6 +8,7 @@ function whole(chart) {
   const paper_bgcolor = getComputedStyle(chart.root).getPropertyValue("--st-background-color").trim();
   const own = {margin, paper_bgcolor, legend: {orientation: "h", y: 1, yanchor: "bottom"}};
   if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+  plain([data, layout]);
   return {data, layout: {...layout, ...own}};
 }
 
