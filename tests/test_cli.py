@@ -21,6 +21,7 @@ from test_run import read_csv, small, table
 
 from dsgcore import DSGError, Run, Spec, load_model
 from dsgcore.__main__ import main
+from dsgcore.cli.fit import METHODS, _kind_of
 
 
 @pytest.fixture
@@ -330,6 +331,19 @@ def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys
     assert main([*map(str, line), "a, b,a", "--quiet"]) == 0
     made = pd.read_parquet(tmp_path / "out" / "part-000000.parquet")
     assert list(made.columns) == ["a", "b", "class", "score"]
+
+
+@pytest.mark.parametrize("method", [*METHODS, "PS3VT", "EverydaySVC"])
+def test_any_value_of_set_is_taken_or_refused_in_a_sentence(method, person, tmp_path_factory, capsys):
+    known = _kind_of(method)().get_params()
+    usual = [f"{name}=3" for name in ("n_iter", "n_features", "batch_size", "max_iter") if name in known]
+    sets = [f"{name}={value}" for name in known for value in ("-5", "NaN", "1e1", "None", "[]", "abc")]
+    out = tmp_path_factory.mktemp("sets")
+    for number, one in enumerate([*sets, "random_state=1e30", "random_state=2.5"]):
+        line = ["fit", method, person / "data.csv", "--target", "class", "--out", out / str(number), "--quiet"]
+        line += [word for value in (*usual, one) for word in ("--set", value)]
+        assert main([*map(str, line)]) in (0, 2), (one, capsys.readouterr().err)
+        assert capsys.readouterr().err.count("\n") <= 1, one
 
 
 @each(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Parameter, ParameterError, Real
+from dsgcore.core.parameters import Parameter, ParameterError, Real, quoted
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.solver.problem import UNLABELED
@@ -63,7 +63,13 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
     """Return the seed for `random_state`: the int itself, a draw from the generator, or a random one for None."""
     if isinstance(random_state, int | np.integer) and 0 <= random_state <= MAX_SEED:
         return int(random_state)
-    return int(check_random_state(random_state).randint(2**31))
+    try:
+        generator = check_random_state(random_state)
+    except ValueError:
+        raise ParameterError(
+            f"random_state must be a whole number between 0 and {2**32 - 1}, a RandomState or None, got {quoted(random_state)}"
+        ) from None
+    return int(generator.randint(2**31))
 
 
 def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussian") -> float:
