@@ -333,7 +333,12 @@ def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys
     assert list(made.columns) == ["a", "b", "class", "score"]
 
 
-@pytest.mark.parametrize("method", [*METHODS, "PS3VT", "EverydaySVC"])
+_OTHERS = [name for name in (*METHODS, "PS3VT") if name != "TSGS3VM"]
+
+
+@pytest.mark.parametrize(
+    "method", ["TSGS3VM", "EverydaySVC", *(pytest.param(name, marks=pytest.mark.ci) for name in _OTHERS)]
+)
 def test_any_value_of_set_is_taken_or_refused_in_a_sentence(method, person, tmp_path_factory, capsys):
     known = _kind_of(method)().get_params()
     usual = [f"{name}=3" for name in ("n_iter", "n_features", "batch_size", "max_iter") if name in known]
