@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 from dsgcore import __version__
 from dsgcore.cli import app, export_lesson
 from dsgcore.cli.ending import exit_code
-from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, Parser, help_page, place
+from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, Parser, columns, help_page, place
 from dsgcore.core.errors import DSGError
 
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
@@ -148,7 +148,12 @@ def _add_features(fit: argparse.ArgumentParser) -> None:
     """Add the options that make features of a table's columns."""
     fit.add_argument("--features", metavar="A,B,..", help="feature columns (default: all others except an index)")
     fit.add_argument(
-        "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
+        "--drop",
+        action="extend",
+        type=columns,
+        default=[],
+        metavar="A,B,..",
+        help="leave out these columns; can be repeated",
     )
     fit.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
     fit.add_argument(
@@ -198,7 +203,12 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
     compare.add_argument("--ordered", action="store_true", help="the classes have an order")
     compare.add_argument("--unlabeled", default="auto", metavar="LABEL", help=UNLABELED_HELP)
     compare.add_argument(
-        "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
+        "--drop",
+        action="extend",
+        type=columns,
+        default=[],
+        metavar="A,B,..",
+        help="leave out these columns; can be repeated",
     )
     compare.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
     compare.add_argument("--no-curves", action="store_true", help="no learning curves over the number of labels")

@@ -393,3 +393,28 @@ def test_a_run_that_diverges_ends_with_1_and_the_reason(spec_file, tmp_path, cap
     assert printed.err.startswith("dsg-lab: the run has diverged after iteration ")
     assert (printed.out, printed.err.count("\n")) == ("", 1)
     assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["stop_reason"] == "diverged"
+
+
+@each(
+    "line, said",
+    [
+        ("predict nowhere data.csv --out new", "there is no model nowhere: give model.npz, or the folder that"),
+        ("predict model gaps.csv --out new", "train with missing='mean' or `fit --missing mean`"),
+        *((f"fit TSGS3VM {name} --out new", "dsg-lab: ") for name in ("imaginary.npz", "fields.npz", "flat.npz")),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_a_remedy(line, said, person, monkeypatch, capsys):
+    monkeypatch.chdir(person)
+    (person / "gaps.csv").write_text("a,b\n1,2\n,3\n", encoding="utf-8")
+    y = np.resize([0, 1, -1], 30)
+    np.savez("imaginary.npz", X=np.ones((30, 2)) * 1j, y=y)
+    np.savez("fields.npz", X=np.zeros(30, dtype=[("a", float), ("b", float)]), y=y)
+    np.savez("flat.npz", X=np.ones(30), y=y)
+    assert said in refusal(capsys, line.split())
+
+
+def test_columns_to_drop_are_a_list(person, tmp_path, capsys):
+    line = ["fit", "TSGS3VM", person / "data.csv", "--target", "class", "--set", "n_iter=3", "--out", tmp_path / "out"]
+    assert "there is no column 'town'" in refusal(capsys, [*line, "--drop", "a, town"])
+    assert main([*map(str, line), "--drop", "a,", "--quiet"]) == 0
+    assert json.loads((tmp_path / "out" / "fit.json").read_text(encoding="utf-8"))["features"] == ["b"]

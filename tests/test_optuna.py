@@ -189,6 +189,23 @@ def test_a_storage_that_cannot_be_used_is_refused_before_any_run(given, message,
     assert len(Store(tmp_path / "runs.sqlite")) == 0
 
 
+@each(
+    "url",
+    (
+        "mysql://u:s3cret@host/db",
+        "postgresql+nothing://u:s3cret@localhost/x",
+        "mysql://u:s3c:s3cret@host/db",
+        "mysql://u:@/:s3cret@host/db",
+        "mysql://host/db?password=s3cret",
+    ),
+)
+def test_a_password_is_never_printed(url, tmp_path):
+    with pytest.raises(StudyError, match=r"the Optuna storage .* cannot be used: ") as refused:
+        carried_out(study_of(), tmp_path, url)
+    assert "s3c" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
 def test_a_list_of_specs_is_refused(storage):
     with pytest.raises(StudyError, match="a study along axes"):
         OptunaTrials(SpecList((study_of().spec,), (0,)), storage)

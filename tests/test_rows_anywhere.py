@@ -9,7 +9,7 @@ from cases import each
 from four_estimators import FOUR, SMALL, make
 from four_estimators import same as same_model
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGError
 from dsgcore.data import DataError, rows_of
 from dsgcore.prior import MAX_POINTS
 from dsgcore.prior.samples import at_most
@@ -421,3 +421,9 @@ def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factor
     with pytest.raises(DataError, match=said) as caught:
         rows_of(folder, "t")
     assert "\n" not in str(caught.value)
+
+
+@each("cls", [TSGS3VM, QSGS2AUC, QS3ORAO])
+def test_the_name_of_a_column_is_no_column(points, cls):
+    with pytest.raises(DSGError, match="y must hold a label for each row, got the text 'label'"):
+        cls().fit(pd.DataFrame(points[0]), "label")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import note
-from dsgcore.cli.help_page import MISSING_WORDS_HELP, UNLABELED_HELP, help_page, place
+from dsgcore.cli.help_page import MISSING_WORDS_HELP, UNLABELED_HELP, columns, help_page, place
 from dsgcore.cli.places import check_folder, holds_fields
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import cache_folder
@@ -78,10 +78,20 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         "--features", metavar="A,B,..", help="feature columns (default: all except an index, dates and the like)"
     )
     parser.add_argument(
-        "--category", action="append", default=[], metavar="COLUMN", help="column of categories; can be repeated"
+        "--category",
+        action="extend",
+        type=columns,
+        default=[],
+        metavar="A,B,..",
+        help="columns of categories; can be repeated",
     )
     parser.add_argument(
-        "--drop", action="append", default=[], metavar="COLUMN", help="leave out a column; can be repeated"
+        "--drop",
+        action="extend",
+        type=columns,
+        default=[],
+        metavar="A,B,..",
+        help="leave out these columns; can be repeated",
     )
     parser.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
     parser.add_argument("--unlabeled", default=AUTO, metavar="LABEL", help=UNLABELED_HELP)

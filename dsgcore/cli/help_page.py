@@ -34,6 +34,11 @@ def place(text: str) -> Path:
     return Path(text)
 
 
+def columns(text: str) -> list[str]:
+    """Return the names in a list of an option that can be repeated."""
+    return [name for one in text.split(",") if (name := one.strip())]
+
+
 def help_page(description: str, example: str) -> dict[str, Any]:
     """Return the arguments of a parser whose help ends with an example; the example follows the program's name."""
     return {

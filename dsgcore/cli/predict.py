@@ -22,6 +22,8 @@ from dsgcore.data.tables import as_parquet
 def predict(given: argparse.Namespace) -> int:
     """Write classes and scores of the points of a file or folder; return the exit code."""
     features, keep = listed_names(given.features), check_kept(listed_names(given.keep) or ())
+    if not given.model.exists():
+        raise DSGError(f"there is no model {given.model}: give model.npz, or the folder that `dsg-lab fit` has written")
     inputs = [given.data, *(given.model.glob("*") if given.model.is_dir() else [given.model])]
     check_folder(given.out, (), inputs, is_part)
     check_files({"--csv": (given.csv, "score")}, [*inputs, given.out])

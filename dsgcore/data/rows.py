@@ -207,7 +207,7 @@ class Source:
         row, column = np.argwhere(is_bad)[0]
         bad = f"a number that is infinite, or too large for {points.dtype}, and must be corrected,"
         if np.isnan(points[row, column]):
-            bad = "NaN, a missing number (missing='mean' or --missing mean replaces it),"
+            bad = "NaN, a missing number (train with missing='mean' or `fit --missing mean` to replace it),"
         raise DataError(
             f"{self.called(number)} holds {bad} at its row {rows[row] + 1}, column {self.column(int(column))}"
         )

@@ -40,14 +40,14 @@ def as_parquet(data: Path, folder: Path, features: Sequence[str] | None = None) 
     read = _READERS.get(data.suffix.lower())
     if read is None or not data.is_file():
         return data
+    file = folder / "rows.parquet"
     try:
         table = read(data)
-    except (ValueError, OSError, KeyError) as error:
+        if read is _of_libsvm and features is not None:
+            table = table.reindex(columns=[TARGET, *features], fill_value=0.0)
+        table.to_parquet(file, index=False, row_group_size=ROWS_OF_A_PART)
+    except (ValueError, OSError, KeyError, IndexError, NotImplementedError) as error:
         raise DataError(f"{quoted(str(data))} cannot be read as a {data.suffix[1:]} file: {error}") from None
-    if read is _of_libsvm and features is not None:
-        table = table.reindex(columns=[TARGET, *features], fill_value=0.0)
-    file = folder / "rows.parquet"
-    table.to_parquet(file, index=False, row_group_size=ROWS_OF_A_PART)
     given = data.stat()
     os.utime(file, ns=(given.st_atime_ns, given.st_mtime_ns))  # the same file at each reading
     return file

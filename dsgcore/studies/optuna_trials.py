@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
@@ -135,7 +136,18 @@ def _refused(storage: str | BaseStorage) -> Iterator[None]:
         yield
     except (SQLAlchemyError, exceptions.OptunaError, ImportError) as error:
         reason = str(error).splitlines()[0]
-        raise StudyError(f"the Optuna storage {quoted(storage)} cannot be used: {reason}") from None
+    except ValueError:  # a port that is no number; the text may hold a part of the password
+        reason = "it is not a valid URL"
+    else:
+        return
+    shown = _without_password(storage) if isinstance(storage, str) else storage
+    raise StudyError(f"the Optuna storage {quoted(shown)} cannot be used: {_without_password(reason)}")
+
+
+def _without_password(text: str) -> str:
+    """Return a text with asterisks for the passwords in its URLs."""
+    text = re.sub(r"(://[^:/\s]*):\S*@", r"\1:***@", text)
+    return re.sub(r"(?i)(\w*(?:pass|pwd|secret|token)\w*=)[^&\s'\"]*", r"\1***", text)
 
 
 def _database(storage: str | BaseStorage, opened: ExitStack) -> RDBStorage | None:

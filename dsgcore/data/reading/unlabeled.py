@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.data.reading.label_kinds import check_exact, checked, plain, present
 from dsgcore.data.reading.names import as_number, listed, written
 from dsgcore.solver.problem import UNLABELED
@@ -145,6 +145,11 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
     """
     if isinstance(y, Labels):
         return y
+    if isinstance(y, str):
+        raise ParameterError(
+            f"y must hold a label for each row, got the text {quoted(y)}: give the column itself, and X without it "
+            "(a column's name is for the path of a file and for Dask)"
+        )
     if has_minus_one or isinstance(y, np.ma.MaskedArray):
         return Labels(*present(y)).plain().checked()
     return numbers_given(y).checked()
