@@ -178,6 +178,13 @@ function hearKeysBesideSliders() {
   }, true);
 }
 
+/** Press a button. While the page is being drawn it may be that of the step before, whose click would be lost: then wait. */
+function press(selector, tries = 30) {
+  const button = document.querySelector(selector);
+  if (button && (!tries || !button.closest("[data-stale=true]"))) button.click();
+  else if (tries) setTimeout(press, 100, selector, tries - 1);
+}
+
 /** Go on and back with arrow keys and a presenter's remote control, also after a click on an answer; leave the lesson with Escape.
     What was reached by Tab and has keys of its own keeps them; a slider does not before a class, where up and down move it. */
 function hearKeysOfLessons() {
@@ -194,7 +201,7 @@ function hearKeysOfLessons() {
     if (!button || isShortcut || document.querySelector(OPEN_LIST) || isTaken(event)) return;
     const tip = event.key === "Escape" && document.querySelector(TIP);
     if (tip) tip.hidden = true;
-    else button.click();
+    else if (!event.repeat) press(selector);
     event.preventDefault();
     event.stopImmediatePropagation();  // streamlit hears the arrow keys of buttons, and an answer its own
   }, true);  // before the list closes
