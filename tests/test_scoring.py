@@ -134,3 +134,26 @@ def test_what_cannot_be_done_is_said_in_one_sentence(stored, tmp_path, capsys):
     assert "or one that this command has written, but" in capsys.readouterr().err
     assert main(["predict", str(folder / "model.npz"), str(tmp_path / "no"), "--out", str(tmp_path / "out")]) == 2
     assert capsys.readouterr().err.startswith("dsg-lab: there is no file or folder")
+
+
+def test_values_of_rows_are_those_of_memory_a_piece_at_a_time(stored, points, monkeypatch):
+    from dsgcore.data import rows_of
+
+    monkeypatch.setattr("dsgcore.estimators.out_of_core.points_at_a_time", lambda d: 768)
+    X, y = pd.DataFrame(points[0], columns=list("abc")), np.where(points[1] == 2, 1, points[1])
+    rows, _ = rows_of(stored[0] / "data")
+    monkeypatch.setattr(type(rows), "__array__", None)
+    for cls in (QSGS2AUC, QS3ORAO):
+        model = cls(**SMALL).fit(X, y)
+        assert np.array_equal(model.predict(rows), model.predict(X))
+        np.testing.assert_allclose(model.decision_function(rows), model.decision_function(X), atol=1e-5)
+
+
+def test_whole_numbers_with_a_type_for_missing_ones_are_scored_on_dask():
+    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=90), "g": pd.array(rng.integers(0, 4, 90), dtype="Int64")})
+    model = QSGS2AUC(**SMALL).fit(table, np.arange(90) % 2)
+    lazy = frames.from_pandas(table, npartitions=3)
+    np.testing.assert_allclose(model.decision_function(lazy).compute(), model.decision_function(table), atol=1e-5)
+    assert len(model.predict(lazy[lazy.a > 0]).compute()) == (table["a"] > 0).sum()

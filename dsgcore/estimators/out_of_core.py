@@ -127,14 +127,17 @@ class TrainingValues:
 
 
 def over_partitions(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Make a method of (self, X), which returns values for each row, lazy if X is a Dask collection.
+    """Make a method of (self, X), which returns values for each row, one of many rows: pieces of `Rows`, parts of Dask.
 
-    For a Dask Array it returns a Dask Array. For a DataFrame it returns a Series, or a DataFrame if there are several
-    values per row.
+    It stays lazy on a Dask collection. For a Dask Array it returns a Dask Array. For a DataFrame it returns a Series, or a
+    DataFrame if there are several values per row.
     """
 
     @wraps(method)
     def mapped(self: Any, X: Any) -> Any:
+        if isinstance(X, Rows):
+            pieces = X.pieces(np.arange(len(X)), points_at_a_time(X.shape[1]))
+            return np.concatenate([method(self, _as_table(piece, X.names)) for piece in pieces])
         if not is_dask(X):
             return method(self, X)
         return (_of_table if hasattr(X, "columns") else _of_array)(partial(method, self), X)
@@ -151,11 +154,11 @@ def _of_array(one: Callable[[Any], Any], X: Any) -> Any:
 
 
 def _of_table(one: Callable[[Any], Any], X: Any) -> Any:
-    return X.map_partitions(_with_index, one, meta=_with_index(X._meta_nonempty, one).iloc[:0])
+    return X.map_partitions(_with_index, one, meta=_with_index(X._meta, one))
 
 
 def _with_index(part: Any, one: Callable[[Any], Any]) -> Any:
-    import pandas as pd
-
-    values = one(part) if len(part) else one(pd.DataFrame(np.zeros((1, part.shape[1])), columns=part.columns))[:0]
+    """Return a partition's values as a table; those of no row have the type of a row of zeros."""
+    points = part if len(part) else pd.DataFrame(np.zeros((1, part.shape[1])), columns=part.columns)
+    values = one(points)[: len(part)]
     return (pd.Series if values.ndim == 1 else pd.DataFrame)(values, index=part.index)
