@@ -262,3 +262,4 @@ def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
     for lesson in ("unlabeled", "one-wrong-label", "five-labels:3"):
         app = open_page("auc", lesson=lesson, **link)
         assert errors(app) or said(app) or run_of(app), "in a sentence, or it runs"
+        assert not [one.value for one in (*app.warning, *app.error) if "\\\\" in one.value], "escaped once"

@@ -58,7 +58,7 @@ def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: Coun
     if number == error.nearest:  # another number would not help
         st.error(plain(str(error)))
         return
-    bench.link.notices.append(plain(too_many(number, error)))
+    bench.link.notices.append(too_many(number, error))
     also_offer(key, error.nearest)
     bench.given[key] = error.nearest
     st.rerun()
