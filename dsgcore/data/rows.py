@@ -316,7 +316,10 @@ def _labels_of_parquet(source: Source, label: str) -> pd.Series:
         source.tell(f"labels of {part.name}", number + 1, len(source.parts))
     if arrow().types.is_dictionary(found[0].type):
         return exact(arrow().chunked_array([chunk for column in found for chunk in column.chunks]))
-    return pd.concat([exact(column) for column in found], ignore_index=True)
+    labels = pd.concat([exact(column) for column in found], ignore_index=True)
+    del found
+    arrow().default_memory_pool().release_unused()
+    return labels
 
 
 def _of_dask(X: Any, choose: Callable[..., Columns], label: str | None) -> Source:

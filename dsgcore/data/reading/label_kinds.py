@@ -118,6 +118,8 @@ def _is_missing(array: NDArray) -> NDArray[np.bool_]:
 
 def as_text(column: pd.Series) -> pd.Series:
     """Return a file's labels with text, dates and durations as `written` writes them; numbers stay."""
+    if getattr(column.dtype, "kind", "O") in "biuf":
+        return column
     is_ordered = bool(getattr(column.dtype, "ordered", False))
     codes, values = (column.cat.codes, column.cat.categories) if is_ordered else pd.factorize(column)
     if all(isinstance(value, Real | Decimal | np.bool_) for value in values):

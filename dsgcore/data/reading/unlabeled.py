@@ -164,13 +164,16 @@ def numbers_given(y: Any) -> Labels:
 def labels_of_column(y: Any, unlabeled: object = AUTO) -> tuple[Labels, frozenset[str]]:
     """Return a column's labels by the rule for files, and the labels that mean "not labeled" (`unlabeled_among`)."""
     found = Labels(*present(y))
-    codes, values = pd.factorize(found.values)
+    values = pd.unique(found.values)  # not their codes, which would take eight bytes a row
     if all(number.is_integer() for number in values if isinstance(number, float)):
         check_exact(np.asarray(values), "the labels")
     names = [written(value) for value in values]
     hidden = unlabeled_among(names, None if unlabeled is None else written(unlabeled), top=top_of(found.values))
-    is_hidden = np.array([name in hidden for name in names], dtype=bool)
-    return found.without(is_hidden[codes]), hidden
+    is_hidden = np.zeros(len(found.values), dtype=bool)
+    for value, name in zip(values, names, strict=True):
+        if name in hidden:
+            is_hidden |= np.asarray(found.values == value)
+    return found.without(is_hidden), hidden
 
 
 def is_minus_one(values: NDArray) -> NDArray[np.bool_]:
