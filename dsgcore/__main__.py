@@ -10,7 +10,8 @@ from pkgutil import resolve_name
 from dsgcore import __version__
 from dsgcore.cli import app, export_lesson
 from dsgcore.cli.ending import exit_code
-from dsgcore.cli.help_page import MISSING_WORDS_HELP, PROGRAM, UNLABELED_HELP, Parser, columns, help_page, place
+from dsgcore.cli.help_page import PROGRAM, Parser, help_page, place
+from dsgcore.cli.reading import add_reading_options, add_text_options
 from dsgcore.core.errors import DSGError
 
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
@@ -123,7 +124,7 @@ def _add_sweep(sweep: argparse.ArgumentParser) -> None:
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors and the table")
 
 
-_DATA = "a Parquet file, a folder of them, or a CSV, TSV, LIBSVM or npz file"
+_DATA = "a table: CSV or other text, LIBSVM, Parquet, npz, Excel and others, or a folder of files"
 
 
 def _add_fit(fit: argparse.ArgumentParser) -> None:
@@ -131,42 +132,19 @@ def _add_fit(fit: argparse.ArgumentParser) -> None:
         "method", metavar="METHOD", help="QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU, PS3VT, or a competitor such as EverydaySVC"
     )
     fit.add_argument("data", type=place, metavar="DATA", help=_DATA)
-    fit.add_argument(
-        "--target", metavar="COLUMN", help="label column (LIBSVM and npz: y); a row with an empty cell is unlabeled"
-    )
-    fit.add_argument("--unlabeled", default="auto", metavar="LABEL", help=UNLABELED_HELP)
     fit.add_argument("--out", type=place, required=True, metavar="DIR", help="folder for model.npz and fit.json")
-    _add_features(fit)
+    add_reading_options(fit)
+    fit.add_argument(
+        "--scaling",
+        default="standard",
+        choices=("none", "unit", "standard"),
+        help="scaling of features (default: standard, to mean 0 and variance 1)",
+    )
     fit.add_argument("--set", action="append", metavar="NAME=VALUE", help="set a method's parameter; can be repeated")
     fit.add_argument(
         "--every", type=int, default=50, metavar="N", help="number of iterations between checkpoints (default: 50)"
     )
     fit.add_argument("--quiet", action="store_true", help="print nothing but errors and notes about the data")
-
-
-def _add_features(fit: argparse.ArgumentParser) -> None:
-    """Add the options that make features of a table's columns."""
-    fit.add_argument("--features", metavar="A,B,..", help="feature columns (default: all others except an index)")
-    fit.add_argument(
-        "--drop",
-        action="extend",
-        type=columns,
-        default=[],
-        metavar="A,B,..",
-        help="leave out these columns; can be repeated",
-    )
-    fit.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
-    fit.add_argument(
-        "--missing",
-        metavar="METHOD",
-        help="replacement of missing numbers: mean, median or most frequent (default: they are an error)",
-    )
-    fit.add_argument(
-        "--scaling",
-        default="none",
-        metavar="METHOD",
-        help="scaling of features: none, unit or standard (default: none)",
-    )
 
 
 def _add_predict(predict: argparse.ArgumentParser) -> None:
@@ -176,14 +154,16 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
         "--out", type=place, required=True, metavar="DIR", help="folder for one Parquet file per row group"
     )
     predict.add_argument("--features", metavar="A,B,..", help="feature columns (default: those of fit, or all)")
+    add_text_options(predict)
     predict.add_argument("--keep", metavar="A,B,..", help="columns of the data to copy to the output, such as id")
     predict.add_argument("--csv", type=place, metavar="FILE", help="also write all rows to this CSV file")
     predict.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def _add_compare(compare: argparse.ArgumentParser) -> None:
-    compare.add_argument("data", metavar="DATA", help="a CSV, Parquet, LIBSVM or npz file, or a name from `data list`")
-    compare.add_argument("--target", metavar="COLUMN", help="label column (default: it is guessed)")
+    compare.add_argument(
+        "data", metavar="DATA", help="a table, such as a CSV or Parquet file, or a name from `data list`"
+    )
     compare.add_argument(
         "--n-labeled", "--labels", type=int, metavar="N", help="number of labels to learn from (default: all)"
     )
@@ -201,17 +181,8 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
     )
     compare.add_argument("--methods", metavar="A,B,..", help="methods to compare (default: all that suit the labels)")
     compare.add_argument("--ordered", action="store_true", help="the classes have an order")
-    compare.add_argument("--unlabeled", default="auto", metavar="LABEL", help=UNLABELED_HELP)
-    compare.add_argument(
-        "--drop",
-        action="extend",
-        type=columns,
-        default=[],
-        metavar="A,B,..",
-        help="leave out these columns; can be repeated",
-    )
-    compare.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
     compare.add_argument("--no-curves", action="store_true", help="no learning curves over the number of labels")
+    add_reading_options(compare)
     _add_results(compare)
 
 

@@ -18,7 +18,7 @@ from dsgcore.experiments import load_split
 
 def test_roles_are_guessed():
     recipe = sniff(parquet(frame=table()), "a.parquet")
-    guessed = {"id": "index", "color": "category", "when": "ignore", "note": "text", "key": "ignore", "kind": "label"}
+    guessed = {"id": "index", "color": "category", "when": "date", "note": "text", "key": "ignore", "kind": "label"}
     assert dict(recipe.roles) == guessed
 
 

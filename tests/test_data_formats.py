@@ -46,7 +46,7 @@ def test_a_first_line_that_names_the_delimiter_is_no_row(said, delimiter, decima
     np.testing.assert_array_equal(found.X, expected.X)
     np.testing.assert_array_equal(found.y, expected.y)
     with pytest.raises(DataError, match=f"line {3 + header} has 3 cells, and the first has 2"):
-        read_sniffed(lines(said, *["a;b"] * header, "1;2", "3;4;5"), delimiter=";")
+        read_sniffed(lines(said, *["a;b"] * header, "1;2", "3;4;5"), delimiter=";", header=header)
 
 
 def test_all_formats_give_the_same_points():

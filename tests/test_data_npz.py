@@ -80,7 +80,7 @@ BROKEN = {
     "NaN in X": ({"X": with_value(np.nan), "y": Y}, {}, "X must be finite.*got nan in row 5, column 2"),
     "infinite X": ({"X": with_value(-np.inf), "y": Y}, {}, "got -inf in row 5, column 2"),
     "huge X": ({"X": with_value(1e300), "y": Y}, {}, "got 1e.300 in row 5, column 2"),
-    "one class": ({"X": points(), "y": Y * 0}, {}, "y must have between 2 and 1000 classes, got '0' alone"),
+    "one class": ({"X": points(), "y": Y * 0}, {}, "label 'y' must have between 2 and 1000 classes, got '0' alone"),
     "1001 classes": ({"X": points(1001), "y": np.arange(1001)}, {"is_binary": False}, "1000 classes, got 1001"),
     "3 classes": ({"X": points(), "y": Y + (Y.cumsum() > 2)}, {}, "made of 3, .* positive one named: '0', '1', '2'"),
     "unknown label": ({"X": points(), "y": Y}, {"positive": 2}, "positive label must be one of '0', '1', got '2'"),
@@ -131,7 +131,7 @@ def test_what_is_not_an_archive_of_arrays_is_refused(tmp_path):
             parse_npz(content, name="f")
     with pytest.raises(DataError, match=r"cannot read 'none\.npz': there is no such file"):
         load_npz(tmp_path / "none.npz")
-    with pytest.raises(DataError, match="not a readable file"):
+    with pytest.raises(DataError, match="holds no files of data"):
         load_npz(tmp_path)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:

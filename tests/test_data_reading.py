@@ -69,8 +69,8 @@ def test_equal_numbers_are_in_one_bin_and_the_report_says_so():
 def test_ordered_classes_take_the_order_that_is_given():
     content = lines("x,label", *(f"{i},{['low', 'high', 'mid'][i % 3]}" for i in range(30)))
     recipe = sniff(content, "a.csv", labels="ordinal")
-    assert read(content, recipe, labels="ordinal").class_names == ("high", "low", "mid")
-    order = ("low", "mid", "high")
+    assert read(content, recipe, labels="ordinal").class_names == ("low", "mid", "high")
+    order = ("mid", "high", "low")
     assert read(content, replace(recipe, order=order), labels="ordinal").class_names == order
     with pytest.raises(DataError, match="must name each class once"):
         read(content, replace(recipe, order=("low", "high")), labels="ordinal")
@@ -111,17 +111,14 @@ def test_a_name_in_brackets_may_begin_a_header(name):
 @each(
     "text, what",
     [
-        ('{"a": [1, 2]}', "JSON"),
-        ("[\n  [1, 2],\n  [3, 4]\n]", "JSON"),
-        ("[1.5, 2, 3]", "JSON"),
-        ("{}", "JSON"),
-        ('[{"a": 1}]', "JSON"),
+        ("[\n  [1, 2],\n  [3, 4]\n]", "JSON, but no records"),
+        ("[1.5, 2, 3]", "JSON, but no records"),
+        ("{}", "JSON, but no records"),
         ("<!-- a --><html>", "a web page or XML"),
         ("<html lang='en'>\n<body>\ntext", "a web page or XML"),
         ("<rows>\n<row>1, 2</row>\n</rows>\n", "a web page or XML"),
         ("<rows><row>1</row></rows>", "a web page or XML"),
         ("<?xml version='1.0'?>\nx", "a web page or XML"),
-        ("@relation iris\n@data\n1,2", "an ARFF file"),
     ],
 )
 def test_what_is_no_table_is_called_by_its_name(text, what):

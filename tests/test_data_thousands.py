@@ -8,7 +8,7 @@ from hostile_files import parquet
 from own_tables import lines, own_spec, read_sniffed
 
 from dsgcore.data.converting import convert_file, sniff_file
-from dsgcore.data.reading import read, sniff
+from dsgcore.data.reading import File, read, sniff
 from dsgcore.experiments import load_split
 
 FORMS = {
@@ -81,8 +81,9 @@ def test_pieces_and_runs_read_what_the_whole_does(tmp_path):
     assert whole.X[0, 0] == 1234.0
     (tmp_path / "a.csv").write_bytes(content)
     assert sniff_file(tmp_path / "a.csv") == recipe
-    convert_file(tmp_path / "a.csv", tmp_path / "out", recipe, rows=10)
-    np.testing.assert_array_equal(np.load(tmp_path / "out" / "X.npy"), whole.X)
+    convert_file(tmp_path / "a.csv", tmp_path / "out", recipe)
+    file = File.of_path(tmp_path / "out")
+    np.testing.assert_array_equal(file.points(file.recipe("classes"), "classes").X, whole.X)
     spec, files = own_spec(content, recipe, scaling="none", n_labeled=10)
     split = load_split(spec, files=files)
     assert split.X_train.max() == np.float32(1250000.25)

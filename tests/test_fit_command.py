@@ -20,6 +20,8 @@ from four_estimators import same
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
+from dsgcore.data.converting import sniff_file
+from dsgcore.data.reading import File
 from dsgcore.solver.checkpoint import Checkpoint
 
 pytest.importorskip("pyarrow")
@@ -46,7 +48,7 @@ def data(points, tmp_path_factory):
 
 
 def command(data, out, *options, method="QSGS2AUC"):
-    given = [data, "--target", "label", "--features", "a,b,c", "--out", out, *SET, *options]
+    given = [data, "--target", "label", "--features", "a,b,c", "--out", out, *SET, "--scaling", "none", *options]
     return ["fit", method, *map(str, given)]
 
 
@@ -65,7 +67,7 @@ def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(point
     for name in ("n_iter", "step_size", "lam", "threshold", "thresholds", "shift", "prior"):
         assert np.array_equal(said.get(name, 0.0), getattr(model, f"{name}_", 0.0))
     assert "is trained in 40 iterations, which are all of n_iter" in capsys.readouterr().out
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["fit.json", "model.npz"]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["fit.json", "model.npz", "preparation.joblib"]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -126,7 +128,8 @@ def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsy
         ("QSGS2AUC", ["--set", "depth=3"], "--set must be NAME=VALUE, of "),
         ("QSGS2AUC", ["--set", "n_iter"], "--set must be NAME=VALUE, of "),
         ("QSGS2AUC", ["--set", "n_iter=many"], "n_iter must be a whole number"),
-        ("QSGS2AUC", ["--features", "a,town"], "column 'town' holds no numbers"),
+        ("QSGS2AUC", ["--features", "a,a"], "the features must name each column once, got 'a' twice"),
+        ("QSGS2AUC", ["--features", "label"], "column 'label' is the label"),
         ("QSGS2AUC", ["--every", "0"], "every must be a whole number"),
     ],
 )
@@ -147,16 +150,19 @@ def with_gaps(points, tmp_path_factory):
 
 
 def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_the_models_values(with_gaps, tmp_path):
-    from dsgcore.data import rows_of
-
     out, scores = tmp_path / "out", tmp_path / "scores"
     assert main(command(with_gaps, out, "--missing", "mean", "--scaling", "standard", "--quiet")) == 0
-    rows, labels = rows_of(with_gaps, "label", features=list("abc"), missing="mean", scaling="standard")
-    model = QSGS2AUC(random_state=0, **SMALL).fit(rows, labels)
+    file = File.of_path(with_gaps)
+    data, features = file.prepared(
+        sniff_file(with_gaps, "binary", "label", drop=["town"]), "binary", scaling="standard"
+    )
+    np.testing.assert_allclose([data.X.mean(axis=0), data.X.std(axis=0)], [[0] * D, [1] * D], atol=1e-5)
+    model = QSGS2AUC(random_state=0, safe=False, **SMALL).fit(data.X, data.y)
     same(load_model(out / "model.npz"), model.model_)
+    rows = features.transform(file.table(features.recipe).frame)
     assert main(["predict", *map(str, (out, with_gaps)), "--out", str(scores), "--quiet"]) == 0
     written = pd.concat([pd.read_parquet(file) for file in sorted(scores.iterdir())])["score"]
-    assert np.array_equal(written, model.model_.evaluate(rows[:]))
+    assert np.array_equal(written, model.model_.evaluate(rows))
     # Of the model's file alone nothing is known of that: what is missing is an error.
     assert main(["predict", *map(str, (out / "model.npz", with_gaps)), "--out", str(tmp_path / "none")]) == 2
 
@@ -164,9 +170,10 @@ def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_th
 @each(
     "options, said",
     [
-        (["--scaling", "logarithm"], "scaling must be one of unit, standard, none, got 'logarithm'"),
-        (["--missing", "zero"], "missing must be one of mean, median, most frequent"),
-        (["--scaling", "unit"], "numbers are missing, the first in row "),
+        (["--bins", "1"], "bins must be a whole number"),
+        (["--role", "a=king"], "the role of 'a' must be one of"),
+        (["--role", "a"], "--role must be COLUMN=ROLE"),
+        (["--encoding", "rot13"], "encoding must be one of"),
     ],
 )
 def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, options, said, capsys):

@@ -38,7 +38,7 @@ def table(k=2):
 def made(method, file, out, *options, ours=None):
     given = SMALL if ours is None else ours
     said = [word for name, value in given.items() for word in ("--set", f"{name}={json.dumps(value)}")]
-    assert main(["fit", method, str(file), "--out", str(out), "--quiet", *said, *options]) == 0
+    assert main(["fit", method, str(file), "--out", str(out), "--quiet", "--scaling", "none", *said, *options]) == 0
     return json.loads((out / "fit.json").read_text())
 
 
@@ -54,7 +54,10 @@ def test_a_csv_file_leads_to_classes_scores_and_kept_columns(method, mark, tmp_p
     ours = {"PS3VT": {"n_iter": 20}}.get(method, SMALL) if method in OURS else {}
     made(method, file, tmp_path / "model", "--target", "kind", "--features", "a,b,c", ours=ours)
     out = scored(tmp_path / "model", file, tmp_path / "scores", "--keep", "id", "--csv", str(tmp_path / "all.csv"))
-    X, y = rows[["a", "b", "c"]].to_numpy(), np.where(rows["kind"] == "", -1, rows["kind"].to_numpy(dtype=object))
+    X, y = (
+        rows[["a", "b", "c"]].to_numpy(np.float32),
+        np.where(rows["kind"] == "", -1, rows["kind"].to_numpy(dtype=object)),
+    )
     kind = OURS.get(method) or THEIRS[method]
     seeded = {"random_state": 0} if "random_state" in kind().get_params() else {}
     alone = {"safe": False} if "safe" in kind().get_params() else {}
@@ -87,8 +90,8 @@ def test_files_without_names_have_their_labels_in_y(ending, tmp_path):
     ("arguments", "sentence"),
     [
         (["fit", "SVC", "rows.csv", "--target", "kind"], "METHOD must be one of"),
-        (["fit", "PS3VT", "rows.csv"], "--target must name the column of the labels"),
-        (["fit", "PS3VT", "rows.npz"], "it must hold an array X of points"),
+        (["fit", "PS3VT", "rows.csv", "--target", "sort"], "there is no column 'sort'"),
+        (["fit", "PS3VT", "rows.npz"], "must hold an array 'X'"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(arguments, sentence, tmp_path, monkeypatch, capsys):

@@ -193,7 +193,7 @@ def test_reading_can_be_given_up():
 def test_a_page_reads_in_another_process(monkeypatch):
     """Whatever is asked of a file while a page is drawn, its bytes are not unpacked or parsed in the server."""
     monkeypatch.setattr("pages.controls.own_file.take_steps_apart", take_steps_apart)
-    for place in ("dsgcore.data.reading.reader.unpacked", "dsgcore.data.reading.reader.read_table"):
+    for place in ("dsgcore.data.reading.file.unpacked", "dsgcore.data.reading.file.read_table"):
         monkeypatch.setattr(place, None)
     app = give(open_own(), "good.parquet", parquet())
     assert errors(app) == []

@@ -9,7 +9,7 @@ from test_strangers_files import SMALL, N, frame
 from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import convert_file, describe_file, sniff_file
+from dsgcore.data.converting import describe_file, sniff_file
 from dsgcore.data.reading import read, sniff
 
 
@@ -88,7 +88,7 @@ def test_mistakes_are_counted_in_the_whole_file_whatever_its_pieces(tmp_path):
     content = csv_of(["bad" if i % 1000 == 999 else f"{i}.5" for i in range(45_000)])
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(DataError, match="got 'bad' in row 1000, the first of 45 cells that are no numbers"):
-        convert_file(tmp_path / "t.csv", tmp_path / "out", sniff_file(tmp_path / "t.csv"))
+        describe_file(tmp_path / "t.csv")
 
 
 @each("word", ["NA", "n/a", "<NA>", "null", "#N/A", "NaN", "None", "?", " NA "])
@@ -106,7 +106,7 @@ def test_words_that_mean_missing_are_the_same_in_every_format_and_said(word, kin
     assert main(["data", "describe", str(path)]) == 0
     printed = capsys.readouterr().out
     name = "y" if kind == "npz" else "label"
-    assert f"Read as missing: 15 cells '{word.strip()}' (in '{name}')" in printed
+    assert f"Read as missing labels: 15 cells '{word.strip()}' (in '{name}')" in printed
     assert "2 classes" in printed
     assert main(["data", "describe", str(path), "--missing-words", "-"]) == 0
     assert "3 classes" in capsys.readouterr().out
@@ -124,7 +124,7 @@ def test_a_number_can_mean_missing_in_every_format(tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     table.to_parquet(tmp_path / "t.parquet")
     described = [describe_file(path, sniff_file(path, missing_words=["-999"])) for path in tmp_path.iterdir()]
-    assert [one.looked.missing["b"] for one in described] == [12, 12]
+    assert [one.missing["b"] for one in described] == [12, 12]
 
 
 def decimals():
@@ -208,7 +208,7 @@ def test_an_infinite_number_is_not_told_to_be_replaced_by_the_mean(tmp_path):
 def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused(tmp_path):
     text, file = "".join(f"{i % 2} 1:{i} 2:{2 * i}\n" for i in range(20)), tmp_path / "points.txt"
     file.write_text(text, encoding="utf-8-sig")
-    read_ = describe_file(file, sniff_file(file)).looked
+    read_ = describe_file(file, sniff_file(file))
     assert tuple(read_.features.names) == ("x1", "x2")
     file.write_text(text, encoding="utf-16")
     with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):

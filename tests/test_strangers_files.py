@@ -14,7 +14,7 @@ from dsgcore import PS3VT, QSGS2AUC
 from dsgcore.__main__ import main
 from dsgcore.baselines import EverydayLogistic
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import convert_file, describe_file, sniff_file
+from dsgcore.data.converting import describe_file, sniff_file
 from dsgcore.data.reading import Step, read, sniff, take_steps
 
 N = 60
@@ -130,7 +130,7 @@ def features_of_upload(path):
 
 OF_TABLES = {
     "sniffed": lambda path: list(read(path.read_bytes(), sniff(path.read_bytes(), path.name)).feature_names),
-    "describe": lambda path: list(describe_file(path, sniff_file(path)).looked.features.names),
+    "describe": lambda path: list(describe_file(path, sniff_file(path)).features.names),
     "upload": features_of_upload,
 }
 OF_PARQUET = {
@@ -196,8 +196,8 @@ def test_an_index_that_a_person_names_is_used(tmp_path, capsys):
     assert main(["data", "describe", str(csv), "--features", "id,b"]) == 0
     assert "2 features" in capsys.readouterr().out
     assert sniff_file(csv, features=["id", "b"]).to_dict()["roles"] == {"label": "label", "a": "ignore"}
-    converted = convert_file(csv, tmp_path / "out", sniff_file(csv, features=["id"]))
-    assert np.load(converted.points)[:, 0].tolist() == list(range(N))
+    content = csv.read_bytes()
+    assert read(content, sniff_file(csv, features=["id"])).X[:, 0].tolist() == list(range(N))
 
 
 def test_an_index_that_is_left_out_is_said(tmp_path, capsys):
@@ -230,12 +230,18 @@ def test_a_label_may_be_the_index(tmp_path):
     assert all(features == ["a", "b"] for features in found.values()), found
 
 
-@each("name", ["t.csv", "t.npz"])
-def test_what_is_no_parquet_file_is_refused_in_a_sentence_of_ours(name, tmp_path):
-    frame().to_csv(tmp_path / name)
-    said = f"{name} cannot be read: it is no Parquet file, so save the table as one"
-    with pytest.raises(DataError, match=said):
-        QSGS2AUC().fit(tmp_path / name, "label")
+def test_rows_of_any_file_are_those_of_the_reader(tmp_path):
+    table = frame().assign(town=["x", "y", "z"] * (N // 3))[["a", "town", "b", "label"]]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    content = (tmp_path / "t.csv").read_bytes()
+    data = read(content, sniff(content, "t.csv"))
+    rows, labels = rows_of(tmp_path / "t.csv", "label")
+    assert rows.names == data.feature_names == ("a", "b", "town: x", "town: y", "town: z")
+    assert np.array_equal(rows[:], data.X)
+    assert labels.tolist() == table.label.tolist()
+    model = QSGS2AUC(**SMALL).fit(tmp_path / "t.csv", "label")
+    named = pd.DataFrame(data.X, columns=data.feature_names)
+    assert np.array_equal(model.predict(named), QSGS2AUC(**SMALL).fit(data.X, labels).predict(data.X))
 
 
 def test_a_model_predicts_files_with_another_index_or_none(tmp_path):

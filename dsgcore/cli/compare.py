@@ -10,6 +10,7 @@ from pathlib import Path
 from dsgcore.cli.ending import NO
 from dsgcore.cli.places import check_files
 from dsgcore.cli.progress import Line
+from dsgcore.cli.reading import reading_of
 from dsgcore.comparing.carrying_out import compare as compare_methods
 from dsgcore.comparing.methods import METHODS
 from dsgcore.comparing.report import html_of, text_of
@@ -17,9 +18,8 @@ from dsgcore.comparing.result import COLUMNS, Comparison
 from dsgcore.core.durations import duration_text
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DATASETS, DataError, load
-from dsgcore.data.converting import sniff_file
 from dsgcore.data.datasets import Dataset
-from dsgcore.data.reading import LOCAL, File, Source
+from dsgcore.data.reading import File
 from dsgcore.data.reading.names import listed_names
 from dsgcore.studies.store import default_store
 
@@ -78,10 +78,8 @@ def dataset_of_command(given: argparse.Namespace) -> Dataset:
         if given.data in DATASETS:
             return load(given.data)
         raise DataError(f"there is no file {quoted(given.data)}, and no set of that name (see: dsg-lab data list)")
-    labels = "ordinal" if given.ordered else "classes"
-    words = listed_names(given.missing_words)
-    recipe = sniff_file(path, labels, given.target, drop=given.drop, missing_words=words, unlabeled=given.unlabeled)
-    return File(Source.of_path(path), LOCAL).points(recipe, labels)
+    labels, file = "ordinal" if given.ordered else "classes", File.of_path(path)
+    return file.points(file.recipe(labels, is_asked=True, **reading_of(given)), labels)
 
 
 class _Progress:

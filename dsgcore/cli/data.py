@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import note
-from dsgcore.cli.help_page import MISSING_WORDS_HELP, UNLABELED_HELP, columns, help_page, place
-from dsgcore.cli.places import check_folder, holds_fields
+from dsgcore.cli.help_page import help_page, place
+from dsgcore.cli.reading import add_reading_options, reading_of
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import cache_folder
 from dsgcore.data.conversions import LABELS
-from dsgcore.data.converting import DESCRIPTION, POINTS, convert_file, describe_file, sniff_file
+from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
-from dsgcore.data.reading import MISSING, Recipe
-from dsgcore.data.reading.limits import shown_size
-from dsgcore.data.reading.names import listed_names
-from dsgcore.data.reading.unlabeled import AUTO
+from dsgcore.data.reading import File, Recipe, Source, sniff_format
+from dsgcore.data.reading.binary import streamed
+from dsgcore.data.reading.limits import IN_PIECES, shown_size
 from dsgcore.data.registry import DATASETS
 
 _LINE_SECONDS = 0.5
+_OF_TEXT = ("header", "delimiter", "decimal", "encoding", "missing_words")
 _TABLE = "sample_data/iris.csv"
 # Each command: a line for the list of commands, a description, and an example.
 _COMMANDS = {
@@ -44,9 +44,9 @@ _COMMANDS = {
         f"describe {_TABLE} --labels binary --positive setosa",
     ),
     "convert": (
-        "write a set or a file as a float32 memory map",
-        "Write a set or a file as a float32 memory map. It is read in pieces, so it need not fit in memory.",
-        f"convert {_TABLE} --out iris --labels binary --positive setosa",
+        "write a file as Parquet, also one that is larger than the memory",
+        "Write a set or a file as a folder of Parquet. Text is read in pieces, so it need not fit in memory.",
+        f"convert {_TABLE} iris",
     ),
 }
 
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     get.add_argument("--quiet", action="store_true", help="print only the files' paths")
     for reader in (tell, make):
         reader.add_argument("what", metavar="NAME_OR_FILE", help="a name from `data list`, or a path")
-    make.add_argument("--out", type=place, required=True, metavar="DIR", help="folder for X.npy, y.npy and data.json")
+    make.add_argument("folder", type=place, metavar="FOLDER", help="new folder for the Parquet files")
     make.add_argument("--quiet", action="store_true", help="print nothing but errors")
     for reader in (tell, make):
         _add_reading_arguments(reader)
@@ -73,31 +73,7 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels", choices=LABELS, default="classes", help="kind of labels to learn from (default: classes)"
     )
-    parser.add_argument("--target", metavar="COLUMN", help="label column (default: it is guessed)")
-    parser.add_argument(
-        "--features", metavar="A,B,..", help="feature columns (default: all except an index, dates and the like)"
-    )
-    parser.add_argument(
-        "--category",
-        action="extend",
-        type=columns,
-        default=[],
-        metavar="A,B,..",
-        help="columns of categories; can be repeated",
-    )
-    parser.add_argument(
-        "--drop",
-        action="extend",
-        type=columns,
-        default=[],
-        metavar="A,B,..",
-        help="leave out these columns; can be repeated",
-    )
-    parser.add_argument("--missing-words", metavar="A,B,..", help=MISSING_WORDS_HELP)
-    parser.add_argument("--unlabeled", default=AUTO, metavar="LABEL", help=UNLABELED_HELP)
-    parser.add_argument("--positive", metavar="LABEL", help="positive label, for --labels binary")
-    parser.add_argument("--bins", type=int, metavar="K", help="cut a numeric label into this many bins")
-    parser.add_argument("--missing", choices=MISSING, help="treatment of missing numbers (default: mean)")
+    add_reading_options(parser)
 
 
 def run(given: argparse.Namespace, settings: Mapping[str, str] | None = None) -> int:
@@ -171,8 +147,9 @@ def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> None:
     if path is None:
         print(f"It is not in the cache: dsg-lab data fetch {given.what}")
         return
-    recipe = _recipe(path, given, remote)
-    described = describe_file(path, recipe, given.labels)
+    file = File.of_path(path)
+    recipe = _recipe(file, given, remote)
+    described = describe_file(file, recipe, given.labels)
     print(*described.sentences(), sep="\n")
     print(f"Suits {', '.join(name for name, labels in settings.items() if not described.refusals[labels])}.")
     for labels, reason in described.refusals.items():
@@ -194,34 +171,21 @@ def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
     raise DataError(f"there is no file {quoted(what)}, and no set of that name (see: dsg-lab data list)")
 
 
-def _recipe(path: Path, given: argparse.Namespace, remote: RemoteSet | None) -> Recipe:
+def _recipe(file: File, given: argparse.Namespace, remote: RemoteSet | None) -> Recipe:
     """Return the guessed recipe, changed by the arguments and by the set's own entry."""
-    plain = sniff_file(
-        path,
-        given.labels,
-        given.target or (remote.label if remote else None),
-        features=listed_names(given.features),
-        category=given.category,
-        drop=[*given.drop, *(remote.ignored if remote else ())],
-        missing_words=listed_names(given.missing_words),
-        unlabeled=given.unlabeled,
-    ).to_dict()
-    plain |= {name: value for name in ("positive", "bins", "missing") if (value := getattr(given, name)) is not None}
-    return Recipe.from_dict(plain)
+    said = reading_of(given)
+    if remote is not None:
+        said |= {"target": said["target"] or remote.label, "drop": [*said["drop"], *remote.ignored]}
+    return file.recipe(given.labels, **said)
 
 
 def _convert(given: argparse.Namespace) -> None:
-    path, remote = _found(given.what)
+    path, _ = _found(given.what)
     if path is None:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
-    recipe = _recipe(path, given, remote)
-    check_folder(given.out, (POINTS, "y.npy", DESCRIPTION), [path], _is_own)
+    said = {name: value for name, value in reading_of(given).items() if name in _OF_TEXT and value is not None}
+    recipe = sniff_format(streamed(Source.of_path(path), IN_PIECES), **said)
     progress = None if given.quiet else _now_and_then("{}: {:,} rows".format, time.monotonic())
-    made = convert_file(path, given.out, recipe, labels=given.labels, progress=progress)
+    n = convert_file(path, given.folder, recipe, progress=progress)
     if not given.quiet:
-        print(*made.report, sep="\n")
-        print(f"{made.points}: {made.n:,} x {made.d:,}, float32; np.load(..., mmap_mode='r') maps it")
-
-
-def _is_own(file: Path) -> bool:
-    return holds_fields(file, DESCRIPTION, {"feature_names", "report"})
+        print(f"{given.folder}: {n:,} rows as Parquet")

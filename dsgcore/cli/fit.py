@@ -7,8 +7,8 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import joblib
@@ -18,15 +18,17 @@ from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.ending import note
 from dsgcore.cli.places import check_folder, holds_fields
 from dsgcore.cli.progress import Line, bar
-from dsgcore.cli.scores import FACTS, MACHINE, MODEL
+from dsgcore.cli.reading import reading_of
+from dsgcore.cli.scores import FACTS, MACHINE, MODEL, PREPARATION
 from dsgcore.cli.sweep import typed_value
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.parameters import Choice, ParameterError, quoted
 from dsgcore.core.whole_files import whole_files
-from dsgcore.data.reading.names import listed_names
-from dsgcore.data.reading.recipe import MISSING_WORDS
-from dsgcore.data.rows import Rows, rows_of
-from dsgcore.data.tables import NAMELESS, TARGET, as_parquet
+from dsgcore.data.reading import LOCAL, Features, File, Recipe
+from dsgcore.data.reading.binary import is_large
+from dsgcore.data.reading.file import training_labels
+from dsgcore.data.reading.labels import pair_ids
+from dsgcore.data.rows import rows_of
 from dsgcore.estimators.auc import QSGS2AUC
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
@@ -42,7 +44,7 @@ IN_MEMORY = {"PS3VT": PS3VT} | {
     cls.__name__: cls for setting, own in COMPETITORS.items() if setting != "similar_unlabeled" for cls in own
 }
 _METHOD = Choice("METHOD", None, options=(*METHODS, *IN_MEMORY))
-RESULTS = (MODEL, FACTS)
+RESULTS = (MODEL, FACTS, PREPARATION)
 # Checkpoint file of a stopped run, and its seed if none is given. With another seed it would be another run.
 CHECKPOINT, SEED = "checkpoint.npz", 0
 # The model's file holds the method alone, without a linear model beside it.
@@ -53,7 +55,6 @@ _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "threshol
 def fit(given: argparse.Namespace) -> int:
     """Train a method on the rows of a file or a folder, and write its model; return the exit code."""
     kind = _kind_of(given.method)
-    given.target = given.target or _usual_target(given.data)
     estimator = kind(**_parameters(kind, given.set or ()))
     check_folder(given.out, RESULTS, [given.data], _is_own)
     _check_finished(estimator, given)
@@ -63,12 +64,12 @@ def fit(given: argparse.Namespace) -> int:
     checkpoint, progress = given.out / CHECKPOINT, _Progress(estimator.n_iter, is_quiet=given.quiet)
     kept = f"the iterations so far are in {checkpoint}, and the same command continues from them"
     try:
-        rows = _train(estimator, given, checkpoint, progress)
+        training = _train(estimator, given, checkpoint, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(kept if checkpoint.exists() else "nothing is kept") from None
     with whole_files(given.out, RESULTS) as part:
         estimator.model_.save(part / RESULTS[0])
-        _write_facts(part, estimator, given, rows)
+        _write_facts(part, estimator, given, training)
     checkpoint.unlink(missing_ok=True)
     progress.line.end()
     _say_what_was_made(estimator, given)
@@ -79,11 +80,11 @@ def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
     """Raise if the folder holds the finished model of another command; the same command may replace its own model."""
     try:
         facts = json.loads((given.out / RESULTS[1]).read_text(encoding="utf-8"))
-        then = {name: facts[name] for name in ("method", "data", "target", "unlabeled")}
+        then = {name: facts[name] for name in ("method", "data")}
         earlier = [then, facts["options"], facts["parameters"]]
     except (OSError, ValueError, KeyError, TypeError):
         return  # not written by fit
-    now = {"method": given.method, "data": str(given.data), "target": given.target, "unlabeled": given.unlabeled}
+    now = {"method": given.method, "data": str(given.data)}
     if os.path.realpath(str(then["data"])) == os.path.realpath(given.data):
         now["data"] = then["data"]
     asked = [now, _options(given), json.loads(json.dumps(estimator.get_params()))]
@@ -109,18 +110,9 @@ def _is_own(file: Path) -> bool:
 
 
 def _options(given: argparse.Namespace) -> dict[str, Any]:
-    """Return the options that decide how features are made of the columns."""
-    return {
-        "features": _plain(listed_names(given.features)),
-        "drop": sorted(set(given.drop)),
-        "missing_words": _plain(listed_names(given.missing_words)),
-        "missing": given.missing,
-        "scaling": given.scaling,
-    }
-
-
-def _plain(names: Sequence[str] | None) -> list[str] | None:
-    return None if names is None else list(names)
+    """Return the options that decide what the table means, as plain data."""
+    plain: dict[str, Any] = json.loads(json.dumps(reading_of(given) | {"scaling": given.scaling}))
+    return plain | {"drop": sorted(set(given.drop))}
 
 
 def _kind_of(method: str) -> type[Any]:
@@ -128,30 +120,22 @@ def _kind_of(method: str) -> type[Any]:
     return METHODS.get(name) or IN_MEMORY[name]
 
 
-def _usual_target(data: Path) -> str:
-    """Return the column of the labels in a file whose columns have no names."""
-    if data.suffix.lower() in NAMELESS:
-        return TARGET
-    raise ParameterError("--target must name the column of the labels, got none")
-
-
 def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
     """Train a method that needs all rows in memory; write its model, or the whole estimator."""
     progress = _Progress(0, is_quiet=given.quiet)
-    with TemporaryDirectory(prefix="dsgcore-rows-") as folder:
-        rows, labels = _rows(given, Path(folder), progress.read)
-        progress.notes = rows.notes
-        progress.print_notes()
-        progress.line.show(f"training {given.method} on {len(rows):,} rows")
-        estimator.fit(rows[:], labels)
+    training = _training(given, estimator, progress.read)
+    progress.notes = training.notes
+    progress.print_notes()
+    progress.line.show(f"training {given.method} on {len(training.X):,} rows")
+    estimator.fit(training.X[:], training.y)
     is_model = hasattr(estimator, "model_") and hasattr(estimator.model_, "save")
-    files = (MODEL if is_model else MACHINE, RESULTS[1])
+    files = (MODEL if is_model else MACHINE, *RESULTS[1:])
     with whole_files(given.out, files) as part:
         if is_model:
             estimator.model_.save(part / MODEL)
         else:
             joblib.dump(estimator, part / MACHINE)
-        _write_facts(part, estimator, given, rows)
+        _write_facts(part, estimator, given, training)
     progress.line.end()
     _say_what_was_made(estimator, given)
     return 0
@@ -178,43 +162,92 @@ def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
 
 def _train(
     estimator: FunctionalGradientEstimator, given: argparse.Namespace, checkpoint: Path, progress: _Progress
-) -> Rows:
-    """Train from the checkpoint's iterations on; return the rows."""
-    with TemporaryDirectory(prefix="dsgcore-rows-") as folder:
-        rows, labels = _rows(given, Path(folder), progress.read)
-        progress.say(rows.notes)
-        estimator.fit(rows, labels, checkpoint=checkpoint, every=given.every, tell=progress.made)
-    return rows
+) -> Training:
+    """Train from the checkpoint's iterations on; return what the estimator was trained on."""
+    training = _training(given, estimator, progress.read)
+    progress.say(training.notes)
+    estimator.fit(training.X, training.y, checkpoint=checkpoint, every=given.every, tell=progress.made)
+    return training
 
 
-def _rows(given: argparse.Namespace, folder: Path, tell: Any) -> tuple[Rows, Any]:
-    """Return the command's rows and labels; `folder` is for a copy of a file that is no Parquet file."""
-    features = listed_names(given.features)
-    words = MISSING_WORDS if given.missing_words is None else listed_names(given.missing_words)
-    done = {"missing": given.missing, "scaling": given.scaling, "tell": tell}
-    chosen = {"features": features, "drop": given.drop, "missing_words": words, "unlabeled": given.unlabeled}
-    return rows_of(as_parquet(given.data, folder), given.target, **chosen, **done)
+@dataclass(frozen=True)
+class Training:
+    """Points and labels of a table, and the preparation that made them."""
+
+    X: Any
+    y: Any
+    notes: tuple[str, ...]
+    features: tuple[str, ...]  # columns of the table
+    recipe: Recipe | None = None  # None: rows that are not all in memory, numbers alone
+    preparation: Any = None
+    classes: list[Any] | None = None  # in the order of the estimator's codes, if these are its labels
 
 
-def _said(estimator: Any, given: argparse.Namespace, rows: Rows) -> dict[str, Any]:
+def _training(given: argparse.Namespace, estimator: Any, tell: Any) -> Training:
+    """Read the command's table: in memory if it fits, else only the rows that are needed."""
+    if is_large(given.data):
+        return _rows(given, tell)
+    file, labels = File.of_path(given.data), labels_of(estimator)
+    recipe = file.recipe("classes" if labels == "pairs" else labels, is_asked=True, **reading_of(given))
+    if labels == "pairs":
+        table = file.table(recipe)
+        features = Features(recipe, LOCAL, given.scaling).fit(table.frame)
+        y = pair_ids(table.frame[recipe.label()], recipe)
+        notes, X, classes = (*table.notes[1:], *features.sentences("all rows")), features.transform(table.frame), None
+    else:
+        data, features = file.prepared(recipe, labels, scaling=given.scaling)
+        notes, X, (y, classes) = data.report[1:], data.X, training_labels(data, is_ordered=labels == "ordinal")
+    if recipe.format == "svmlight":
+        recipe = replace(recipe, **file.table(recipe).frame.attrs)
+    features.recipe = recipe
+    return Training(X, y, tuple(notes), features.columns, recipe, features, classes)
+
+
+def labels_of(estimator: Any) -> str:
+    """Return the kind of labels that a method learns from."""
+    kind = type(estimator)
+    if kind is TSGSU and estimator.y_holds == "pairs":
+        return "pairs"
+    return "ordinal" if getattr(kind, "is_ordered", False) else "binary" if kind in METHODS.values() else "classes"
+
+
+def _rows(given: argparse.Namespace, tell: Any) -> Training:
+    """Return rows that are read when they are needed: all features are numbers."""
+    said = {
+        name: value
+        for name, value in reading_of(given).items()
+        if name in ("features", "drop", "missing_words", "unlabeled")
+    }
+    said = {name: value for name, value in said.items() if value is not None}
+    if given.target is None:
+        raise ParameterError("--target must name the column of the labels of rows that are not all in memory, got none")
+    missing = given.missing or "mean"
+    rows, y = rows_of(given.data, given.target, **said, missing=missing, scaling=given.scaling, tell=tell)
+    return Training(rows, y, rows.notes, tuple(rows.names or ()), preparation=rows.preparation)
+
+
+def _facts(estimator: Any, given: argparse.Namespace, training: Training) -> dict[str, Any]:
     """Return facts about a model that its file does not hold: its training, and its decision thresholds."""
     learned = {name.strip("_"): getattr(estimator, name) for name in _LEARNED if hasattr(estimator, name)}
-    return {
+    facts = {
         "method": given.method,
         "data": str(given.data),
-        "target": given.target,
+        "target": given.target if training.recipe is None else training.recipe.label(),
         "unlabeled": given.unlabeled,
         "options": _options(given),
-        "features": list(rows.names or ()),
-        "preparation": None if rows.preparation is None else rows.preparation.to_dict(),
+        "features": list(training.features),
+        "recipe": None if training.recipe is None else training.recipe.to_dict(),
+        "preparation": training.preparation.to_dict() if training.recipe is None and training.preparation else None,
         "parameters": estimator.get_params(),
         **{name: np.asarray(value).tolist() for name, value in learned.items()},
     }
+    return facts if training.classes is None else facts | {"classes": training.classes, "has_codes": True}
 
 
-def _write_facts(folder: Path, estimator: Any, given: argparse.Namespace, rows: Rows) -> None:
-    text = json.dumps(_said(estimator, given, rows), indent=2) + "\n"
+def _write_facts(folder: Path, estimator: Any, given: argparse.Namespace, training: Training) -> None:
+    text = json.dumps(_facts(estimator, given, training), indent=2) + "\n"
     (folder / RESULTS[1]).write_text(text, encoding="utf-8")
+    joblib.dump(training.preparation, folder / PREPARATION)
 
 
 def _say_what_was_made(estimator: Any, given: argparse.Namespace) -> None:

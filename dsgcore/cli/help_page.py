@@ -10,12 +10,6 @@ from typing import Any, NoReturn
 from dsgcore.core.errors import DSGError
 
 PROGRAM = "dsg-lab"
-# Two options that several commands have.
-UNLABELED_HELP = (
-    "label that means “not labeled”, or the word none if no label means that "
-    "(default: -1 if there are two or more other labels)"
-)
-MISSING_WORDS_HELP = "words that mean missing, besides an empty cell (default: those of pandas' read_csv, and ?)"
 
 
 class Parser(argparse.ArgumentParser):

@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
 
+import joblib
+import numpy as np
 import pandas as pd
+import pyarrow
+from pyarrow import parquet
 
 from dsgcore.cli.places import check_files, check_folder, check_own
 from dsgcore.cli.progress import Line, bar
-from dsgcore.cli.scores import PREDICTED, facts_of, is_part, write_scores
+from dsgcore.cli.reading import text_of
+from dsgcore.cli.scores import KEY, PREDICTED, PREPARATION, Fitted, is_part, is_there, write_scores
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
 from dsgcore.core.whole_files import whole_files
-from dsgcore.data.reading.names import listed_names
-from dsgcore.data.tables import as_parquet
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading import Features, File, Recipe, Table
+from dsgcore.data.reading.binary import is_large
+from dsgcore.data.reading.names import check_column, listed_names
+from dsgcore.solver.model import points_at_a_time
+
+PART = "part-000000.parquet"
+# What a file itself says; all else is as in the training file.
+_OF_FILE = ("format", "delimiter", "encoding", "decimal", "header", "above", "units", "comment", "escape")
 
 
 def predict(given: argparse.Namespace) -> int:
     """Write classes and scores of the points of a file or folder; return the exit code."""
-    features, keep = listed_names(given.features), check_kept(listed_names(given.keep) or ())
+    keep = check_kept(listed_names(given.keep) or ())
     if not given.model.exists():
         raise DSGError(f"there is no model {given.model}: give model.npz, or the folder that `dsg-lab fit` has written")
     inputs = [given.data, *(given.model.glob("*") if given.model.is_dir() else [given.model])]
     check_folder(given.out, (), inputs, is_part)
     check_files({"--csv": (given.csv, "score")}, [*inputs, given.out])
+    prepared = joblib.load(given.model / PREPARATION) if (given.model / PREPARATION).is_file() else None
     progress = _Progress(is_quiet=given.quiet)
     try:
-        with TemporaryDirectory(prefix="dsgcore-rows-") as folder:
-            named = facts_of(given.model)["features"] if given.model.is_dir() else features
-            data = as_parquet(given.data, Path(folder), named)
-            write_scores(given.model, data, given.out, features=features, keep=keep, tell=progress.tell)
+        if isinstance(prepared, Features):
+            _predict_table(prepared, given, keep, progress)
+        else:
+            features = listed_names(given.features)
+            write_scores(given.model, given.data, given.out, features=features, keep=keep, tell=progress.tell)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the files in {given.out} are kept, and the same command continues") from None
     progress.line.end()
@@ -41,6 +58,46 @@ def predict(given: argparse.Namespace) -> int:
     if not given.quiet:
         print(f"{progress.said}. The predictions are in {given.out}{f' and in {given.csv}' if given.csv else ''}.")
     return 0
+
+
+def _predict_table(features: Features, given: argparse.Namespace, keep: Any, progress: _Progress) -> None:
+    """Predict the rows of a table, read and prepared as the training table was."""
+    if is_large(given.data):
+        raise DataError(f"{given.data} is too large to be read whole: split it into several files")
+    file = File.of_path(given.data)
+    table = _table(file, features.recipe, given)
+    for name in keep:
+        check_column(name, [str(one) for one in table.frame.columns])
+    fitted, place = Fitted.of(given.model), given.out / PART
+    prepared = hashlib.sha256((given.model / PREPARATION).read_bytes()).hexdigest()
+    key = f"{fitted.digest} {prepared} {file.packed.sha256()} {list(keep)}"
+    if is_there(place, key):
+        progress.tell(1, 1, 0)
+        return
+    for sentence in (*table.notes[1:], *features.unseen(table.frame)):
+        print(sentence, file=sys.stderr)
+    points = features.transform(table.frame)
+    size = points_at_a_time(fitted.d)
+    made = [fitted.scored(points[start : start + size]) for start in range(0, len(points), size)]
+    columns = {name: pyarrow.array(table.frame[name], from_pandas=True) for name in keep}
+    columns |= {name: np.concatenate([piece[name] for piece in made]) for name in made[0]}
+    with whole_files(given.out, [PART]) as part:
+        parquet.write_table(pyarrow.table(columns).replace_schema_metadata({KEY: key.encode()}), part / PART)
+    progress.tell(1, 1, 1)
+
+
+def _table(file: File, trained: Recipe, given: argparse.Namespace) -> Table:
+    """Return the table; missing words and roles are those of the training file, and the format that of this file."""
+    said = {name: value for name, value in text_of(given).items() if value is not None}
+    own = file.sniff(**said)
+    if (
+        trained.format == "delimited"
+        and own.format == "delimited"
+        and trained.decimal != own.decimal
+        and "decimal" not in said
+    ):
+        own = replace(own, decimal=trained.decimal) if trained.delimiter == own.delimiter else own
+    return file.table(replace(trained, **{name: getattr(own, name) for name in _OF_FILE}))
 
 
 def _write_csv(parts: Path, file: Path) -> None:

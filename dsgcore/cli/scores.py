@@ -24,7 +24,7 @@ from dsgcore.problems.thresholds import classify
 from dsgcore.solver.model import points_at_a_time
 from dsgcore.solver.model_files import ModelError
 
-MODEL, MACHINE, FACTS = "model.npz", "model.joblib", "fit.json"
+MODEL, MACHINE, FACTS, PREPARATION = "model.npz", "model.joblib", "fit.json", "preparation.joblib"
 KEY = b"dsgcore"
 # Names of the columns that predictions have.
 PREDICTED = re.compile("class|score( .*)?")
@@ -82,7 +82,9 @@ class Fitted:
         """Return the columns of the output for points (n, d): the classes if they are known, and the scores."""
         if self.is_estimator:
             values = getattr(self.model, "ranking_function", self.model.decision_function)(X)
-            return {"class": self.model.predict(X), **_scores(values)}
+            found = self.model.predict(X)
+            classes = np.array(self.facts["classes"])[found] if self.facts.get("has_codes") else found
+            return {"class": classes, **_scores(values)}
         values = self.model.evaluate(X)
         return ({"class": self._classes(values)} if "classes" in self.facts else {}) | _scores(values)
 
@@ -148,7 +150,7 @@ def write_scores(
         (out / f"part-{number:06}.parquet", f"{fitted.digest} {stamp} {rows.names} {list(keep)} {name} {n}")
         for number, (name, n) in enumerate(rows.parts())
     ]
-    missing = [number for number, part in enumerate(parts) if not _is_there(*part)]
+    missing = [number for number, part in enumerate(parts) if not is_there(*part)]
     tell(len(parts) - len(missing), len(parts), 0)
     for new, number in enumerate(missing, start=1):
         _write_part(fitted, rows, number, keep, *parts[number])
@@ -180,7 +182,7 @@ def _key_of(file: Path) -> str:
         return ""
 
 
-def _is_there(to: Path, key: str) -> bool:
+def is_there(to: Path, key: str) -> bool:
     """Return True if a part's values exist; raise `DataError` if another file is in their place."""
     if not to.exists():
         return False

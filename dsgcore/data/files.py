@@ -1,43 +1,57 @@
-"""Reader of `.npz` files with X and y. It uses no recipe, so its checks are strict; each fault is a `DataError`."""
+"""The reader of `.npz` files with X and y, which uses no recipe and replaces nothing; each fault is a `DataError`."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.reading.archives import POINTS, read_arrays
-from dsgcore.data.reading.centring import Spread
+from dsgcore.data.reading.binary import LABELS, POINTS, Source, read_arrays
+from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.label_kinds import check_exact
-from dsgcore.data.reading.labels import against_the_rest, check_classes
-from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import printable
+from dsgcore.data.reading.labels import class_codes
+from dsgcore.data.reading.limits import LOCAL, Limits
+from dsgcore.data.reading.names import printable, written
 from dsgcore.data.reading.numerals import LARGEST
-from dsgcore.data.reading.sources import Source
-from dsgcore.data.reading.unlabeled import AUTO, about_unlabeled, top_of, unlabeled_among
-from dsgcore.solver.problem import UNLABELED
+from dsgcore.data.reading.recipe import Recipe
+from dsgcore.data.reading.unlabeled import AUTO, NONE
 
 MAX_BYTES = 2**30
 
 
-def load_npz(
-    path: str | os.PathLike[str],
+def load_npz(path: str | os.PathLike[str], **given: Any) -> Dataset:
+    """Read a data set from a file that `numpy.savez` wrote, with arrays X (n, d) and y (n,).
+
+    `given` are arguments of `parse_npz`. Raises `DataError` if the file cannot be read, lacks one of the arrays, or holds
+    unusable values.
+    """
+    with Source.of_path(path).open() as stream:
+        content = stream.read()
+    return parse_npz(content, name=Path(path).stem, **given)
+
+
+def parse_npz(
+    content: bytes,
     *,
+    name: str,
     positive: int | float | str | None = None,
     is_binary: bool = True,
-    target: str = "y",
+    target: str = LABELS,
     unlabeled: str | None = AUTO,
+    max_bytes: int = MAX_BYTES,
 ) -> Dataset:
-    """Read a data set from a file with the arrays X (n, d) and y (n,).
+    """Read a data set of that name from the bytes of an archive with X and labels.
 
     Parameters
     ----------
-    path : path
-        A file that `numpy.savez` or `numpy.savez_compressed` wrote.
+    content : bytes
+    name : str
     positive : label or None, default None
         The positive label; all others are negative (one against the rest). None takes the largest label, and requires
         exactly two. Text is compared with the label as written, so ``"3"`` finds the number 3.
@@ -48,93 +62,44 @@ def load_npz(
     unlabeled : str or None, default "auto"
         The label that means "not labeled". "auto" takes -1 if there are two or more other labels. None: every label is
         a class.
+    max_bytes : int, default 1 GiB
+        Both arrays together may take so much once unpacked: a small file can claim to hold huge ones.
 
     Returns
     -------
     Dataset
         Its `sha256` is the digest of the file's bytes.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks one of the arrays, or holds unusable values.
     """
-    with Source.of_path(path).open() as stream:
-        content = stream.read()
-    return parse_npz(
-        content, name=Path(path).stem, positive=positive, is_binary=is_binary, target=target, unlabeled=unlabeled
-    )
-
-
-def parse_npz(
-    content: bytes,
-    *,
-    name: str,
-    positive: int | float | str | None = None,
-    is_binary: bool = True,
-    target: str = "y",
-    unlabeled: str | None = AUTO,
-    max_bytes: int = MAX_BYTES,
-) -> Dataset:
-    """Read a data set of that name from a file's bytes, for instance of an upload.
-
-    The other parameters are those of `load_npz`. Both arrays together may take at most `max_bytes` (1 GiB) once
-    unpacked: a small file can claim to hold huge ones.
-    """
-    source = Source.of_bytes(content, name)
+    source, what = Source.of_bytes(content, name), printable(target)
     arrays = read_arrays(source, Limits(unpacked=max_bytes), POINTS, target)
-    X, centred = _checked_points(arrays[POINTS])
-    what = printable(target)
+    _check_points(arrays[POINTS])
+    labels = pd.Series(_checked_labels(arrays[target], what, len(arrays[POINTS])), name=what)
     chosen = None if positive is None else _written(positive)
-    y, class_names, report = _codes(arrays[target], what, len(X), chosen, unlabeled)
-    check_classes(what, class_names)
-    if is_binary:
-        y, class_names = against_the_rest(y, class_names, chosen)
+    recipe = Recipe(format="npz", missing_words=(), unlabeled=NONE if unlabeled is None else unlabeled, positive=chosen)
+    y, class_names, said = class_codes(labels, recipe, "binary" if is_binary else "classes")
+    table = pd.DataFrame(arrays[POINTS], copy=False)
+    table.columns = pd.Index([f"x{j + 1}" for j in range(table.shape[1])])
+    features = Features(recipe, LOCAL).fit(table)
     return Dataset(
         name=name,
-        X=X,
-        y=y.astype(np.int64),
-        feature_names=tuple(f"x{j + 1}" for j in range(X.shape[1])),
+        X=features.transform(table),
+        y=y,
+        feature_names=features.names,
         class_names=class_names,
         source=f"file {name}.npz",
         licence="not stated",
         sha256=source.sha256(),
-        report=(*report, *centred),
+        report=(*said, *features.sentences()),
     )
 
 
-def _codes(
-    given: NDArray, what: str, n: int, positive: str | None, unlabeled: str | None
-) -> tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]:
-    """Return the class codes (-1 for an unlabeled row), the classes' names, and sentences about unlabeled rows."""
-    labels = _checked_labels(given, what, n)
-    values, known = np.unique(labels, return_inverse=True)
-    names = _class_names(values, what)
-    hidden = unlabeled_among(names, unlabeled, classes=() if positive is None else (positive,), top=top_of(labels))
-    kept = [code for code, name in enumerate(names) if name not in hidden]
-    places = np.full(len(names), UNLABELED, dtype=np.int64)
-    places[kept] = np.arange(len(kept))
-    return places[known], tuple(names[code] for code in kept), about_unlabeled(hidden, unlabeled)
-
-
-def _checked_points(X: NDArray) -> tuple[NDArray[np.float32], tuple[str, ...]]:
-    """Return the points, centred if float32 would lose differences, and a sentence about each column that is centred."""
-    found: list[str] = []
-    centre = np.zeros(X.shape[1])
-    if X.dtype != np.float32:
-        for j in range(X.shape[1]):
-            spread = Spread()
-            spread.look(X[:, j].astype(np.float64))
-            centre[j], said = spread.centre, spread.sentence(f"column {j + 1}")
-            found += [said] if said else []
-    with np.errstate(over="ignore"):
-        points = np.ascontiguousarray(X - centre if found else X, dtype=np.float32)
-    # One pass is enough in the usual case; NaN fails both comparisons.
-    if not (points.max() <= LARGEST and points.min() >= -LARGEST):
-        i, j = np.argwhere(~(np.abs(points) <= LARGEST))[0]
-        where = f"row {i + 1}, column {j + 1}"
-        raise DataError(f"X must be finite and at most {LARGEST:g} in size, got {X[i, j]} in {where}")
-    return points, tuple(found)
+def _check_points(X: NDArray) -> None:
+    """Raise an error for a missing, infinite or huge number. One pass is enough in the usual case; NaN fails both comparisons."""
+    if not (X.max() <= LARGEST and X.min() >= -LARGEST):
+        i, j = np.argwhere(~(np.abs(X) <= LARGEST))[0]
+        raise DataError(
+            f"X must be finite and at most {LARGEST:g} in size, got {X[i, j]} in row {i + 1}, column {j + 1}"
+        )
 
 
 def _checked_labels(labels: NDArray, what: str, n: int) -> NDArray:
@@ -144,6 +109,8 @@ def _checked_labels(labels: NDArray, what: str, n: int) -> NDArray:
         raise DataError(f"{what} must hold whole numbers or text, got the type {printable(str(labels.dtype))}")
     if labels.dtype.kind == "b":
         return labels.astype(np.int64)
+    if labels.dtype.kind == "U":
+        return _checked_text(labels, what)
     if labels.dtype.kind != "f":
         return labels
     is_whole = np.isfinite(labels) & (labels == np.round(labels))
@@ -154,19 +121,17 @@ def _checked_labels(labels: NDArray, what: str, n: int) -> NDArray:
     return labels.astype(np.int64)
 
 
-def _class_names(values: NDArray, what: str) -> tuple[str, ...]:
+def _checked_text(labels: NDArray, what: str) -> NDArray:
     try:
-        names = tuple(str(value) for value in values)
+        names = tuple(str(value) for value in np.unique(labels))
     except (ValueError, SystemError) as error:  # code points that are not characters
         raise DataError(f"{what} holds text that is not valid Unicode") from error
     for name in names:
         if not name.isprintable() or not name.strip():
             raise DataError(f"{what} must hold printable labels, got {quoted(name)}")
-    return names
+    return labels.astype(object)
 
 
 def _written(label: int | float | str) -> str:
-    """Return a label as `_class_names` writes it: true as 1, 3.0 as 3."""
-    if isinstance(label, (bool, np.bool_)) or (isinstance(label, float) and label.is_integer()):
-        return str(int(label))
-    return str(label)
+    """Return a label as text: true as 1, 3.0 as 3."""
+    return str(int(label)) if isinstance(label, (bool, np.bool_)) else written(label)

@@ -15,16 +15,15 @@ from pyarrow import types
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.binary import is_parquet, written_out
 from dsgcore.data.reading.names import readable
-from dsgcore.data.reading.parquet import written_out
 
-ENDINGS = (".parquet", ".pq", ".parq")
 _MAGIC = b"PAR1"
 
 
 def dataset_of(path: Path) -> Any:
     """Return the files as one pyarrow dataset, in the order of their names; hidden files and folders are left out."""
-    files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if _is_parquet(file, path)]
+    files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if is_parquet(file, path)]
     if not files:
         raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(path))}, got none")
     schemas = {file: _schema(file) for file in files}
@@ -37,11 +36,6 @@ def dataset_of(path: Path) -> Any:
     for one in pyarrow.dataset.dataset(names, **options).schema:
         schema = schema if one.name in schema.names else schema.append(one)
     return pyarrow.dataset.dataset(names, schema=schema, **options)
-
-
-def _is_parquet(file: Path, folder: Path) -> bool:
-    is_hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-    return file.suffix.lower() in ENDINGS and not is_hidden and file.is_file()
 
 
 def _schema(file: Path) -> Any:

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import pyarrow
 from numpy.typing import DTypeLike, NDArray
 
 from dsgcore.core.parameters import quoted
@@ -24,13 +25,15 @@ from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SCALING, checked
 from dsgcore.data.parquet_folders import check_columns, dataset_of, numbers_of, part_columns
 from dsgcore.data.preparation import MISSING, Preparation
-from dsgcore.data.reading.indexes import ROWS, is_index, may_be_index, pandas_index
-from dsgcore.data.reading.indexes import sentence as index_sentence
+from dsgcore.data.reading.binary import exact, is_parquet_data, pandas_index
+from dsgcore.data.reading.columns import ROWS, about_index, feature_role, is_index, may_be_index
+from dsgcore.data.reading.features import Features
+from dsgcore.data.reading.file import File
 from dsgcore.data.reading.label_kinds import as_text
+from dsgcore.data.reading.limits import LOCAL
 from dsgcore.data.reading.missing import Seen, blanked
 from dsgcore.data.reading.missing import sentence as missing_sentence
 from dsgcore.data.reading.names import check_column, listed, readable
-from dsgcore.data.reading.parquet import arrow, exact
 from dsgcore.data.reading.recipe import MISSING_WORDS
 from dsgcore.data.reading.unlabeled import AUTO, Labels, about_unlabeled, is_minus_one, labels_of_column, numbers_given
 from dsgcore.kernels.features import in_precision
@@ -102,8 +105,8 @@ def chosen_columns(
         some = first(maybe) if maybe else pd.DataFrame()
         guessed = [name for name in maybe if is_index(name, some[name])]
         empty = [name for name in names if kinds[name] == NOTHING and name not in (*declared, *guessed)]
-        guesses = (index_sentence(guessed),) if guessed else ()
-        notes = ((index_sentence(declared),) if declared else ()) + guesses
+        guesses = (about_index(guessed),) if guessed else ()
+        notes = ((about_index(declared),) if declared else ()) + guesses
         notes += (f"{listed(empty)}: no value, so it is left out.",) if empty else ()
         names = [name for name in names if name not in (*declared, *guessed, *empty)]
     if not names:
@@ -245,6 +248,23 @@ def _rows_of_array(X: NDArray, rows: NDArray) -> NDArray:
     return np.asarray(X[rows])
 
 
+def _of_file(path: Path, label: str | None, features: Sequence[str] | None, drop: Sequence[str]) -> Source:
+    """Return the rows of any other file, read as the commands and the app read it."""
+    file = File.of_path(path)
+    recipe = file.recipe("classes", target=label, features=features, drop=drop)
+    frame = file.table(recipe).frame
+    if label is None and (guess := recipe.column("label")) is not None:
+        recipe = recipe.with_roles({**dict(recipe.roles), guess: feature_role(frame[guess], recipe, LOCAL)})
+    prepared = Features(recipe, LOCAL).fit(frame)
+    kinds = dict.fromkeys(prepared.names, np.dtype(np.float32))
+    left_out = tuple(prepared.left_out_sentences())
+    columns = Columns(kinds, prepared.names, tuple(prepared.sentences("all rows")), left_out)
+    part = Part(path.name, len(frame), partial(_rows_of_array, prepared.transform(frame)), frame.__getitem__)
+    source = Source([part], len(prepared.names), np.dtype(np.float32), columns=columns)
+    source.labels = partial(frame.__getitem__, label) if label is not None else None
+    return source
+
+
 def _of_parquet(path: Path, choose: Callable[..., Columns], label: str | None) -> Source:
     """Return the rows of a Parquet file, or of a folder of them; each row group is a part."""
     dataset = dataset_of(path)
@@ -270,7 +290,7 @@ def _of_parquet(path: Path, choose: Callable[..., Columns], label: str | None) -
 
 def _kind_of_arrow(of: Any) -> np.dtype | str:
     """Return the type of a column's numbers, or a description if it holds something else."""
-    types = arrow().types
+    types = pyarrow.types
     if types.is_dictionary(of):
         return _kind_of_arrow(of.value_type)
     if types.is_decimal(of):
@@ -288,7 +308,7 @@ def _kind_of_arrow(of: Any) -> np.dtype | str:
 
 def _head_of_parquet(dataset: Any, names: list[str]) -> pd.DataFrame:
     """Return the first rows of some columns; no rows of a column with lists or other nested values."""
-    flat = {n: kind for n in names if not arrow().types.is_nested(kind := dataset.schema.field(n).type)}
+    flat = {n: kind for n in names if not pyarrow.types.is_nested(kind := dataset.schema.field(n).type)}
     found, n = [], 0
     for fragment in dataset.get_fragments():
         with readable(Path(fragment.path).name):
@@ -314,11 +334,11 @@ def _labels_of_parquet(source: Source, label: str) -> pd.Series:
         with readable(f"the labels of {source.called(number)}"):
             found.append(part.column(label))
         source.tell(f"labels of {part.name}", number + 1, len(source.parts))
-    if arrow().types.is_dictionary(found[0].type):
-        return exact(arrow().chunked_array([chunk for column in found for chunk in column.chunks]))
+    if pyarrow.types.is_dictionary(found[0].type):
+        return exact(pyarrow.chunked_array([chunk for column in found for chunk in column.chunks]))
     labels = pd.concat([exact(column) for column in found], ignore_index=True)
     del found
-    arrow().default_memory_pool().release_unused()
+    pyarrow.default_memory_pool().release_unused()
     return labels
 
 
@@ -448,8 +468,8 @@ def rows_of(
     Parameters
     ----------
     X : path, Dask DataFrame, Dask Array or list of ndarray
-        A Parquet file, or a folder of Parquet files in the order of their names; a Dask collection; or arrays or memory
-        maps of shape (n_i, d), one after the other.
+        A Parquet file, or a folder of Parquet files in the order of their names; another file of a table, such as a CSV,
+        which is read whole; a Dask collection; or arrays or memory maps of shape (n_i, d), one after the other.
     y : str, Dask Series or Array, list of ndarray, array-like or None
         The labels, or the name of their column. The column is read alone, in one pass. Missing labels are unlabeled. In
         labels that are not a column of `X`, -1 is unlabeled, too.
@@ -520,7 +540,9 @@ def _source(X: Any, label: str | None, features: Sequence[str] | None, drop: Seq
     path = Path(X)
     if not path.exists():
         raise DataError(f"there is no file or folder {str(path)!r}")
-    return _of_parquet(path, choose, label)
+    if is_parquet_data(path):
+        return _of_parquet(path, choose, label)
+    return _of_file(path, label, features, drop)
 
 
 def _learned(source: Source, dtype: np.dtype, missing: str | None, scaling: str, sample: int) -> Preparation | None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from pathlib import Path, PurePath, PureWindowsPath
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.data import DataError, Dataset, parse_npz
-from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, guessed, take_steps
+from dsgcore.data import DataError, Dataset
+from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, take_steps
 from dsgcore.experiments.cost import Budget
 from dsgcore.experiments.settings import DataSpec
 
@@ -91,15 +90,6 @@ def read_file(
     """
     content = content_of(data, files, folder)
     packed = Source.of_bytes(content, file_name(str(data.path)))
-    if files is None and data.recipe is None and packed.name.lower().endswith(".npz"):
-        dataset = parse_npz(
-            content,
-            name=PurePath(packed.name).stem,
-            positive=data.positive,
-            is_binary=labels in ("binary", "pairs"),
-            target=data.target,
-        )
-        return lambda fitted_rows=None: dataset
     if data.recipe is not None and files is not None and data.sha256 is not None:
         return partial(_points_of, files, data.sha256, packed.name, data.recipe, labels)
     file = File(packed, LOCAL if files is None else Limits())
@@ -108,9 +98,9 @@ def read_file(
 
 def _guessed(file: File, data: DataSpec, labels: str) -> Recipe:
     """Return the guessed recipe, with the spec's own settings for labels."""
-    recipe = file.sniff() if data.positive is None else replace(file.sniff(), positive=str(data.positive))
-    frame = file.table(recipe).frame
-    return guessed(frame, recipe, labels, file.limits, data.target if data.target in frame.columns else None)
+    names = file.table(file.sniff()).frame.columns
+    positive = None if data.positive is None else str(data.positive)
+    return file.recipe(labels, target=data.target if data.target in names else None, positive=positive)
 
 
 def _points_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dsgcore.data import DataError
-from dsgcore.data.reading.reader import Step, take_steps
+from dsgcore.data.reading.file import Step, take_steps
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import Job, JobState, shared_queue
 

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dsgcore.data.reading import (
+    DATES,
     DELIMITERS,
     ENCODINGS,
     MARKS,
@@ -21,6 +22,7 @@ from pages.controls.own_file import Choosing
 ROLE_NAMES = {
     "number": "feature: number",
     **{role: f"feature: number like {role.removeprefix('number ')}" for role in MARKS},
+    **{role: f"feature: {role}" for role in DATES},
     "category": "feature: category",
     "text": "feature: text",
     "pair": "pair id",

@@ -188,6 +188,11 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Preview, place: Delt
         place.markdown(
             f":orange[:material/backspace:] {plain(look.missing)} You can change these words under *Format*."
         )
+    if look.asks:
+        place.markdown(f":orange[:material/help:] {plain(look.asks.replace(' (--target)', ''))}")
+    for sentence in own.report:
+        if sentence.startswith(("Warning: ", "Does ")):
+            place.markdown(f":orange[:material/warning:] {plain(sentence)}")
     if own.left_out:
         _say_left_out(own, look, place)
 

@@ -28,7 +28,7 @@ _UCI_FILES = {
     "dota2": ("367/dota2+games+results", "dota2Train.csv", "x1"),
     "sgemm": ("440/sgemm+gpu+kernel+performance", "sgemm_product.csv", *(f"Run{i} (ms)" for i in (1, 2, 3, 4))),
     "road3d": ("246/3d+road+network+north+jutland+denmark", "3D_spatial_network.txt", "x4", "x1"),
-    "hepmass": ("347/hepmass", "all_train.csv.gz", "# label"),
+    "hepmass": ("347/hepmass", "all_train.csv.gz", "label"),
 }
 
 

@@ -1,20 +1,25 @@
-"""Readers of a user's own table: its file format, its columns, and the points and labels that it becomes."""
+"""Reader of a user's own table: its file format, its columns, and the points and labels that it becomes."""
 
-from dsgcore.data.reading.column_roles import guess_role as guess_role
-from dsgcore.data.reading.column_roles import guess_roles as guess_roles
+from dsgcore.data.reading.binary import Source as Source
+from dsgcore.data.reading.columns import guess_role as guess_role
+from dsgcore.data.reading.columns import guess_roles as guess_roles
+from dsgcore.data.reading.features import Features as Features
+from dsgcore.data.reading.file import Classes as Classes
+from dsgcore.data.reading.file import File as File
+from dsgcore.data.reading.file import Preview as Preview
+from dsgcore.data.reading.file import Step as Step
+from dsgcore.data.reading.file import Table as Table
+from dsgcore.data.reading.file import read as read
+from dsgcore.data.reading.file import sniff as sniff
+from dsgcore.data.reading.file import sniff_format as sniff_format
+from dsgcore.data.reading.file import suit as suit
+from dsgcore.data.reading.file import take_steps as take_steps
 from dsgcore.data.reading.labels import label_names as label_names
-from dsgcore.data.reading.limits import IN_PIECES as IN_PIECES
 from dsgcore.data.reading.limits import LOCAL as LOCAL
 from dsgcore.data.reading.limits import Limits as Limits
 from dsgcore.data.reading.names import as_cell as as_cell
 from dsgcore.data.reading.names import listed as listed
-from dsgcore.data.reading.reader import Classes as Classes
-from dsgcore.data.reading.reader import File as File
-from dsgcore.data.reading.reader import Preview as Preview
-from dsgcore.data.reading.reader import Step as Step
-from dsgcore.data.reading.reader import read as read
-from dsgcore.data.reading.reader import sniff as sniff
-from dsgcore.data.reading.reader import take_steps as take_steps
+from dsgcore.data.reading.recipe import DATES as DATES
 from dsgcore.data.reading.recipe import DELIMITERS as DELIMITERS
 from dsgcore.data.reading.recipe import ENCODINGS as ENCODINGS
 from dsgcore.data.reading.recipe import FORMATS as FORMATS
@@ -22,8 +27,3 @@ from dsgcore.data.reading.recipe import MARKS as MARKS
 from dsgcore.data.reading.recipe import MISSING as MISSING
 from dsgcore.data.reading.recipe import ROLES as ROLES
 from dsgcore.data.reading.recipe import Recipe as Recipe
-from dsgcore.data.reading.sniffing import guessed as guessed
-from dsgcore.data.reading.sniffing import sniff_format as sniff_format
-from dsgcore.data.reading.sniffing import suit as suit
-from dsgcore.data.reading.sources import Source as Source
-from dsgcore.data.reading.tables import Table as Table

@@ -1,244 +1,124 @@
-"""Encoding of columns as features: numbers, categories (one column each) and text (singular directions)."""
+"""The columns of a table as points: numbers, dates, categories and text, prepared by one scikit-learn pipeline."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.parameters import quoted
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.centring import Spread
-from dsgcore.data.reading.labels import ordered_names
-from dsgcore.data.reading.left_out import LeftOut, counted
+from dsgcore.data.options import SCALING, checked
+from dsgcore.data.reading.columns import LeftOut, counted
+from dsgcore.data.reading.labels import labels_of, ordered_names
 from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.missing import replacement
-from dsgcore.data.reading.names import as_cell, listed, printable
-from dsgcore.data.reading.numerals import (
-    Mistakes,
-    numbers,
-    numbers_and,
-    numeric,
-    reading_of_adorned,
-)
-from dsgcore.data.reading.recipe import MARKS, Recipe
-from dsgcore.data.reading.tables import labels_of
+from dsgcore.data.reading.names import as_cell, check_column, listed, printable
+from dsgcore.data.reading.numerals import dates, numbers, numeric, reading_of_adorned
+from dsgcore.data.reading.recipe import DATES, MARKS, Recipe
+from dsgcore.kernels.far_points import SHARE_OF_WIDTH
 
-# The randomised method of Halko, Martinsson and Tropp (2011) finds the directions, with this seed.
-_SEED = 0
+# What depends on rows is learned from at most so many, evenly spread, wherever the rows are.
+SAMPLE = 65_536
+ROWS_AT_A_TIME = 16_384
 NO_ROW_LEFT = "no row is left once those with missing numbers are dropped: replace the numbers instead"
-_Fitted = NDArray[np.bool_] | None
-
-
-# scikit-learn's SimpleImputer and OneHotEncoder learn from one table; these classes also learn from its pieces.
-@dataclass
-class _Encoder:
-    """Encoder of one column: it sees the column piece by piece, is settled, and then writes columns of the points."""
-
-    name: str
-    recipe: Recipe
-    limits: Limits
-    n_missing: int = 0
-    names: tuple[str, ...] = ()
-
-    def is_missing(self, column: pd.Series) -> NDArray[np.bool_]:
-        return column.isna().to_numpy()
-
-    def sentence(self, fitted: str) -> str:
-        return ""
-
-
-@dataclass
-class _Numbers(_Encoder):
-    """Encoder of a column of numbers, which replaces missing ones."""
-
-    mark: str | None = None
-    total: float = 0.0
-    count: int = 0
-    seen: list[NDArray] = field(default_factory=list)
-    mistakes: Mistakes = field(default_factory=Mistakes)
-    adorned: str = ""
-    spread: Spread = field(default_factory=Spread)
-    fill: float = np.nan
-
-    def is_missing(self, column: pd.Series) -> NDArray[np.bool_]:
-        return np.isnan(numbers(column, self.mark))
-
-    def look(self, column: pd.Series, is_fitted: _Fitted) -> None:
-        values = numbers_and(self.mistakes, column, self.mark)
-        self.adorned = self.adorned or reading_of_adorned(column, values)
-        self.n_missing += int(np.isnan(values).sum())
-        self.spread.look(values)
-        present = values if is_fitted is None else values[is_fitted]
-        present = present[~np.isnan(present)]
-        self.total, self.count = self.total + float(present.sum()), self.count + len(present)
-        if self.recipe.missing in ("median", "most frequent"):
-            self.seen.append(present)
-
-    def settle(self) -> None:
-        self.mistakes.check(self.name)
-        if not self.count:
-            return
-        self.names = (as_cell(self.name),)
-        if self.seen:
-            self.fill, self.seen = replacement(np.concatenate(self.seen), self.recipe.missing), []
-        else:
-            self.fill = self.total / self.count
-
-    def sentence(self, fitted: str) -> str:
-        said = [f"{self.name!r}: {self.adorned}."] if self.adorned else []
-        return " ".join([*said, *filter(None, [self.spread.sentence(repr(self.name))])])
-
-    def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
-        values = numbers(column, self.mark)
-        into[:, 0] = np.where(np.isnan(values), self.fill, values) - self.spread.centre
-
-
-@dataclass
-class _Categories(_Encoder):
-    """Encoder of a column of categories: one column of the points for each; all are 0 if the category is missing."""
-
-    found: set[str] = field(default_factory=set)
-    categories: list[str] = field(default_factory=list)
-
-    def look(self, column: pd.Series, is_fitted: _Fitted) -> None:
-        written = labels_of(column, self.recipe.missing_words)
-        self.n_missing += int(pd.isna(written).sum())
-        self.found |= {label for label in written if label is not None}
-        if len(self.found) > self.limits.categories:
-            raise DataError(
-                f"column {self.name!r} must have at most {self.limits.categories} categories, got {len(self.found)}: make it "
-                "text or ignore it"
-            )
-
-    def settle(self) -> None:
-        self.categories = ordered_names(self.found)
-        self.names = tuple(as_cell(printable(f"{self.name}: {category}")) for category in self.categories)
-
-    def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
-        codes = pd.Index(self.categories, dtype=object).get_indexer(labels_of(column, self.recipe.missing_words))
-        into[:] = 0.0
-        rows = np.flatnonzero(codes >= 0)
-        into[rows, codes[rows]] = 1.0
-
-    def sentence(self, fitted: str) -> str:
-        without = f"; {self.n_missing:,} rows without one have 0 in all" if self.n_missing else ""
-        return f"{self.name!r}: {len(self.categories)} categories, a column each{without}."
-
-
-@dataclass
-class _Words(_Encoder):
-    """Encoder of a column of text: TF-IDF, then the leading singular directions, as in the protocol of QS3ORAO."""
-
-    seen: list[NDArray] = field(default_factory=list)
-
-    def look(self, column: pd.Series, is_fitted: _Fitted) -> None:
-        texts = _texts(column)
-        self.n_missing += int(column.isna().sum())
-        self.seen.append(texts if is_fitted is None else texts[is_fitted])
-
-    def settle(self) -> None:
-        self._words = TfidfVectorizer(max_features=self.limits.words, dtype=np.float64, sublinear_tf=False)
-        try:
-            weights = self._words.fit_transform(np.concatenate(self.seen))
-        except ValueError:
-            raise DataError(
-                f"column {self.name!r} must hold words of two letters and more to be text: ignore it"
-            ) from None
-        self.seen = []
-        n_words, d = weights.shape[1], min(self.recipe.text_dimensions, *weights.shape)
-        self._directions = TruncatedSVD(d, random_state=_SEED) if d < n_words else None
-        if self._directions is not None:
-            with single_threaded_blas():
-                self._directions.fit(weights)
-        self.names = tuple(as_cell(printable(f"{self.name}: direction {j + 1}")) for j in range(d))
-
-    def write(self, column: pd.Series, into: NDArray[np.float32]) -> None:
-        weights = self._words.transform(_texts(column))
-        with single_threaded_blas():
-            into[:] = weights.toarray() if self._directions is None else self._directions.transform(weights)
-
-    def sentence(self, fitted: str) -> str:
-        learned = f"{len(self.names)} singular directions, both learned from {fitted}"
-        return f"{self.name!r}: text as TF-IDF of its words, then {learned}."
-
-
-def _texts(column: pd.Series) -> NDArray[np.object_]:
-    return np.array(["" if gone else str(v) for v, gone in zip(column, column.isna(), strict=True)], dtype=object)
+STEP = float(np.finfo(np.float32).eps)
+_SEED = 0  # of the randomised method of Halko, Martinsson and Tropp (2011), which finds the directions of text
+_STRATEGIES = {"mean": "mean", "median": "median", "most frequent": "most_frequent", "drop": "mean"}
+_SHOWN = 4
 
 
 class Features:
-    """Encoder of a table's columns as points: fitted on one table or on its pieces, then applied to any piece."""
+    """Preparation of a table's columns, fitted on some rows and then applied to any table with these columns.
 
-    def __init__(self, recipe: Recipe, limits: Limits) -> None:
+    Missing numbers are replaced (`SimpleImputer`), categories become a column each (`OneHotEncoder`; all are 0 for one
+    that is missing or unknown), text becomes the leading singular directions of its TF-IDF weights, and a date the number
+    of days since 1970. Then columns may be scaled.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    limits : Limits
+    scaling : {"none", "unit", "standard"}, default "none"
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns of the points.
+    """
+
+    def __init__(self, recipe: Recipe, limits: Limits, scaling: str = "none") -> None:
         self.recipe, self.limits = recipe, limits
-        self._encoders: list[_Numbers | _Categories | _Words] = []
-        self._left_out = LeftOut()
+        self.scaling = str(checked(SCALING, scaling))
+        self.names: tuple[str, ...] = ()
+        self.missing = Counter[str]()  # number of missing values, by column
+        self._left_out, self._notes = LeftOut(), list[str]()
+        self._numbers: list[str] = []
+        self._categories: list[str] = []
+        self._texts: list[str] = []
 
-    def fit(self, frames: Iterable[pd.DataFrame], is_fitted: NDArray[np.bool_] | None = None) -> Features:
-        """Learn replacements of missing numbers, categories and text directions from a table or its pieces.
+    def fit(self, frame: pd.DataFrame, rows: NDArray[np.int64] | None = None) -> Features:
+        """Learn from rows of a table (default: all) what replaces missing numbers, the directions of text, the scaling.
 
-        For one table, `is_fitted` of shape (n,) can mark the rows from which means and directions are learned. Default:
-        all.
+        Categories are those of all rows, so that the number of columns does not depend on the rows.
         """
-        for frame in frames:
-            if not self._encoders:
-                self._begin(frame)
-            for encoder in self._encoders:
-                encoder.look(frame[encoder.name], is_fitted)
-        n_columns = 0
-        for encoder in self._encoders:
-            encoder.settle()
-            n_columns += len(encoder.names)
-            self.limits.check_columns(n_columns, "the points")  # settle now: each column of many texts takes long
-        self.names = tuple(name for encoder in self._encoders for name in encoder.names)
-        if not self.names:
-            raise DataError(self._left_out.nothing_left(self._empty))
+        self._choose(frame)
+        cells = self._cells(frame)
+        self.missing = Counter({name: int(n) for name, n in cells.isna().sum().items() if n})
+        present = {str(name) for name in cells if self.missing[str(name)] < len(cells)}
+        self._empty = [name for name in self._numbers if name not in present]
+        self._numbers = [name for name in self._numbers if name in present]
+        self._centre = self._centres(cells)
+        fitted = np.arange(len(cells)) if rows is None else rows
+        some = cells.iloc[fitted[evenly_spread(len(fitted), SAMPLE)]]
+        self._pipeline = Pipeline([("columns", self._columns(cells, some)), ("scaling", self._scaler())])
+        with single_threaded_blas():
+            self._pipeline.fit(some)
+        self._name_columns()
         return self
 
-    def _begin(self, frame: pd.DataFrame) -> None:
-        known = {str(name) for name in frame.columns}
-        for name, role in self.recipe.roles:
-            if name not in known:
-                raise DataError(f"the recipe gives {quoted(name)} the role {role}, and the table has no such column")
-        for name in map(str, frame.columns):
-            role = self.recipe.role(name)
-            if role == "number" or role in MARKS:
-                self._encoders.append(_Numbers(name, self.recipe, self.limits, mark=MARKS.get(role)))
-            elif role in ("category", "text"):
-                kind = _Categories if role == "category" else _Words
-                self._encoders.append(kind(name, self.recipe, self.limits))
-            elif role in ("index", "ignore"):
-                self._left_out.add(frame[name], role)
+    def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
+        """Return the points of a table, of shape (n, d), float32 and C-contiguous."""
+        for name in self.columns:
+            if name not in frame.columns:
+                check_column(name, [str(one) for one in frame.columns])
+        self.limits.check_points(len(frame), len(self.names))
+        points = np.empty((len(frame), len(self.names)), dtype=np.float32)
+        for start in range(0, len(frame), ROWS_AT_A_TIME):
+            cells = self._cells(frame.iloc[start : start + ROWS_AT_A_TIME])
+            with single_threaded_blas():
+                points[start : start + len(cells)] = self._pipeline.transform(cells)
+        return points
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The table's columns that the points are made of."""
+        return (*self._numbers, *self._categories, *self._texts)
 
     def is_kept(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Mark the rows to keep: all rows, or only complete ones if rows with missing features are dropped."""
-        kept = np.ones(len(frame), dtype=bool)
-        for encoder in self._encoders if self.recipe.missing == "drop" else ():
-            if encoder.n_missing and encoder.names:
-                kept &= ~encoder.is_missing(frame[encoder.name])
-        return kept
+        if self.recipe.missing != "drop":
+            return np.ones(len(frame), dtype=bool)
+        with_gaps = [name for name in (*self._numbers, *self._categories) if self.missing[name]]
+        return self._cells(frame)[with_gaps].notna().all(axis=1).to_numpy()
 
-    def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
-        """Return the points of a piece of the table, of shape (n, d), float32 and C-contiguous."""
-        self.limits.check_points(len(frame), len(self.names))
-        into = np.empty((len(frame), len(self.names)), dtype=np.float32)
-        start = 0
-        for encoder in self._encoders:
-            if encoder.names:
-                encoder.write(frame[encoder.name], into[:, start : start + len(encoder.names)])
-            start += len(encoder.names)
-        return into
-
-    @property
-    def _empty(self) -> list[str]:
-        return [e.name for e in self._encoders if isinstance(e, _Numbers) and not e.count]
+    def unseen(self, frame: pd.DataFrame) -> Iterator[str]:
+        """Return sentences about categories of a table that the fitted one does not have."""
+        for name in self._categories:
+            found = {label for label in labels_of(frame[name], self.recipe.missing_words) if label is not None}
+            if others := sorted(found - set(self._known[name])):
+                yield f"{name!r}: {listed(others)} were not among the training rows, and count as no category."
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -248,12 +128,7 @@ class Features:
     @property
     def depends_on_rows(self) -> bool:
         """True if the points depend on the fitted rows: with text, or with missing numbers that are replaced."""
-        has_text = any(isinstance(e, _Words) for e in self._encoders)
-        return has_text or (self.recipe.missing != "drop" and bool(self._gaps))
-
-    @property
-    def _gaps(self) -> list[_Numbers]:
-        return [e for e in self._encoders if isinstance(e, _Numbers) and e.n_missing and e.count]
+        return bool(self._texts) or (self.recipe.missing != "drop" and bool(self._gaps))
 
     def left_out_sentences(self) -> Iterator[str]:
         """Return sentences about the columns that are left out, with reasons."""
@@ -265,15 +140,166 @@ class Features:
     def sentences(self, fitted: str = "the training rows") -> Iterator[str]:
         """Return sentences about the encoding of the columns; `fitted` names the rows that it is learned from."""
         yield from self.left_out_sentences()
+        yield from self._notes
+        for name in self._categories:
+            n = self.missing[name]
+            without = f"; {n:,} rows without one have 0 in all" if n else ""
+            yield f"{name!r}: {len(self._known[name])} categories, a column each{without}."
+        for name in self._texts:
+            learned = f"{self._sizes[name]} singular directions, both learned from {fitted}"
+            yield f"{name!r}: text as TF-IDF of its words, then {learned}."
+        if self._gaps:
+            n = sum(self.missing[name] for name in self._gaps)
+            where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(self._gaps)}"
+            replaced = f"replaced by the column's {self.recipe.missing} over {fitted}"
+            is_dropped = self.recipe.missing == "drop"
+            yield f"{where}: {'the rows with them are dropped' if is_dropped else replaced}."
+
+    @property
+    def _gaps(self) -> list[str]:
+        return [name for name in self._numbers if self.missing[name]]
+
+    def _choose(self, frame: pd.DataFrame) -> None:
+        """Choose the table's columns by their roles."""
+        known = [str(name) for name in frame.columns]
+        for name, role in self.recipe.roles:
+            if name not in set(known):
+                raise DataError(f"the recipe gives {quoted(name)} the role {role}, and the table has no such column")
+        roles = dict(self.recipe.roles)
+        self._numbers = [name for name in known if roles.get(name, "number") in ("number", *DATES, *MARKS)]
+        self._categories = [name for name in known if roles.get(name) == "category"]
+        self._texts = [name for name in known if roles.get(name) == "text"]
+        for name in known:
+            if roles.get(name) in ("index", "ignore"):
+                self._left_out.add(frame[name], roles[name])
+        self._notes = list(self._adornments(frame))
+
+    def _adornments(self, frame: pd.DataFrame) -> Iterator[str]:
+        """Return sentences about numbers and dates that are not written as plain numbers."""
+        roles = dict(self.recipe.roles)
         for role, mark in MARKS.items():
-            columns = [e.name for e in self._encoders if isinstance(e, _Numbers) and e.mark == mark]
-            if columns:
+            if columns := [name for name in self._numbers if roles.get(name) == role]:
                 form = role.removeprefix("number ")
                 yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
-        yield from (told for encoder in self._encoders if (told := encoder.sentence(fitted)))
-        if self._gaps:
-            n = sum(e.n_missing for e in self._gaps)
-            where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(e.name for e in self._gaps)}"
-            is_dropped = self.recipe.missing == "drop"
-            replaced = f"replaced by the column's {self.recipe.missing} over {fitted}"
-            yield f"{where}: {'the rows with them are dropped' if is_dropped else replaced}."
+        if days := [name for name in self._numbers if roles.get(name) in DATES]:
+            yield f"{listed(days)}: dates as the number of days since 1970."
+        for name in self._numbers:
+            if roles.get(name) not in DATES and (
+                adorned := reading_of_adorned(frame[name], MARKS.get(roles.get(name, "")))
+            ):
+                yield f"{name!r}: {adorned}."
+
+    def _cells(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the chosen columns as numbers (float64, NaN if missing), and as text (None if missing)."""
+        roles, known = dict(self.recipe.roles), self._numbers
+        values = np.empty((len(frame), len(known)), order="F")
+        plain = [j for j, name in enumerate(known) if roles.get(name) is None and frame[name].dtype.kind in "biuf"]
+        if len(plain) == len(known):
+            values = frame[known].to_numpy(dtype=np.float64)
+            self._check_sizes(frame, values)
+        else:
+            for j, name in enumerate(known):
+                role = roles.get(name, "number")
+                values[:, j] = dates(frame[name], role) if role in DATES else numbers(frame[name], MARKS.get(role))
+        cells = pd.DataFrame(values, columns=known, index=frame.index, copy=False)
+        texts = {name: labels_of(frame[name], self.recipe.missing_words) for name in self._categories}
+        texts |= {name: frame[name].astype(object).where(frame[name].notna(), None) for name in self._texts}
+        return pd.concat([cells, pd.DataFrame(texts, index=frame.index, dtype=object)], axis=1) if texts else cells
+
+    def _check_sizes(self, frame: pd.DataFrame, values: NDArray) -> None:
+        """Raise `DataError` if one of many plain numbers is too large; the column's own check says which."""
+        if values.size and not (np.fmax.reduce(np.abs(values), axis=None) <= np.finfo(np.float32).max ** 0.75):
+            for name in self._numbers:
+                numbers(frame[name])
+
+    def _centres(self, cells: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the mean of each column of numbers that float32 would round to steps near its own spread; 0 for others."""
+        if self.scaling != "none" or not self._numbers:
+            return np.zeros(len(self._numbers))
+        values = cells[self._numbers].to_numpy(dtype=np.float64)
+        first = np.nanmax(values, axis=0)
+        off = values - first  # sums of squares of large numbers would lose the differences
+        spread, mean, largest = np.nanstd(off, axis=0), np.nanmean(off, axis=0), np.nanmax(np.abs(values), axis=0)
+        is_lost = (spread > 0) & (SHARE_OF_WIDTH * spread < STEP * largest)
+        centres: NDArray[np.float64] = np.where(is_lost, first + mean, 0.0)
+        for j in np.flatnonzero(is_lost):
+            self._notes.append(
+                f"{self._numbers[j]!r}: its mean, {centres[j]:.10g}, is subtracted from every row. Without that, float32 would "
+                f"round the numbers to steps of {STEP * largest[j]:.2g}."
+            )
+        return centres
+
+    def _columns(self, cells: pd.DataFrame, some: pd.DataFrame) -> ColumnTransformer:
+        """Return the steps of each kind of column."""
+        steps: list[tuple[str, Any, Sequence[str]]] = []
+        if self._numbers:
+            fill = SimpleImputer(strategy=_STRATEGIES[self.recipe.missing], keep_empty_features=True)
+            steps.append(("numbers", fill, self._numbers))
+        self._known = {name: self._categories_of(cells[name]) for name in self._categories}
+        if self._categories:
+            one_hot = OneHotEncoder(
+                categories=[np.array(self._known[name], dtype=object) for name in self._categories],
+                handle_unknown="ignore",
+                sparse_output=False,
+            )
+            steps.append(("categories", one_hot, self._categories))
+        n_columns = len(self._numbers) + sum(map(len, self._known.values()))
+        self.limits.check_columns(n_columns, "the points")
+        self._sizes = dict[str, int]()
+        for name in self._texts:
+            steps.append((f"text {name}", self._directions(some[name]), [name]))
+            n_columns += self._sizes[name]
+            self.limits.check_columns(n_columns, "the points")
+        if not n_columns:
+            raise DataError(self._left_out.nothing_left(self._empty))
+        return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
+
+    def _categories_of(self, column: pd.Series) -> list[str]:
+        known = set(column.dropna())
+        if len(known) > self.limits.categories:
+            raise DataError(
+                f"column {str(column.name)!r} must have at most {self.limits.categories} categories, got {len(known)}: make it "
+                "text or ignore it"
+            )
+        return ordered_names(known)
+
+    def _directions(self, column: pd.Series) -> Pipeline:
+        """Return the steps of a column of text; the number of directions is limited by rows and words."""
+        words = TfidfVectorizer(max_features=self.limits.words)
+        try:
+            n_rows, n_words = words.fit_transform(_written(column.to_frame())).shape
+        except ValueError:
+            raise DataError(
+                f"column {str(column.name)!r} must hold words of two letters and more to be text: ignore it"
+            ) from None
+        d = min(self.recipe.text_dimensions, n_rows, n_words)
+        self._sizes[str(column.name)] = d
+        directions = TruncatedSVD(d, random_state=_SEED) if d < n_words else "passthrough"
+        return Pipeline([("texts", FunctionTransformer(_written)), ("words", words), ("directions", directions)])
+
+    def _scaler(self) -> Any:
+        scalers = {"unit": MinMaxScaler, "standard": StandardScaler}
+        if self.scaling in scalers:
+            return scalers[self.scaling]()
+        centre = np.zeros(1)
+        if self._centre.any():
+            others = sum(map(len, self._known.values())) + sum(self._sizes.values())
+            centre = np.concatenate([self._centre, np.zeros(others)])
+        return FunctionTransformer(_less, kw_args={"centre": centre}) if centre.any() else "passthrough"
+
+    def _name_columns(self) -> None:
+        names = list(map(as_cell, self._numbers))
+        names += [as_cell(printable(f"{name}: {one}")) for name in self._categories for one in self._known[name]]
+        names += [
+            as_cell(printable(f"{name}: direction {j + 1}")) for name in self._texts for j in range(self._sizes[name])
+        ]
+        self.names = tuple(names)
+
+
+def _less(X: NDArray, centre: NDArray) -> NDArray:
+    return X - centre
+
+
+def _written(column: pd.DataFrame) -> list[str]:
+    """Return the cells of a column of text; a missing one is empty."""
+    return ["" if text is None or text is pd.NA or text != text else str(text) for text in column.iloc[:, 0]]

@@ -16,8 +16,8 @@ from sklearn.utils import column_or_1d
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.binary import exact
 from dsgcore.data.reading.names import UNDECODED, written
-from dsgcore.data.reading.parquet import exact
 
 # From this number on, floats skip whole numbers.
 INEXACT = 2.0**53

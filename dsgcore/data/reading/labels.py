@@ -13,26 +13,27 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.conversions import equal_frequency_bins
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.label_kinds import check_exact
-from dsgcore.data.reading.names import as_cell, as_number, listed, printable
-from dsgcore.data.reading.numerals import decimal_mark, numbers, numeric
+from dsgcore.data.reading.names import as_cell, as_number, listed, printable, written
+from dsgcore.data.reading.numerals import TRUTHS, decimal_mark, numbers, numeric
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.tables import labels_of
+from dsgcore.data.reading.scales import known_order
 from dsgcore.data.reading.unlabeled import about_unlabeled, top_of, unlabeled_among
 from dsgcore.solver.problem import UNLABELED
 
 MAX_CLASSES = 1000
-BINARY = ("binary", "pairs")
+BINARY, ORDERED = ("binary", "pairs"), "ordinal"
 # A label with more different whole numbers than this, or more fractions, is cut into bins, unless the recipe says
 # otherwise.
 MAX_LEVELS, MAX_FRACTIONS = 30, 10
 DEFAULT_BINS = 5
+FEWEST_ORDERED = 3  # two classes have no order to learn
 # Codes (-1 if there is no label), the classes' names, and sentences about changes.
 Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 
 
 def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     """Return a column as class codes for a setting that learns from such labels: two classes for `BINARY`."""
-    y, names, sentences = (_classes if recipe.bins is None else _binned)(column, recipe)
+    y, names, sentences = _classes(column, recipe, labels) if recipe.bins is None else _binned(column, recipe)
     sentences += about_unlabeled(_hidden(column, recipe), recipe.unlabeled)
     if labels in BINARY:
         is_several = len(names) > 2
@@ -52,21 +53,48 @@ def _distinct(names: list[str]) -> tuple[str, ...]:
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
     """Return the labels as text, and True if they are too many different numbers to be classes."""
-    written = _written(column, recipe)
+    found = _written(column, recipe)
     if mark := decimal_mark(column, recipe.decimal):
         values = {str(number) for number in numeric(column, mark).dropna().unique()}
     else:
-        values = {label for label in written if label is not None}
+        values = {label for label in found if label is not None}
     if len(values) <= MAX_FRACTIONS or not all(_is_number(value) for value in values):
-        return written, False
-    return written, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
+        return found, False
+    return found, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
+
+
+def labels_of(column: pd.Series, missing_words: tuple[str, ...] = ()) -> NDArray[np.object_]:
+    """Return a column as label text, None for a missing label."""
+    codes, values = pd.factorize(column, use_na_sentinel=True)
+    names = np.array([written(value) for value in values] + [None], dtype=object)
+    names[[name in ("", *missing_words) for name in names]] = None
+    return names[codes]
 
 
 def _written(column: pd.Series, recipe: Recipe) -> NDArray[np.object_]:
-    """Return the labels as text, or None for a missing one."""
-    written, hidden = labels_of(column, recipe.missing_words), _hidden(column, recipe)
-    written[[name in hidden for name in written]] = None
-    return written
+    """Return the labels as text, or None for a missing one; forms of one word are one label."""
+    found, hidden = labels_of(column, recipe.missing_words), _hidden(column, recipe)
+    found[[name in hidden for name in found]] = None
+    forms = _forms(found, keep=(*recipe.order, *([recipe.positive] if recipe.positive else [])))
+    return np.array([forms.get(name, name) for name in found], dtype=object) if forms else found
+
+
+def _forms(found: NDArray[np.object_], keep: Sequence[str] = ()) -> dict[str, str]:
+    """Return the labels that are another form of a label, such as yes, YES and y of Yes; each with that label.
+
+    Single letters of two cases stay two labels.
+    """
+    counts = pd.Series(found, dtype=object).value_counts()
+    truths = next((own for own in TRUTHS if {str(name).lower() for name in counts.index} <= own.keys()), None)
+    groups: dict[object, list[str]] = {}
+    for name in map(str, counts.index):
+        key = truths[name.lower()] if truths else name.lower() if len(name) > 1 else name
+        groups.setdefault(key, []).append(name)
+    forms: dict[str, str] = {}
+    for names in groups.values():
+        chosen = next((name for name in names if name in keep), names[0])  # else the most frequent
+        forms |= {name: chosen for name in names if name != chosen}
+    return forms
 
 
 def _hidden(column: pd.Series, recipe: Recipe) -> frozenset[str]:
@@ -76,22 +104,45 @@ def _hidden(column: pd.Series, recipe: Recipe) -> frozenset[str]:
     return unlabeled_among(names, recipe.unlabeled, classes=in_any_case, top=top_of(column))
 
 
-def label_names(column: pd.Series, recipe: Recipe) -> list[str]:
-    """Return the different labels of a column as text: by size if all are numbers, else alphabetically."""
-    return ordered_names({str(label) for label in _written(column, recipe) if label is not None})
+def label_names(column: pd.Series, recipe: Recipe, labels: str = "classes") -> list[str]:
+    """Return the different labels of a column as text: by size if all are numbers, by a known order, else alphabetically."""
+    names = ordered_names({str(label) for label in _written(column, recipe) if label is not None})
+    is_known = labels == ORDERED and not all(map(_is_number, names))
+    return (known_order(names) if is_known else None) or names
 
 
-def _classes(column: pd.Series, recipe: Recipe) -> Coded:
+def _classes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     label = f"label {str(column.name)!r}"
     check_exact(column.dropna().to_numpy(), f"the {label}")
-    names = label_names(column, recipe)
+    found = _written(column, recipe)
+    names = ordered_names({str(name) for name in found if name is not None})
     check_classes(f"the {label}", names)
-    if recipe.order:
-        if sorted(recipe.order) != sorted(names):
-            raise DataError(f"the order must name each class once, {listed(names)}, got {listed(recipe.order)}")
-        names = list(recipe.order)
-    y = pd.Index(names, dtype=object).get_indexer(_written(column, recipe))  # -1, unlabeled, if there is none
-    return y.astype(np.int64), tuple(names), (f"The {label} has {len(names)} classes: {listed(names)}.",)
+    if labels == ORDERED or recipe.order:
+        names = class_order(names, recipe.order, f"the {label}")
+    y = pd.Index(names, dtype=object).get_indexer(found)  # -1, unlabeled, if there is none
+    first = ", the lowest first" if labels == ORDERED else ""
+    sentences = [f"The {label} has {len(names)} classes{first}: {listed(names)}."]
+    if forms := _forms(labels_of(column, recipe.missing_words), names):
+        sentences.append(
+            f"Forms of one class are joined: {', '.join(f'{one!r} is {to!r}' for one, to in list(forms.items())[:6])}."
+        )
+    return y.astype(np.int64), tuple(names), tuple(sentences)
+
+
+def class_order(names: Sequence[str], given: Sequence[str], what: str) -> list[str]:
+    """Return classes in the order that is given or known; raise `DataError` if words have none."""
+    if given:
+        if sorted(given) != sorted(names):
+            raise DataError(f"the order must name each class once, {listed(names)}, got {listed(given)}")
+        return list(given)
+    if all(map(_is_number, names)) or len(names) < FEWEST_ORDERED:
+        return list(names)
+    if (known := known_order(names)) is not None:
+        return known
+    raise DataError(
+        f"{what} has words without a known order, {listed(names)}: give them from the lowest to the highest "
+        f'(--order "{",".join(names[:3])}")'
+    )
 
 
 def check_classes(what: str, names: Sequence[str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.names import printable, written
+from dsgcore.data.reading.recipe import DATE, DAY_FIRST, MONTH_FIRST
 
 LARGEST = 1e30  # above this size, differences and means leave float32's range
 # A column holds numbers if more than this share of its cells are numbers; the others are mistakes.
@@ -25,8 +28,22 @@ _GROUPED = {
 # Minus signs and dashes that stand for "-", and full-width signs.
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
 _ADORNED = ("%", ")")
+_MONEY = re.compile(r"(?<![\w.,])[$€£¥₹₽₩]\s?(?=[\d.,])|(?<=\d)\s?[$€£¥₹₽₩](?=\)?$)")
+THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
+_WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
+# Words for truth values: a column that holds only those of one language is read as 1 and 0.
+TRUTHS = ({"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}, {"yes": 1.0, "y": 1.0, "no": 0.0, "n": 0.0})
+_DAY = pd.Timedelta(days=1)
+_TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?)?"
+_YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}")
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_MONTH_NAMED = re.compile(
+    rf"\d{{1,2}}[ -](?:{_MONTHS})[a-z]*[ .,-]+\d{{4}}|(?:{_MONTHS})[a-z]*\.? \d{{1,2}},? \d{{4}}", re.IGNORECASE
+)
 _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
-_PERCENT = 100.0
+_ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
+_PERCENT, _MONTHS_A_YEAR, _DIGITS = 100.0, 12, 3
 _SPREADSHEET_ERROR = re.compile(r"#[A-Z/0-9_]+[!?]?|Err:\d+|#+")
 
 
@@ -45,7 +62,7 @@ def plain_numeral(text: str) -> tuple[str, float]:
 
     (1.5) is -1.5, as in accounts; 12 % is 0.12.
     """
-    text, divisor = text.strip().translate(_SIGNS), 1.0
+    text, divisor = _MONEY.sub("", text.strip().translate(_SIGNS)), 1.0
     for _ in range(2 if text.endswith(_ADORNED) else 0):  # the sign may be inside the brackets or after them
         if text.endswith("%"):
             text, divisor = text[:-1].rstrip(), divisor * _PERCENT
@@ -62,11 +79,13 @@ def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
     """
     if is_numeric(column):
         return None
-    texts = [plain_numeral(written(value))[0] for value in column.dropna()]
+    texts = [text for text, _ in _bare(column.dropna())]
     found = {mark: sum(bool(form.fullmatch(text)) for text in texts) for mark, form in _GROUPED.items()}
     best = max(found, key=lambda mark: (found[mark], mark == usual))
     # If the table's mark is the comma, 1.5 is not a number in it.
     plain = numeric(column if usual == "." else pd.Series([t.replace(".", "x").replace(",", ".") for t in texts]))
+    if usual == "." and has_thousands(texts):
+        return ","
     is_needed = found[best] > plain.notna().sum() or usual == ","
     return best if is_needed and found[best] > MOSTLY * len(texts) else None
 
@@ -75,17 +94,100 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     """Return a column as numbers, with NaN for other cells. Text is read with this decimal mark."""
     if is_numeric(column):
         return pd.to_numeric(column, errors="coerce")
+    if (truths := truths_of(column)) is not None:
+        return column.map(lambda cell: truths.get(written(cell).lower(), np.nan), na_action="ignore").astype(np.float64)
     plain = column if mark is None else pd.Series(_marked(column, mark), column.index, dtype=object)
     values = _to_numeric(plain.where(column.notna()))
     others = np.flatnonzero((values.isna() & column.notna()).to_numpy())
     if not len(others):
         return values
-    rewritten = [plain_numeral(written(value)) for value in column.iloc[others]]
+    rewritten = _bare(column.iloc[others])
     texts = pd.Series([text for text, _ in rewritten], dtype=object)
     numbers = _to_numeric(texts if mark is None else pd.Series(_marked(texts, mark), dtype=object))
     found = values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
     found[others] = numbers.to_numpy(dtype=np.float64) / np.array([divisor for _, divisor in rewritten])
     return pd.Series(found, column.index)
+
+
+def truths_of(column: pd.Series) -> dict[str, float] | None:
+    """Return the numbers of a text column's words for truth values; None if it holds anything else."""
+    first = next((cell for cell in column.head(100) if isinstance(cell, str)), None)
+    truths = next((own for own in TRUTHS if first is not None and first.strip().lower() in own), None)
+    is_one = truths is not None and {written(cell).lower() for cell in column.dropna().unique()} <= truths.keys()
+    return truths if is_one else None
+
+
+def has_thousands(texts: Sequence[str]) -> bool:
+    """Return True if numbers such as 1.850 are beside small whole numbers such as 986, and no other fraction."""
+    dotted = [text for text in texts if "." in text]
+    small = [text for text in texts if "." not in text]
+    is_grouped = bool(dotted) and all(THOUSANDS_POINT.fullmatch(text) for text in dotted)
+    return is_grouped and any(len(text) == _DIGITS for text in small) and all(len(t) <= _DIGITS for t in small)
+
+
+def unit_of(texts: Sequence[str]) -> str | None:
+    """Return the unit that all numbers have, as in 12 kg; None if they have none or several."""
+    found = [_WITH_UNIT.fullmatch(text) for text in texts]
+    units = {one[2] for one in found if one}
+    return units.pop() if len(units) == 1 and all(found) else None
+
+
+def _bare(column: pd.Series) -> list[tuple[str, float]]:
+    """Return the numerals of text cells without a unit that all of them have; and the divisors of their numbers."""
+    texts = [written(value) for value in column]
+    if texts and (unit := unit_of(texts)) is not None:
+        texts = [text.removesuffix(unit).rstrip() for text in texts]
+    return [plain_numeral(text) for text in texts]
+
+
+def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
+    """Return dates as days since 1970, and durations as days; NaN if missing. `role` tells the order of day and month.
+
+    Raises `DataError` with the row of a cell that is no date.
+    """
+    if pd.api.types.is_timedelta64_dtype(column):
+        days: NDArray[np.float64] = (column / _DAY).to_numpy(dtype=np.float64)
+        return days
+    if pd.api.types.is_datetime64_any_dtype(column):
+        found = pd.to_datetime(column, utc=True)
+    else:
+        codes, values = pd.factorize(column)
+        texts = [_year_first(written(value), role) for value in values]
+        parsed = pd.to_datetime(pd.Series(texts, dtype=object), format="mixed", utc=True, errors="coerce")
+        if parsed.isna().any():
+            i = int(np.argmax(codes == int(np.argmax(parsed.isna()))))
+            raise DataError(
+                f"column {str(column.name)!r} must hold dates, got {printable(written(column.iloc[i]))!r} in row "
+                f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
+            )
+        found = pd.Series([*parsed, pd.NaT], dtype=parsed.dtype).iloc[codes]
+    return ((found - pd.Timestamp(0, tz="UTC")) / _DAY).to_numpy(dtype=np.float64)
+
+
+def date_role(present: pd.Series) -> str | None:
+    """Return the role of a column of dates without missing cells: "date", or the order of day and month; None for others."""
+    if is_time(present) or isinstance(present.iloc[0], date):
+        return DATE
+    texts = [written(value) for value in present.unique()]
+    if all(_YEAR_FIRST.fullmatch(text) or _MONTH_NAMED.fullmatch(text) for text in texts):
+        return DATE
+    found = [_YEAR_LAST.fullmatch(text) for text in texts[:20]]
+    if not all(found) or not all(_YEAR_LAST.fullmatch(text) for text in texts):
+        return None
+    pairs = [one.group(1, 3) for text in texts if (one := _YEAR_LAST.fullmatch(text))]
+    day_first, month_first = (all(0 < int(pair[place]) <= _MONTHS_A_YEAR for pair in pairs) for place in (1, 0))
+    if day_first and month_first:
+        return MONTH_FIRST if found[0] is not None and found[0][2] == "/" else DAY_FIRST
+    return DAY_FIRST if day_first else MONTH_FIRST if month_first else None
+
+
+def _year_first(text: str, role: str) -> str:
+    """Return a date with the year first; two digits from 70 on are years of the last century."""
+    if (one := _YEAR_LAST.fullmatch(text)) is None:
+        return text.replace("/", "-")
+    day, month = one.group(1, 3) if role != MONTH_FIRST else one.group(3, 1)
+    year = one[4] if len(one[4]) > 2 else f"{19 if int(one[4]) >= 70 else 20}{one[4]}"
+    return f"{year}-{month:0>2}-{day:0>2}{one[5]}"
 
 
 def _marked(column: pd.Series, mark: str) -> list[str]:
@@ -107,13 +209,17 @@ def _to_numeric(column: pd.Series) -> pd.Series:
         return pd.to_numeric(column.map(written, na_action="ignore"), errors="coerce")
 
 
-def reading_of_adorned(column: pd.Series, values: NDArray[np.float64]) -> str:
-    """Return how the first cell with brackets or a per cent sign is read; empty if there is none."""
+def reading_of_adorned(column: pd.Series, mark: str | None = None) -> str:
+    """Return how the first cell is read that has brackets, a sign of per cent or money, a unit, or a word for true."""
     if is_numeric(column):
         return ""
-    texts = column.astype(object).where(column.notna(), "").map(written)
-    found = np.flatnonzero(texts.str.endswith((*_ADORNED, "％", "）")).to_numpy() & ~np.isnan(values))
-    return f"{printable(texts.iloc[found[0]])!r} is read as {values[found[0]]:g}" if len(found) else ""
+    values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
+    plain = pd.to_numeric(column, errors="coerce").isna().to_numpy()
+    for i in np.flatnonzero(plain & ~np.isnan(values)):
+        text = written(column.iloc[i])
+        if _ADORNMENT.search(text.translate(_SIGNS)):
+            return f"{printable(text)!r} is read as {values[i]:g}"
+    return ""
 
 
 @dataclass

@@ -21,14 +21,19 @@ from dsgcore.core.parameters import (
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.unlabeled import AUTO
 
-FORMATS = ("delimited", "parquet", "svmlight", "npz")
+FORMATS = ("delimited", "parquet", "svmlight", "npz", "arrow", "orc", "excel", "json", "arff")
 # Roles of columns whose numbers have another form than the table's own, and the decimal mark of each.
 MARKS = {"number 1,234.5": ".", "number 1.234,5": ","}
-# Roles of a column. Numbers, "category" and "text" are features.
-ROLES = ("number", *MARKS, "category", "text", "label", "pair", "index", "ignore")
+# Roles of columns of dates: with the year first, with the day first, with the month first.
+DATE, DAY_FIRST, MONTH_FIRST = DATES = ("date", "date d/m/y", "date m/d/y")
+# Roles of a column. Numbers, dates, "category" and "text" are features.
+ROLES = ("number", *MARKS, *DATES, "category", "text", "label", "pair", "index", "ignore")
 MISSING = ("mean", "median", "most frequent", "drop")
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", ":": "colon", " ": "white space"}
-ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1")
+ENCODINGS = (
+    *("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1", "cp1250", "cp1251"),
+    *("gb18030", "shift_jis", "euc-jp", "euc-kr", "big5", "koi8-r", "mac-roman"),
+)
 # Words for a missing value: those of pandas' `read_csv`, and the "?" of the UCI archive. "-1" and "0" are not such
 # words: they are numbers.
 MISSING_WORDS = (
@@ -36,7 +41,10 @@ MISSING_WORDS = (
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "?"),
 )
 MAX_LISTED = 10_000
-OF_FORMAT = ("format", "delimiter", "header", "decimal", "encoding", "missing_words")
+OF_FORMAT = (
+    *("format", "delimiter", "header", "decimal", "encoding", "missing_words", "above", "units", "comment", "escape"),
+    *("first_index", "n_indices"),
+)
 
 
 @dataclass(frozen=True)
@@ -88,12 +96,22 @@ class Recipe:
     delimiter, header, decimal, encoding : str, bool, str, str
         For delimited text: the delimiter of cells, True if the first line names the columns, the decimal mark, the
         encoding. The delimiter " " means any white space.
+    above : int, 0 <= above <= 1000
+        For delimited text: lines above the table, such as a title.
+    units, escape : bool
+        For delimited text: True if the line below the names holds units; True if a backslash escapes a quote.
+    comment : str
+        For delimited text: the sign that begins lines of comments; empty if there are none.
+    first_index, n_indices : int or None
+        For LIBSVM text: the first index and the number of columns. None: as the file has them. A model's file has those
+        of its training file.
     missing_words : tuple of str
         Cells that mean a missing value.
     roles : tuple of (str, str)
         The role of each column that is not a plain number, by its name:
 
         - "number 1,234.5" or "number 1.234,5": numbers with separated thousands; the last mark is the decimal mark
+        - "date", "date d/m/y", "date m/d/y": the number of days since 1970
         - "category": one column of the points for each value
         - "text": TF-IDF, then the leading singular directions
         - "label", or "pair": the id of a similar pair
@@ -110,7 +128,8 @@ class Recipe:
     bins : int or None, 2 <= bins <= 100
         Cut a label that is a number into so many bins that hold equally many rows. None: each value is a class.
     order : tuple of str
-        The classes in their order; empty: by size (numbers) or alphabetically.
+        The classes in their order; empty: by size (numbers), by a known scale such as low, medium, high, or
+        alphabetically if the order does not matter.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
@@ -120,6 +139,12 @@ class Recipe:
     header: bool = flag(True)
     decimal: str = choice(".", options=(".", ","))
     encoding: str = choice("utf-8", options=ENCODINGS)
+    above: int = integer(0, low=0, high=1000)
+    units: bool = flag(False)
+    comment: str = choice("", options=("", "#", "%"))
+    escape: bool = flag(False)
+    first_index: int | None = integer(None, low=0, high=1, optional=True)
+    n_indices: int | None = integer(None, low=1, high=2**31, optional=True)
     missing_words: tuple[str, ...] = field_of(_Words, MISSING_WORDS)
     roles: tuple[tuple[str, str], ...] = field_of(_Roles, ())
     missing: str = choice("mean", options=MISSING)
@@ -170,3 +195,7 @@ class Recipe:
     def marked(self) -> tuple[tuple[str, str], ...]:
         """Return the columns with their own decimal mark, and their roles. They are read as text."""
         return tuple((name, role) for name, role in self.roles if role in MARKS)
+
+    def is_date(self, column: str) -> bool:
+        """Return True if a column holds dates."""
+        return self.role(column) in DATES

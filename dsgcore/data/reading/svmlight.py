@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import io
 import re
-from codecs import BOM_UTF8
 from collections.abc import Iterator
-from itertools import islice, pairwise
-from typing import IO
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 from numpy.typing import NDArray
-from sklearn.datasets import load_svmlight_file
+from pyarrow import compute
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.binary import Source
 from dsgcore.data.reading.label_kinds import INEXACT
 from dsgcore.data.reading.limits import Limits
 from dsgcore.data.reading.names import as_number, reason_of
-from dsgcore.data.reading.sources import Piece, Source
 
 # Lines with mistakes match, too: the reader reports them.
 _LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")
 _PAIRS = re.compile(r"\s*\d{1,10}:[^\s,;:]+(\s+\d{1,10}:[^\s,;:]+)+\s*(#.*)?")
-_UNREADABLE = (ValueError, OverflowError, MemoryError, IndexError, SystemError)
 _SNIFFED_LINES = 50
 _LARGEST_INDEX = 2**31 - 1
 TARGET = "label"
-_SIGNS = {b"+1", b"-1", b"0"}
+_SIGNS = {"+1", "-1", "0"}
 EXACT = 2**24  # float32 rounds larger whole numbers
 
 
@@ -46,90 +44,134 @@ def _is_without_label(line: str) -> bool:
     return all(one < other for one, other in pairwise(indices))
 
 
-def read_svmlight(source: Source, limits: Limits, rows: int | None = None) -> Iterator[Piece]:
-    """Yield the points and their labels, in pieces of so many rows (None: in one)."""
-    n, low, high = _extent(source, limits, rows)
-    if not n:
-        raise DataError("the file has no rows")
-    if high < 0:
-        raise DataError("no row has any index:value pair")
-    first = min(low, 1)  # indices begin at 1, unless 0 is used
-    d = high + 1 - first
-    limits.check_points(n, d)
-    names = pd.Index([f"x{j + 1}" for j in range(d)] + [TARGET])
-    for X, y in _pieces(source, rows):
-        pairs = X.tocoo()
-        is_large = len(pairs.data) > 0 and np.abs(pairs.data).max() > EXACT
-        dense = np.zeros((X.shape[0], d + 1), dtype=np.float64 if is_large else np.float32)
-        dense[pairs.row, pairs.col - first] = pairs.data
-        frame = pd.DataFrame(dense, columns=names, copy=False)
-        frame[TARGET] = y
-        yield frame, []
-
-
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file, without the byte order mark that some editors write first."""
-    yield from (line.removeprefix(BOM_UTF8) for line in islice(stream, 1))
-    yield from stream
-
-
 def zero_is_unlabeled(source: Source) -> bool:
     """Return True if the labels are +1, -1 and 0, with the plus sign: SVMlight's 0 means unlabeled."""
-    found: set[bytes] = set()
+    found: set[str] = set()
     with source.open() as stream:
-        for line in _lines(stream):
-            found.update(line.split(b"#")[0].split(maxsplit=1)[:1])
+        for line in stream:
+            found.update(line.decode("utf-8-sig", "replace").split("#")[0].split(maxsplit=1)[:1])
             if not found <= _SIGNS:
                 return False
     return len(found) == len(_SIGNS)
 
 
-def _extent(source: Source, limits: Limits, rows: int | None) -> tuple[int, int, int]:
-    """Return the number of rows and the smallest and largest index; raise `DataError` if they exceed the limits."""
-    n, low, high = 0, _LARGEST_INDEX, -1
-    for X, _ in _pieces(source, rows):
-        limits.check_rows(n + X.shape[0])
-        if X.nnz:
-            low, high = min(low, int(X.indices.min())), max(high, int(X.indices.max()))
-            if high > limits.columns:
-                row = n + int(np.searchsorted(X.indptr, int(X.indices.argmax()), side="right"))
-                raise DataError(f"an index must be at most {limits.columns}, got {high} in row {row}")
-        n += X.shape[0]
-    return n, low, high
+def read_svmlight(
+    source: Source, limits: Limits, first: int | None = None, d: int | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the points, as columns x1, x2, .., and their labels; and notes.
+
+    Parameters
+    ----------
+    source : Source
+    limits : Limits
+    first : {0, 1}, optional
+        The first index. By default 0 if it occurs, else 1.
+    d : int, optional
+        The number of columns. By default the largest index tells.
+    """
+    content = _checked(source, limits)
+    lines = pyarrow.array(content.split("\n"), pyarrow.large_string())
+    lines = compute.ascii_trim_whitespace(compute.replace_substring_regex(lines, "#.*", ""))
+    numbers = np.flatnonzero(compute.not_equal(lines, "").to_numpy(zero_copy_only=False)) + 1
+    lines = lines.take(pyarrow.array(numbers - 1))
+    limits.check_rows(len(lines))
+    if not len(lines):
+        raise DataError("the file has no rows")
+    labels, rows, indices, values = _parsed(lines, numbers)
+    if not len(indices):
+        raise DataError("no row has any index:value pair")
+    low, high = int(indices.min()), int(indices.max())
+    base = min(low, 1) if first is None else first
+    if low < base:
+        line = numbers[rows[indices.argmin()]]
+        raise DataError(f"line {line} has the index {low}, and the first index of the training file is {base}")
+    width = high + 1 - base
+    line = numbers[rows[indices.argmax()]]
+    if d is not None and width > d:
+        raise DataError(f"line {line} has the index {high}, and the largest of the training file is {d - 1 + base}")
+    if width > limits.columns:
+        raise DataError(
+            f"an index must be at most {limits.columns}, got {high} in line {line}: the points would be too wide"
+        )
+    width = width if d is None else d
+    limits.check_points(len(lines), width)
+    is_large = len(values) > 0 and np.abs(values).max() > EXACT
+    dense = np.zeros((len(lines), width), dtype=np.float64 if is_large else np.float32)
+    dense[rows, indices - base] = values
+    frame = pd.DataFrame(dense, columns=[f"x{j + 1}" for j in range(width)], copy=False)
+    table = pd.concat([frame, pd.Series(labels, name=TARGET)], axis=1)
+    table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
+    return table, []
 
 
-def _pieces(source: Source, rows: int | None) -> Iterator[tuple]:
-    """Yield sparse points and labels, with the indices as the file has them."""
+def _checked(source: Source, limits: Limits) -> str:
+    """Return the text; raise `DataError` if it is too large or no plain text."""
+    limits.check_unpacked(source.size)
     with source.open() as stream:
-        start, own = 0, _lines(stream)
-        while lines := list(islice(own, rows)):
-            content = b"".join(lines)
-            if b"\0" in content:
-                line = start + content[: content.index(b"\0")].count(b"\n") + 1
-                raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
-            try:
-                X, y = load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
-                yield X, _exact(lines, y)
-            except _UNREADABLE as error:
-                raise DataError(_blame(lines, start, error)) from None
-            start += len(lines)
+        content = stream.read()
+    limits.check_unpacked(len(content))
+    if b"\0" in content:
+        line = content[: content.index(b"\0")].count(b"\n") + 1
+        raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
+    text = content.decode("utf-8-sig", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _exact(lines: list[bytes], y: NDArray) -> NDArray:
-    """Return the labels; if they are too large for exact floats, as whole numbers in an object array."""
-    if not (np.abs(y) >= INEXACT).any():
-        return y
-    words = [words[0] for line in lines if (words := line.split(b"#")[0].split(maxsplit=1))]
-    return np.array([int(word) if word.lstrip(b"+-").isdigit() else float(word) for word in words], dtype=object)
+def _parsed(lines: Any, numbers: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return the label of each row; and the row, the index and the value of each pair."""
+    words = compute.ascii_split_whitespace(lines)
+    starts, flat = np.asarray(words.offsets), words.flatten()
+    is_label = np.zeros(len(flat), dtype=bool)
+    is_label[starts[:-1]] = True
+    is_qid = compute.starts_with(flat, "qid:").to_numpy(zero_copy_only=False)
+    kept = np.flatnonzero(~is_label & ~is_qid)
+    rows = np.repeat(np.arange(len(lines)), np.diff(starts))[kept]
+    pairs = flat.take(pyarrow.array(kept))
+    try:
+        labels = _labels(flat.take(pyarrow.array(starts[:-1])))
+        parts = compute.split_pattern(pairs, ":", max_splits=1)
+        halves = parts.flatten()
+        if len(halves) != 2 * len(pairs):
+            raise pyarrow.ArrowInvalid("a pair has no colon")
+        place = np.arange(len(pairs))
+        indices = halves.take(pyarrow.array(2 * place)).cast(pyarrow.int64()).to_numpy()
+        values = _numbers(halves.take(pyarrow.array(2 * place + 1)))
+    except pyarrow.ArrowInvalid as error:
+        raise DataError(_blame(lines, numbers, error)) from None
+    same_row = rows[1:] == rows[:-1]
+    if (same_row & (np.diff(indices) <= 0)).any() or (
+        len(indices) and not 0 <= indices.min() <= indices.max() <= _LARGEST_INDEX
+    ):
+        raise DataError(_blame(lines, numbers, ValueError("its indices are not in order")))
+    return labels, rows, indices, values
 
 
-def _blame(lines: list[bytes], start: int, error: BaseException) -> str:
-    """Return an error that names the line which is not a label and index:value pairs."""
-    for number, line in enumerate(lines, start=start + 1):
-        content = line.split(b"#")[0].decode("ascii", errors="replace").split()
-        if content and (wrong := _wrong(content)):
+def _numbers(words: Any) -> NDArray[np.float64]:
+    words = compute.replace_substring_regex(words, r"^\+([\d.])", r"\1")
+    numbers: NDArray[np.float64] = words.cast(pyarrow.float64()).to_numpy()
+    return numbers
+
+
+def _labels(words: Any) -> NDArray:
+    """Return labels as numbers; as whole numbers in an object array if they are too large for exact floats."""
+    numbers = _numbers(words)
+    if not (np.abs(numbers) >= INEXACT).any():
+        return numbers
+    exact = [int(word) if word.lstrip("+-").isdigit() else float(word) for word in words.to_pylist()]
+    return np.array(exact, dtype=object)
+
+
+def _blame(lines: Any, numbers: NDArray, error: BaseException) -> str:
+    """Return the first line that is not a label and index:value pairs, and its fault."""
+    for number, line in _each(lines, numbers):
+        if wrong := _wrong(line.split()):
             return f"line {number} {wrong}"
     return f"the file cannot be read as LIBSVM text: {reason_of(error)}"
+
+
+def _each(lines: Any, numbers: NDArray) -> Iterator[tuple[int, str]]:
+    for number, line in zip(numbers, lines, strict=True):
+        yield int(number), line.as_py()
 
 
 def _remedy(first: str) -> str:

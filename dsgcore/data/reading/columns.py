@@ -1,0 +1,349 @@
+"""The guess of each column's role: the label, pair ids, an index, or a kind of feature; and what is left out, with reasons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.binary import NESTED
+from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.names import check_column, listed, printable, written
+from dsgcore.data.reading.numerals import MOSTLY, date_role, decimal_mark, is_numeric, is_time, numeric
+from dsgcore.data.reading.recipe import MARKS, ROLES, Recipe
+
+# Every reader uses at most this many rows to decide if a column numbers the rows.
+ROWS = 20_000
+_LABEL_NAMES = ("label", "labels", "class", "target", "y", "outcome", "species", "diagnosis", "category", "quality")
+_PAIR_NAMES = ("pair", "pair_id", "pairid", "pair id", "similar_pair")
+_ARCHIVE_FEATURE = re.compile(r"x\d+")
+MAX_CLASSES_OF_A_GUESS = 30
+# A column is likely to hold the labels if most of its cells are empty, and the others repeat a few values.
+_MOST_FILLED, _MOST_VALUES, _REPEATS = 0.5, 20, 2
+# In ticket numbers, a third may start with letters; the others are not mistakes.
+_NEARLY_ALL, _FEW_MISTAKES = 0.9, 20
+_WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
+_REPEATS_TO_WARN = 4
+_FEWEST_TO_WARN = 20  # labels, below which a column may tell all of them by chance
+_SHOWN = 6
+_FEATURE_ROLES = tuple(role for role in ROLES if role not in ("label", "pair"))
+# The names that pandas and Dask give to an index without a name.
+_ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__|Unnamed: 0([._].*)?")
+# A column of such a name, without case and punctuation, is an index if its whole numbers count up by one.
+_NAMES = re.compile(
+    r"(unnamed|column|index|idx|level)\d*|(lfd|laufende)?(no|nr|num|number)|rn|#|id|uid|uuid|guid|pk|key|seq|sequence|counter"
+    r"|row|line|case|obs|observation|record|serial|sample|instance|(row|line)(ids?|index|names?|no|nr|num|number)"
+    r"|(s|sl|sr|serial|record|case|sample|observation|obs|roll|seq|sequence)(no|nr|num|number)"
+    r"|(case|client|customer|employee|house|instance|item|object|order|passenger|patient|person|product|record|sample|student"
+    r"|subject|transaction|user)(id|index|idx)",
+)
+_ID = re.compile(r".*[ _.-](id|index|idx|uuid)|.*[a-z](Id|ID)", re.DOTALL)  # row_id, PassengerId
+_UNNAMED = re.compile(r"column 1|index|level_\d+", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"[\s._:#-]+")
+_ROWS_A_COUNT = 10  # a count that starts again, as in files put one after another, continues for this many rows
+
+
+# --- roles
+
+
+def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapping[str, str] | None = None) -> Recipe:
+    """Return the recipe with the most likely roles of a table's columns; `alone` has those of `guess_role`."""
+    if recipe.format == "svmlight":
+        return recipe
+    if alone is None:
+        alone = {str(name): guess_role(column, recipe, limits) for name, column in frame.items()}
+    label, pair = next(iter(label_candidates(frame, recipe, alone)), None), _named(frame, _PAIR_NAMES)
+    single = {label: "label"} | ({pair: "pair"} if pair not in (None, label) and frame[pair].notna().any() else {})
+    return recipe.with_roles({**alone, **{name: role for name, role in single.items() if name is not None}})
+
+
+def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
+    """Return the most likely role of a column that is neither the label nor a pair id."""
+    name = str(column.name)
+    if recipe.role(name) == "index" or is_index(name, column):
+        return "index"
+    return feature_role(column, recipe, limits)
+
+
+def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
+    """Return the role of a column that is not an index: a kind of feature if possible."""
+    if recipe.format == "npz" and not _ARCHIVE_FEATURE.fullmatch(str(column.name)):
+        return "ignore"
+    if is_numeric(column):
+        return "number"
+    present = column.dropna()
+    if not len(present):
+        return "number"  # an empty column, which is left out
+    if present.iloc[0] == NESTED or isinstance(present.iloc[0], bytes):
+        return "ignore"
+    if (role := date_role(present)) is not None:
+        return role
+    mark = decimal_mark(present, recipe.decimal)
+    if _is_of_numbers(present, numeric(present, mark)):
+        return next((role for role, own in MARKS.items() if own == mark), "number")
+    has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT
+    most = _FEW_CATEGORIES if has_sentences else limits.categories
+    if present.nunique() <= min(most, max(len(present) / 2, 2)):
+        return "category"
+    return "text" if has_sentences else "ignore"
+
+
+def _is_of_numbers(present: pd.Series, numbers: pd.Series) -> bool:
+    """Return True if most cells are numbers, and the others are mistakes: very few, or few different words."""
+    others = present[numbers.isna().to_numpy()]
+    share = 1.0 - len(others) / len(present)
+    return share >= _NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES)
+
+
+def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
+    by_lower = {str(name).lower().strip("# "): str(name) for name in reversed(frame.columns)}
+    return next((by_lower[name] for name in names if name in by_lower), None)
+
+
+def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -> list[str]:
+    """Return the columns that may hold the labels, the likeliest first; more than one if the table does not decide.
+
+    A column named as a target; else the columns that are mostly empty and repeat a few values; else the last one, unless
+    only another one repeats a few values.
+    """
+    called = _named(frame, ("y", *_LABEL_NAMES) if recipe.format == "npz" else _LABEL_NAMES)
+    others = [str(name) for name in frame.columns if alone.get(str(name)) != "index"] or list(map(str, frame.columns))
+    if called is not None or recipe.format == "npz":
+        return [] if called is None else [called]
+    if len(others) < 2:
+        return others if frame.shape[1] > 1 else []
+    sparse = [name for name in others if _repeats_few(frame[name], len(frame))]
+    if sparse:
+        return sparse
+    for place in (-1, 0):
+        if 2 <= frame[others[place]].nunique() <= min(MAX_CLASSES_OF_A_GUESS, len(frame) / 2):
+            return [others[place]]
+    texts = [
+        name for name in others if not is_numeric(frame[name]) and 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS
+    ]
+    return [texts[-1] if texts else others[-1]]
+
+
+def _repeats_few(column: pd.Series, n: int) -> bool:
+    """Return True if most cells are empty, and the others repeat two to twenty values."""
+    n_filled = int(column.notna().sum())
+    if not n_filled or n_filled >= _MOST_FILLED * n:
+        return False
+    n_values = column.nunique()
+    return 2 <= n_values <= min(_MOST_VALUES, n_filled / _REPEATS)
+
+
+def about_guess(candidates: Sequence[str], chosen: str | None) -> str:
+    """Return the sentence that another column may hold the labels; empty if only one column may."""
+    if len(candidates) < 2 or chosen not in candidates:
+        return ""
+    others = [name for name in candidates if name != chosen]
+    return f"The labels are taken from {chosen!r}, and {listed(others)} could hold them, too: say which (--target)."
+
+
+def with_label(recipe: Recipe, frame: pd.DataFrame, label: str, limits: Limits) -> Recipe:
+    """Return the recipe with another label column; the previous one becomes a feature."""
+    check_column(label, [str(name) for name in frame.columns])
+    before = recipe.column("label")
+    if before == label:
+        return recipe
+    others = {} if before is None else {before: guess_role(frame[before], recipe, limits)}
+    return recipe.with_roles({**dict(recipe.roles), **others, label: "label"})
+
+
+def choose(
+    recipe: Recipe,
+    frame: pd.DataFrame,
+    limits: Limits,
+    features: Sequence[str] | None = None,
+    drop: Collection[str] = (),
+    roles: Mapping[str, str] | None = None,
+) -> Recipe:
+    """Return a recipe with only these columns as features, without the dropped ones, and with these columns' roles."""
+    known, label, own = [str(name) for name in frame.columns], recipe.column("label"), dict(roles or {})
+    for name, role in own.items():
+        if role not in _FEATURE_ROLES:
+            raise DataError(
+                f"the role of {quoted(name)} must be one of {', '.join(_FEATURE_ROLES)}, got {quoted(role)}"
+            )
+    for name in (*(features or ()), *own, *drop):
+        check_column(name, known)
+        if name == label:
+            raise DataError(f"column {quoted(name)} is the label: it can be neither a feature nor left out")
+    if features is not None and len(set(features)) < len(features):
+        twice = next(name for name in features if list(features).count(name) > 1)
+        raise DataError(f"the features must name each column once, got {quoted(twice)} twice")
+    found = dict(recipe.roles)
+    if features is not None:
+        singles = (label, recipe.column("pair"))
+        found |= {name: "ignore" for name in known if name not in singles}
+        found |= {name: feature_role(frame[name], recipe, limits) for name in features}
+    return recipe.with_roles(found | own | dict.fromkeys(drop, "ignore"))
+
+
+# --- an index
+
+
+def may_be_index(name: str) -> bool:
+    """Return True if a column of this name may be an index; its values decide."""
+    name = name.strip()
+    bare = _PUNCTUATION.sub("", name.lower()) or name
+    return bool(_ALWAYS.fullmatch(name) or _NAMES.fullmatch(bare) or _ID.fullmatch(name))
+
+
+def is_index(name: str, column: pd.Series) -> bool:
+    """Return True if a column is named as an index, or unnamed, and its first rows count up by one."""
+    name = name.strip()
+    if _ALWAYS.fullmatch(name):
+        return True
+    if not may_be_index(name):
+        return False
+    values = column.head(ROWS).dropna()
+    if len(values) < 2:
+        return False
+    whole = _whole(values)
+    is_unnamed = _UNNAMED.fullmatch(name) is not None  # pandas' own index, perhaps of shuffled or drawn rows
+    differ = is_unnamed and whole is not None and bool(values.nunique() > MOSTLY * len(values))
+    return whole is not None and (differ or _counts_up(whole))
+
+
+def _whole(values: pd.Series) -> NDArray[Any] | None:
+    """Return whole numbers unchanged; None for anything else."""
+    if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
+        return None
+    if pd.api.types.is_integer_dtype(values):
+        return values.to_numpy()
+    numbers = values.to_numpy(dtype=np.float64)
+    is_whole = np.isfinite(numbers) & (np.abs(numbers) < 2.0**53) & (numbers == np.floor(numbers))
+    return numbers.astype(np.int64) if is_whole.all() else None
+
+
+def _counts_up(whole: NDArray[Any]) -> bool:
+    """Return True if each number follows the one before; rare new starts are allowed."""
+    follows = np.diff(whole.astype(np.int64, copy=False)) == 1
+    begins_again = ~follows
+    return bool((whole[1:][begins_again] == whole[0]).all()) and begins_again.sum() * _ROWS_A_COUNT <= len(whole)
+
+
+def about_index(names: Sequence[str]) -> str:
+    """Return the sentence that columns are left out as an index."""
+    if len(names) == 1:
+        return f"{listed(names)} names or numbers the rows, so it is no feature (name it among the features to use it)."
+    return (
+        f"{listed(names)} name or number the rows, so they are no features (name them among the features to use them)."
+    )
+
+
+# --- what is left out
+
+
+class LeftOut:
+    """Columns that name or number the rows, and columns that are ignored."""
+
+    def __init__(self) -> None:
+        self._index: list[str] = []
+        self._ignored: dict[str, str] = {}  # with the contents that rule them out as features
+
+    def add(self, column: pd.Series, role: str) -> None:
+        """Leave out a column of this role: "index" or "ignore"."""
+        if role == "index":
+            self._index.append(str(column.name))
+        else:
+            self._ignored[str(column.name)] = _held(column)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return (*self._index, *self._ignored)
+
+    def sentences(self) -> Iterator[str]:
+        """Return sentences about the columns that are left out, with reasons."""
+        if self._index:
+            yield about_index(self._index)
+        if self._ignored:
+            yield f"{counted(len(self._ignored), 'column is', 'columns are')} ignored: {_with_reasons(self._ignored)}."
+
+    def nothing_left(self, empty: Sequence[str]) -> str:
+        """Return the message that no column is a feature; those in `empty` hold no value."""
+        reasons = dict.fromkeys(empty, "no value") | dict.fromkeys(self._index, "names or numbers the rows")
+        reasons |= {name: held or "ignored" for name, held in self._ignored.items()}
+        found = (
+            f"besides the label, the table has {_with_reasons(reasons)}" if reasons else "the label is the only column"
+        )
+        return f"no column of features is left: {found}"
+
+
+def _with_reasons(reasons: dict[str, str]) -> str:
+    shown = [f"{printable(name)!r}{f' ({reason})' if reason else ''}" for name, reason in reasons.items()]
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return ", ".join(shown[:_SHOWN]) + more
+
+
+def _held(column: pd.Series) -> str:
+    """Return a description of contents that cannot be a feature by themselves; empty if they can."""
+    present = column.dropna()
+    first = present.iloc[0] if len(present) else None
+    if first == NESTED:
+        return "lists or other nested values"
+    if isinstance(first, bytes):
+        return "bytes"
+    if is_time(column):
+        return "dates or durations"
+    return "" if first is None or is_numeric(column) else f"text, such as {printable(written(first))!r}"
+
+
+def counted(n: int, one: str, several: str) -> str:
+    """Return a number with its noun, singular or plural."""
+    return f"{n} {one if n == 1 else several}"
+
+
+def leaks(frame: pd.DataFrame, y: NDArray[np.int64], columns: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+    """Return warnings of columns that give the labels y (codes, -1 without one) away: alone, they tell each class."""
+    known = np.flatnonzero(y >= 0)
+    if len(known) < _FEWEST_TO_WARN or len(np.unique(y[known])) < 2:
+        return
+    codes, some = y[known], frame.iloc[known]
+    for name in columns:
+        column = some[name]
+        filled = column.notna().to_numpy()
+        if 0 < filled.sum() < len(filled) and len(only := np.unique(codes[filled])) == 1:
+            if not np.isin(codes[~filled], only).any():
+                yield _leak(name, f"it is filled for {names[only[0]]!r} alone")
+        elif filled.all() and _tells(column, codes):
+            yield _leak(name, "each of its values has one class")
+
+
+def _tells(column: pd.Series, codes: NDArray[np.int64]) -> bool:
+    """Return True if few values of a column, or one limit of its numbers, tell every class."""
+    values, kinds = pd.factorize(column)
+    if len(kinds) <= min(max(_FEW_CATEGORIES, len(np.unique(codes))), len(codes) / _REPEATS_TO_WARN):
+        return pd.DataFrame({"value": values, "code": codes}).groupby("value")["code"].nunique().max() == 1
+    if len(np.unique(codes)) != 2 or not is_numeric(column):
+        return False
+    numbers = column.to_numpy(dtype=np.float64)
+    low, high = (numbers[codes == code] for code in np.unique(codes))
+    return bool(low.max() < high.min() or high.max() < low.min())
+
+
+def _leak(name: str, reason: str) -> str:
+    return (
+        f"Warning: the column {printable(name)!r} gives the label away ({reason}): if it is known only after the label, leave it "
+        "out (--drop)."
+    )
+
+
+def with_order(recipe: Recipe, frame: pd.DataFrame) -> Recipe:
+    """Return the recipe with the order that the label's type declares, unless the recipe has one."""
+    label = recipe.column("label")
+    dtype: Any = frame[label].dtype if label in frame.columns else None
+    if recipe.order or not getattr(dtype, "ordered", False):
+        return recipe
+    used = set(frame[label].dropna())
+    return replace(recipe, order=tuple(dict.fromkeys(written(value) for value in dtype.categories if value in used)))

@@ -1,0 +1,525 @@
+"""A user's file: guess its recipe, preview its table, name its classes, make its points. The one reader of all commands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow
+from numpy.typing import NDArray
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data.conversions import LABELS
+from dsgcore.data.datasets import DataError, Dataset
+from dsgcore.data.parquet_folders import check_columns, dataset_of, part_columns
+from dsgcore.data.reading.binary import (
+    Source,
+    arff_as_csv,
+    binary_format,
+    files_of,
+    frame_of_table,
+    index_columns,
+    read_binary,
+    unpacked,
+)
+from dsgcore.data.reading.columns import (
+    about_guess,
+    choose,
+    guess_role,
+    guess_roles,
+    label_candidates,
+    leaks,
+    with_label,
+    with_order,
+)
+from dsgcore.data.reading.features import NO_ROW_LEFT, Features
+from dsgcore.data.reading.labels import (
+    BINARY,
+    DEFAULT_BINS,
+    MAX_CLASSES,
+    class_codes,
+    label_names,
+    pair_ids,
+    suited,
+)
+from dsgcore.data.reading.limits import LOCAL, UPLOADED, Limits
+from dsgcore.data.reading.missing import Seen, blanked, suspicions
+from dsgcore.data.reading.missing import sentence as missing_sentence
+from dsgcore.data.reading.names import as_cell, as_number, printable, readable, written
+from dsgcore.data.reading.parse import head_text, read_delimited, sniff_delimited, sniffed_encoding
+from dsgcore.data.reading.recipe import DELIMITERS, Recipe
+from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
+from dsgcore.data.reading.unlabeled import AUTO
+from dsgcore.solver.problem import UNLABELED
+
+_FORMAT_NAMES = {
+    "parquet": "Parquet",
+    "svmlight": "LIBSVM text, made dense",
+    "npz": "a NumPy archive",
+    "arrow": "an Arrow file",
+    "orc": "ORC",
+    "excel": "an Excel workbook",
+    "json": "JSON records",
+    "arff": "ARFF",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table, and notes on its reading."""
+
+    frame: pd.DataFrame  # its columns have the names that roles refer to; its index counts the rows from 0
+    notes: tuple[str, ...]  # the steps of the reading, one sentence each
+    seen: Seen = field(default_factory=Seen)  # the cells that were read as missing, by word and column
+
+    def head(self, rows: int = 50) -> pd.DataFrame:
+        """Return the first rows as text that is safe to show and to save, counted from 1."""
+        first = self.frame.head(rows)
+        cells = {as_cell(str(name)): _as_text(column) for name, column in first.items()}
+        return pd.DataFrame(cells, index=first.index + 1)
+
+    def about_missing(self, label: str | None) -> list[str]:
+        """Return sentences about cells that were read as missing, or should be; labels are counted apart."""
+        cells = Seen({key: n for key, n in self.seen.items() if key[1] != label})
+        labels = Seen({key: n for key, n in self.seen.items() if key[1] == label and key[0]})
+        said = [missing_sentence(cells), missing_sentence(labels, "missing labels")]
+        return [*filter(None, said), *suspicions(self.frame, label)]
+
+
+def _as_text(column: pd.Series) -> list[str]:
+    missing = column.isna()
+    return ["" if gone else as_cell(printable(written(value))) for value, gone in zip(column, missing, strict=True)]
+
+
+def sniff_format(source: Source, **given: Any) -> Recipe:
+    """Return the recipe for the format of an unpacked file; raise `DataError` if it cannot be read.
+
+    Only roles that the format itself gives are set: the label, or the index. `given` are fields of the recipe.
+    """
+    found = binary_format(source)
+    if found is not None:
+        roles = dict.fromkeys(index_columns(source), "index") if found == "parquet" else {}
+        return replace(Recipe(format=found).with_roles(roles), **given)
+    encoding = given.get("encoding") or sniffed_encoding(source)
+    if is_svmlight(head_text(source, encoding)):
+        if encoding not in ("utf-8", "utf-8-sig"):
+            raise DataError(f"LIBSVM text must be in UTF-8, and this file is in {encoding}: save it as UTF-8")
+        unlabeled = "0" if zero_is_unlabeled(source) else AUTO
+        return replace(Recipe(format="svmlight", roles=((TARGET, "label"),), unlabeled=unlabeled), **given)
+    return replace(sniff_delimited(source, encoding, given.get("delimiter")), **given)
+
+
+def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
+    """Read a whole unpacked table into memory; raise `DataError` with the row and column if possible."""
+    if source.path is not None:
+        return _read_folder(source, recipe, limits)
+    found, is_text = binary_format(source), recipe.format in ("delimited", "svmlight")
+    if found != (None if is_text else recipe.format):
+        raise DataError(f"the recipe is for the format {recipe.format}, and the file is {found or 'text'}")
+    seen = Seen()
+    if recipe.format == "svmlight":
+        frame, notes = read_svmlight(source, limits, recipe.first_index, recipe.n_indices)
+    elif recipe.format == "arff":
+        csv = replace(recipe, format="delimited", header=True, encoding="utf-8", delimiter=",", decimal=".")
+        frame, notes = read_delimited(arff_as_csv(source), csv, limits, seen)
+    elif recipe.format == "delimited":
+        frame, notes = read_delimited(source, recipe, limits, seen)
+    else:
+        frame, notes = read_binary(source, recipe.format, limits)
+    return _table(frame, notes, recipe, seen)
+
+
+def _table(frame: pd.DataFrame, notes: Sequence[str], recipe: Recipe, seen: Seen) -> Table:
+    """Return a table without rows that have no value at all; words that mean missing are missing."""
+    frame.index = pd.RangeIndex(len(frame))
+    said = [_sentence(frame, recipe), *notes]
+    if recipe.format != "svmlight":
+        changed = {
+            name: known
+            for name, column in frame.items()
+            if (known := blanked(column, recipe.missing_words, seen)) is not column
+        }
+        frame = frame.assign(**changed) if changed else frame
+        is_full = frame.notna().any(axis=1).to_numpy()
+        if not is_full.all() and is_full.any():
+            n = int(np.sum(~is_full))
+            said.append(f"{n:,} {'row without any value is' if n == 1 else 'rows without any value are'} left out.")
+            for name in frame.columns:
+                seen["", str(name)] -= n
+            frame = frame[is_full]
+    return Table(frame, tuple(said), +seen)
+
+
+def _read_folder(source: Source, recipe: Recipe, limits: Limits) -> Table:
+    """Read the files of a folder as one table."""
+    assert source.path is not None
+    if recipe.format == "parquet":
+        dataset = dataset_of(source.path)
+        limits.check_rows(dataset.count_rows())
+        kinds = dict(zip(dataset.schema.names, dataset.schema.types, strict=True))
+        tables = []
+        with readable("the folder", also=(pyarrow.ArrowException,)):
+            for fragment in dataset.get_fragments():
+                check_columns(fragment, kinds)
+                tables.append(part_columns(fragment, kinds))
+            frame, notes = frame_of_table(pyarrow.concat_tables(tables), limits)
+        return _table(frame, notes, recipe, Seen())
+    read = []
+    for file in files_of(source.path):
+        try:
+            read.append(read_table(unpacked(file, limits), recipe, limits))
+        except DataError as error:
+            raise DataError(f"{file.name}: {error}") from None
+        if list(read[-1].frame.columns) != list(read[0].frame.columns):
+            raise DataError(f"{file.name} has other columns than the first file of the folder: each must have the same")
+    frame = pd.concat([table.frame for table in read], ignore_index=True)
+    limits.check_rows(len(frame))
+    seen = sum((table.seen for table in read), Seen())
+    return Table(frame, (f"{len(read)} files of a folder are read as one table.", *read[0].notes[1:]), seen)
+
+
+def _sentence(frame: pd.DataFrame, recipe: Recipe) -> str:
+    size = f"{len(frame):,} rows and {frame.shape[1]:,} columns"
+    if recipe.format != "delimited":
+        return f"Read as {_FORMAT_NAMES[recipe.format]}: {size}."
+    header = (
+        f"names in {'the first line' if not recipe.above else f'line {recipe.above + 1}'}"
+        if recipe.header
+        else "no names"
+    )
+    header += ", units below" if recipe.units else ""
+    mark = {".": "point", ",": "comma"}[recipe.decimal]
+    how = f"cells separated by {DELIMITERS[recipe.delimiter]}, {header}, decimal {mark}, {recipe.encoding}"
+    return f"Read as text: {size}; {how}."
+
+
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """View of a table before it becomes points."""
+
+    n: int  # number of rows
+    first: pd.DataFrame  # the first rows, as text that is safe to show
+    names: tuple[str, ...]  # of the columns
+    recipe: Recipe  # with the most likely role of each column; one of them is the label
+    alone: tuple[str, ...]  # the role of each column if it is neither the label nor a pair id
+    missing: str = ""  # words that were read as missing, and the number of cells
+    asks: str = ""  # the question which of several columns holds the labels
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Classes of the label column."""
+
+    recipe: Recipe  # with the fields that a setting needs for them
+    names: tuple[str, ...]  # as text
+
+
+class File:
+    """A file whose bytes are unpacked and parsed once, however much is read from it.
+
+    Its methods raise `DataError` if the data cannot be used. The message names the problem and, if possible, the row and
+    the column.
+
+    Parameters
+    ----------
+    packed : Source
+    limits : Limits, optional
+    report : callable, optional
+        Called with the name of the current step.
+    """
+
+    def __init__(
+        self, packed: Source, limits: Limits = UPLOADED, report: Callable[[str], Any] = lambda doing: None
+    ) -> None:
+        self.packed, self.limits, self.report = packed, limits, report
+        self._tables: dict[Recipe, Table] = {}
+
+    @classmethod
+    def of_path(cls, path: str | os.PathLike[str]) -> File:
+        """Return a file or a folder of files on this machine."""
+        return cls(Source.of_path(path), LOCAL)
+
+    @cached_property
+    def source(self) -> Source:
+        """The bytes, unpacked."""
+        return unpacked(self.packed, self.limits)
+
+    def table(self, recipe: Recipe) -> Table:
+        """Return the table that a recipe reads; only the recipe's format fields matter."""
+        key = recipe.of_format()
+        if key not in self._tables:
+            self.report("reading its rows")
+            self._tables = {key: read_table(self.source, recipe, self.limits)}
+        return self._tables[key]
+
+    def sniff(self, **given: Any) -> Recipe:
+        """Guess the format. The bytes decide it, not the file's name. `given` are fields of the recipe that are known."""
+        self.report("finding out what it is")
+        source = self.source
+        if source.path is None:
+            return sniff_format(source, **given)
+        return sniff_format(unpacked(files_of(source.path)[0], self.limits), **given)
+
+    def recipe(
+        self,
+        labels: str,
+        *,
+        target: str | None = None,
+        features: Sequence[str] | None = None,
+        drop: Collection[str] = (),
+        roles: Mapping[str, str] | None = None,
+        is_asked: bool = False,
+        **given: Any,
+    ) -> Recipe:
+        """Return the recipe that a person's choices and guesses give.
+
+        Parameters
+        ----------
+        labels : {"binary", "pairs", "ordinal", "classes"}
+        target : str, optional
+            The label column. By default it is guessed.
+        features : sequence of str, optional
+            The columns that become features, also an index if it is named. By default all possible columns.
+        drop : collection of str
+            Columns to leave out.
+        roles : mapping of str to str, optional
+            Roles of columns.
+        is_asked : bool, default False
+            True to raise `DataError` if the table does not decide what a person must say: which column holds the labels,
+            or which of several classes is positive.
+        **given : object
+            Other fields of the recipe, such as `header` or `missing`. Those that are None are guessed.
+        """
+        given = {name: value for name, value in given.items() if value is not None}
+        if "missing_words" in given:
+            given["missing_words"] = tuple(dict.fromkeys(["", *given["missing_words"]]))
+        recipe = Recipe.from_dict(self.sniff().to_dict() | _plain(given))
+        if given.keys() & {"delimiter", "encoding"} and recipe.format == "delimited":
+            recipe = Recipe.from_dict(self.sniff(**given).to_dict() | _plain(given))
+        frame = self.table(recipe).frame
+        alone = (
+            {}
+            if recipe.format == "svmlight"
+            else {str(name): guess_role(column, recipe, self.limits) for name, column in frame.items()}
+        )
+        recipe = guess_roles(frame, recipe, self.limits, alone)
+        if target is not None:
+            recipe = with_label(recipe, frame, target, self.limits)
+        elif (
+            is_asked and alone and (said := about_guess(label_candidates(frame, recipe, alone), recipe.column("label")))
+        ):
+            raise DataError(said.rstrip("."))
+        recipe = choose(with_order(recipe, frame), frame, self.limits, features, drop, roles)
+        return suit(recipe, frame, labels, is_asked=is_asked)
+
+    def preview(self, recipe: Recipe) -> Preview:
+        """Return the first rows and the most likely role of each column."""
+        table = self.table(recipe)
+        self.report("looking at its columns")
+        frame, names = table.frame, tuple(str(name) for name in table.frame.columns)
+        alone = dict(zip(names, (guess_role(column, recipe, self.limits) for _, column in frame.items()), strict=True))
+        recipe = with_order(guess_roles(frame, recipe, self.limits, alone), frame)
+        asks = (
+            ""
+            if recipe.format == "svmlight"
+            else about_guess(label_candidates(frame, recipe, alone), recipe.column("label"))
+        )
+        missing = " ".join(table.about_missing(recipe.column("label")))
+        return Preview(len(frame), table.head(), names, recipe, tuple(alone.values()), missing, asks)
+
+    def classes(self, recipe: Recipe, labels: str) -> Classes:
+        """Return the names of all classes, and the recipe with a positive class if the labels must be binary."""
+        frame, label = self.table(recipe).frame, str(recipe.column("label"))
+        if label not in frame.columns:
+            raise DataError("the recipe's label is no column of the table")
+        recipe = suit(recipe, frame, labels)
+        names = tuple(label_names(frame[label], recipe, labels))
+        has_positive = labels in BINARY and recipe.bins is None and 2 <= len(names) <= MAX_CLASSES
+        if has_positive and recipe.positive not in names:
+            recipe = replace(recipe, positive=names[-1])
+        return Classes(recipe, names)
+
+    def points(self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None) -> Dataset:
+        """Return the data set. The same bytes and recipe give bit-for-bit identical data. Parameters as in `read`."""
+        return self.prepared(recipe, labels, fitted_rows)[0]
+
+    def prepared(
+        self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none"
+    ) -> tuple[Dataset, Features]:
+        """Return the data set, with scaled features, and the preparation that made it."""
+        if labels not in LABELS:
+            raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
+        table = self.table(recipe)
+        self.report("making points of its columns")
+        label, pair, frame = recipe.label(), recipe.column("pair"), table.frame
+        features = Features(recipe, self.limits, scaling).fit(frame)
+        kept = features.is_kept(frame)
+        if not kept.any():
+            raise DataError(NO_ROW_LEFT)
+        frame = frame[kept] if not kept.all() else frame
+        if fitted_rows is not None:
+            features = Features(recipe, self.limits, scaling).fit(frame, fitted_rows)
+        y, class_names, sentences = class_codes(frame[label], recipe, labels)
+        pairs = pair_ids(frame[pair], recipe) if pair is not None and labels == "pairs" else None
+        warnings = leaks(frame, y, features.columns, class_names) if labels != "pairs" else ()
+        report = (
+            *table.notes,
+            *table.about_missing(label),
+            *sentences,
+            *features.sentences(),
+            *_counts(kept, pairs),
+            *warnings,
+        )
+        dataset = Dataset(
+            name=printable(os.path.splitext(self.packed.name)[0]) or "file",
+            X=features.transform(frame),
+            y=y,
+            feature_names=features.names,
+            class_names=class_names,
+            source=f"file {printable(self.packed.name)}",
+            licence="not stated",
+            sha256=self.packed.sha256(),  # of the file itself, packed or not
+            pairs=pairs,
+            report=report,
+            left_out=features.left_out,
+            depends_on_rows=features.depends_on_rows,
+        )
+        return dataset, features
+
+
+def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+
+
+def suit(recipe: Recipe, frame: pd.DataFrame, labels: str, *, is_asked: bool = False) -> Recipe:
+    """Return the recipe with the label settings that a setting needs, unless the recipe has them.
+
+    A label with many different numbers is cut into bins, two of them for a binary task. If a binary task has more than
+    two classes, the most frequent one is positive, or with `is_asked` a person must name it.
+    """
+    label = recipe.column("label")
+    if label is None or label not in frame.columns:
+        return recipe
+    values, is_continuous = suited(frame[label], recipe)
+    if recipe.bins is None and is_continuous:
+        return replace(recipe, bins=2 if labels in BINARY else DEFAULT_BINS, positive=None, order=())
+    counts = pd.Series(values).value_counts()
+    if recipe.bins is None and recipe.positive is None and labels in BINARY and len(counts) > 2 and not is_asked:
+        # Among equally frequent classes, take the first in their order: the count alone does not decide.
+        most = [str(name) for name in counts.index[counts == counts.iloc[0]]]
+        return replace(recipe, positive=min(most, key=lambda name: (as_number(name) or 0.0, name)))
+    return recipe
+
+
+def _counts(kept: NDArray[np.bool_], pairs: NDArray | None) -> Iterator[str]:
+    """Return sentences about the numbers of dropped rows and of pairs."""
+    if not kept.all():
+        yield f"{np.sum(~kept):,} of {len(kept):,} rows are dropped."
+    if pairs is not None:
+        yield f"{int(pairs.max()) + 1:,} similar pairs are given by the file."
+
+
+def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits = UPLOADED) -> Recipe:
+    """Guess a file's format and its columns' roles, as a recipe whose fields can all be changed.
+
+    Parameters as in `read`. Raises `DataError` if the bytes cannot be read as a table.
+    """
+    return File(Source.of_bytes(content, name), limits).recipe(labels)
+
+
+def read(
+    content: bytes,
+    recipe: Recipe,
+    *,
+    name: str = "file",
+    labels: str = "binary",
+    limits: Limits = UPLOADED,
+    fitted_rows: NDArray[np.int64] | None = None,
+) -> Dataset:
+    """Read a data set from a file's bytes. The same bytes and recipe give bit-for-bit identical data.
+
+    Parameters
+    ----------
+    content : bytes
+    recipe : Recipe
+    name : str
+        The file's name.
+    labels : {"binary", "pairs", "ordinal", "classes"}
+        The kind of labels that the setting learns from.
+    limits : Limits, optional
+    fitted_rows : ndarray of shape (n_fitted,), int64, optional
+        Rows of the data set from which means of missing numbers and directions of text are learned. Default: all.
+
+    Raises `DataError` as `File` does.
+    """
+    return File(Source.of_bytes(content, name), limits).points(recipe, labels, fitted_rows)
+
+
+def training_labels(data: Dataset, *, is_ordered: bool = False) -> tuple[Any, list[Any] | None]:
+    """Return a data set's labels for an estimator's `fit`, with whole numbers as numbers; unlabeled rows are masked.
+
+    If the estimator would put the classes in another order, the labels are their codes, and the classes are returned too.
+    """
+    is_whole = all(name.lstrip("-").isdigit() and str(int(name)) == name for name in data.class_names)
+    classes: list[Any] = [int(name) if is_whole else name for name in data.class_names]
+    mask = data.y == UNLABELED
+    if is_ordered and not is_whole:
+        return pd.Series(pd.Categorical.from_codes(data.y, classes, ordered=True)), None
+    if classes != sorted(classes):
+        return np.ma.MaskedArray(data.y, mask), classes
+    return np.ma.MaskedArray(np.array(classes)[np.where(mask, 0, data.y)], mask), None
+
+
+STEPS = ("sniff", "preview", "classes", "points")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a file's reading, named like the method of `File` that takes it, and all that its result depends on."""
+
+    name: str
+    labels: str
+    recipe: Recipe | None = None
+    rows: bytes | None = None  # the fitted rows, as the bytes of int64
+
+
+def take_steps(
+    content: bytes,
+    name: str,
+    first: Step,
+    *,
+    limits: Limits = UPLOADED,
+    report: Callable[[str], Any] = lambda doing: None,
+) -> list[tuple[Step, Any]]:
+    """Take a step and, while the table is in memory, the usual next ones; return each with its result.
+
+    The last result may be a `DataError`, after which there is no next step. Other parameters as in `read` and `File`.
+    """
+    file, results, step = File(Source.of_bytes(content, name), limits, report), list[tuple[Step, Any]](), first
+    for own in STEPS[STEPS.index(first.name) :]:
+        step = replace(step, name=own)
+        try:
+            result, recipe = _taken(file, step)
+        except DataError as error:
+            # without its traceback, which would keep the table in memory
+            return [*results, (step, DataError(str(error)))]
+        results.append((step, result))
+        step = replace(step, recipe=recipe)
+    return results
+
+
+def _taken(file: File, step: Step) -> tuple[Any, Recipe]:
+    """Return the result of a step, and the recipe of the next one."""
+    if step.recipe is None:
+        recipe = file.sniff()
+        return recipe, recipe
+    if step.name == "points":
+        rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
+        return file.points(step.recipe, step.labels, rows), step.recipe
+    found = file.preview(step.recipe) if step.name == "preview" else file.classes(step.recipe, step.labels)
+    return found, found.recipe

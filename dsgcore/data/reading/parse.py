@@ -1,0 +1,605 @@
+"""Tables as text: the guess of how one is written, and its cells, parsed by pyarrow."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import io
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow
+from pyarrow import compute
+from pyarrow import csv as arrow_csv
+
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.binary import PIECE, Source, refuse_other_text, stream_of
+from dsgcore.data.reading.limits import Limits
+from dsgcore.data.reading.missing import Seen
+from dsgcore.data.reading.names import as_number, column_names, reason_of
+from dsgcore.data.reading.numerals import THOUSANDS_POINT, has_thousands, plain_numeral
+from dsgcore.data.reading.recipe import DELIMITERS, MISSING_WORDS, Recipe
+
+LONGEST_LINE = 4_000_000
+_HEAD, _SNIFFED_LINES, _MOST_ABOVE = 2**18, 200, 30
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+# Spreadsheets read a first line such as sep=; as the name of the delimiter.
+_NAMES_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?(\r\n|\r|\n)', re.IGNORECASE)
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)"
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
+_UNIT = re.compile(r"[\[(]?[\w°µ%/^²³·*.\s-]{0,14}[\])]?")
+_COMMENTS, _MARKED = ("#", "%"), ("# ", "% ")
+_MOSTLY = 0.9
+
+
+# --- how a text is written
+
+
+def sniffed_encoding(source: Source) -> str:
+    """Return the most likely encoding of the bytes: from a byte order mark, else UTF-8 if they are valid in it."""
+    head = source.head(4096)
+    for mark, encoding in _BOMS.items():
+        if head.startswith(mark):
+            return encoding
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if max(even, odd) > 0.4 * len(head) / 2 and min(even, odd) < 0.1 * len(head) / 2:
+        return "utf-16-be" if even > odd else "utf-16-le"
+    try:
+        with source.open() as stream:
+            deque(codecs.iterdecode(iter(partial(stream.read, PIECE), b""), "utf-8"), maxlen=0)
+    except UnicodeDecodeError:
+        return _likely_encoding(source)
+    return "utf-8"
+
+
+def _likely_encoding(source: Source) -> str:
+    """Return the encoding of bytes above 127: isolated ones are western letters, runs are Cyrillic, Chinese or Japanese."""
+    content = b"\n".join(line for line in source.head(_HEAD).splitlines() if not line.isascii())
+    runs = re.findall(rb"[\x80-\xff][\x40-\x7e\x80-\xff]*", content)
+    if np.mean([len(run) > 1 and run[1] >= 0x80 for run in runs] or [False]) < 0.5:
+        return "cp1252"
+    shares = {
+        "cp1251": _share(content, "cp1251", r"[а-яё]", r"[А-Яа-яЁё]") * 0.95,
+        "shift_jis": _share(content, "shift_jis", r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
+        "gb18030": _share(content, "gb18030", r"[\u4e00-\u9fff]", r"[^\x00-\x7f]") * _common_chinese(content),
+    }
+    best = max(shares, key=lambda name: shares[name])
+    return best if shares[best] > 0.5 else "cp1252"
+
+
+def _share(content: bytes, encoding: str, usual: str, among: str) -> float:
+    """Return the share of usual letters among a text's letters; 0 if the bytes are not valid."""
+    try:
+        text = content[: content.rfind(b"\n") + 1 or None].decode(encoding)
+    except UnicodeDecodeError:
+        return 0.0
+    foreign = re.findall(r"[^\x00-\x7f]", text)
+    return len(re.findall(usual, text)) / max(len(re.findall(among, text)), 0.8 * len(foreign), 1)
+
+
+def _common_chinese(content: bytes) -> float:
+    """Return the share of first bytes that common Chinese characters have; Cyrillic letters have others."""
+    leads = [pair[0] for pair in re.findall(rb"[\x81-\xfe][\x40-\xfe]", content)]
+    return float(np.mean([0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads])) if leads else 0.0
+
+
+def head_text(source: Source, encoding: str, size: int = _HEAD) -> str:
+    """Return the text of the first bytes, up to the last whole line if there is more."""
+    content = source.head(size)
+    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(content)
+    return text if len(content) < size or "\n" not in text else text[: text.rindex("\n") + 1]
+
+
+def sniff_delimited(source: Source, encoding: str | None = None, delimiter: str | None = None) -> Recipe:
+    """Return a recipe with the most likely way in which a text is written; roles are not set."""
+    encoding = sniffed_encoding(source) if encoding is None else encoding
+    text = head_text(source, encoding)
+    refuse_other_text(text)
+    named = _NAMES_DELIMITER.match(text)
+    above = int(named is not None)
+    lines = _lines(text)[above:]
+    if delimiter is None:
+        is_named = named is not None and named[1] in DELIMITERS
+        delimiter = named[1] if is_named and named is not None else _likely_delimiter(lines)
+    comment, named_at = _comment(lines, delimiter)
+    if named_at is not None:
+        lines, above = lines[named_at:], above + named_at
+        lines[0] = lines[0][1:].strip() + "\n"
+    kept = [i for i, line in enumerate(lines) if line.strip() and not (comment and line.startswith(comment))]
+    sampled = [lines[i] for i in kept[:_SNIFFED_LINES]]
+    is_escaped = any('\\"' in line for line in sampled) and _regularity(sampled, delimiter, True) > _regularity(
+        sampled, delimiter, False
+    )
+    rows = _cells(sampled, delimiter, is_escaped)
+    titles = _titles(rows) if len(rows) == len(sampled) else 0
+    above += kept[titles] if titles and titles < len(kept) else 0
+    rows = rows[titles:]
+    flat = [cell for row in rows[1:] for cell in row]
+    n_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in flat)
+    n_point = sum(bool(_POINT_NUMBER.fullmatch(cell)) and not THOUSANDS_POINT.fullmatch(cell) for cell in flat)
+    decimal = "," if delimiter != "," and n_comma > n_point else "."
+    header = _has_header(rows, decimal)
+    return Recipe(
+        format="delimited",
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        above=above,
+        units=header and _has_units(rows, decimal),
+        comment=comment,
+        escape=is_escaped,
+    )
+
+
+def _lines(text: str) -> list[str]:
+    return list(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+
+
+def _likely_delimiter(lines: list[str]) -> str:
+    # Among the delimiters whose rows agree equally, take the one with the most numbers between them: 1,5;2,5 is two
+    # numbers, not three cells. Take the comma if no delimiter gives numbers.
+    some = [line for line in lines if line.strip() and not line.startswith(_COMMENTS)][:_SNIFFED_LINES]
+    some = some or [line for line in lines if line.strip()][:_SNIFFED_LINES]
+    return max(DELIMITERS, key=lambda delimiter: _agreement(_cells(some, delimiter), delimiter))
+
+
+def _cells(lines: Iterable[str], delimiter: str, is_escaped: bool = False) -> list[list[str]]:
+    """Return the cells of the first lines, which may be malformed."""
+    rows: list[list[str]] = []
+    with contextlib.suppress(csv.Error):  # the full reading reports faults and their place
+        rows.extend([cell.strip() for cell in row] for row in _rows(lines, delimiter, is_escaped, strict=False))
+    return [row for row in rows if row]
+
+
+def _rows(lines: Iterable[str], delimiter: str, is_escaped: bool = False, *, strict: bool = True) -> Any:
+    given = (" ".join(line.split()) + "\n" for line in lines) if delimiter == " " else lines
+    escape = "\\" if is_escaped else None
+    return csv.reader(given, delimiter=delimiter, skipinitialspace=True, strict=strict, escapechar=escape)
+
+
+def _agreement(cells: list[list[str]], delimiter: str) -> tuple[float, float, int]:
+    """Return how well rows agree on a number of cells above 1, the share of numbers among the cells, and that number."""
+    width, agreeing = Counter(map(len, cells)).most_common(1)[0] if cells else (0, 0)
+    if width < 2:
+        return 0.0, 0.0, 0
+    # White space and colons also occur inside cells.
+    weight = {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
+    flat = [cell for row in cells for cell in row]
+    numeric = sum(_is_number(cell, ".") or _is_number(cell, ",") for cell in flat) / len(flat)
+    return round(weight * agreeing / len(cells), 2), round(numeric, 2), width
+
+
+def _regularity(lines: list[str], delimiter: str, is_escaped: bool) -> tuple[float, int]:
+    rows = _cells(lines, delimiter, is_escaped)
+    width, agreeing = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+    return (agreeing / len(lines), -sum("\\" in cell for row in rows for cell in row)) if width > 1 else (0.0, 0)
+
+
+def _comment(lines: list[str], delimiter: str) -> tuple[str, int | None]:
+    """Return the sign that begins lines of comments, or "", and the place of one that names the columns, or None."""
+    others = _cells([line for line in lines if line.strip() and not line.startswith(_COMMENTS)], delimiter)
+    width = Counter(map(len, others)).most_common(1)[0][0] if others else 0
+    for sign in _COMMENTS:
+        marked = [i for i, line in enumerate(lines) if line.startswith(sign)]
+        n_wide = sum(len(row) == width for row in _cells([lines[i] for i in marked], delimiter))
+        if not marked or not width or width < 2 or n_wide >= len(marked) / 2 + (len(marked) == 1) * 0.5:
+            continue
+        last = marked[-1]
+        names = next(iter(_cells([lines[last][1:].strip()], delimiter)), [])
+        is_above = not any(line.strip() for line in lines[:last] if not line.startswith(sign))
+        if is_above and len(names) == width and all(_kind(name, ".") == "word" for name in names):
+            return "", last
+        return sign, None
+    return "", None
+
+
+def _titles(rows: list[list[str]]) -> int:
+    """Return the number of lines above the table, which have fewer cells than its rows."""
+    width, agreeing = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+    if width < 2 or agreeing < len(rows) / 2:
+        return 0
+    first = next(i for i, row in enumerate(rows) if len(row) == width)
+    is_shorter = first > 0 and len(rows[first - 1]) == width - 1
+    if is_shorter and not any(as_number(cell) for cell in rows[first - 1]) and not _has_header(rows[first:], "."):
+        first -= 1  # R's write.table, or rows that end with a delimiter: the header has one name less
+    return first if first <= _MOST_ABOVE else 0
+
+
+def _is_number(cell: str, decimal: str) -> bool:
+    return as_number(plain_numeral(cell)[0].replace(decimal, ".")) is not None
+
+
+def _kind(cell: str, decimal: str) -> str:
+    """Return the kind of a cell: "" for a missing one, "number", "date" or "word"."""
+    if cell in MISSING_WORDS:
+        return ""
+    return "number" if _is_number(cell, decimal) else "date" if _DATE.fullmatch(cell) else "word"
+
+
+def _has_header(rows: list[list[str]], decimal: str) -> bool:
+    """Return True if the kinds of the first row's cells are not those of the columns below it."""
+    if not rows:
+        return False
+    first, below = rows[0], rows[1:]
+    kinds = [_kind(cell, decimal) for cell in first]
+    if not below or len(first) == 1 or len(first) == len(below[0]) - 1:
+        return "number" not in kinds
+    columns = [[row[j] for row in below if j < len(row) and row[j] not in MISSING_WORDS] for j in range(len(first))]
+    words = [j for j, kind in enumerate(kinds) if kind == "word"]
+    numbers = [j for j, kind in enumerate(kinds) if kind == "number"]
+    typed = [_share_of_numbers(columns[j], decimal) for j in range(len(first))]
+    if not numbers and any(len(columns[j]) > 1 and typed[j] == 1 for j in words):
+        return True
+    if any(first[j] in columns[j] for j in words):
+        return False
+    if not numbers:
+        return bool(words) or not any(typed) or any(typed[j] > 0 for j in range(len(first)) if kinds[j] == "")
+    are_names = _number_columns([first[j] for j in numbers], [columns[j] for j in numbers], below, decimal)
+    over_numbers = [j for j in words if columns[j][1:] and typed[j] == 1]
+    has_fraction = any(decimal in first[j] for j in numbers)
+    return bool(are_names) or (bool(over_numbers) and not (has_fraction and len(over_numbers) == 1))
+
+
+def _share_of_numbers(cells: list[str], decimal: str) -> float:
+    return sum(_kind(cell, decimal) != "word" for cell in cells) / len(cells) if cells else 0.0
+
+
+def _number_columns(names: list[str], columns: list[list[str]], below: list[list[str]], decimal: str) -> bool:
+    """Return True if numbers name columns, such as wavelengths, years or a count: they are unlike the numbers below."""
+    given = [float(plain_numeral(name)[0].replace(decimal, ".")) for name in names]
+    cells = [
+        [float(plain_numeral(cell)[0].replace(decimal, ".")) for cell in column if _is_number(cell, decimal)]
+        for column in columns
+    ]
+    if any(not column for column in cells) or len(set(given)) < len(given) or not np.isfinite(given).all():
+        return False
+    is_whole = all(value.is_integer() for value in given)
+    is_fraction = any(decimal in cell for column in columns for cell in column)
+    is_count = given in (list(range(len(given))), list(range(1, len(given) + 1)))
+    steps = np.diff(given)
+    is_series = len(given) > 2 and bool((steps > 0).all()) and np.ptp(steps) <= 1e-9 * abs(steps[0])
+    if is_whole and is_fraction and (is_series or is_count or all(map(_is_outside, given, cells))):
+        return is_count or is_series or len(given) > 1 or abs(given[0]) >= 100
+    if is_series and not is_count:
+        return any(map(_is_outside, given, cells)) or (abs(given[0]) >= 1000 and not _is_series(below[0], decimal))
+    return len(given) > 1 and bool((steps > 0).all()) and all(map(_is_outside, given, cells))
+
+
+def _is_outside(value: float, column: list[float]) -> bool:
+    """Return True if a number is farther from a column's numbers than these are from each other."""
+    low, high = min(column), max(column)
+    return value > high + 3 * (high - low) + abs(high) or value < low - 3 * (high - low) - abs(low)
+
+
+def _is_series(row: list[str], decimal: str) -> bool:
+    values = [float(plain_numeral(cell)[0].replace(decimal, ".")) for cell in row if _is_number(cell, decimal)]
+    return len(values) > 2 and np.ptp(np.diff(values)) == 0
+
+
+def _has_units(rows: list[list[str]], decimal: str) -> bool:
+    """Return True if the row below the names holds units: words over each column of numbers."""
+    if len(rows) < 4:
+        return False
+    units, below = rows[1], rows[2:]
+    numeric = [
+        j
+        for j in range(len(units))
+        if (cells := [row[j] for row in below if j < len(row) and row[j] not in MISSING_WORDS])
+        and _share_of_numbers(cells, decimal) >= _MOSTLY
+    ]
+    given = [units[j] for j in numeric]
+    are_words = all(
+        not _is_number(cell, decimal) and _UNIT.fullmatch(cell) and not _DATE.fullmatch(cell) for cell in given
+    )
+    n_named = sum(cell not in MISSING_WORDS for cell in given)
+    in_brackets = any(cell[:1] in "[(" and cell[-1:] in "])" and cell for cell in given)
+    return bool(numeric) and are_words and (n_named > 1 or (n_named == 1 and in_brackets))
+
+
+# --- the cells
+
+
+def read_delimited(
+    source: Source, recipe: Recipe, limits: Limits, seen: Seen | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table with typed columns, and notes; count the cells that are read as missing in `seen`."""
+    names, notes, batches = text_batches(source, recipe, limits)
+    table = pyarrow.Table.from_batches(list(batches), _schema(len(names)))
+    if not table.num_rows:
+        raise DataError("the table has no rows" + (" below its header" if recipe.header else ""))
+    marked = {name for name, _ in recipe.marked()}
+    columns = {
+        name: typed(table.column(j), recipe, name, Counter() if seen is None else seen, is_text=name in marked)
+        for j, name in enumerate(names)
+    }
+    return pd.DataFrame(columns, copy=False), notes
+
+
+def text_batches(
+    source: Source, recipe: Recipe, limits: Limits
+) -> tuple[list[str], list[str], Iterator[pyarrow.RecordBatch]]:
+    """Return the columns' names, notes, and the rows below them in batches of text; each must have as many cells."""
+    header, lines = _below_header(source, recipe)
+    first = next(lines, "")
+    start: list[str] = (
+        next(iter(_rows(_lines(first), recipe.delimiter, recipe.escape, strict=False)), []) if first else []
+    )
+    if header is None and not first.strip():
+        raise DataError("the file holds no text but blank lines")
+    width = len(start) if start else len(header or [])
+    names, notes = column_names(_names(header, width, first, recipe))
+    limits.check_columns(len(names))
+
+    def pieces() -> Iterator[bytes]:
+        for piece in _chained(first, lines):
+            try:
+                _check_quotes(piece, recipe)
+            except csv.Error as error:
+                if "cannot be read: " in (said := _blame(source, recipe, len(names), str(error))):
+                    raise DataError(said) from None
+            yield piece.encode()
+
+    return names, notes, _batches(stream_of(pieces()), len(names), source, recipe, limits) if first else iter(())
+
+
+def _names(header: list[str] | None, width: int, first: str, recipe: Recipe) -> list[str]:
+    """Return the names in the header, completed if it has one name less than the rows have cells."""
+    if header is None:
+        return [f"x{j + 1}" for j in range(width)]
+    if len(header) != width - 1:
+        return header
+    rows = _cells(_lines(first)[:_SNIFFED_LINES], recipe.delimiter, recipe.escape)
+    is_trailing = all(not row[-1] for row in rows if len(row) == width)
+    return [*header, ""] if is_trailing else ["", *header]
+
+
+def _schema(width: int) -> pyarrow.Schema:
+    return pyarrow.schema([(str(j), pyarrow.large_string()) for j in range(width)])
+
+
+def _batches(
+    stream: io.BufferedIOBase, width: int, source: Source, recipe: Recipe, limits: Limits
+) -> Iterator[pyarrow.RecordBatch]:
+    wrong: list[Any] = []
+
+    def note(row: Any) -> str:
+        if row.text.strip(" \t\r\n"):
+            wrong.append(row)
+            return "error"
+        return "skip"
+
+    schema = _schema(width)
+    delimiter = "\t" if recipe.delimiter == " " else recipe.delimiter
+    try:
+        reader = arrow_csv.open_csv(
+            stream,
+            arrow_csv.ReadOptions(use_threads=False, block_size=LONGEST_LINE, column_names=schema.names),
+            arrow_csv.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=True,
+                escape_char="\\" if recipe.escape else False,
+                invalid_row_handler=note,
+                ignore_empty_lines=width > 1,
+            ),
+            arrow_csv.ConvertOptions(column_types=schema, strings_can_be_null=False),
+        )
+        n = 0
+        for batch in reader:
+            n += batch.num_rows
+            limits.check_rows(n)
+            yield batch
+    except pyarrow.ArrowInvalid as error:
+        if "Empty CSV" in str(error):
+            return
+        raise DataError(_blame(source, recipe, width, reason_of(error))) from None
+
+
+def _below_header(source: Source, recipe: Recipe) -> tuple[list[str] | None, Iterator[str]]:
+    """Return the header's cells, or None, and the text below in pieces of whole lines."""
+    pieces = _whole_lines(_decoded(source, recipe), recipe)
+    above, head = recipe.above, ""
+    for piece in pieces:
+        head += piece
+        lines = _lines(head)
+        if len(lines) > above + 3:
+            break
+    else:
+        lines = _lines(head)
+    lines = [line for line in lines[above:] if not (recipe.comment and line.startswith(recipe.comment))]
+    if not recipe.header:
+        return None, _chained("".join(lines), pieces)
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    reader = _rows(lines, recipe.delimiter, recipe.escape, strict=False)
+    header = [cell.strip() for cell in next(reader, [])]
+    if header and header[0].startswith(_MARKED):
+        header[0] = header[0][1:].strip() or header[0]
+    elif header[:1] and header[0] in _COMMENTS and recipe.delimiter == " ":
+        header = header[1:]  # as NumPy's savetxt writes them
+    lines = lines[reader.line_num :]
+    if recipe.units and lines:
+        units = _rows(lines, recipe.delimiter, recipe.escape, strict=False)
+        next(units, None)
+        lines = lines[units.line_num :]
+    return header, _chained("".join(lines), pieces)
+
+
+def _chained(first: str, pieces: Iterator[str]) -> Iterator[str]:
+    if first:
+        yield first
+    yield from pieces
+
+
+def _decoded(source: Source, recipe: Recipe) -> Iterator[str]:
+    """Yield the text in pieces; raise `DataError` for bytes of another encoding, and for NUL."""
+    decoder, line = codecs.getincrementaldecoder(recipe.encoding)(), 1
+    with source.open() as stream:
+        for piece in iter(partial(stream.read, PIECE), b""):
+            try:
+                text = decoder.decode(piece)
+            except UnicodeError:
+                raise DataError(_not_encoded(line, recipe)) from None
+            if "\0" in text:
+                line += text[: text.index("\0")].count("\n")
+                raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
+            yield text.removeprefix("\ufeff") if line == 1 else text
+            line += text.count("\n")
+    try:
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        raise DataError(_not_encoded(line, recipe)) from None
+
+
+def _not_encoded(line: int, recipe: Recipe) -> str:
+    where = f"line {line} or one soon after holds bytes that are not {recipe.encoding}"
+    return f"{where}: choose another encoding, such as cp1252 or utf-8 (--encoding)"
+
+
+def _whole_lines(pieces: Iterator[str], recipe: Recipe) -> Iterator[str]:
+    """Yield the text in pieces that end with a line, without comments, and with single tabs for white space."""
+    left, line = "", 1
+    for piece in pieces:
+        whole = left + piece
+        end = max(whole.rfind("\n"), whole.rfind("\r", 0, -1)) + 1
+        left, line = whole[end:], line + whole.count("\n")
+        if len(left) > LONGEST_LINE:
+            raise DataError(f"line {line} must have fewer than {LONGEST_LINE:,} characters, and it has more")
+        if end:
+            yield _normalised(whole[:end], recipe)
+    if left:
+        yield _normalised(left, recipe)
+
+
+def _check_quotes(text: str, recipe: Recipe) -> None:
+    """Raise `csv.Error` for text between a closing quote and the next delimiter."""
+    ends = rf"[{re.escape(recipe.delimiter)}\r\n]"
+    if '"' in text and re.search(
+        rf'(?:\A|(?<={ends}))"(?:[^"\\]|""|\\.)*"(?=[^"\r\n{re.escape(recipe.delimiter)}])', text
+    ):
+        raise csv.Error("text follows a closing quote")
+
+
+def _normalised(text: str, recipe: Recipe) -> str:
+    if recipe.comment:
+        text = re.sub(rf"(?m)^{re.escape(recipe.comment)}.*(\n|\Z)", "", text)
+    if recipe.delimiter == " ":
+        text = re.sub(r'("(?:[^"]|"")*")|[ \t]+', lambda found: found[1] or "\t", text)
+        return re.sub(r"(?m)^\t+|\t+(?=\r?$)", "", text)
+    return re.sub(rf'({re.escape(recipe.delimiter)}|^) +"', r'\1"', text, flags=re.MULTILINE) if ' "' in text else text
+
+
+def _blame(source: Source, recipe: Recipe, width: int, reason: str) -> str:
+    """Return the first line that cannot be read, and its fault."""
+    lines = io.TextIOWrapper(source.open(), encoding=recipe.encoding, newline="")
+    numbered = enumerate(lines, start=1)
+    kept: list[int] = []
+
+    def counted() -> Iterator[str]:
+        for number, line in numbered:
+            if len(line) > LONGEST_LINE:
+                raise csv.Error(f"longer than {LONGEST_LINE}")
+            kept.append(number)
+            is_comment = recipe.comment and line.startswith(recipe.comment)
+            yield "\n" if is_comment or number <= recipe.above else line
+
+    reader, first = _rows(counted(), recipe.delimiter, recipe.escape), -1
+    with lines:
+        try:
+            for row in reader:
+                if not row or (len(row) == 1 and not row[0].strip()):
+                    continue
+                first = len(row) if first < 0 else first
+                is_header = recipe.header and len(kept) <= recipe.above + 2 and len(row) == width - 1
+                if len(row) != width and not is_header:
+                    must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}"
+                    return f"line {kept[-1]} has {len(row)} cells, and the first has {width}: {must}"
+        except csv.Error as error:
+            return f"line {kept[-1] if kept else 1} cannot be read: {_plainly(error)}"
+    return f"the table cannot be read as text: {reason}"
+
+
+def _plainly(error: csv.Error) -> str:
+    """Return the fault of a line in plain words, instead of those of the csv module."""
+    text = str(error)
+    if "field larger" in text:
+        return f"a cell has more than {csv.field_size_limit()} characters (is a closing quote missing?)"
+    if "unexpected end" in text:
+        return "a quote is opened and never closed"
+    if "longer than" in text:
+        return f"it must have fewer than {LONGEST_LINE:,} characters, and it has more"
+    return text
+
+
+def typed(column: Any, recipe: Recipe, name: str, seen: Seen, *, is_text: bool = False) -> pd.Series:
+    """Return a column of text as whole numbers, numbers or text, without the words that mean missing."""
+    text = compute.utf8_trim_whitespace(column)
+    is_missing = compute.is_in(text, value_set=pyarrow.array(recipe.missing_words, pyarrow.large_string()))
+    if compute.any(is_missing).as_py():
+        words = compute.value_counts(text.filter(is_missing))
+        seen.update({(one["values"], name): one["counts"] for one in words.to_pylist()})
+        text = compute.if_else(is_missing, pyarrow.scalar(None, pyarrow.large_string()), text)
+    truths = compute.match_substring_regex(text, "^(true|false)$", ignore_case=True)
+    if not is_text and text.null_count < len(text) and compute.all(truths).as_py():
+        return compute.equal(compute.utf8_lower(text), "true").to_pandas()
+    numbers = None if is_text else _numbers(text, recipe.decimal)
+    found = text.to_pandas() if numbers is None else numbers
+    return found.astype(object) if numbers is None else found
+
+
+def _numbers(text: Any, decimal: str) -> pd.Series | None:
+    """Return a column as numbers; None if a cell is not a plain number, or has dots as thousands beside small numbers."""
+    if text.null_count == len(text):
+        return pd.Series(np.full(len(text), np.nan))
+    plain = text
+    if decimal != ".":
+        if compute.any(compute.match_substring(text, ".")).as_py():
+            return None
+        plain = compute.replace_substring(text, decimal, ".", max_replacements=1)
+    if compute.any(compute.starts_with(plain, "+")).as_py():
+        plain = compute.replace_substring_regex(plain, r"^\+([\d.])", r"\1")
+    for kind in (pyarrow.int64(), pyarrow.uint64()):
+        with contextlib.suppress(pyarrow.ArrowInvalid):
+            whole = compute.cast(plain, kind)
+            return _whole_numbers(whole)
+    if not compute.all(compute.match_substring_regex(plain, rf"^({_NUMBER})$", ignore_case=True)).as_py():
+        return None
+    if _is_of_long_numbers(plain) or (decimal == "." and _has_thousands(plain)):
+        return None
+    try:
+        return compute.cast(plain, pyarrow.float64()).to_pandas()
+    except pyarrow.ArrowInvalid:  # such as -inf, or a number of too many digits
+        return pd.Series([np.nan if cell is None else float(cell) for cell in plain.to_pylist()])
+
+
+def _whole_numbers(whole: Any) -> pd.Series:
+    if not whole.null_count:
+        return whole.to_pandas()
+    largest = max(abs(value.as_py() or 0) for value in compute.min_max(whole).values())
+    if largest < 2**53:
+        return compute.cast(whole, pyarrow.float64()).to_pandas()
+    return whole.to_pandas(types_mapper={pyarrow.int64(): pd.Int64Dtype(), pyarrow.uint64(): pd.UInt64Dtype()}.get)
+
+
+def _is_of_long_numbers(plain: Any) -> bool:
+    """Return True if a column holds whole numbers alone, too large for 64 bits: they stay text."""
+    return compute.all(compute.match_substring_regex(plain, r"^[+-]?\d+$")).as_py()
+
+
+def _has_thousands(plain: Any) -> bool:
+    """Return True if numbers such as 1.850 are beside small whole numbers such as 986, and no other fraction."""
+    is_one = compute.match_substring_regex(plain, rf"^({THOUSANDS_POINT.pattern}|[+-]?\d{{1,3}})$")
+    return compute.all(is_one).as_py() and has_thousands(plain.drop_null().unique().to_pylist())
