@@ -263,3 +263,9 @@ def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
         app = open_page("auc", lesson=lesson, **link)
         assert errors(app) or said(app) or run_of(app), "in a sentence, or it runs"
         assert not [one.value for one in (*app.warning, *app.error) if "\\\\" in one.value], "escaped once"
+
+
+def test_a_locked_control_of_a_lesson_refuses_its_links_number_once():
+    app = open_page("multiclass", mc_lesson="how-many-labels", mc_n_labeled="5000")
+    assert any("between 2 and 700" in one for one in errors(app))
+    assert not any("slider is at" in one for one in said(app))

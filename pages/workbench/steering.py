@@ -55,10 +55,14 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
 def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: CountError) -> None:
     """Set the number of labels to one that the data have, and draw the page again; say so beside the run."""
     key, number = key_of(problem, "n_labeled"), asked.data.n_labeled
-    if number == error.nearest:  # another number would not help
+    notice = too_many(number, error)
+    # A control that a lesson has locked takes the number of its link again each time it is drawn.
+    comes_back = bench.link.is_unread and notice in bench.link.notices
+    bench.link.notices = [said for said in bench.link.notices if said != notice]
+    if comes_back or number == error.nearest:  # another number would not help
         st.error(plain(str(error)))
         return
-    bench.link.notices.append(too_many(number, error))
+    bench.link.notices.append(notice)
     also_offer(key, error.nearest)
     bench.given[key] = error.nearest
     st.rerun()
