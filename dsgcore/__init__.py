@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dsgcore.problems import ProblemError
     from dsgcore.solver.model import Expansion
     from dsgcore.solver.model_files import ModelError
+    from dsgcore.tuning.safe import Safe
 
 __version__ = "0.1.0"
 
@@ -31,6 +32,7 @@ __all__ = [
     "ParameterError",
     "ProblemError",
     "Run",
+    "Safe",
     "Spec",
     "SpecError",
     "load_model",
@@ -40,6 +42,7 @@ _MODULES = {
     **dict.fromkeys(("PS3VT", "QS3ORAO", "QSGS2AUC", "TSGS3VM", "TSGSU"), "dsgcore.estimators"),
     **dict.fromkeys(("LRCMC", "SSMC", "LinearMC"), "dsgcore.baselines"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "dsgcore.experiments"),
+    "Safe": "dsgcore.tuning.safe",
     "DSGError": "dsgcore.core.errors",
     "Expansion": "dsgcore.solver.model",
     "ModelError": "dsgcore.solver.model_files",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from sklearn.metrics import roc_curve
 from dsgcore.core.errors import DSGError
 from dsgcore.estimators.out_of_core import over_partitions
 from dsgcore.estimators.scores import ScoredOnLabels, mean_auc_of
+from dsgcore.prior import energy_class_prior
 from dsgcore.problems.thresholds import classify
 
 
@@ -49,6 +50,21 @@ def share_threshold(values: NDArray, share: float) -> float:
     ordered = np.sort(values)
     below = int(np.clip(round((1.0 - share) * len(ordered)), 1, max(1, len(ordered) - 1)))
     return float(ordered[below - 1] + ordered[min(below, len(ordered) - 1)]) / 2.0
+
+
+def decision_threshold(share: Any, codes: NDArray, values: NDArray, some: NDArray) -> float:
+    """Return the decision threshold for two classes, from class codes (n,) and values (n,) of labeled points.
+
+    `share` is the share of values above it among `some` values: a number, "labels" for that of the labels, or "estimate" for
+    the one that the distribution of the values suggests. None maximises the balanced accuracy on the labeled points.
+    """
+    if share is None:
+        return best_threshold(codes, values)
+    if share == "labels":
+        share = np.mean(codes)
+    elif share == "estimate":
+        share = energy_class_prior(*(sample[:, None] for sample in (values[codes == 1], values[codes == 0], some)))
+    return share_threshold(some, float(share))
 
 
 class OrderedClassifier(ScoredOnLabels):

@@ -1,0 +1,500 @@
+"""A method whose scores are averaged with those of two simple models, as held-out labels advise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading
+from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dsgcore.core._threads import single_threaded_blas, single_threaded_openmp
+from dsgcore.core.errors import DSGError
+from dsgcore.core.metrics import auc_error
+from dsgcore.core.parameters import Integer
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.estimators.classes import OrderedClassifier, decision_threshold
+from dsgcore.estimators.inputs import all_or_nothing, encode
+from dsgcore.estimators.out_of_core import in_memory, validated_points
+from dsgcore.estimators.scores import ScoredOnLabels, Weights, auc_of, mean_auc_of
+from dsgcore.kernels.far_points import check_sizes, check_values
+from dsgcore.problems.thresholds import classify, mean_auc, thresholds
+from dsgcore.solver.problem import UNLABELED
+from dsgcore.tuning.folds import FoldError, LabeledFolds
+
+N_NEIGHBORS = Integer("n_neighbors", 7, low=1, high=1000)
+PARTS = ("estimator", "linear", "neighbours")
+# Share of a point's label that comes from its neighbours.
+TRUST = 0.2
+# Most labeled points and most others in the graph, most labels of the linear model, and points at which spreads and
+# thresholds are measured.
+MOST_IN_GRAPH, MOST_LABELS, POINTS = 3000, 5000, 1000
+# A model with a smaller share of the weights gets none.
+LEAST = 0.05
+# With several classes: strength of the pull towards equal weights, in log-likelihood units, and the smallest weight.
+PULL, SMALLEST = 0.3, 1e-3
+# Inverse ridge of the curves for the thresholds between ordered classes, and the farthest threshold in spreads.
+CURVE, FARTHEST = 100.0, 10.0
+
+
+def _is_of_ordered(model: Any) -> bool:
+    return hasattr(getattr(model, "estimator_", model.estimator), "ranking_function")
+
+
+class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
+    """A method whose score is averaged with a linear model's and with its neighbours', as held-out labels advise.
+
+    With few labels a method seldom loses to a simple model in this way. The score is a weighted sum of three models'
+    values, each divided by its spread:
+
+    - `estimator`;
+    - scikit-learn's `LogisticRegression` on the labeled points;
+    - scikit-learn's `LabelSpreading` over a graph of nearest neighbours, labeled or not.
+
+    Each fold of the labels is held out once, and the models' values there give the weights.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or ranker that accepts -1 for unlabeled points, for two classes, several, or ordered ones. It is not
+        changed. Methods that learn from similar pairs are refused, because a simple model needs labels.
+    n_splits : int, default=3
+        Number of folds, each of which is one more fit.
+    n_neighbors : int, default=7
+        Number of neighbours in the graph.
+    random_state : int, RandomState instance or None, default=0
+        Seed for the folds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The estimator, trained on all points.
+    classes_ : ndarray of shape (k,)
+        The labels in the estimator's order.
+    weights_ : dict of str to float
+        Weights of "estimator", "linear" and "neighbours"; their sum is 1. They are equal if the labels are too few to be
+        held out.
+    simple_ : object
+        The models beside the estimator: `linear`, a list of `LogisticRegression`, and `graphs` of neighbours with the classes'
+        `shares`.
+    threshold_ : float
+        Threshold of the score for two classes, if the estimator is a ranker. Otherwise 0.
+    thresholds_ : ndarray of shape (k - 1,)
+        Thresholds of the score between ordered classes.
+
+    Notes
+    -----
+    Two classes and ordered classes: a model's weight falls by a factor of e for each standard error of the paired
+    difference by which it is behind the best one. The score is the (mean) AUC for rankers, and otherwise the accuracy.
+    Several classes: the weights maximise the likelihood of the held-out labels, and the classes' log shares get a weight, too.
+
+    There are two graphs, of standardised points and of the points as they are, and the mean of both counts.
+
+    At points that no label reaches over the graph, the neighbours' value is the classes' shares.
+
+    The probabilities are a logistic function of the score, or its softmax, with the scale that suits the held-out labels.
+
+    Source: D. Wolpert, Stacked Generalization, Neural Networks 5, 1992; C. Guo et al., On Calibration of Modern Neural
+    Networks, ICML 2017, for the scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dsgcore import TSGS3VM, Safe
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) < 40, y, -1)
+    >>> model = Safe(TSGS3VM(random_state=0)).fit(X, few)
+    >>> model.score(X, y) > 0.9
+    True
+    >>> list(model.weights_)
+    ['estimator', 'linear', 'neighbours']
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_splits: int = 3,
+        n_neighbors: int = 7,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_splits = n_splits
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        """Declare what the estimator declares of classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = get_tags(self.estimator).classifier_tags
+        return tags
+
+    @all_or_nothing
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the estimator and the two models beside it, and weigh them; `y` has -1 for unlabeled points.
+
+        Raises
+        ------
+        ValueError
+            If the estimator learns from pairs, or raises an error itself.
+        """
+        n_neighbors = N_NEIGHBORS.check(self.n_neighbors)
+        if hasattr(_last(self.estimator), "y_holds"):
+            raise DSGError(
+                "Safe needs class labels for the models beside the method, and "
+                f"{type(_last(self.estimator)).__name__} learns from similar pairs: fit it alone"
+            )
+        X = in_memory(X)
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.classes_ = self.estimator_.classes_
+        codes = encode(y, self.classes_)[1].astype(np.intp)
+        points = validate_data(self, X, dtype=np.float64)
+        check_sizes(points)
+        with single_threaded_blas(), single_threaded_openmp():  # many small systems: threads would wait for each other
+            self._fit_beside(X, y, points, codes, n_neighbors)
+        return self
+
+    def _fit_beside(self, X: Any, y: Any, points: NDArray, codes: NDArray, n_neighbors: int) -> None:
+        """Fit and weigh the models beside the estimator."""
+        beside = _Beside(points, codes, n_neighbors, self._is_ordered)
+        held = self._held_out(X, y, codes, beside)
+        self._choose(held, codes)
+        self.simple_ = beside.learned(codes)
+        some = evenly_spread(len(codes), POINTS)
+        values = self._parts(_safe_indexing(X, some), points[some])
+        self._spreads = [_spread(each) for each in values]
+        self._place(X, points, codes, self._mean(values), held)
+
+    @property
+    def _is_ordered(self) -> bool:
+        return hasattr(self.estimator_, "ranking_function")
+
+    @property
+    def _is_ranker(self) -> bool:
+        """True if the order of the scores is what counts: then held-out labels are compared by the (mean) AUC."""
+        return self._is_ordered or bool(getattr(_last(self.estimator_), "is_ranking", False))
+
+    def _held_out(self, X: Any, y: Any, codes: NDArray, beside: _Beside) -> _HeldOut:
+        """Return the models' values at labels that they have not seen; nothing if the labels are too few."""
+        folds = LabeledFolds(self.n_splits, unlabeled="train", random_state=self.random_state)
+        try:
+            splits = list(folds.split(X, y))
+        except FoldError:
+            return _HeldOut(codes[:0], ())
+        parts = []
+        for train, test in splits:
+            method = clone(self.estimator).fit(_safe_indexing(X, train), _safe_indexing(y, train))
+            seen = codes.copy()
+            seen[test] = UNLABELED
+            simple = beside.learned(seen).values(beside.points[test])
+            parts.append((_values(method, _safe_indexing(X, test)), *simple))
+        rows = np.concatenate([test for _, test in splits])
+        return _HeldOut(codes[rows], tuple(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def _choose(self, held: _HeldOut, codes: NDArray) -> None:
+        """Set the weights of the three models and of the log shares, and the scale of the probabilities."""
+        labels = codes[codes != UNLABELED]
+        self._log_shares, of_shares = _log_shares(labels, len(self.classes_)), 0.0
+        if not len(held.y):
+            weights = np.full(len(PARTS), 1.0 / len(PARTS))
+        elif held.values[0].ndim > 1:
+            *found, of_shares = _likeliest_weights(held.y, [each / _spread(each) for each in held.values])
+            weights = np.array(found)
+        else:
+            weights = _weights(held.y, held.values, by_auc=self._is_ranker)
+        weights = np.where(weights < LEAST * weights.sum(), 0.0, weights)
+        self.weights_ = dict(zip(PARTS, (weights / weights.sum()).tolist(), strict=True))
+        self._of_shares = float(of_shares)
+
+    def _parts(self, X: Any, points: NDArray) -> list[NDArray]:
+        """Return the values of the three models at points, given as X and as an array."""
+        return [_values(self.estimator_, X), *self.simple_.values(points)]
+
+    def _mean(self, values: list[NDArray] | tuple[NDArray, ...], spreads: list[float] | None = None) -> NDArray:
+        """Return the weighted sum of values divided by their spreads."""
+        spreads = self._spreads if spreads is None else spreads
+        total = sum(w * v / s for w, v, s in zip(self.weights_.values(), values, spreads, strict=True) if w)
+        return np.asarray(total + self._of_shares * self._log_shares if self._of_shares else total)
+
+    def _place(self, X: Any, points: NDArray, codes: NDArray, at_some: NDArray, held: _HeldOut) -> None:
+        """Set the thresholds and the scale of the probabilities, from scores at some points and at held-out labels."""
+        cuts, self.threshold_, self._scale = None, 0.0, 1.0
+        unseen = self._mean(held.values, [_spread(each) for each in held.values]) if len(held.y) else None
+        if self._is_ranker:
+            labeled = _labeled_rows(codes, MOST_LABELS)
+            f = self._mean(self._parts(_safe_indexing(X, labeled), points[labeled]))
+        if self._is_ordered:
+            self.thresholds_ = thresholds(codes[labeled], f, loss="hinge", margin=0.0)
+            if unseen is not None:
+                cuts = _even_chances(held.y, unseen, len(self.classes_))
+                moved = at_some.mean() + _spread(at_some) * (cuts - unseen.mean()) / _spread(unseen)
+                self.thresholds_ = (self.thresholds_ + moved) / 2.0
+        elif self._is_ranker:
+            share = getattr(_last(self.estimator_), "positive_share", "labels")
+            self.threshold_ = decision_threshold(share, codes[labeled], f, at_some)
+            if unseen is not None:
+                unseen = unseen - decision_threshold("labels", held.y, unseen, unseen)
+        if unseen is not None:
+            self._scale = _likeliest_scale(held.y, unseen, cuts)
+
+    def _score(self, X: ArrayLike) -> NDArray:
+        check_is_fitted(self, "simple_")
+        X = in_memory(X)
+        points = validated_points(self, X, np.float64)
+        with single_threaded_blas(), single_threaded_openmp():
+            return check_values(self._mean(self._parts(X, points)))
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the scores at the rows of `X`: (n,) for two classes, positive for the second one, else (n, k)."""
+        check_is_fitted(self, "simple_")
+        if self._is_ordered:
+            return np.asarray(OrderedClassifier.decision_function(self, X))  # type: ignore[arg-type]
+        return self._score(X) - self.threshold_
+
+    @available_if(_is_of_ordered)
+    def ranking_function(self, X: ArrayLike) -> NDArray:
+        """Return the score at the rows of `X`, of shape (n,), for ordered classes. Larger values belong to later ones."""
+        return self._score(X)
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the predicted label of each row of `X`, of shape (n,)."""
+        check_is_fitted(self, "simple_")
+        if self._is_ordered:
+            return self.classes_[classify(self._score(X), self.thresholds_)]
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Return the probability of each class at the rows of `X`, of shape (n, k)."""
+        f = self._score(X) - self.threshold_
+        return _probabilities(f, self._scale, self.thresholds_ if self._is_ordered else None)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Weights = None) -> float:
+        """Return the score of the estimator's kind: the AUC for a ranker, the mean AUC for ordered classes, or the accuracy.
+
+        Points whose label is -1 or missing do not count. The parameters are as in scikit-learn.
+        """
+        if not hasattr(self, "simple_") or not self._is_ranker:
+            return super().score(X, y, sample_weight)
+        return (mean_auc_of if self._is_ordered else auc_of)(self.classes_, self._score(X), y, sample_weight)
+
+    @available_if(_is_of_ordered)
+    def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the mean AUC over the cuts of the ordered classes, as `dsgcore.QS3ORAO.mean_auc` does."""
+        return mean_auc_of(self.classes_, self._score(X), y)
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """Class codes (n,) of held-out labels, and the three models' values there, (n,) or (n, K); empty if there are none."""
+
+    y: NDArray
+    values: tuple[NDArray, ...]
+
+
+class _Graph:
+    """Graph of the nearest neighbours among some scaled points, on which labels spread."""
+
+    def __init__(self, points: NDArray, scaler: StandardScaler, n_neighbors: int) -> None:
+        self.points, self.scaler = scaler.fit_transform(points), scaler
+        self.nearest = NearestNeighbors(n_neighbors=min(n_neighbors, len(points))).fit(self.points)
+        self.links = self.nearest.kneighbors_graph(self.points)
+
+    def shares(self, codes: NDArray, n_classes: int) -> NDArray:
+        """Return the classes' shares (m, K) at the points, from class codes (m,), -1 for unlabeled."""
+        spread = LabelSpreading(kernel=lambda X, Z: self.links, alpha=TRUST).fit(self.points, codes)
+        shares = np.zeros((len(codes), n_classes))
+        shares[:, spread.classes_] = spread.label_distributions_
+        of_labels = np.bincount(codes[codes != UNLABELED], minlength=n_classes)
+        return np.where(shares.sum(axis=1, keepdims=True) > 0.0, shares, of_labels / of_labels.sum())
+
+    def at(self, points: NDArray, values: NDArray) -> NDArray:
+        """Return the means of the nearest points' values, at points (n, d)."""
+        return values[self.nearest.kneighbors(self.scaler.transform(points), return_distance=False)].mean(axis=1)
+
+
+class _Beside:
+    """What the simple models of all folds share: points (n, d), and graphs, which are computed once.
+
+    Standardised coordinates suit columns of different units, and pixels tell more as they are. Few labels cannot choose, so
+    the neighbours' value is the mean over both graphs.
+    """
+
+    def __init__(self, points: NDArray, codes: NDArray, n_neighbors: int, is_ordered: bool) -> None:
+        self.points, self.is_ordered, self.n_classes = points, is_ordered, int(codes.max()) + 1
+        self.scaler = StandardScaler().fit(points)
+        self.placed = np.union1d(_labeled_rows(codes, MOST_IN_GRAPH), evenly_spread(len(codes), MOST_IN_GRAPH))
+        scalers = StandardScaler(), StandardScaler(with_std=False)
+        self.graphs = [_Graph(points[self.placed], scaler, n_neighbors) for scaler in scalers]
+
+    def learned(self, codes: NDArray) -> SimpleModels:
+        """Return the simple models of class codes (n,), -1 for unlabeled."""
+        rows, cuts = _labeled_rows(codes, MOST_LABELS), range(1, self.n_classes)
+        targets = [codes[rows] >= cut for cut in cuts] if self.is_ordered else [codes[rows]]
+        points = self.scaler.transform(self.points[rows])
+        machines = [LogisticRegression(max_iter=1000).fit(points, target) for target in targets]
+        shares = [graph.shares(codes[self.placed], self.n_classes) for graph in self.graphs]
+        if self.is_ordered:
+            shares = [each @ np.arange(self.n_classes) for each in shares]
+        elif self.n_classes == 2:
+            shares = [each[:, 1] - each[:, 0] for each in shares]
+        return SimpleModels(self.scaler, machines, tuple(self.graphs), shares)
+
+
+@dataclass(frozen=True, eq=False)
+class SimpleModels:
+    """The two models beside a method.
+
+    Attributes
+    ----------
+    scaler : StandardScaler
+        Of the linear model.
+    linear : list of LogisticRegression
+        One, or one for each cut of ordered classes.
+    graphs : tuple
+        Graphs of neighbours.
+    shares : list of ndarray of shape (m,) or (m, K)
+        For each graph what its labels say about its points: for two classes the second one's share less the first one's, for
+        ordered classes their mean number, else all shares.
+    """
+
+    scaler: StandardScaler
+    linear: list[LogisticRegression]
+    graphs: tuple[_Graph, ...]
+    shares: list[NDArray]
+
+    def values(self, points: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the linear model's values at points (n, d), and the neighbours', of shape (n,) or (n, K)."""
+        scaled = self.scaler.transform(points)
+        if len(self.linear) == 1:
+            linear = self.linear[0].decision_function(scaled)
+        else:
+            linear = np.sum([machine.predict_proba(scaled)[:, 1] for machine in self.linear], axis=0)
+        near = [graph.at(points, own) for graph, own in zip(self.graphs, self.shares, strict=True)]
+        return linear, np.mean(near, axis=0)
+
+
+def _last(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or the estimator itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def _values(method: Any, X: Any) -> NDArray:
+    """Return a fitted method's values at points: (n,) for two classes or ordered ones, else (n, K)."""
+    if hasattr(method, "ranking_function"):
+        return np.asarray(method.ranking_function(X), dtype=float)
+    if hasattr(method, "decision_function"):
+        return np.asarray(method.decision_function(X), dtype=float)
+    logs = np.log(np.maximum(method.predict_proba(X), 1e-12))
+    return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+
+def _spread(values: NDArray) -> float:
+    """Return the standard deviation of values (n,), or of those (n, K) less their row means; 1 instead of 0."""
+    centred = values if values.ndim == 1 else values - values.mean(axis=1, keepdims=True)
+    return float(np.std(centred)) or 1.0
+
+
+def _labeled_rows(codes: NDArray, most: int) -> NDArray:
+    """Return the labeled rows, ascending, or as many of them as `most`, evenly spread, with each class's first one."""
+    labeled = np.flatnonzero(codes != UNLABELED)
+    firsts = labeled[np.unique(codes[labeled], return_index=True)[1]]
+    return np.union1d(labeled[evenly_spread(len(labeled), most)], firsts)
+
+
+def _log_shares(codes: NDArray, n_classes: int) -> NDArray:
+    """Return the logarithms (K,) of the classes' shares among codes (n,). A class without codes counts as half a point."""
+    return np.log(np.maximum(np.bincount(codes, minlength=n_classes), 0.5) / max(1, len(codes)))
+
+
+def _hits(y: NDArray, values: NDArray) -> NDArray:
+    """Return a mask of the labels that are right in the values (n,) for two classes, or (n, K)."""
+    return (values > 0 if values.ndim == 1 else values.argmax(axis=1)) == y
+
+
+def _agreement(y: NDArray, values: NDArray, *, by_auc: bool) -> float:
+    """Return the (mean) AUC of values, or their accuracy."""
+    return float(mean_auc(y, values) if by_auc else np.mean(_hits(y, values)))
+
+
+def _weights(y: NDArray, values: tuple[NDArray, ...], *, by_auc: bool) -> NDArray:
+    """Return the models' weights: e to the minus number of standard errors by which each is behind the best one."""
+    hits = [_hits(y, each) for each in values]
+    scores = np.array([_agreement(y, each, by_auc=by_auc) for each in values])
+    best, n = int(np.argmax(scores)), len(y)
+    fewest = np.bincount(y)[np.unique(y)].min()
+    errors = []
+    for each, hit in zip(values, hits, strict=True):
+        if by_auc:
+            found = auc_error(y, values[best], each)
+            errors.append(max(found if np.isfinite(found) else 0.0, 0.5 / fewest))
+        else:  # a point is added to each kind of disagreement, as by Bonett and Price
+            errors.append(np.sqrt(np.sum(hits[best] != hit) + 2.0) / n)
+    return np.exp((scores - scores[best]) / np.array(errors))
+
+
+def _likeliest_weights(y: NDArray, values: list[NDArray]) -> NDArray:
+    """Return weights of the models, and that of the classes' log shares, which maximise the likelihood of labels.
+
+    The probabilities are the softmax of the weighted sum of values (n, K). A pull draws the models' weights together.
+    """
+    n, n_classes, m = len(y), values[0].shape[1], len(values)
+    every, own = np.stack([*values, np.tile(_log_shares(y, n_classes), (n, 1))]), (np.arange(n), y)
+
+    def loss(weights: NDArray) -> tuple[float, NDArray]:
+        logs = log_softmax(np.tensordot(weights, every, 1), axis=1)
+        excess = np.exp(logs)
+        excess[own] -= 1.0
+        apart = np.append(weights[:m] - weights[:m].mean(), 0.0)
+        slopes = np.tensordot(every, excess, 2) / n + 2.0 * PULL / n * apart
+        return PULL / n * float(apart @ apart) - float(logs[own].mean()), slopes
+
+    start, ends = np.append(np.full(m, 1.0 / m), 0.0), [(SMALLEST, None)] * m + [(0.0, None)]
+    found = minimize(loss, start, jac=True, bounds=ends, method="L-BFGS-B").x
+    return found / found[:m].sum()
+
+
+def _even_chances(y: NDArray, f: NDArray, n_classes: int) -> NDArray:
+    """Return for each cut of ordered classes the score at which both sides are equally likely, in rising order."""
+    mean, unit, cuts = f.mean(), _spread(f), []
+    units = ((f - mean) / unit)[:, None]
+    for cut in range(1, n_classes):
+        if not 0 < np.sum(y >= cut) < len(y):
+            cuts.append(FARTHEST if not (y >= cut).any() else -FARTHEST)
+            continue
+        curve = LogisticRegression(C=CURVE).fit(units, y >= cut)
+        slope, start = float(curve.coef_[0, 0]), float(curve.intercept_[0])
+        cuts.append(float(np.clip(-start / slope, -FARTHEST, FARTHEST)) if slope > 0 else -np.sign(start) * FARTHEST)
+    return mean + unit * np.sort(cuts)
+
+
+def _probabilities(f: NDArray, scale: float, cuts: NDArray | None) -> NDArray:
+    """Return the classes' probabilities (n, K) for scores, and thresholds between ordered classes."""
+    if cuts is None:
+        return softmax(scale * (np.column_stack([-f, f]) / 2.0 if f.ndim == 1 else f), axis=1)
+    above = expit(scale * (f[:, None] - cuts))
+    return -np.diff(np.column_stack([np.ones(len(f)), above, np.zeros(len(f))]), axis=1)
+
+
+def _likeliest_scale(y: NDArray, f: NDArray, cuts: NDArray | None) -> float:
+    """Return the scale of the scores whose probabilities have the highest likelihood."""
+
+    def loss(log_scale: float) -> float:
+        own = _probabilities(f, np.exp(log_scale), cuts)[np.arange(len(y)), y]
+        return -float(np.log(np.maximum(own, 1e-12)).mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded").x))
