@@ -10,10 +10,9 @@ SMALL = {"n_iter": 12, "n_features": 16, "batch_size": 16, "tol": None, "random_
 
 
 def make(cls=QSGS2AUC, **parameters):
-    """Make an estimator that learns from class labels, without a linear model beside it; what is not given is small."""
+    """Make an estimator that learns from class labels; what is not given is small."""
     of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    plain = {} if cls is TSGSU else {"safe": False}
-    return cls(**{**SMALL, **of_classes, **plain, **parameters})
+    return cls(**{**SMALL, **of_classes, **parameters})
 
 
 def same(one, other):

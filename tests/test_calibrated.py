@@ -58,7 +58,7 @@ def test_scikit_learns_calibration_suits_the_labeled_rows():
 @each("search", ["grid", "halving"])
 def test_scikit_learns_searches_take_our_folds_and_scorers(search):
     cv = LabeledFolds(3, unlabeled="train", random_state=0)
-    model = make_pipeline(StandardScaler(), QSGS2AUC(**QUICK, safe=False))
+    model = make_pipeline(StandardScaler(), QSGS2AUC(**QUICK))
     space = {"qsgs2auc__sigma": [1e-5, 1e-4, 1.0, 2.0]}
     if search == "grid":
         found = GridSearchCV(model, space, cv=cv, scoring=accuracy, error_score="raise").fit(MOONS[0], SEEN)

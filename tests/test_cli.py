@@ -374,18 +374,6 @@ def test_a_model_is_replaced_by_the_same_options_only(method, person, tmp_path_f
     assert contents(out) == before
 
 
-def test_fit_trains_the_method_alone_and_says_so(person, tmp_path, capsys):
-    line = typed("fit", tmp_path / "out")
-    line[2] = str(person / "data.csv")
-    for value in ("true", "True", "1", "yes"):
-        assert "--set safe must be left out: `fit` trains TSGS3VM alone" in refusal(
-            capsys, [*line, "--set", f"safe={value}"]
-        )
-    assert not (tmp_path / "out").exists()
-    assert main([*line, "--set", "safe=False"]) == 0
-    assert "it is the method alone, as TSGS3VM(safe=False) in Python" in capsys.readouterr().out
-
-
 def test_a_run_that_diverges_ends_with_1_and_the_reason(spec_file, tmp_path, capsys):
     spec = small(step_size=1e6).to_dict()
     assert main(["run", spec_file(spec), "--out", str(tmp_path / "out"), "--quiet"]) == 1

@@ -27,8 +27,7 @@ def wine():
 def test_each_is_the_loop_with_its_zeros(wine, estimator, zeros):
     X, _, few = wine
     graph = {} if "tau_I" in zeros else {"tau_I": 1e-6}
-    alone = {"safe": False} if estimator is PS3VT else {}
-    model = estimator(**PRINTED, n_features=256, **graph, **alone, n_iter=40, random_state=7).fit(X, few)
+    model = estimator(**PRINTED, n_features=256, **graph, n_iter=40, random_state=7).fit(X, few)
     *_, last = descend(make_task(MultiClass(n_iter=40, **dict.fromkeys(zeros, 0.0)), X, few, 7))
     np.testing.assert_array_equal(model.coef_, last.W.T)
     np.testing.assert_allclose(model.decision_function(X), X @ last.W, rtol=1e-12)
@@ -60,7 +59,7 @@ def test_fourier_features_bend_the_boundary():
 def test_binary_scores_are_one_number_a_point(wine):
     X, y, _ = wine
     X, y = X[y < 2], np.array(["left", "right"])[y[y < 2]]
-    model = PS3VT(random_state=0, safe=False).fit(X, y)
+    model = PS3VT(random_state=0).fit(X, y)
     scores = model.decision_function(X)
     second = X @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0]
     np.testing.assert_allclose(scores, second, rtol=1e-12, atol=1e-14)

@@ -4,8 +4,8 @@ import pytest
 from cases import each
 
 from dsgcore import QS3ORAO
-from dsgcore.estimators.ordinal import _held_out_factor, _held_out_thresholds
-from dsgcore.estimators.safe import OWN, HeldOut
+from dsgcore.estimators.classes import even_chances
+from dsgcore.estimators.ordinal import _held_out_factor
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import mean_auc, thresholds
@@ -41,7 +41,7 @@ def test_the_decision_functions_largest_is_the_interval_that_f_is_in(rings):
     np.testing.assert_array_equal(model.predict(X), scores.argmax(axis=1))
     np.testing.assert_array_equal(model.predict(X), np.searchsorted(model.thresholds_, f))
     assert ((scores > 0).sum(axis=1) == 1).all()
-    alone = QS3ORAO(**SMALL, safe=False).fit(X, few)
+    alone = QS3ORAO(**SMALL).fit(X, few)
     np.testing.assert_array_equal(alone.ranking_function(X), model.model_.evaluate(X))
 
 
@@ -78,10 +78,9 @@ def test_a_threshold_from_held_out_labels_is_where_both_sides_are_equally_likely
     rng = np.random.default_rng(0)
     f = 3.0 + 2.0 * rng.normal(size=4000)
     y = np.digitize(f + 0.5 * rng.logistic(size=4000), [2.0, 5.0])
-    scores = 10.0 * f - 7.0  # the whole model's, in other units
-    found = _held_out_thresholds(HeldOut(y, (f, f, f), None, True), OWN, scores)
-    assert found == pytest.approx([13.0, 43.0], abs=1.5)
-    hopeless = _held_out_thresholds(HeldOut(y, (-f, f, f), None, True), OWN, scores)
+    found = even_chances(y, f, 3)
+    assert found == pytest.approx([2.0, 5.0], abs=0.15)
+    hopeless = even_chances(y, -f, 3)
     assert (np.diff(hopeless) >= 0).all()
     assert np.isfinite(hopeless).all()
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_moons
 
 from dsgcore import TSGS3VM
 
-SMALL = {"n_iter": 10, "n_features": 16, "batch_size": 16, "dtype": "float64", "random_state": 0, "safe": False}
+SMALL = {"n_iter": 10, "n_features": 16, "batch_size": 16, "dtype": "float64", "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,6 @@ def test_unlabeled_points_help():
                 "schedule": "theta/t",
                 "average": None,
                 "tol": None,
-                "safe": False,
             }
             sizes = {"n_iter": 100, "n_features": 256, "batch_size": 128}
             model = TSGS3VM(sigma=5.0, C_star=C_star, random_state=seed, **as_printed, **sizes).fit(X, few)

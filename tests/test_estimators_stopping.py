@@ -11,7 +11,7 @@ from four_estimators import make as small
 from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore import QSGS2AUC
-from dsgcore.estimators.stopping import AutomaticTolerance, stages
+from dsgcore.estimators.stopping import stages
 
 
 @pytest.fixture(scope="module")
@@ -73,26 +73,11 @@ def test_verbose_prints_a_line_at_every_look(moons, capsys):
 
 
 class Seen(QSGS2AUC):
-    """An estimator that keeps the method's weight, and what the choice of its cut knows."""
+    """An estimator that keeps what the choice of its threshold knows."""
 
-    def _part(self, choice):
-        self.part = super()._part(choice)
-        return self.part
-
-    def _place(self, task, codes, values, choice):
+    def _place(self, task, codes, values):
         self.known, self.values_there = values._rows, values._values
-        super()._place(task, codes, values, choice)
-
-
-def test_the_automatic_tolerance_is_divided_by_the_methods_weight_in_the_score(moons):
-    kept = {"random_state": 0, "n_features": 16, "start": None, "n_iter": 2000}
-    automatic = Seen(**kept).fit(*moons)
-    assert 0.05 < automatic.part < 0.9
-    named = QSGS2AUC(**kept, tol=0.02 / automatic.part).fit(*moons)
-    assert automatic.n_iter_ == named.n_iter_ < QSGS2AUC(**kept, tol=0.02).fit(*moons).n_iter_
-    assert Seen(**kept, safe=False).fit(*moons).part == 1.0
-    tol = AutomaticTolerance(from_0=0.1)
-    assert tol.of(0.0, has_start=False) == tol.of(0.05, has_start=False) == 1.0
+        return super()._place(task, codes, values)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, cross_val_score
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe
 from dsgcore.baselines import COMPETITORS, MSAMULT, SUSL
 from dsgcore.baselines.design import IllPosedWarning
 from dsgcore.core.errors import DSGError
@@ -51,6 +51,9 @@ ALONE = [made(cls) for cls in CLASSES]
 META = [
     Calibrated(made(QSGS2AUC), n_splits=2, random_state=0),
     Calibrated(made(PS3VT), n_splits=2, random_state=0),
+    Safe(made(QSGS2AUC)),
+    Safe(made(QS3ORAO)),
+    Safe(made(PS3VT)),
 ]
 EVERY = ALONE + META
 SEEN = SeenLabels(made(TSGS3VM))
@@ -274,7 +277,7 @@ def test_arguments_that_do_not_suit_are_reported_in_the_classs_own_name(model):
 
 @each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO])
 def test_the_numbers_that_automatic_values_stand_for_train_the_same_model(kind):
-    alone = {"random_state": 0, "safe": False}
+    alone = {"random_state": 0}
     automatic = kind(**alone).fit(X, FEW)
     numbers = {"sigma": 1.0 / (2 * X.var())} | ({} if kind is TSGS3VM else {"lam": automatic.lam_})
     for given in (numbers, {"sigma": float(automatic.model_.kernel.sigma)}, {"lam": numbers.get("lam", 1.0)}):

@@ -55,10 +55,9 @@ def command(data, out, *options, method="QSGS2AUC"):
 @pytest.mark.parametrize("cls", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
 def test_it_writes_the_model_of_the_estimator_and_where_its_values_are_cut(points, data, tmp_path, cls, capsys):
     of_classes = {"y_holds": "classes", "prior": 0.7} if cls is TSGSU else {}
-    alone = {} if cls is TSGSU else {"safe": False}  # the command's own default
     more = [word for name, value in of_classes.items() for word in ("--set", f"{name}={value}")]
     assert main(command(data, tmp_path / "out", *more, method=cls.__name__)) == 0
-    model = cls(random_state=0, **SMALL, **of_classes, **alone).fit(*points)
+    model = cls(random_state=0, **SMALL, **of_classes).fit(*points)
     same(load_model(tmp_path / "out" / "model.npz"), model.model_)
     said = json.loads((tmp_path / "out" / "fit.json").read_text())
     assert said["features"] == ["a", "b", "c"]

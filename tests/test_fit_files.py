@@ -60,8 +60,7 @@ def test_a_csv_file_leads_to_classes_scores_and_kept_columns(method, mark, tmp_p
     )
     kind = OURS.get(method) or THEIRS[method]
     seeded = {"random_state": 0} if "random_state" in kind().get_params() else {}
-    alone = {"safe": False} if "safe" in kind().get_params() else {}
-    model = kind(**ours, **seeded, **alone).fit(X, y)
+    model = kind(**ours, **seeded).fit(X, y)
     assert out["id"].tolist() == rows["id"].tolist()
     assert out["class"].tolist() == model.predict(X).tolist()
     assert len(set(out["class"])) > 1
@@ -82,7 +81,7 @@ def test_files_without_names_have_their_labels_in_y(ending, tmp_path):
     facts = made("QSGS2AUC", file, tmp_path / "model", "--unlabeled", "-1")
     assert facts["features"] == ["x1", "x2", "x3"]
     out = scored(tmp_path / "model", file, tmp_path / "scores")
-    model = QSGS2AUC(**SMALL, random_state=0, safe=False).fit(X, y)
+    model = QSGS2AUC(**SMALL, random_state=0).fit(X, y)
     assert out["class"].tolist() == model.predict(X).tolist()
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from dsgcore.solver import logistic
-from dsgcore.solver.logistic import held_out_scores, logistic_scores
+from dsgcore.solver.logistic import FoldRegressions, logistic_scores
 
 
 def points(n, d, k, seed=0):
@@ -24,7 +24,7 @@ def folds_of(n):
 def test_each_fold_is_scikit_learns_fit_to_its_training_points(n, d, k, ridge):
     X, y = points(n, d, k)
     folds = folds_of(n)
-    for (train, held), scores in zip(folds, held_out_scores(X, y, folds, ridge), strict=True):
+    for (train, held), scores in zip(folds, FoldRegressions(X, y, folds).scores(ridge), strict=True):
         peer = LogisticRegression(C=1.0 / ridge, tol=1e-9, max_iter=10_000).fit(X[train], y[train])
         expected = peer.decision_function(X[held])
         if k > 2:
@@ -48,7 +48,7 @@ def test_the_derivative_is_0_at_the_solution():
 def test_a_class_that_no_training_point_has_is_never_likely():
     X, y = points(60, 3, 3)
     train = np.flatnonzero(y < 2)
-    (scores,) = held_out_scores(X, y, [(train, np.arange(60))], 1.0)
+    (scores,) = FoldRegressions(X, y, [(train, np.arange(60))]).scores(1.0)
     assert np.isfinite(scores).all()
     assert (scores.argmax(axis=1) < 2).all()
 
@@ -56,9 +56,9 @@ def test_a_class_that_no_training_point_has_is_never_likely():
 def test_points_that_a_plane_separates_and_equal_points_give_finite_scores():
     X = np.linspace(-1.0, 1.0, 20)[:, None]
     y = (X[:, 0] > 0.0).astype(int)
-    (separated,) = held_out_scores(1e3 * X, y, [(np.arange(20), np.arange(20))], 1e-6)
+    (separated,) = FoldRegressions(1e3 * X, y, [(np.arange(20), np.arange(20))]).scores(1e-6)
     assert ((separated > 0) == y).all()
-    (equal,) = held_out_scores(np.ones((20, 2)), y, [(np.arange(15), np.arange(15, 20))], 1.0)
+    (equal,) = FoldRegressions(np.ones((20, 2)), y, [(np.arange(15), np.arange(15, 20))]).scores(1.0)
     np.testing.assert_allclose(equal, np.log(5 / 10), atol=1e-3)
 
 

@@ -252,9 +252,7 @@ def test_a_search_for_the_auc_finds_the_width_that_separates():
         (LabeledFolds(random_state=0), AUCRisk()),
     ]:
         grid = {"sigma": [1e4, 0.5]}
-        search = GridSearchCV(QSGS2AUC(**QUICK, safe=False), grid, cv=cv, scoring=scoring, error_score="raise").fit(
-            X, seen
-        )
+        search = GridSearchCV(QSGS2AUC(**QUICK), grid, cv=cv, scoring=scoring, error_score="raise").fit(X, seen)
         assert search.best_params_ == {"sigma": 0.5}
         assert 0.9 < search.best_score_ <= 1.1
 

@@ -32,7 +32,6 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts(is_balanced, ave
         given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": average, "tol": None}
         given |= {"sampling": "independent"}
         given |= {"C_per": "mean"} if setting == "s3vm" else {}
-        given |= {} if setting == "similar_unlabeled" else {"safe": False}
         given |= {"thresholds": "hinge"} if setting == "ordinal" else {}
         given |= {name: getattr(spec.problem, name) for name in own}
         model = kind(**given).fit(run.split.X_train, run.split.y_train)
@@ -73,7 +72,7 @@ def test_a_balanced_run_is_scored_as_its_estimator_is(is_large, monkeypatch):
     solver, problem = run.spec.solver, run.spec.problem
     names = ("lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
     given = {name: getattr(solver, name) for name in names} | {"C": problem.C, "C_star": problem.C_star}
-    given |= {"C_per": "mean", "average": None, "tol": None, "safe": False, "sampling": "independent"}
+    given |= {"C_per": "mean", "average": None, "tol": None, "sampling": "independent"}
     model = TSGS3VM(sigma=run.spec.kernel.sigma, is_balanced=True, random_state=run.spec.seed, **given)
     model.fit(run.split.X_train, run.split.y_train)
     X, y = run.split.X_test, run.split.y_test

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe
 from dsgcore.baselines import (
     BGS3VM,
     BLS3VM,
@@ -34,6 +34,7 @@ ESTIMATORS = [
     # The ridge is given, which is else looked for by many logistic regressions. LinearMC and SSMC have the same shell.
     LRCMC(n_iter=30, tol=None, lam=1e-3, random_state=0),
     PS3VT(**FAST, tol=None, lam=1e-3, features="fourier"),
+    Safe(TSGS3VM(**FAST)),
 ]
 COMPETITORS = [
     SUSL(**PAIRS, lam=0.1),

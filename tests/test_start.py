@@ -164,7 +164,7 @@ def test_auto_is_the_exact_start_for_few_labels_where_kernel_and_ridge_are_the_d
     ):
         X, _, few = moons_with_few_labels(600, n_labeled=n_labeled)
         automatic, named = (
-            cls(random_state=0, n_features=16, safe=False, **given, **more).fit(X, few)
+            cls(random_state=0, n_features=16, **given, **more).fit(X, few)
             for more in ({}, {"start": start, "tol": tol})
         )
         assert automatic.n_iter_ == named.n_iter_

@@ -42,7 +42,7 @@ def of(kind):
 
 @pytest.mark.usefixtures("steady_clock")
 def test_a_bad_width_is_found_and_put_right_by_the_best_estimator():
-    poor = QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3, safe=False)
+    poor = QSGS2AUC(**QUICK, sigma=1000.0, lam=1e-3)
     many = np.where(np.arange(400) < 200, Y, -1)
     found = suggest(poor, X, many, seconds=20.0)
     assert found.parameters
@@ -197,7 +197,7 @@ def test_several_classes_that_no_straight_lines_separate_get_random_features():
     ring = np.random.default_rng(0).integers(0, 3, 300)
     angle = np.random.default_rng(1).uniform(0, 2 * np.pi, 300)
     points = (1.0 + ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    alone = PS3VT(random_state=0, n_iter=200, safe=False)
+    alone = PS3VT(random_state=0, n_iter=200)
     found = suggest(alone, points, np.where(np.arange(300) < 120, ring, -1), seconds=20.0)
     assert {"features": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
     assert found.parameters["features"] == "fourier"

@@ -51,7 +51,7 @@ def test_an_error_is_that_of_the_estimator(small):
     train, test = split.parts
     hidden = np.where(np.isin(train, split.labeled), y[train], -1)
     # All labeled points in every step: no draw, so only the order of sums differs.
-    model = PS3VT(lam=1e-6, batch_size=None, n_iter=40, start=None, safe=False, **setting).fit(split.X[train], hidden)
+    model = PS3VT(lam=1e-6, batch_size=None, n_iter=40, start=None, **setting).fit(split.X[train], hidden)
     error = split.error(small, setting, split.labeled, test)
     assert error == pytest.approx(100 * (1 - model.score(split.X[test], y[test])))
 

@@ -36,9 +36,9 @@ class MultiClassBaseline(MultiClassEstimator, Baseline):
             del self._watch
         return self
 
-    def _train(self, task: MultiClassTask, *, part: float) -> NDArray:
+    def _train(self, task: MultiClassTask) -> NDArray:
         self._watch.expect(task.problem.n_iter + 1)
-        W = super()._train(_Watched(**vars(task), watch=self._watch), part=part)
+        W = super()._train(_Watched(**vars(task), watch=self._watch))
         self._watch.step(sum(task.terms(W).values()))
         return W
 

@@ -47,8 +47,6 @@ _METHOD = Choice("METHOD", None, options=(*METHODS, *IN_MEMORY))
 RESULTS = (MODEL, FACTS, PREPARATION)
 # Checkpoint file of a stopped run, and its seed if none is given. With another seed it would be another run.
 CHECKPOINT, SEED = "checkpoint.npz", 0
-# The model's file holds the method alone, without a linear model beside it.
-ALONE = {"safe": False}
 _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "thresholds_", "shift_", "prior_")
 
 
@@ -144,19 +142,12 @@ def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
 def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
     """Return the parameters of NAME=VALUE."""
     known = kind().get_params()
-    usual = {"random_state": SEED, **ALONE}
-    found: dict[str, Any] = {name: usual[name] for name in usual if name in known}
+    found: dict[str, Any] = {"random_state": SEED} if "random_state" in known else {}
     for one in said:
         name, is_given, value = one.partition("=")
         if not is_given or name not in known:
             raise ParameterError(f"--set must be NAME=VALUE, of {', '.join(known)}, got {one!r}")
         found[name] = typed_value(value)
-    for name, alone in ALONE.items():
-        if found.get(name, alone) is not alone:
-            raise ParameterError(
-                f"--set {name} must be left out: `fit` trains {kind.__name__} alone, and `predict` scores it alone; "
-                f"in Python {kind.__name__}({name}=True) averages it with simpler models"
-            )
     return found
 
 
@@ -258,8 +249,6 @@ def _say_what_was_made(estimator: Any, given: argparse.Namespace) -> None:
     if (t := getattr(estimator, "n_iter_", None)) is not None:
         state = "and has settled" if t < estimator.n_iter else "which are all of n_iter"
         said += f" in {t} iterations, {state}"
-    if "safe" in estimator.get_params():
-        said += f"; it is the method alone, as {given.method}(safe=False) in Python"
     print(f"{said}. The model is in {given.out}.")
 
 

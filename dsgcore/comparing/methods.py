@@ -14,6 +14,7 @@ from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.problems.thresholds import mean_auc
+from dsgcore.tuning.safe import Safe
 
 BINARY, CLASSES, ORDINAL = KINDS = ("binary", "classes", "ordinal")
 _OURS = {kind.__name__: kind for kind in (TSGS3VM, QSGS2AUC, PS3VT, QS3ORAO)}
@@ -50,6 +51,8 @@ class Method:
         Name of a class of DSG Lab, or a key of the everyday competitors.
     parameters : mapping
         Parameters that differ from the defaults.
+    is_safe : bool
+        True if it is averaged with simple models (`dsgcore.Safe`).
     is_slow : bool
         True if a fit to many points takes much longer than those of the others. It is made after them.
     """
@@ -62,11 +65,13 @@ class Method:
     estimator: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     is_slow: bool = False
+    is_safe: bool = False
 
     def make(self, seed: int) -> Any:
         """Return the unfitted estimator, with the seed if it has one."""
         if self.estimator in _OURS:
-            return _OURS[self.estimator](**self.parameters, random_state=seed)
+            own = _OURS[self.estimator](**self.parameters, random_state=seed)
+            return Safe(own, random_state=seed) if self.is_safe else own
         setting, name = _THEIRS[self.estimator]
         estimator = next(kind for kind in COMPETITORS[setting] if kind.__name__ == name)(**self.parameters)
         return estimator.set_params(random_state=seed) if "random_state" in estimator.get_params() else estimator
@@ -77,10 +82,13 @@ def _theirs(name: str, title: str, effort: int, *, uses_unlabeled: bool = False,
     return Method(name, title, kinds, uses_unlabeled, effort, name, is_slow=is_slow)
 
 
-def _with_twin(name: str, kinds: tuple[str, ...], alone: Mapping[str, Any]) -> tuple[Method, Method]:
-    """Return a method of DSG Lab, and the same method on the labels alone."""
-    title = f"{name}, labels alone"
-    return Method(name, name, kinds, True, 5, name), Method(f"{name}-labels", title, kinds, False, 4, name, alone)
+def _ours(name: str, kinds: tuple[str, ...], labels_only: Mapping[str, Any]) -> tuple[Method, ...]:
+    """Return a method of DSG Lab, averaged with simple models, the same on the labels alone, and the method by itself."""
+    return (
+        Method(name, f"Safe {name}", kinds, True, 5, name, is_safe=True),
+        Method(f"{name}-labels", f"Safe {name}, labels alone", kinds, False, 4, name, labels_only, is_safe=True),
+        Method(f"{name}-alone", f"{name} by itself", kinds, True, 5, name),
+    )
 
 
 _FOURIER = {"features": "fourier"}
@@ -92,11 +100,13 @@ METHODS: Mapping[str, Method] = {
         _theirs("OrdinalSVC", "SVC", 1),
         _theirs("SVR", "SVR", 1),
         _theirs("Nystroem", "Nyström + logistic regression", 2),
-        *_with_twin("PS3VT", (BINARY, CLASSES), {"tau_I": 0.0}),
-        Method("PS3VT-fourier", "PS3VT, Fourier features", (BINARY, CLASSES), True, 5, "PS3VT", _FOURIER),
-        *_with_twin("TSGS3VM", (BINARY,), {"C_star": 0.0}),
-        *_with_twin("QSGS2AUC", (BINARY,), {"gamma": 1.0}),
-        *_with_twin("QS3ORAO", (ORDINAL,), {"gamma": 1.0}),
+        *_ours("PS3VT", (BINARY, CLASSES), {"tau_I": 0.0}),
+        Method(
+            "PS3VT-fourier", "Safe PS3VT, Fourier features", (BINARY, CLASSES), True, 5, "PS3VT", _FOURIER, is_safe=True
+        ),
+        *_ours("TSGS3VM", (BINARY,), {"C_star": 0.0}),
+        *_ours("QSGS2AUC", (BINARY,), {"gamma": 1.0}),
+        *_ours("QS3ORAO", (ORDINAL,), {"gamma": 1.0}),
         _theirs("SelfTraining", "Self-training SVC", 3, uses_unlabeled=True, is_slow=True),
         _theirs("SpreadingKNN", "Label spreading, kNN", 3, uses_unlabeled=True),
         _theirs("SpreadingRBF", "Label spreading, RBF", 3, uses_unlabeled=True, is_slow=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.core.documented import described, estimator
 from dsgcore.core.parameters import ParameterError, Real, like
 from dsgcore.estimators.binary import BinaryEstimator
-from dsgcore.estimators.classes import best_threshold, share_threshold
-from dsgcore.estimators.neighbours import threshold_rows
+from dsgcore.estimators.classes import decision_threshold
+from dsgcore.estimators.inputs import threshold_rows
 from dsgcore.estimators.out_of_core import TrainingValues
-from dsgcore.estimators.safe import HeldOut, SafeEstimator
 from dsgcore.estimators.scores import auc_of
-from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import UNLABELED
@@ -27,7 +25,7 @@ _SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
 
 
 @estimator
-class QSGS2AUC(SafeEstimator, BinaryEstimator):
+class QSGS2AUC(BinaryEstimator):
     """Semi-supervised AUC optimisation by quadruply stochastic gradients.
 
     The method learns a kernel scorer that ranks positives above negatives, from a few labels and many unlabeled
@@ -94,18 +92,10 @@ class QSGS2AUC(SafeEstimator, BinaryEstimator):
     def _rows_placed(self, codes: NDArray) -> NDArray:
         return threshold_rows(len(codes))
 
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
-        scores, labeled, share = self._safe_scores(task, codes, values, choice), codes != UNLABELED, self.positive_share
-        if share is None:
-            self.threshold_ = best_threshold(codes[labeled], scores.at(np.flatnonzero(labeled)))
-            return
-        some = scores.at(threshold_rows(len(codes)))
-        if share == "labels":
-            share = np.mean(codes[labeled])
-        elif share == "estimate":
-            of_classes = (scores.at(np.flatnonzero(codes == code)) for code in (1, 0))
-            share = energy_class_prior(*(sample[:, None] for sample in (*of_classes, some)))
-        self.threshold_ = share_threshold(some, float(share))
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
+        labeled = np.flatnonzero(codes != UNLABELED)
+        some = values.at(threshold_rows(len(codes)))
+        return {"threshold_": decision_threshold(self.positive_share, codes[labeled], values.at(labeled), some)}
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the AUC on the labeled points, which the method maximises; NaN if a class is missing.

@@ -81,8 +81,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     tol
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the
         iterates has changed by no more within `n_iter_no_change` iterations (root mean square over some training points).
-        'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. It is divided by
-        the method's weight in the score (see `safe`). None makes all iterations, as `partial_fit` does.
+        'auto' is 0.05 after an exact start (TSGS3VM: 0.02, QS3ORAO: 0.03), and 0.02 after a start at 0. None makes
+        all iterations, as `partial_fit` does.
     sampling
         How the points of a mini-batch are drawn. 'independent' draws each point from all, whatever was drawn before, as in
         the papers. 'shuffled' visits the points of a source in passes: each point once, in a new random order. Then the
@@ -218,15 +218,14 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         # The same result for any number of threads. It is entered once, because every first entry asks the libraries.
         with single_threaded_blas():
             task = self._task(X, labels, seed, model)
-            choice = self._choose(task, labels)
             earlier = None if model is None else model.prefix(len(model))
             start = self._checked_start(task, labels) if earlier is None else None
-            iterate, check = self._run(task, earlier, self._rows_placed(labels), part=self._part(choice), start=start)
+            iterate, check = self._run(task, earlier, self._rows_placed(labels), start=start)
             averaged = len(iterate) - tail_start(len(iterate))
             learned = iterate if self.average is None else iterate.tail_average(averaged)
             known = None if self.average is None else check.mean(len(iterate))
             values = TrainingValues(partial(values_of, learned, task.X), None if known is None else check.rows, known)
-            self._place(task, labels, values, choice)
+            vars(self).update(self._place(task, labels, values))
         self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
         self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
         return self
@@ -237,20 +236,13 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             if not (codes == code).any():
                 raise DSGError(f"y must hold labeled points of every class, got none of class {label!s}")
 
-    def _choose(self, task: Task, codes: NDArray) -> Any:
-        """Return what held-out labels say about the method before it is trained; by default nothing."""
-        return None
-
-    def _part(self, choice: Any) -> float:
-        """Return the weight of the method's own values in the score, from 0 to 1."""
-        return 1.0
-
     def _rows_placed(self, codes: NDArray) -> NDArray:
         """Return ascending rows whose values `_place` will ask for."""
         return np.empty(0, dtype=np.intp)
 
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: Any) -> None:
-        """Choose the decision thresholds from the model's values; by default there are none."""
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
+        """Return the decision thresholds, by the names of their attributes, from the model's values; by default none."""
+        return {}
 
     def _checked(self) -> dict[str, Any]:
         """Return the checked parameters of the solver, of the mini-batches and of the stopping rule."""
@@ -260,7 +252,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
     def _run(
-        self, task: Task, model: Expansion | None, rows: NDArray, *, part: float, start: str | None
+        self, task: Task, model: Expansion | None, rows: NDArray, *, start: str | None
     ) -> tuple[Expansion, StoppingCheck]:
         """Train a new model until it has converged, or continue `model` to the last iteration of the plan.
 
@@ -276,7 +268,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         if self._is_part:  # partial_fit makes all its iterations
             watched["tol"] = None
         elif watched["tol"] == AUTOMATIC:
-            watched["tol"] = self.automatic_tol.of(part, has_start=has_start)
+            watched["tol"] = self.automatic_tol.of(has_start=has_start)
         before = task.new_model() if model is None else model
         training = AllPoints(task, before) if is_dense(task, len(before)) else None
         check = StoppingCheck(task, before, rows, training, **watched)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 
 from dsgcore.core.errors import DSGError
@@ -13,6 +14,9 @@ from dsgcore.estimators.out_of_core import over_partitions
 from dsgcore.estimators.scores import ScoredOnLabels, mean_auc_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.thresholds import classify
+
+# Inverse ridge of the curves for the thresholds between ordered classes, and the farthest threshold in spreads.
+CURVE, FARTHEST = 100.0, 10.0
 
 
 def check_two_classes(classes: NDArray) -> None:
@@ -65,6 +69,29 @@ def decision_threshold(share: Any, codes: NDArray, values: NDArray, some: NDArra
     elif share == "estimate":
         share = energy_class_prior(*(sample[:, None] for sample in (values[codes == 1], values[codes == 0], some)))
     return share_threshold(some, float(share))
+
+
+def spread(values: NDArray) -> float:
+    """Return the standard deviation of values (n,), or of those (n, K) less their row means; 1 instead of 0."""
+    centred = values if values.ndim == 1 else values - values.mean(axis=1, keepdims=True)
+    return float(np.std(centred, dtype=float)) or 1.0
+
+
+def even_chances(y: NDArray, f: NDArray, n_classes: int) -> NDArray:
+    """Return for each cut of ordered classes the score at which both sides are equally likely, in rising order.
+
+    The class codes y (n,) and the scores f (n,) are those of held-out labels. A logistic curve says how likely a class is.
+    """
+    units, cuts = ((f - f.mean()) / spread(f))[:, None], []
+    for cut in range(1, n_classes):
+        is_above = y >= cut
+        if is_above.all() or not is_above.any():
+            cuts.append(-FARTHEST if is_above.all() else FARTHEST)
+            continue
+        curve = LogisticRegression(C=CURVE).fit(units, is_above)
+        slope, start = float(curve.coef_[0, 0]), float(curve.intercept_[0])
+        cuts.append(float(np.clip(-start / slope, -FARTHEST, FARTHEST)) if slope > 0 else -np.sign(start) * FARTHEST)
+    return f.mean() + spread(f) * np.sort(cuts)
 
 
 class OrderedClassifier(ScoredOnLabels):

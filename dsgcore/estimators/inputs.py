@@ -13,10 +13,12 @@ from sklearn.utils import check_random_state
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Parameter, ParameterError, Real, quoted
-from dsgcore.core.sampling import MAX_SEED
+from dsgcore.core.sampling import MAX_SEED, evenly_spread
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.solver.problem import UNLABELED
 
+# Points at which a threshold is found.
+POINTS_CUT = 1000
 # float32 represents all whole numbers up to here.
 EXACT_IN_FLOAT32 = 2.0**24
 # Meaning of "scale" for points of shape (n, d), by parameter, and also by kernel if a kernel has other units.
@@ -190,3 +192,15 @@ def known_classes(given: ArrayLike | None, earlier: NDArray | None, y: object = 
 
 def _listed(classes: NDArray) -> str:
     return ", ".join(str(label) for label in classes)
+
+
+def threshold_rows(n: int) -> NDArray:
+    """Return ascending rows of n points at which a threshold is found."""
+    return evenly_spread(n, POINTS_CUT)
+
+
+def labeled_rows(codes: NDArray, most: int) -> NDArray:
+    """Return the labeled rows, ascending, or as many of them as `most`, evenly spread, with each class's first one."""
+    labeled = np.flatnonzero(codes != UNLABELED)
+    firsts = labeled[np.unique(codes[labeled], return_index=True)[1]]
+    return np.union1d(labeled[evenly_spread(len(labeled), most)], firsts)

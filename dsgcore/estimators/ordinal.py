@@ -12,17 +12,16 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.folds import stratified_folds
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.estimators.classes import OrderedClassifier
-from dsgcore.estimators.neighbours import POINTS_CUT, labeled_rows, threshold_rows
+from dsgcore.estimators.base import FunctionalGradientEstimator
+from dsgcore.estimators.classes import OrderedClassifier, even_chances, spread
+from dsgcore.estimators.inputs import POINTS_CUT, labeled_rows, threshold_rows
 from dsgcore.estimators.out_of_core import TrainingValues, over_partitions
-from dsgcore.estimators.safe import OWN, HeldOut, Parts, SafeEstimator, spread
 from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.estimators.stopping import AutomaticTolerance
 from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
-from dsgcore.solver.logistic import logistic_scores
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.near_risks import shares
 from dsgcore.solver.problem import UNLABELED
@@ -35,12 +34,12 @@ FACTORS = (1.0, 3.0, 10.0)
 FOLDS = 4
 # Most labels used to choose the factor. Solving the systems for them takes milliseconds.
 MOST_LABELS = 300
-# Inverse ridge of the curves for the thresholds, and the farthest threshold, in standard deviations of the score.
-CURVE, FARTHEST = 100.0, 10.0
+# Folds, and most labels, for the thresholds from held-out labels.
+FOLDS_OF_THRESHOLDS, MOST_HELD_OUT = 5, 600
 
 
 @estimator
-class QS3ORAO(OrderedClassifier, SafeEstimator):
+class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     """Semi-supervised ordinal regression by AUC, by quadruply stochastic gradients.
 
     The method learns a kernel scorer that ranks points of k ordered classes, and thresholds that cut its values into
@@ -137,24 +136,18 @@ class QS3ORAO(OrderedClassifier, SafeEstimator):
         factor = _held_out_factor(problem, kernel, X[is_labeled], labels[is_labeled])
         return factor * super()._ridge(problem, kernel, X, labels, rows)
 
-    def _choose(self, task: Task, codes: NDArray) -> HeldOut | None:
-        is_wanted = self.thresholds == "error" or (self.safe and not self._is_part)
-        return self._held_out(task, codes) if is_wanted else None
-
     def _rows_placed(self, codes: NDArray) -> NDArray:
-        return np.union1d(super()._rows_placed(codes), labeled_rows(codes, POINTS_CUT))
+        return np.union1d(threshold_rows(len(codes)), labeled_rows(codes, POINTS_CUT))
 
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
-        is_safe, is_held_out = self.safe and not self._is_part, cut["thresholds"] == "error"
-        parts = choice.preferred if is_safe and choice is not None else OWN
-        scores = self._safe_scores(task, codes, values, choice)
         loss = "squared" if cut["thresholds"] == "squared" else "hinge"
-        f = scores.at(labeled)
-        self.thresholds_ = thresholds(codes[labeled], f, loss=loss, margin=cut["margin"])
-        if is_held_out and choice is not None and len(choice.y):
-            some = scores.at(threshold_rows(len(codes)))
-            self.thresholds_ = (self.thresholds_ + _held_out_thresholds(choice, parts, some)) / 2.0
+        b = thresholds(codes[labeled], values.at(labeled), loss=loss, margin=cut["margin"])
+        if cut["thresholds"] == "error" and (held := _held_out(task, codes)) is not None:
+            some, (y, f) = values.at(threshold_rows(len(codes))), held
+            units = (even_chances(y, f, len(b) + 1) - f.mean()) / spread(f)
+            b = (b + np.mean(some, dtype=float) + spread(some) * units) / 2.0
+        return {"thresholds_": b}
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean AUC on the labeled points, which the method maximises; see `mean_auc`.
@@ -199,24 +192,24 @@ def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDAr
     return [bound.score(y[held], outside @ risk.solution(M, inside, factor * usual, np.float32)) for factor in FACTORS]
 
 
-def _held_out_thresholds(held: HeldOut, parts: Parts, scores: NDArray) -> NDArray:
-    """Return the thresholds with the smallest expected absolute error, from the scores at held-out labels.
-
-    At threshold j a class from j on is as likely as one before it, by a logistic curve. `scores` (n,) are those of
-    the whole model at some points. They give the thresholds their units.
-    """
-    f = held.score(parts)
-    units, k = (f - f.mean()) / spread(f), int(held.y.max()) + 1
-    b = np.sort(_even_chances(units, held.y[:, None] >= np.arange(1, k)))
-    return np.mean(scores, dtype=float) + spread(scores) * b
-
-
-def _even_chances(values: NDArray, is_above: NDArray) -> NDArray:
-    """Return for each column of `is_above` (n, G) the value at which both sides are equally likely, within `FARTHEST`."""
-    curves = logistic_scores(values[:, None], is_above[..., None].astype(float), np.ones(is_above.shape), 1.0 / CURVE)
-    low, high = np.argmin(values), np.argmax(values)
-    start, end = curves[low, :, 0], curves[high, :, 0]
-    slopes = (end - start) / (values[high] - values[low])
-    rises = slopes > 0.0
-    at = values[low] - start / np.where(rises, slopes, 1.0)
-    return np.clip(np.where(rises, at, -np.sign(start) * FARTHEST), -FARTHEST, FARTHEST)
+def _held_out(task: Task, codes: NDArray) -> tuple[NDArray, NDArray] | None:
+    """Return class codes and exact values at labels that were held out; None if the labels do not allow it."""
+    rows = labeled_rows(codes, MOST_HELD_OUT)
+    y = codes[rows]
+    counts = np.bincount(y)
+    if counts[counts > 0].min() < 2:
+        return None
+    X, f = np.asarray(task.X[rows], dtype=float), np.empty(len(y))
+    K = task.kernel.matrix(X, X)
+    for train, held in stratified_folds(y, min(FOLDS_OF_THRESHOLDS, int(counts.max()))):
+        bound = task.problem.baseline().bind(y[train])
+        risk = bound.near_risk()
+        assert risk is not None
+        of_train = K.take(train, axis=1)
+        M = shares(bound.rows(y[train]).values(), len(train))
+        try:
+            alone = risk.solution(M, of_train.take(train, axis=0), task.plan.lam, np.float32)
+        except np.linalg.LinAlgError:  # huge kernel values
+            return None
+        f[held] = of_train.take(held, axis=0) @ alone
+    return (y, f) if np.isfinite(f).all() else None

@@ -15,8 +15,7 @@ from sklearn.utils.validation import validate_data
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import DataError
 from dsgcore.data.rows import SAMPLE, Rows, is_dask
-from dsgcore.estimators.inputs import float_types
-from dsgcore.estimators.neighbours import MOST_POINTS, threshold_rows
+from dsgcore.estimators.inputs import float_types, threshold_rows
 from dsgcore.estimators.stopping import POINTS
 from dsgcore.kernels import features
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
@@ -94,7 +93,7 @@ def read_ahead(
     seen = [
         np.arange(min(len(X), FEW_POINTS)),
         threshold_rows(len(X)),
-        *(evenly_spread(len(X), n) for n in (POINTS, MOST_POINTS, SAMPLE)),
+        *(evenly_spread(len(X), n) for n in (POINTS, SAMPLE)),
     ]
     X.read_ahead(np.concatenate([*visited, *seen, labeled[: MOST_LABELED * (len(labeled) <= MOST_LABELED)]]))
 

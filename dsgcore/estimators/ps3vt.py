@@ -14,31 +14,17 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
-from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.inputs import all_or_nothing, encode, seed_of, width
-from dsgcore.estimators.neighbours import Graph, graph_rows, labeled_rows
-from dsgcore.estimators.out_of_core import TrainingValues, in_memory, validated_points
-from dsgcore.estimators.safe import (
-    MOST_LABELS,
-    SAFE,
-    Companion,
-    HeldOut,
-    SafeParameters,
-    held_out,
-    linear,
-    linear_on,
-)
+from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.estimators.stopping import TOL, AutomaticTolerance, Stopping
 from dsgcore.kernels.far_points import check_sizes, check_values
-from dsgcore.multiclass.exact import exact_values, has_minimiser, smooth_minimiser
-from dsgcore.multiclass.held_out import most_labels
+from dsgcore.multiclass.exact import has_minimiser, smooth_minimiser
 from dsgcore.multiclass.loop import TailMean, train
 from dsgcore.multiclass.problem import LOSSES, MultiClass
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
 from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.start import START
 
 _SIGMA = parameter_like(MultiClass, "sigma")
@@ -172,27 +158,18 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         self.classes_ = classes
         with single_threaded_blas():  # the same result for any number of threads
             task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
-            choice = self._choose(task, points, codes)
-            W = task.plain(self._train(task, part=1.0 if choice is None else choice.preferred.own_share))
+            W = task.plain(self._train(task))
             n = task.features.width(self.n_features_in_) - task.features.has_ones
             self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
             self.feature_map_ = replace(task.features, has_ones=False)
             self.problem_, self.step_size_ = task.problem, task.problem.step_size
-            self._place(task, points, codes, choice)
         return self
-
-    def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
-        """Return what held-out labels say before training, from points (n, d) and class codes; by default nothing."""
-        return None
-
-    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: HeldOut | None) -> None:
-        """Choose how the scores are used, after training; by default as they are."""
 
     def _begin(self, task: MultiClassTask) -> NDArray | None:
         """Return the weights before the first iteration, in the task's frame; None for 0."""
         return None
 
-    def _tolerance(self, *, is_started: bool, part: float) -> float | str | None:
+    def _tolerance(self, *, is_started: bool) -> float | str | None:
         """Return the tolerance for early stopping."""
         return self.tol
 
@@ -207,11 +184,11 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
             given["loss"] = "hinge" if given["features"] == "fourier" else "logistic"
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
-    def _train(self, task: MultiClassTask, *, part: float) -> NDArray:
+    def _train(self, task: MultiClassTask) -> NDArray:
         """Return the averaged or the last weights, as `average` requests, in the task's frame."""
         start = self._begin(task)
         given = {p.name: getattr(self, p.name) for p in _RUN}
-        given["tol"] = self._tolerance(is_started=start is not None, part=part)
+        given["tol"] = self._tolerance(is_started=start is not None)
         said = check_all(_RUN, given, type(self).__name__)
         average = said.pop("average")
         tail = TailMean(task, start, **said)
@@ -247,7 +224,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
 
 
 @estimator
-class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator):
+class PS3VT(GraphParameters, RankParameters, MultiClassEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
     The method learns a linear classifier, or one on random Fourier features. It combines three terms:
@@ -265,8 +242,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     tol
         Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
         change by no more within `n_iter_no_change` iterations, checked every 50 after an exact start, and else every 200.
-        'auto' is 0.05 after an exact start, and 0.01 after a start at 0. It is divided by the method's weight in the score.
-        None makes all iterations.
+        'auto' is 0.05 after an exact start, and 0.01 after a start at 0. None makes all iterations.
 
     Notes
     -----
@@ -276,7 +252,7 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
 
     The defaults differ from the paper: 'auto' values, the intercept, the start and the average. To get the paper's
     Algorithm 1 as printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `batch_size=1`,
-    `start=None`, `average=None`, `tol=None`, `fit_intercept=False` and `safe=False`. To get the authors' program, also set
+    `start=None`, `average=None`, `tol=None`, and `fit_intercept=False`. To get the authors' program, also set
     `variant="released"` and a step of about 1000.
 
     Examples
@@ -296,42 +272,12 @@ class PS3VT(SafeParameters, GraphParameters, RankParameters, MultiClassEstimator
     start: str | None = like(START, "exact")
     tol: float | str | None = like(TOL)
 
-    def _problem(self, X: NDArray) -> MultiClass:
-        SAFE.check(self.safe)  # check before training
-        return super()._problem(X)
-
     def _begin(self, task: MultiClassTask) -> NDArray | None:
         if START.check(self.start) is None or not has_minimiser(task):
             return None
         return smooth_minimiser(task)
 
-    def _tolerance(self, *, is_started: bool, part: float) -> float | str | None:
+    def _tolerance(self, *, is_started: bool) -> float | str | None:
         if TOL.check(self.tol) != AUTOMATIC:
             return self.tol
-        return _AUTOMATIC_TOL.of(part, has_start=is_started)
-
-    def _choose(self, task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut | None:
-        return _held_out(task, X, codes) if self.safe else None
-
-    def _place(self, task: MultiClassTask, X: NDArray, codes: NDArray, choice: HeldOut | None) -> None:
-        self.companion_: Companion | None = None
-        if choice is None:
-            return
-        rows, own = labeled_rows(codes, MOST_LABELS), TrainingValues(lambda rows: self._scores(X[rows]))
-        self.companion_, _ = Companion.of(linear(X[rows], codes[rows]), choice, own, X, codes)
-
-    def _scores(self, X: NDArray) -> NDArray:
-        own = super()._scores(X)
-        return own if self.companion_ is None else self.companion_.score(own, X)
-
-
-def _held_out(task: MultiClassTask, X: NDArray, codes: NDArray) -> HeldOut:
-    """Return the models' values at held-out labels, of all points (n, d)."""
-    placed, labeled = graph_rows(codes), np.flatnonzero(codes != UNLABELED)
-    labeled = np.flatnonzero(np.isin(labeled, placed))  # numbers among the labeled points
-    rows = labeled[evenly_spread(len(labeled), most_labels(X.shape[1]))]
-    rows = rows[np.bincount(task.y[rows])[task.y[rows]] > 1]  # a single label cannot be held out and learned from
-    y, points = np.unique(task.y[rows], return_inverse=True)[1], np.flatnonzero(codes != UNLABELED)[rows]
-    graph = Graph(X[placed], is_ordered=False)
-    models = exact_values(task, rows, y), linear_on(X[points], y), graph.on(np.searchsorted(placed, points), y)
-    return held_out(y, models, graph, is_ranking=False)
+        return _AUTOMATIC_TOL.of(has_start=is_started)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -10,7 +10,6 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import Choice, derived, like
 from dsgcore.estimators.binary import BinaryEstimator
 from dsgcore.estimators.out_of_core import TrainingValues
-from dsgcore.estimators.safe import HeldOut, SafeEstimator
 from dsgcore.estimators.stopping import AutomaticTolerance
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -24,7 +23,7 @@ PER = Choice("C_per", "point", options=("point", "mean"))
 
 
 @estimator
-class TSGS3VM(SafeEstimator, BinaryEstimator):
+class TSGS3VM(BinaryEstimator):
     """Semi-supervised support vector machine, by triply stochastic gradients.
 
     The method learns a kernel classifier. Labeled points should be on their side of its boundary, and few unlabeled
@@ -104,10 +103,8 @@ class TSGS3VM(SafeEstimator, BinaryEstimator):
         C_star = UNLABELED_PART * C if problem.C_star is None else problem.C_star * len(rows["unlabeled"])
         return derived(problem, C=C, C_star=C_star)
 
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues, choice: HeldOut | None) -> None:
-        self._safe_scores(task, codes, values, choice)
-        is_shifted = task.problem.is_shifted and self._own_part
-        self.shift_ = self._own_part * task.problem.shift(values.at(task.rows["unlabeled"])) if is_shifted else 0.0
+    def _place(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
+        return {"shift_": task.problem.shift(values.at(task.rows["unlabeled"])) if task.problem.is_shifted else 0.0}
 
     def _cut(self, f: NDArray) -> NDArray:
         return f + self.shift_

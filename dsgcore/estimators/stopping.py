@@ -39,10 +39,9 @@ class AutomaticTolerance:
     from_0: float = 0.02
     started: float = 0.05
 
-    def of(self, part: float, *, has_start: bool) -> float:
-        """Return the tolerance for values with this weight in a score, from 0 to 1, so that the score keeps within it."""
-        tol = self.started if has_start else self.from_0
-        return min(1.0, tol / part) if part else 1.0
+    def of(self, *, has_start: bool) -> float:
+        """Return the tolerance of a fit."""
+        return self.started if has_start else self.from_0
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.classes import share_threshold
-from dsgcore.estimators.neighbours import POINTS_CUT
+from dsgcore.estimators.inputs import POINTS_CUT
 from dsgcore.experiments.run import Run
 from dsgcore.problems.thresholds import classify, thresholds
 

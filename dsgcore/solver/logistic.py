@@ -29,29 +29,12 @@ FLAT = 1e-12
 FREE = 1e-9
 
 
-def held_out_scores(X: NDArray, y: NDArray, folds: Sequence[Fold], ridge: float) -> list[NDArray]:
-    """Return the scores at each fold's held-out points, by a logistic regression on its training points.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-        Classes.
-    folds : sequence of (train, held)
-        Rows.
-    ridge : float, > 0
-        As in `logistic_scores`. scikit-learn's C is its inverse.
-
-    Returns
-    -------
-    list of ndarray of shape (n_held,) or (n_held, K)
-        For two classes the second one's score.
-    """
-    return FoldRegressions(X, y, folds).scores(ridge)
-
-
 class FoldRegressions:
-    """The regressions of `held_out_scores`, for one ridge after the other: each begins at the solution for the nearest one."""
+    """Logistic regressions on each fold's training points, for one ridge after the other.
+
+    Each begins at the solution for the nearest ridge. `X` (n, d) are points, `y` (n,) their classes, and `folds` pairs of rows
+    (train, held).
+    """
 
     def __init__(self, X: NDArray, y: NDArray, folds: Sequence[Fold]) -> None:
         classes, codes = np.unique(y, return_inverse=True)
@@ -63,7 +46,7 @@ class FoldRegressions:
         self._solved: dict[float, NDArray] = {}
 
     def scores(self, ridge: float) -> list[NDArray]:
-        """Return the scores at each fold's held-out points."""
+        """Return the scores at each fold's held-out points, (n_held,) for two classes, the second one's, or (n_held, K)."""
         nearest = min(self._solved, key=lambda other: abs(np.log(other / ridge)), default=None)
         start = None if nearest is None else self._solved[nearest]
         self._solved[ridge], scores = _solved(self._points, self._targets, self._weights, ridge, start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
@@ -24,8 +26,8 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc_error
 from dsgcore.core.parameters import Integer
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.estimators.classes import OrderedClassifier, decision_threshold
-from dsgcore.estimators.inputs import all_or_nothing, encode
+from dsgcore.estimators.classes import OrderedClassifier, decision_threshold, even_chances, spread
+from dsgcore.estimators.inputs import all_or_nothing, encode, labeled_rows
 from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels, Weights, auc_of, mean_auc_of
 from dsgcore.kernels.far_points import check_sizes, check_values
@@ -44,8 +46,6 @@ MOST_IN_GRAPH, MOST_LABELS, POINTS = 3000, 5000, 1000
 LEAST = 0.05
 # With several classes: strength of the pull towards equal weights, in log-likelihood units, and the smallest weight.
 PULL, SMALLEST = 0.3, 1e-3
-# Inverse ridge of the curves for the thresholds between ordered classes, and the farthest threshold in spreads.
-CURVE, FARTHEST = 100.0, 10.0
 
 
 def _is_of_ordered(model: Any) -> bool:
@@ -174,7 +174,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         self.simple_ = beside.learned(codes)
         some = evenly_spread(len(codes), POINTS)
         values = self._parts(_safe_indexing(X, some), points[some])
-        self._spreads = [_spread(each) for each in values]
+        self._spreads = [spread(each) for each in values]
         self._place(X, points, codes, self._mean(values), held)
 
     @property
@@ -195,7 +195,10 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
             return _HeldOut(codes[:0], ())
         parts = []
         for train, test in splits:
-            method = clone(self.estimator).fit(_safe_indexing(X, train), _safe_indexing(y, train))
+            method = clone(self.estimator)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all points has warned already
+                method.fit(_safe_indexing(X, train), _safe_indexing(y, train))
             seen = codes.copy()
             seen[test] = UNLABELED
             simple = beside.learned(seen).values(beside.points[test])
@@ -210,7 +213,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         if not len(held.y):
             weights = np.full(len(PARTS), 1.0 / len(PARTS))
         elif held.values[0].ndim > 1:
-            *found, of_shares = _likeliest_weights(held.y, [each / _spread(each) for each in held.values])
+            *found, of_shares = _likeliest_weights(held.y, [each / spread(each) for each in held.values])
             weights = np.array(found)
         else:
             weights = _weights(held.y, held.values, by_auc=self._is_ranker)
@@ -231,15 +234,15 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     def _place(self, X: Any, points: NDArray, codes: NDArray, at_some: NDArray, held: _HeldOut) -> None:
         """Set the thresholds and the scale of the probabilities, from scores at some points and at held-out labels."""
         cuts, self.threshold_, self._scale = None, 0.0, 1.0
-        unseen = self._mean(held.values, [_spread(each) for each in held.values]) if len(held.y) else None
+        unseen = self._mean(held.values, [spread(each) for each in held.values]) if len(held.y) else None
         if self._is_ranker:
-            labeled = _labeled_rows(codes, MOST_LABELS)
+            labeled = labeled_rows(codes, MOST_LABELS)
             f = self._mean(self._parts(_safe_indexing(X, labeled), points[labeled]))
         if self._is_ordered:
             self.thresholds_ = thresholds(codes[labeled], f, loss="hinge", margin=0.0)
             if unseen is not None:
-                cuts = _even_chances(held.y, unseen, len(self.classes_))
-                moved = at_some.mean() + _spread(at_some) * (cuts - unseen.mean()) / _spread(unseen)
+                cuts = even_chances(held.y, unseen, len(self.classes_))
+                moved = at_some.mean() + spread(at_some) * (cuts - unseen.mean()) / spread(unseen)
                 self.thresholds_ = (self.thresholds_ + moved) / 2.0
         elif self._is_ranker:
             share = getattr(_last(self.estimator_), "positive_share", "labels")
@@ -314,9 +317,9 @@ class _Graph:
 
     def shares(self, codes: NDArray, n_classes: int) -> NDArray:
         """Return the classes' shares (m, K) at the points, from class codes (m,), -1 for unlabeled."""
-        spread = LabelSpreading(kernel=lambda X, Z: self.links, alpha=TRUST).fit(self.points, codes)
+        machine = LabelSpreading(kernel=lambda X, Z: self.links, alpha=TRUST).fit(self.points, codes)
         shares = np.zeros((len(codes), n_classes))
-        shares[:, spread.classes_] = spread.label_distributions_
+        shares[:, machine.classes_] = machine.label_distributions_
         of_labels = np.bincount(codes[codes != UNLABELED], minlength=n_classes)
         return np.where(shares.sum(axis=1, keepdims=True) > 0.0, shares, of_labels / of_labels.sum())
 
@@ -335,13 +338,13 @@ class _Beside:
     def __init__(self, points: NDArray, codes: NDArray, n_neighbors: int, is_ordered: bool) -> None:
         self.points, self.is_ordered, self.n_classes = points, is_ordered, int(codes.max()) + 1
         self.scaler = StandardScaler().fit(points)
-        self.placed = np.union1d(_labeled_rows(codes, MOST_IN_GRAPH), evenly_spread(len(codes), MOST_IN_GRAPH))
+        self.placed = np.union1d(labeled_rows(codes, MOST_IN_GRAPH), evenly_spread(len(codes), MOST_IN_GRAPH))
         scalers = StandardScaler(), StandardScaler(with_std=False)
         self.graphs = [_Graph(points[self.placed], scaler, n_neighbors) for scaler in scalers]
 
     def learned(self, codes: NDArray) -> SimpleModels:
         """Return the simple models of class codes (n,), -1 for unlabeled."""
-        rows, cuts = _labeled_rows(codes, MOST_LABELS), range(1, self.n_classes)
+        rows, cuts = labeled_rows(codes, MOST_LABELS), range(1, self.n_classes)
         targets = [codes[rows] >= cut for cut in cuts] if self.is_ordered else [codes[rows]]
         points = self.scaler.transform(self.points[rows])
         machines = [LogisticRegression(max_iter=1000).fit(points, target) for target in targets]
@@ -403,19 +406,6 @@ def _values(method: Any, X: Any) -> NDArray:
     return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
 
-def _spread(values: NDArray) -> float:
-    """Return the standard deviation of values (n,), or of those (n, K) less their row means; 1 instead of 0."""
-    centred = values if values.ndim == 1 else values - values.mean(axis=1, keepdims=True)
-    return float(np.std(centred)) or 1.0
-
-
-def _labeled_rows(codes: NDArray, most: int) -> NDArray:
-    """Return the labeled rows, ascending, or as many of them as `most`, evenly spread, with each class's first one."""
-    labeled = np.flatnonzero(codes != UNLABELED)
-    firsts = labeled[np.unique(codes[labeled], return_index=True)[1]]
-    return np.union1d(labeled[evenly_spread(len(labeled), most)], firsts)
-
-
 def _log_shares(codes: NDArray, n_classes: int) -> NDArray:
     """Return the logarithms (K,) of the classes' shares among codes (n,). A class without codes counts as half a point."""
     return np.log(np.maximum(np.bincount(codes, minlength=n_classes), 0.5) / max(1, len(codes)))
@@ -466,20 +456,6 @@ def _likeliest_weights(y: NDArray, values: list[NDArray]) -> NDArray:
     start, ends = np.append(np.full(m, 1.0 / m), 0.0), [(SMALLEST, None)] * m + [(0.0, None)]
     found = minimize(loss, start, jac=True, bounds=ends, method="L-BFGS-B").x
     return found / found[:m].sum()
-
-
-def _even_chances(y: NDArray, f: NDArray, n_classes: int) -> NDArray:
-    """Return for each cut of ordered classes the score at which both sides are equally likely, in rising order."""
-    mean, unit, cuts = f.mean(), _spread(f), []
-    units = ((f - mean) / unit)[:, None]
-    for cut in range(1, n_classes):
-        if not 0 < np.sum(y >= cut) < len(y):
-            cuts.append(FARTHEST if not (y >= cut).any() else -FARTHEST)
-            continue
-        curve = LogisticRegression(C=CURVE).fit(units, y >= cut)
-        slope, start = float(curve.coef_[0, 0]), float(curve.intercept_[0])
-        cuts.append(float(np.clip(-start / slope, -FARTHEST, FARTHEST)) if slope > 0 else -np.sign(start) * FARTHEST)
-    return mean + unit * np.sort(cuts)
 
 
 def _probabilities(f: NDArray, scale: float, cuts: NDArray | None) -> NDArray:
