@@ -14,6 +14,7 @@ from cases import each
 from commands import refusal
 from sklearn.datasets import load_iris, make_moons
 
+from dsgcore import Safe
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, ComparisonError, FitRequest, Sample, compare, html_of
 from dsgcore.comparing.kept import KeptFits
@@ -101,10 +102,14 @@ def test_each_kind_has_its_methods_and_its_score():
         "mean_auc",
     ]
     names = {kind: {m.name for m in chosen_methods(None, kind)} for kind in ("binary", "classes", "ordinal")}
-    assert names["ordinal"] == {"SVR", "OrdinalSVC", "QS3ORAO", "QS3ORAO-labels"}
-    assert names["binary"] - names["classes"] == {"TSGS3VM", "TSGS3VM-labels", "QSGS2AUC", "QSGS2AUC-labels"}
+    assert names["ordinal"] == {"SVR", "OrdinalSVC", "QS3ORAO", "QS3ORAO-labels", "QS3ORAO-alone"}
+    assert names["binary"] - names["classes"] == {
+        f"{name}{end}" for name in ("TSGS3VM", "QSGS2AUC") for end in ("", "-labels", "-alone")
+    }
     for method in METHODS.values():
-        assert method.make(0).get_params().items() >= dict(method.parameters).items()
+        made = method.make(0)
+        assert isinstance(made, Safe) == method.is_safe
+        assert getattr(made, "estimator", made).get_params().items() >= dict(method.parameters).items()
 
 
 def scores_only(table):

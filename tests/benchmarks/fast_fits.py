@@ -57,16 +57,12 @@ COUNTED = {
     ),
     "start": ("dsgcore.estimators.base.begin", "dsgcore.estimators.base.settle_step"),
     "stopping": ("dsgcore.estimators.stopping.StoppingCheck.look", "dsgcore.multiclass.loop.TailMean.take"),
-    "safe choice, cuts": (
+    "cuts": (
         "dsgcore.estimators.base.FunctionalGradientEstimator._place",
         "dsgcore.estimators.auc.QSGS2AUC._place",
         "dsgcore.estimators.s3vm.TSGS3VM._place",
         "dsgcore.estimators.ordinal.QS3ORAO._place",
         "dsgcore.estimators.ordinal.QS3ORAO._ridge",
-        "dsgcore.estimators.ordinal.QS3ORAO._choose",
-        "dsgcore.estimators.safe.SafeEstimator._choose",
-        "dsgcore.estimators.ps3vt.PS3VT._choose",
-        "dsgcore.estimators.ps3vt.PS3VT._place",
         "dsgcore.multiclass.task.settle_weights",
     ),
     "validation": (

@@ -159,7 +159,7 @@ def _labeled_auc(model: Any, X: NDArray, y: NDArray) -> float:
 
 
 AUC_METHODS: dict[str, Callable[..., Any]] = {
-    "QSG-S2AUC": partial(QSGS2AUC, gamma=0.5, random_state=0, safe=False),
+    "QSG-S2AUC": partial(QSGS2AUC, gamma=0.5, random_state=0),
     "SAMULT": partial(SAMULT, gamma=0.5),
     "PNU-AUC": partial(PNUAUC, eta=0.1),
 }
@@ -185,7 +185,7 @@ def auc(panel: str, method: str, seed: int) -> Found:
 
 
 S3VM_METHODS: dict[str, Callable[..., Any]] = {
-    "TSGS3VM": partial(TSGS3VM, random_state=0, safe=False),
+    "TSGS3VM": partial(TSGS3VM, random_state=0),
     "BLS3VM": BLS3VM,
     "S3VM-light": S3VMLight,
     "BGS3VM": partial(BGS3VM, n_passes=10, random_state=0),
@@ -212,7 +212,7 @@ def s3vm(panel: str, method: str, seed: int) -> Found:
 
 
 ORDINAL_METHODS: dict[str, Callable[..., Any]] = {
-    "QS3ORAO": partial(QS3ORAO, gamma=0.5, random_state=0, safe=False),
+    "QS3ORAO": partial(QS3ORAO, gamma=0.5, random_state=0),
     "M-SAMULT": partial(MSAMULT, gamma=0.5),
     "M-PNU-AUC": partial(MPNUAUC, eta=0.1),
     "SVOREX": SVOREX,

@@ -1,12 +1,12 @@
-"""Default scores of our methods against scikit-learn's everyday methods on the labels.
+"""Scores of our methods in `Safe` against scikit-learn's everyday methods on the labels.
 
     python tests/benchmarks/safe.py --seeds 20 --rows safe.jsonl --out tests/benchmarks/safe.md
 
 The sets are those of `../shared/data` (or of the folder in DSGLAB_DATA), bundled and made ones. Of a set, 30 % of the rows
 (2,000 at most) are for testing, and 2,000 others for training: standardised, with 50 or 200 labels, at least two of each
-class and at most two thirds of the training points. All methods have their default arguments. `--rows` keeps each measured
-row, so a stopped run continues, and `--report` makes the note of the rows that there are. The methods without `safe` run on
-the first seed only, for their time.
+class and at most two thirds of the training points. All methods have their default arguments, ours in `Safe`.
+`--rows` keeps each measured row, so a stopped run continues, and `--report` makes the note of the rows that there are.
+The methods alone run on the first seed only, for their time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, Safe
 from dsgcore.core.metrics import mean_half_width
 from dsgcore.data import load
 from dsgcore.problems.thresholds import mean_auc
@@ -59,7 +59,7 @@ MOST_TEST, N_TRAIN, N_LABELED = 2000, 2000, (50, 200)
 FIRST_SEED = 500
 # With fewer seeds there is no interval.
 FEWEST_SEEDS = 3
-ALONE = "safe=False"
+ALONE = "alone"
 Scores = Mapping[str, float]
 
 
@@ -183,9 +183,9 @@ def measured(kind: str, name: str, X: NDArray, y: NDArray, seed: int, n_labeled:
 def _makers(kind: Kind, seed: int) -> dict[str, Any]:
     made_ones = {title: maker() for title, maker in kind.theirs.items()}
     for title, maker in kind.ours.items():
-        made_ones[title] = maker(random_state=seed)
+        made_ones[title] = Safe(maker(random_state=seed))
         if seed == FIRST_SEED:
-            made_ones[f"{title} {ALONE}"] = maker(random_state=seed, safe=False)
+            made_ones[f"{title} {ALONE}"] = maker(random_state=seed)
     return made_ones
 
 
