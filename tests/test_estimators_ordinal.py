@@ -85,6 +85,7 @@ def test_a_threshold_from_held_out_labels_is_where_both_sides_are_equally_likely
     assert np.isfinite(hopeless).all()
 
 
+@pytest.mark.filterwarnings("ignore:the score is that of 2", "ignore:the AUC of labels of one class")
 def test_mean_auc_leaves_unlabeled_points_out(rings):
     X, y, few = rings
     model = QS3ORAO(**SMALL).fit(X, few)
