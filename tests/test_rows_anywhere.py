@@ -143,7 +143,7 @@ def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monke
     monkeypatch.setattr("dsgcore.estimators.out_of_core.SAMPLE", 100)
     for room in ("neighbours", "out_of_core"):
         monkeypatch.setattr(f"dsgcore.estimators.{room}.MOST_POINTS", 100)
-    monkeypatch.setattr("dsgcore.estimators.neighbours.POINTS_CUT", 50)
+    monkeypatch.setattr("dsgcore.estimators.inputs.POINTS_CUT", 50)
     arrays = [own.view(Watched) for own in cut(points[0], CUTS[1])]
     for array in arrays:
         array.asked = []

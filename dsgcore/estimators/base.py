@@ -225,7 +225,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             learned = iterate if self.average is None else iterate.tail_average(averaged)
             known = None if self.average is None else check.mean(len(iterate))
             values = TrainingValues(partial(values_of, learned, task.X), None if known is None else check.rows, known)
-            vars(self).update(self._place(task, labels, values))
+            self.__dict__.update(self._place(task, labels, values))
         self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
         self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
         return self

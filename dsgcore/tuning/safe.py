@@ -263,7 +263,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         """Return the scores at the rows of `X`: (n,) for two classes, positive for the second one, else (n, k)."""
         check_is_fitted(self, "simple_")
         if self._is_ordered:
-            return np.asarray(OrderedClassifier.decision_function(self, X))  # type: ignore[arg-type]
+            return np.asarray(OrderedClassifier.decision_function(self, X))
         return self._score(X) - self.threshold_
 
     @available_if(_is_of_ordered)
