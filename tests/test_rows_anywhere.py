@@ -141,8 +141,6 @@ class Watched(np.ndarray):
 def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monkeypatch, cls):
     monkeypatch.setattr("dsgcore.data.rows.SAMPLE", 100)
     monkeypatch.setattr("dsgcore.estimators.out_of_core.SAMPLE", 100)
-    for room in ("neighbours", "out_of_core"):
-        monkeypatch.setattr(f"dsgcore.estimators.{room}.MOST_POINTS", 100)
     monkeypatch.setattr("dsgcore.estimators.inputs.POINTS_CUT", 50)
     arrays = [own.view(Watched) for own in cut(points[0], CUTS[1])]
     for array in arrays:
