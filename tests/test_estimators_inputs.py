@@ -13,7 +13,7 @@ def test_a_seed_is_itself_a_draw_or_anything():
     assert seed_of(MAX_SEED) == MAX_SEED
     assert seed_of(np.random.RandomState(1)) == seed_of(np.random.RandomState(1))
     assert 0 <= seed_of(None) < 2**31
-    with pytest.raises(ValueError, match="Seed must be"):
+    with pytest.raises(ValueError, match="random_state must be"):
         seed_of(-1)
 
 
