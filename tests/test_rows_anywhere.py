@@ -341,6 +341,26 @@ PARQUET_FOLDERS = {
         {"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)},
         np.column_stack([np.arange(40) * 0.5, np.repeat([2020, 2021], 20)]),
     ),
+    "partitions of which some have one more key": (
+        {"k=0.5/x.parquet": piece(0), "k=2/m=3/x.parquet": piece(20), "k=2/m=4/x.parquet": piece(40)},
+        "x.parquet has no column 'm', and another file has",
+    ),
+    "partitions named as a column": (
+        {"a=1/x.parquet": piece(0), "a=2/x.parquet": piece(20)},
+        np.arange(40) * 0.5,
+    ),
+    "partitions of fractions": (
+        {"k=0.5/x.parquet": piece(0), "k=2/x.parquet": piece(20)},
+        np.column_stack([np.arange(40) * 0.5, np.repeat([0.5, 2.0], 20)]),
+    ),
+    "unsigned numbers, then signed ones": (
+        {"1.parquet": piece(0, b=np.full(20, 2**63, np.uint64)), "2.parquet": piece(20, b=np.full(20, -3))},
+        np.column_stack([np.arange(40) * 0.5, np.r_[np.full(20, 2.0**63), np.full(20, -3.0)]]),
+    ),
+    "columns in another order": (
+        {"1.parquet": piece(0, b=1.5), "2.parquet": piece(20, b=2.5)[["b", "t", "a"]]},
+        np.column_stack([np.arange(40) * 0.5, np.repeat([1.5, 2.5], 20)]),
+    ),
     "Boolean values, then fractions": (
         {"1.parquet": piece(0, b=np.arange(20) % 2 == 0), "2.parquet": piece(20, b=np.arange(20) / 8)},
         np.column_stack([np.arange(40) * 0.5, np.r_[np.arange(20) % 2 == 0, np.arange(20) / 8]]),
@@ -372,6 +392,10 @@ PARQUET_FOLDERS = {
 def test_a_folder_of_parquet_files_is_one_table(tmp_path_factory, kind):
     files, expected = PARQUET_FOLDERS[kind]
     folder = folder_of(tmp_path_factory.mktemp("folder"), **files)
+    if isinstance(expected, str):
+        with pytest.raises(DataError, match=expected):
+            rows_of(folder, "t")
+        return
     rows, y = rows_of(folder, "t")
     if expected is None:
         assert rows.names == ("a", "b")
@@ -425,3 +449,13 @@ def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factor
 def test_the_name_of_a_column_is_no_column(points, cls):
     with pytest.raises(DSGError, match="y must hold a label for each row, got the text 'label'"):
         cls().fit(pd.DataFrame(points[0]), "label")
+
+
+def test_columns_of_one_name_are_refused_by_the_name_of_their_file(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    values = [pyarrow.array([1.0, 2.0])] * 3
+    parquet.write_table(pyarrow.table(values, names=["a", "a", "t"]), tmp_path / "1.parquet")
+    with pytest.raises(DataError, match=r"^1.parquet has several columns 'a': each must have a name of its own$"):
+        rows_of(tmp_path, "t")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow
@@ -19,6 +22,7 @@ from dsgcore.data.reading.binary import is_parquet, written_out
 from dsgcore.data.reading.names import readable
 
 _MAGIC = b"PAR1"
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def dataset_of(path: Path) -> Any:
@@ -29,13 +33,25 @@ def dataset_of(path: Path) -> Any:
     schemas = {file: _schema(file) for file in files}
     names = list(map(str, files))
     options: dict[str, Any] = {"format": "parquet"}
-    if path.is_dir():
-        hive = pyarrow.dataset.HivePartitioning.discover(infer_dictionary=False)
-        options |= {"partitioning": hive, "partition_base_dir": str(path)}
     schema = unified(schemas)
-    for one in pyarrow.dataset.dataset(names, **options).schema:
-        schema = schema if one.name in schema.names else schema.append(one)
+    if path.is_dir():
+        keys = pyarrow.schema([(name, kind) for name, kind in _keys(path, files) if name not in schema.names])
+        hive = pyarrow.dataset.partitioning(keys, flavor="hive")
+        options |= {"partitioning": hive, "partition_base_dir": str(path)}
+        schema = pyarrow.schema([*schema, *keys], metadata=schema.metadata)
     return pyarrow.dataset.dataset(names, schema=schema, **options)
+
+
+def _keys(folder: Path, files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
+    """Yield the keys in the names of folders, such as year=2020, and the type of their values."""
+    found: dict[str, list[str]] = {}
+    for file in files:
+        for name, _, value in (part.partition("=") for part in file.relative_to(folder).parts[:-1] if "=" in part):
+            found.setdefault(unquote(name), []).extend([unquote(value)] if value != _NO_VALUE else [])
+    for name, values in found.items():
+        is_whole = all(re.fullmatch(r"-?\d{1,18}", value) for value in values)
+        is_number = all(re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", value, re.IGNORECASE) for value in values)
+        yield name, pyarrow.int64() if is_whole else pyarrow.float64() if is_number else pyarrow.string()
 
 
 def _schema(file: Path) -> Any:
@@ -45,7 +61,10 @@ def _schema(file: Path) -> Any:
                 raise DataError(
                     f"{file.name} cannot be read: it is no Parquet file, so save the table as one (pandas: to_parquet)"
                 )
-        return pyarrow.parquet.read_schema(file)
+        schema = pyarrow.parquet.read_schema(file)
+    if twice := [name for name, n in Counter(schema.names).items() if n > 1]:
+        raise DataError(f"{file.name} has several columns {quoted(twice[0])}: each must have a name of its own")
+    return schema
 
 
 def unified(schemas: Mapping[Path, Any]) -> Any:
@@ -81,7 +100,7 @@ def _common(name: str, kinds: Mapping[Path, Any]) -> Any:
     is_real = [types.is_floating(kind) or types.is_decimal(kind) for kind in values]
     is_whole = [types.is_integer(kind) or types.is_boolean(kind) for kind in values]
     if all(real or whole for real, whole in zip(is_real, is_whole, strict=True)):
-        return pyarrow.float64() if any(is_real) else pyarrow.int64()
+        return pyarrow.float64() if any(is_real) or any(map(types.is_uint64, values)) else pyarrow.int64()
     if all(types.is_timestamp(kind) or types.is_date(kind) for kind in values):
         return pyarrow.timestamp("us")
     other, kind = next((file, kind) for file, kind in others if kind != first)
@@ -118,7 +137,7 @@ def _cast(column: Any, kind: Any) -> Any:
         column = column.cast(column.type.value_type)
     if types.is_boolean(column.type):
         column = column.cast(pyarrow.int8())
-    return column.cast(kind)
+    return column.cast(kind, safe=not types.is_floating(kind))
 
 
 def numbers_of(fragment: Any, kinds: Mapping[str, Any], rows: NDArray) -> NDArray:
