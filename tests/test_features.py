@@ -16,7 +16,7 @@ from dsgcore.core._threads import (
     set_workers,
     single_threaded_blas,
 )
-from dsgcore.kernels import Gaussian, _loops, features
+from dsgcore.kernels import Gaussian, features, loops
 from dsgcore.kernels.features import (
     ACCUMULATED_ROWS,
     accumulate,
@@ -28,7 +28,7 @@ from dsgcore.kernels.features import (
 
 COMPILED = not numba.config.DISABLE_JIT
 # The sizes at which a tile, a part of the rows to be summed, or a panel of features is full, and their neighbours.
-ROWS = [0, 1, *[600] * COMPILED, *(size + i for size in (_loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1))]
+ROWS = [0, 1, *[600] * COMPILED, *(size + i for size in (loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1))]
 FEATURES = [1, 2, 511, 512, 513] if COMPILED else [1, 512, 513]
 
 
@@ -246,14 +246,14 @@ def call_all_loops(X, scalar):
     evaluate(X, W, block, scalar, np.zeros(len(X), dtype=X.dtype))
     evaluate_with_squares(X, W, block)
     Gaussian(scalar).sums(X, c, X, scalar, np.zeros(len(X), dtype=X.dtype))
-    return [set(loop.signatures) for loop in LOOPS]
+    return [set(loop.kept.signatures) for loop in LOOPS]
 
 
-LOOPS = (_loops.accumulate, _loops.evaluate, _loops.evaluate_with_squares, _loops.gaussian_sums)
+LOOPS = (loops.accumulate, loops.evaluate, loops.gaussian_sums)
 
 
 @pytest.mark.compiled
 def test_the_warm_up_compiles_what_is_used_later():
     compiled = call_all_loops(sample(5, 8, dtype="float32")[0], 1.0)
     assert features.warm_up.__wrapped__()
-    assert [set(loop.signatures) for loop in LOOPS] == compiled
+    assert [set(loop.kept.signatures) for loop in LOOPS] == compiled

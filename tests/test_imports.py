@@ -91,22 +91,21 @@ def of(*names):
 def test_the_reading_of_imports_sees_what_there_is():
     assert {
         "dsgcore",
-        "dsgcore.kernels._loops",
+        "dsgcore.kernels.loops",
         "dsgcore.solver.loop",
         "dsgcore.problems",
         "dsgcore.problems.auc",
     } <= set(MODULES)
-    assert "numba" in imported(PACKAGE / "kernels" / "_loops_polynomials.py")
-    assert {"dsgcore.kernels._loops", "dsgcore.core._threads"} <= imported(PACKAGE / "kernels" / "features.py")
+    assert "numba" in imported(PACKAGE / "kernels" / "loops.py")
+    assert {"dsgcore.kernels.loops", "dsgcore.core._threads"} <= imported(PACKAGE / "kernels" / "features.py")
     assert "dsgcore.solver.carried" in imported(PACKAGE / "solver" / "loop.py")
     assert PACKAGE / "solver" / "loop.py" in FILES
-    assert imports(PACKAGE / "kernels" / "_loops_polynomials.py", "numba")
+    assert imports(PACKAGE / "kernels" / "loops.py", "numba")
     assert not imports(PACKAGE / "solver" / "loop.py", "numba")
 
 
-def test_numba_is_imported_in_the_loops_and_in_how_they_are_compiled_only():
-    own = [f"dsgcore/kernels/{name}.py" for name in ("_compiling", "_loops_polynomials", "_loops_vectors")]
-    assert shown(f for f in FILES if "tests" not in f.parts and imports(f, "numba")) == own
+def test_numba_is_imported_by_the_loops_only():
+    assert shown(f for f in FILES if "tests" not in f.parts and imports(f, "numba")) == ["dsgcore/kernels/loops.py"]
 
 
 def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
@@ -168,22 +167,16 @@ def test_no_folders_import_each_other_in_a_circle():
 
 
 def test_the_loops_are_called_through_few_modules():
-    users = [f for f in MODULES.values() if imports(f, "dsgcore.kernels._loops", "dsgcore.kernels._loops_rotated")]
+    users = [f for f in MODULES.values() if imports(f, "dsgcore.kernels.loops") and not f.name.startswith("_loops_")]
     assert shown(users) == [
         "dsgcore/kernels/features.py",
-        "dsgcore/kernels/features_orthogonal.py",
         "dsgcore/kernels/gaussian.py",
     ]
 
 
-def test_the_loops_import_nothing_of_the_package_but_how_they_are_compiled():
-    loops = sorted((PACKAGE / "kernels").glob("_loops*.py"))
-    assert len(loops) > 1
-    own = {name for file in loops for name in imported(file) if name.startswith("dsgcore.")}
-    helpers = ("_compiling", "_loops_polynomials", "_loops_vectors", "_loops_nearest", "_loops_blocks")
-    assert own == {f"dsgcore.kernels.{name}" for name in helpers}
-    compiling = imported(PACKAGE / "kernels" / "_compiling.py")
-    assert {name for name in compiling if name.startswith("dsgcore.")} == {"dsgcore.core.text_files"}
+def test_the_loops_import_nothing_of_the_package_but_the_cache_folder():
+    own = {name for name in imported(PACKAGE / "kernels" / "loops.py") if name.startswith("dsgcore.")}
+    assert own == {"dsgcore.core.text_files"}
 
 
 def test_baselines_never_import_the_solver():

@@ -347,16 +347,6 @@ def test_orthogonal_frequencies_stand_for_the_same_kernel_with_a_smaller_error()
     np.testing.assert_allclose(far @ far.T, exact, atol=0.03)
 
 
-@pytest.mark.parametrize(("d", "m", "at_a_time"), [(5, 13, 5), (300, 300, 256)])
-def test_frequencies_are_orthogonal_as_many_as_there_are_coordinates_and_keep_their_lengths(d, m, at_a_time):
-    plain, turned = (_frequencies(FixedFeatures("fourier", 0.5, m, 2, is_orthogonal=o), d) for o in (False, True))
-    np.testing.assert_allclose(np.linalg.norm(turned, axis=0), np.linalg.norm(plain, axis=0), rtol=1e-12)
-    for start in range(0, m, at_a_time):
-        block = turned[:, start : start + at_a_time]
-        np.testing.assert_allclose(block.T @ block, np.diag((block**2).sum(axis=0)), atol=1e-9)
-    np.testing.assert_allclose(turned[:, 0], plain[:, 0], rtol=1e-9)  # a block's first stays where it was
-
-
 @each("share, d, n_classes, expected", [(0.7, 10, 12, 7), (0.5, 3, 5, 2), (0.0, 4, 3, 0), (1.0, 4, 3, 3)])
 def test_theta_is_a_share_of_the_singular_values_rounded_up(share, d, n_classes, expected):
     assert MultiClass(theta=share).n_kept(d, n_classes) == expected

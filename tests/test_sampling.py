@@ -1,4 +1,5 @@
 import zlib
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -7,9 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dsgcore.core.sampling import FREQUENCIES, MAX_SEED, batch_rows, batches, generator, shuffled_rows
+from dsgcore.core.sampling import (
+    FREQUENCIES,
+    MAX_SEED,
+    MOST_PLACES,
+    MOST_SHUFFLED,
+    TOGETHER,
+    batch_rows,
+    batches,
+    generator,
+    places_around,
+)
 from dsgcore.problems import PROBLEMS
 
+shuffled_rows = partial(batch_rows, is_shuffled=True)
 KEYS = st.tuples(st.integers(0, MAX_SEED), st.text(max_size=12), st.integers(0, 100_000))
 
 
@@ -119,3 +131,36 @@ def test_a_source_keeps_its_draws_when_others_come_or_go():
     together = batches(1, 5, rows, sizes)
     alone = batches(1, 5, {"negative": rows["negative"]}, sizes)
     assert (together["negative"] == alone["negative"]).all()
+
+
+@pytest.mark.parametrize("is_shuffled", [False, True])
+@pytest.mark.parametrize("size", [1, 5, MOST_PLACES // TOGETHER + 1, MOST_PLACES + 1])
+@pytest.mark.parametrize("n", [1, 9, 3000])
+def test_batches_drawn_together_are_those_of_each_iteration_in_any_order(n, size, is_shuffled):
+    rows = np.arange(n, dtype=np.int32) + 3
+    for t in (1, 2, TOGETHER, TOGETHER + 1):
+        first, places = places_around(3, "unlabeled", t, n, size, is_shuffled=is_shuffled)
+        assert first <= t < first + len(places)
+        for number in list(range(first, first + len(places)))[::-7]:
+            batch = batch_rows(3, "unlabeled", number, rows, size, is_shuffled=is_shuffled)
+            np.testing.assert_array_equal(batch, rows[places[number - first]])
+            assert batch.dtype == rows.dtype
+
+
+def test_draws_and_passes_are_numpys():
+    drawn = generator(7, "class 3", 1).integers(0, 50, size=(TOGETHER, 20))
+    np.testing.assert_array_equal(batch_rows(7, "class 3", TOGETHER + 4, np.arange(50), 20), drawn[3])
+    orders = [generator(7, "class 3", number).permutation(50) for number in range(3)]
+    visited = [shuffled_rows(7, "class 3", t, np.arange(50), 20) for t in range(1, 8)]
+    np.testing.assert_array_equal(np.concatenate(visited)[:140], np.concatenate(orders)[:140])
+
+
+def test_a_batch_is_the_callers_own():
+    before = batch_rows(1, "positive", 1, np.arange(9), 4).copy()
+    batch_rows(1, "positive", 1, np.arange(9), 4)[:] = -1
+    np.testing.assert_array_equal(batch_rows(1, "positive", 1, np.arange(9), 4), before)
+
+
+def test_more_rows_are_drawn_independently():
+    rows = np.arange(MOST_SHUFFLED + 1)
+    np.testing.assert_array_equal(shuffled_rows(3, "unlabeled", 2, rows, 50), batch_rows(3, "unlabeled", 2, rows, 50))

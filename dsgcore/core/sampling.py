@@ -15,6 +15,8 @@ FREQUENCIES = "frequencies"
 MAX_SEED = 2**32 - 1
 # Sources with more rows are drawn independently: a run visits few of their rows twice, so an order would gain nothing.
 MOST_SHUFFLED = 2**17
+# The batches of so many iterations are drawn together, but at most so many places.
+TOGETHER, MOST_PLACES = 64, 2**14
 
 
 class _Key(ISeedSequence):
@@ -40,33 +42,46 @@ def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key, counter=counter))
 
 
-def batch_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:
-    """Draw `size` of a source's row numbers (n_source,) at iteration `t`, uniformly and with replacement: any size is unbiased."""
-    return rows[generator(seed, source, t).integers(0, len(rows), size=size)]
+def batch_rows(
+    seed: int, source: str, t: int, rows: NDArray[np.integer], size: int, *, is_shuffled: bool = False
+) -> NDArray[np.integer]:
+    """Draw `size` of a source's row numbers (n_source,) for iteration `t`.
 
-
-def shuffled_rows(seed: int, source: str, t: int, rows: NDArray[np.integer], size: int) -> NDArray[np.integer]:
-    """Return the mini-batch of iteration `t` of a source that is visited in passes: each row once, in a new random order.
-
-    A batch begins in the pass in which the one before ended, and may contain several passes. Each row has the same
-    chance at every place of every pass, as in `batch_rows`, which draws for more than `MOST_SHUFFLED` rows.
+    By default they are drawn uniformly and with replacement: any size is unbiased. With `is_shuffled` the source is visited
+    in passes: each row once, in a new random order. A batch then begins in the pass in which the one before ended, and may
+    contain several passes. Each row has the same chance at every place. More than `MOST_SHUFFLED` rows are drawn uniformly.
     """
-    if len(rows) > MOST_SHUFFLED:
-        return batch_rows(seed, source, t, rows, size)
-    passes, places = np.divmod(np.arange((t - 1) * size, t * size), len(rows))
-    orders = [
-        _order(seed, source, number, len(rows))[places[passes == number]] for number in np.unique(passes).tolist()
-    ]
-    return rows[np.concatenate(orders)]
+    first, places = places_around(seed, source, t, len(rows), size, is_shuffled=is_shuffled)
+    return rows[places[t - first]]
+
+
+def places_around(
+    seed: int, source: str, t: int, n: int, size: int, *, is_shuffled: bool = False
+) -> tuple[int, NDArray[np.int64]]:
+    """Return the places among n rows of several iterations' batches, (iterations, size), and the first one's number.
+
+    They are drawn together: NumPy needs longer for a generator than for the draws of a small batch.
+    """
+    together = max(1, min(TOGETHER, MOST_PLACES // size))
+    block = (t - 1) // together
+    return block * together + 1, _places(seed, source, block, n, (together, size), is_shuffled and n <= MOST_SHUFFLED)
+
+
+@lru_cache(maxsize=64)
+def _places(seed: int, source: str, block: int, n: int, shape: tuple[int, int], is_shuffled: bool) -> NDArray[np.int64]:
+    if not is_shuffled:
+        return generator(seed, source, block).integers(0, n, size=shape)
+    total = shape[0] * shape[1]
+    first, place = divmod(block * total, n)
+    last = ((block + 1) * total - 1) // n
+    orders = [_order(seed, source, number, n) for number in range(first, last + 1)]
+    return np.concatenate(orders)[place : place + total].reshape(shape)
 
 
 @lru_cache(maxsize=8)
 def _order(seed: int, source: str, number: int, n: int) -> NDArray[np.int64]:
-    """Return 0 .. n - 1 in the order of the pass `number` (from 0), by Fisher and Yates's shuffle."""
-    order = np.arange(n)
-    for place, other in enumerate(generator(seed, source, number).integers(order, n).tolist()):
-        order[place], order[other] = order[other], order[place]
-    return order
+    """Return 0 .. n - 1 in the order of the pass `number` (from 0)."""
+    return generator(seed, source, number).permutation(n)
 
 
 def batches(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import Split
-from dsgcore.kernels.nearest import Nearest
 from dsgcore.solver.problem import UNLABELED
 
 BINS = 20
@@ -71,9 +70,11 @@ def coverage(split: Split) -> Coverage:
     rows = rows[:: max(1, -(-len(rows) // MAX_QUERIES))]
     if not len(rows) or not len(split.labeled):
         return Coverage(np.empty(0), np.empty(0))
+    from sklearn.neighbors import NearestNeighbors  # here, as it takes long to import
+
     with single_threaded_blas():
-        distance, number = Nearest(X[split.labeled]).of(X[rows], 1)
-        to_any = Nearest(X).of(X[rows], 2)[0][:, 1]
+        distance, number = NearestNeighbors(n_neighbors=1).fit(X[split.labeled]).kneighbors(X[rows])
+        to_any = NearestNeighbors(n_neighbors=2).fit(X).kneighbors(X[rows])[0][:, 1]
     true, given = split.y_hidden[rows], split.y_hidden[split.labeled[number[:, 0]]]
     is_known = (true != UNLABELED) & (given != UNLABELED)
     return Coverage(

@@ -45,13 +45,13 @@ _WORDS: dict[str, KernelWords] = {
     ),
     "orthogonal_gaussian": KernelWords(
         "Orthogonal Gaussian",
-        "the Gaussian kernel with random features whose frequencies are at right angles. From about 128 coordinates on "
-        "they cost less, and the error between close points is smaller.",
+        "the Gaussian kernel with random features whose frequencies are at right angles. With many coordinates their error is "
+        "smaller.",
         "$k(x, x') = e^{-\\sigma\\|x-x'\\|^2}$",
         f"{_WAVES}, with {_NORMAL} each, but orthogonal in blocks",
         "The frequencies of one block depend on each other. The theorems hold all the same: they need only the mean and the "
-        "bound of an iteration's features. The mean changes by a term of order $1/p^2$ in $p \\geq 128$ coordinates. The band "
-        "assumes independent features, so it tends to overestimate the error.",
+        "bound of an iteration's features, and these are the same. The band assumes independent features, so it tends to "
+        "overestimate the error.",
     ),
     "laplacian": KernelWords(
         "Laplacian",

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels.loops import compiled
 
 
 # The search for the largest gain vectorises only with the flag that there is no NaN.
-@compiled(fastmath={"nnan", "nsz"})
+@compiled
 def hinge_weights(K, y, cost, tolerance, most_steps):
     """Return the a (n,) with which f = K a minimises sum_i cost_i max(0, 1 - y_i f_i) + a'K a / 2, for signs y (n,).
 

@@ -1,9 +1,9 @@
 """Conjugate gradients for logistic regressions that share their points: all but the products with the points."""
 
-from dsgcore.kernels._compiling import compiled
+from dsgcore.kernels.loops import compiled
 
 
-@compiled()
+@compiled
 def multiply_by_curvature(Z, chances, weighted, total):
     """Multiply values Z (k, m) by the second derivatives of the losses: logistic for k = 1, else multinomial.
 
@@ -25,7 +25,7 @@ def multiply_by_curvature(Z, chances, weighted, total):
             Z[k, i] -= chances[k, i] * total[i]
 
 
-@compiled()
+@compiled
 def move_and_turn(step, rest, direction, H, scale, ridges, size, enough):
     """Move each of G regressions' steps along its direction, and find its next direction. Return False if none needs it.
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dsgcore.core._threads import for_each_piece, pieces
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
-from dsgcore.kernels import _loops, _loops_draws
+from dsgcore.kernels import loops
 
 
 class FeatureMap(Protocol):
@@ -90,7 +90,7 @@ def scratch_of_this_thread(dtype: np.dtype) -> NDArray:
     """Return the loops' scratch buffer, made once per thread and precision: fresh memory would cost page faults."""
     buffers = _thread.__dict__.setdefault("buffers", {})
     if dtype not in buffers:
-        buffers[dtype] = _loops.scratch(dtype)
+        buffers[dtype] = loops.scratch(dtype)
     return buffers[dtype]
 
 
@@ -98,32 +98,19 @@ def _work(n: int, W: NDArray) -> int:
     return n * (W.shape[1] + W.size // COORDINATES_PER_COSINE)
 
 
-# Sets sums (k, 2, m) for points with weights c: sum_b c_b cos w_j'x_b and sum_b c_b sin w_j'x_b over each ACCUMULATED_ROWS.
-Sums = Callable[[NDArray, NDArray, NDArray], None]
-
-
-def block_of_cosines(X: NDArray, c: NDArray, m: int, step: float, fill: Sums, evaluations: int) -> NDArray:
-    """Return the block -step * sum_b c_b phi(x_b), of `m` features; the work is counted in evaluations."""
+def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
+    """Return the amplitudes r_j and phases theta_j (in turns) of one iteration, (2, m)."""
+    m = W.shape[1]
     sums = np.empty((-(-len(X) // ACCUMULATED_ROWS), 2, m), dtype=X.dtype)
 
     def work(part: slice) -> None:
         rows = slice(part.start * ACCUMULATED_ROWS, part.stop * ACCUMULATED_ROWS)
-        fill(X[rows], c[rows], sums[part])
+        loops.accumulate(X[rows], c[rows], W, ACCUMULATED_ROWS, sums[part], scratch_of_this_thread(X.dtype))
 
-    for_each_piece(work, pieces(len(sums), 1, evaluations))
-    block = np.empty((2, m), dtype=X.dtype)
+    for_each_piece(work, pieces(len(sums), 1, _work(len(X), W)))
     # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
-    _loops.set_block(sums, X.dtype.type(-step / m), X.dtype.type(0.5 / np.pi), block)
-    return block
-
-
-def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
-    """Return the amplitudes r_j and phases theta_j (in turns) of one iteration, (2, m)."""
-
-    def fill(points: NDArray, weights: NDArray, sums: NDArray) -> None:
-        _loops.accumulate(points, weights, W, ACCUMULATED_ROWS, sums, scratch_of_this_thread(X.dtype))
-
-    return block_of_cosines(X, c, W.shape[1], step, fill, _work(len(X), W))
+    C, S = sums.sum(axis=0) * X.dtype.type(-step / m)
+    return np.stack([np.hypot(C, S), np.arctan2(S, C) * X.dtype.type(0.5 / np.pi)])
 
 
 def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray) -> None:
@@ -131,9 +118,9 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
     decay = X.dtype.type(decay)
 
     def work(part: slice) -> None:
-        _loops.evaluate(X[part], W, block[0], block[1], decay, out[part], scratch_of_this_thread(X.dtype))
+        loops.evaluate(X[part], W, block[0], block[1], decay, out[part], None, scratch_of_this_thread(X.dtype))
 
-    for_each_piece(work, pieces(len(X), _loops.TILE_ROWS, _work(len(X), W)))
+    for_each_piece(work, pieces(len(X), loops.TILE_ROWS, _work(len(X), W)))
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
@@ -143,9 +130,9 @@ def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArr
 
     def work(part: slice) -> None:
         scratch = scratch_of_this_thread(X.dtype)
-        _loops.evaluate_with_squares(X[part], W, r, theta, zero, sums[part], squares[part], scratch)
+        loops.evaluate(X[part], W, r, theta, zero, sums[part], squares[part], scratch)
 
-    for_each_piece(work, pieces(len(X), _loops.TILE_ROWS, _work(len(X), W)))
+    for_each_piece(work, pieces(len(X), loops.TILE_ROWS, _work(len(X), W)))
     return sums, squares
 
 
@@ -165,7 +152,12 @@ def block_of(alpha: NDArray) -> NDArray:
 def explicit(X: NDArray, W: NDArray) -> NDArray:
     """Return phi(X) of shape (n, 2m), cosines first."""
     phi = np.empty((len(X), 2 * W.shape[1]), dtype=X.dtype)
-    _loops.set_waves(X @ W, X.dtype.type(W.shape[1] ** -0.5), phi)
+    turns = X @ W
+    turns -= np.rint(turns)
+    turns *= X.dtype.type(2.0 * np.pi)
+    np.cos(turns, out=phi[:, : W.shape[1]])
+    np.sin(turns, out=phi[:, W.shape[1] :])
+    phi *= X.dtype.type(W.shape[1] ** -0.5)
     return phi
 
 
@@ -178,8 +170,7 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
         "coefficients": lambda: accumulate(X, c, W, 1.0),
         "values": lambda: evaluate(X, W, block, 1.0, out),
         "error of the features": lambda: evaluate_with_squares(X, W, block),
-        "exact kernel": lambda: _loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
-        "mini-batches": lambda: _loops_draws.bounded(*np.ones(4, dtype=np.uint64), np.empty((2, 2), dtype=np.int64)),
+        "exact kernel": lambda: loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
     }
 
 

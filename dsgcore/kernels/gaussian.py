@@ -1,9 +1,8 @@
-"""The Gaussian kernel, with independent or structured orthogonal features."""
+"""The Gaussian kernel, with independent or orthogonal features."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,12 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import seconds_of_features
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import real
-from dsgcore.kernels import _loops, features_orthogonal
+from dsgcore.kernels import loops
 from dsgcore.kernels.base import Kernel
-from dsgcore.kernels.features import FeatureMap, scratch_of_this_thread
+from dsgcore.kernels.features import scratch_of_this_thread
+
+# Most frequencies that are made orthogonal to each other. The work grows with the square of this number.
+MOST_ORTHOGONAL = 256
 
 
 @documented
@@ -51,7 +53,7 @@ class Gaussian(Kernel):
         """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
         scalar = X.dtype.type
         with single_threaded_blas():
-            _loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch_of_this_thread(X.dtype))
+            loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch_of_this_thread(X.dtype))
 
     def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
         """Estimate the seconds in which `sums` computes so many kernel values: each takes as long as a feature."""
@@ -71,19 +73,24 @@ class Gaussian(Kernel):
 @documented
 @dataclass(frozen=True)
 class OrthogonalGaussian(Gaussian):
-    """The Gaussian kernel with structured orthogonal features.
+    """The Gaussian kernel with frequencies that are orthogonal to each other, d and at most 256 at a time.
 
-    Each costs O(log d), not O(d), and near points have smaller errors.
+    Each single frequency is still N(0, 2 sigma I), so that the features approximate the same kernel on average. Their error
+    is smaller, and more so with more coordinates. The frequencies of one iteration are not independent, so the error band
+    from the spread of its features is conservative.
 
-    Suits d >= 128: fewer coordinates are padded to 128. The frequencies of one iteration are not independent, so the
-    error band from the spread of its features is conservative.
+    Notes
+    -----
+    Source: Yu, Suresh, Choromanski, Holtmann-Rice and Kumar, Orthogonal Random Features (NIPS 2016), Section 3.
     """
 
     name = "orthogonal_gaussian"
-    feature_map: ClassVar[FeatureMap] = features_orthogonal
 
     def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
-        """Draw signs and lengths as `features_orthogonal.draw` does, for frequencies in turns per unit."""
-        W = features_orthogonal.draw(rng, d, m)
-        W[-m:] *= self._turns()
-        return W
+        """Draw float32 frequencies of shape (d, m), in turns per unit: normal ones with their directions made orthogonal."""
+        size = min(d, MOST_ORTHOGONAL)
+        groups = super().frequencies(rng, d, -(-m // size) * size).reshape(d, -1, size).swapaxes(0, 1)
+        with single_threaded_blas():  # bit-for-bit identical for any number of threads
+            Q, R = np.linalg.qr(groups)
+        Q *= np.sign(np.einsum("gii->gi", R))[:, None] * np.linalg.norm(groups, axis=1)[:, None]
+        return np.ascontiguousarray(Q.swapaxes(0, 1).reshape(d, -1)[:, :m])

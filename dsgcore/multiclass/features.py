@@ -8,13 +8,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
-from dsgcore.kernels import Gaussian, block_frequencies
+from dsgcore.kernels import Gaussian, OrthogonalGaussian, block_frequencies
 from dsgcore.multiclass.problem import MultiClass
 
 DTYPE = np.dtype(np.float64)
-# Most frequencies that are made orthogonal to each other. The work grows with the square of this number.
-MOST_ORTHOGONAL = 256
 # Number of feature sets with cached frequencies: that of the current run, and the previous one.
 KEPT_FREQUENCIES = 2
 
@@ -73,24 +70,8 @@ def features_of(problem: MultiClass, seed: int) -> FixedFeatures:
 @lru_cache(maxsize=KEPT_FREQUENCIES)
 def _frequencies(features: FixedFeatures, d: int) -> NDArray:
     """Return the frequencies (d, m). Every call returns the same ones."""
-    W = block_frequencies(Gaussian(features.sigma), features.seed, 0, d, features.n_features, DTYPE)
-    return _orthogonal(W) if features.is_orthogonal else W
-
-
-def _orthogonal(W: NDArray) -> NDArray:
-    """Return normal columns (d, m) with their lengths, and directions that are orthogonal, d and at most 256 at a time.
-
-    Each single direction is still uniform, so that the features approximate the same kernel on average. Their error is
-    smaller, and more so with more coordinates (Yu et al., Orthogonal Random Features, NIPS 2016).
-    """
-    size = min(len(W), MOST_ORTHOGONAL)
-    made = np.empty_like(W)
-    with single_threaded_blas():  # bit-for-bit identical for any number of threads
-        for start in range(0, W.shape[1], size):
-            block = W[:, start : start + size]
-            Q, R = np.linalg.qr(block)
-            made[:, start : start + size] = Q * np.sign(np.diag(R)) * np.linalg.norm(block, axis=0)
-    return made
+    kernel = (OrthogonalGaussian if features.is_orthogonal else Gaussian)(features.sigma)
+    return block_frequencies(kernel, features.seed, 0, d, features.n_features, DTYPE)
 
 
 @dataclass(frozen=True, eq=False)

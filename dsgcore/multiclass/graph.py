@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import eigsh
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 
+from dsgcore.core._threads import single_threaded_openmp
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.kernels.nearest import Nearest
 
 # Up to this many points the mean distance uses all pairs. For more points, it uses the distances to this many of them.
 MAX_ANCHORS = 1000
@@ -94,11 +95,16 @@ def largest_eigenvalue(M: NDArray) -> float:
 
 def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> tuple[csr_array, NDArray]:
     """Return the squared distance from each point to the points that it lists, and its distance to the last of them."""
-    search = Nearest(X)
+    points = X - X[0]  # numbers around 0, as above
+    search = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(points)
     distances, neighbors = np.empty((len(X), n_neighbors)), np.empty((len(X), n_neighbors), dtype=np.intp)
     for start in range(0, len(X), ROWS_AT_A_TIME):
         rows = np.arange(start, min(start + ROWS_AT_A_TIME, len(X)))
-        distances[rows], neighbors[rows] = search.of_own(rows, n_neighbors)
+        with single_threaded_openmp():  # the same neighbours for any number of threads
+            far, near = search.kneighbors(points[rows])
+        is_other = near != rows[:, None]
+        is_other[is_other.all(axis=1), 0] = False  # its copies fill its list
+        distances[rows], neighbors[rows] = far[is_other].reshape(len(rows), -1), near[is_other].reshape(len(rows), -1)
         report((rows[-1] + 1) / len(X))
     starts = np.arange(len(X) + 1) * n_neighbors
     listed = csr_array((distances.ravel() ** 2, neighbors.ravel(), starts), shape=(len(X), len(X)))

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.core.sampling import evenly_spread, generator
+from dsgcore.core.sampling import batch_rows, evenly_spread, generator
 from dsgcore.kernels import Gaussian
-from dsgcore.kernels.draws import drawn_rows
 from dsgcore.kernels.far_points import too_far
 from dsgcore.multiclass.automatic import settle_step, settle_weights
 from dsgcore.multiclass.features import FixedFeatures, Frame, LazyFeatures, features_of, frame_of
@@ -77,7 +76,7 @@ class MultiClassTask:
             return self._epoch_batch(t)
         if self.problem.batch_size is None:
             return np.arange(len(self.y))
-        return drawn_rows(self.seed, SOURCE, t, np.arange(len(self.y)), self.batch_size)
+        return batch_rows(self.seed, SOURCE, t, np.arange(len(self.y)), self.batch_size)
 
     def _epoch_batch(self, t: int) -> NDArray:
         epoch, number = divmod(t - 1, -(-len(self.y) // self.batch_size))

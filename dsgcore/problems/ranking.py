@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.moments import means_and_variances
-from dsgcore.kernels import _loops_ranking
 from dsgcore.solver.near_risks import SourceQuadratic, shares
 from dsgcore.solver.problem import Problem, ProblemError, Values
 
@@ -56,20 +54,19 @@ class RankingProblem(Problem, Protocol):
         Raise `ProblemError` if points are paired and the sources have different numbers of them.
         """
         values = self._in_order(f)
-        joined, sizes = np.concatenate(values), [len(own) for own in values]
+        sizes = [len(own) for own in values]
         if self.is_paired and len(set(sizes)) > 1:
             raise ProblemError(f"paired sources need the same number of values, got {sizes}")
-        c, W, own = np.empty_like(joined), self.risk_weights, self.variance_weights
-        _loops_ranking.pair_coefficients(joined, np.array(sizes), W, own, self.is_paired, c)
-        ends = accumulate(sizes)
-        return {source: c[end - size : end] for source, size, end in zip(self.sources, sizes, ends, strict=True)}
-
-    def joined_coefficients(self, values: NDArray, sources: tuple[str, ...]) -> NDArray:
-        """Return the same at mini-batches of one size, in one array."""
-        if sources != self.sources:
-            return super().joined_coefficients(values, sources)
-        c, sizes = np.empty_like(values), np.full(len(sources), len(values) // len(sources))
-        _loops_ranking.pair_coefficients(values, sizes, self.risk_weights, self.variance_weights, self.is_paired, c)
+        both, constant, degree = self._linear_parts
+        means = np.array([own.mean(dtype=np.float64) for own in values])
+        others = both @ (np.array(values, dtype=np.float64) if self.is_paired else means[:, None])
+        c = {}
+        for source, own, mean, part, *of in zip(
+            self.sources, values, means, self.variance_weights, constant, degree, others, strict=True
+        ):
+            spread = part * len(own) / max(len(own) - 1, 1)
+            slope = (of[1] + spread) * own + (of[0] - spread * mean - of[2])
+            c[source] = (2.0 / len(own) * slope).astype(own.dtype, copy=False)
         return c
 
     def _weighted_risks(self, f: Values, *, is_paired: bool) -> tuple[NDArray, NDArray]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dsgcore.core.documented import documented
 from dsgcore.core.moments import mean
 from dsgcore.core.parameters import choice, derived, flag, real
-from dsgcore.kernels import _loops_margins
 from dsgcore.solver.near_risks import SourceHinge
 from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
 
@@ -41,12 +40,6 @@ LOSSES = {
     "squared symmetric hinge": _Loss(lambda r, s: 0.5 * _inside(r) ** 2, lambda r, s: -np.sign(r) * _inside(r)),
     "ramp": _Loss(lambda r, s: np.minimum(_inside(r), 1.0 + s), _ramp_slope),
     "exponential": _Loss(lambda r, s: np.exp(-5.0 * r**2), lambda r, s: -10.0 * r * np.exp(-5.0 * r**2)),
-}
-# The losses whose slopes are compiled too.
-COMPILED = {
-    "symmetric hinge": _loops_margins.SYMMETRIC_HINGE,
-    "squared symmetric hinge": _loops_margins.SQUARED_SYMMETRIC_HINGE,
-    "ramp": _loops_margins.RAMP,
 }
 
 
@@ -174,18 +167,6 @@ class SemiSupervisedSVM(Problem):
             c["unlabeled"] = c["unlabeled"] - sum(v.sum() for v in c.values()) / len(c["unlabeled"])
         # Adding 0 f keeps a value that is not finite visible; its slope alone would hide it.
         return {source: (c[source] + 0.0 * values).astype(values.dtype) for source, values in f.items()}
-
-    def joined_coefficients(self, values: NDArray, sources: tuple[str, ...]) -> NDArray:
-        """Return the same at mini-batches of one size, in one array."""
-        if sources != self.sources or self.loss not in COMPILED or values.dtype not in (np.float32, np.float64):
-            return super().joined_coefficients(values, sources)
-        size, weights = len(values) // len(sources), self._weights()
-        shifted = values + self.shift(values[-size:]) if self.is_balanced else values
-        each, c = np.array([weights[source] / size for source in sources], dtype=values.dtype), np.empty_like(values)
-        _loops_margins.set_slopes(values, shifted, COMPILED[self.loss], self.s, each, c)
-        if self.is_balanced:
-            c[-size:] -= c.sum(dtype=float) / size
-        return c
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the weighted mean losses of positives, negatives and unlabeled points."""

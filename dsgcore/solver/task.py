@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Choice
+from dsgcore.core.sampling import batch_rows, places_around
 from dsgcore.kernels import Kernel
-from dsgcore.kernels.draws import drawn_around, drawn_rows
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.problem import Problem
@@ -24,7 +24,7 @@ SAMPLING = Choice("sampling", INDEPENDENT, options=(INDEPENDENT, SHUFFLED)).call
 def drawn(seed: int, t: int, rows: Mapping[str, NDArray], size: int, sampling: str = INDEPENDENT) -> dict[str, NDArray]:
     """Return the rows of iteration `t`'s mini-batches, source -> (size,), drawn from each source's rows."""
     is_shuffled = sampling == SHUFFLED
-    return {source: drawn_rows(seed, source, t, own, size, is_shuffled=is_shuffled) for source, own in rows.items()}
+    return {source: batch_rows(seed, source, t, own, size, is_shuffled=is_shuffled) for source, own in rows.items()}
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,13 @@ class Task:
 
     def batches_around(self, t: int) -> tuple[int, NDArray]:
         """Return the mini-batches of several iterations, `t` among them, source after source, and the first one's number."""
-        return drawn_around(self.seed, t, self.rows, self.batch_size, is_shuffled=self.sampling == SHUFFLED)
+        first, batches = t, []
+        for source, own in self.rows.items():
+            first, places = places_around(
+                self.seed, source, t, len(own), self.batch_size, is_shuffled=self.sampling == SHUFFLED
+            )
+            batches.append(own[places])
+        return first, np.concatenate(batches, axis=1)
 
     def joined_batches(self, start: int, stop: int) -> NDArray:
         """Return the mini-batches of the iterations after `start` up to `stop`, source after source, (stop - start, S B)."""

@@ -41,13 +41,13 @@ from dsgcore.core.metrics import mean_half_width
 KINDS = {"QSGS2AUC": BINARY, "TSGS3VM": BINARY, "TSGSU": PAIRS, "QS3ORAO": ORDINAL, "PS3VT": MULTICLASS}
 COUNTED = {
     "draws": (
-        "dsgcore.solver.task.drawn_rows",
-        "dsgcore.multiclass.task.drawn_rows",
+        "dsgcore.solver.task.batch_rows",
+        "dsgcore.multiclass.task.batch_rows",
         "dsgcore.solver.model.block_frequencies",
     ),
     "evaluation": (
-        "dsgcore.kernels._loops.evaluate",
-        "dsgcore.kernels._loops.accumulate",
+        "dsgcore.kernels.loops.evaluate",
+        "dsgcore.kernels.loops.accumulate",
         "dsgcore.multiclass.loop._gradient",
     ),
     "coefficients": (

@@ -22,7 +22,6 @@ GROUPS: Groups = {
     "prediction": prediction.measure,
     "fits": start.measure_fits,
     "start": start.measure,
-    "structured": kernel.measure_structured,
 }
 LONG_GROUPS: Groups = {"out_of_core": memory.measure_out_of_core}
 

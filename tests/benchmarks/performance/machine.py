@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from dsgcore.core._threads import n_workers, set_workers, single_threaded_blas
-from dsgcore.kernels import _loops, features
+from dsgcore.kernels import features, loops
 from dsgcore.kernels.gaussian import Gaussian
 
 # Numbers of columns of the measurements, and the least ratio of the floor to the measured time.
@@ -142,19 +142,19 @@ def _floor_calls() -> dict[str, Callable[[], object]]:
     rng = np.random.default_rng(0)
     A = np.asfortranarray(rng.standard_normal((_SIZE, _SIZE), dtype=np.float32))
     C = np.empty_like(A)
-    turns = rng.standard_normal((_loops.TILE_ROWS, _COLUMNS), dtype=np.float32)
-    wave, out = rng.standard_normal(_COLUMNS, dtype=np.float32), np.zeros(_loops.TILE_ROWS, dtype=np.float32)
+    turns = rng.standard_normal((loops.TILE_ROWS, _COLUMNS), dtype=np.float32)
+    wave, out = rng.standard_normal(_COLUMNS, dtype=np.float32), np.zeros(loops.TILE_ROWS, dtype=np.float32)
 
     def cosines() -> None:
         for _ in range(_CALLS):
-            _loops.add_cosines(turns, wave, wave, out)
+            loops.add_cosines(turns, wave, wave, out, None)
 
     return {"product": lambda: blas.sgemm(1.0, A, A, 0.0, C, overwrite_c=1), "cosines": cosines}
 
 
 def _floor(times: Mapping[str, float], d: int) -> float:
     """Return the least seconds of one evaluation, from the times of `_floor_calls`."""
-    return d * times["product"] / _SIZE**3 + times["cosines"] / (_CALLS * _loops.TILE_ROWS * _COLUMNS)
+    return d * times["product"] / _SIZE**3 + times["cosines"] / (_CALLS * loops.TILE_ROWS * _COLUMNS)
 
 
 def report(rows: Iterable[Row], file: Path | None = None) -> list[Row]:
