@@ -10,7 +10,7 @@ from cases import each
 from scipy.optimize import minimize
 
 from dsgcore.kernels import Gaussian, block_frequencies
-from dsgcore.multiclass.features import FixedFeatures, _frequencies
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
 from dsgcore.multiclass.loop import descend, shrink, train
 from dsgcore.multiclass.problem import MultiClass

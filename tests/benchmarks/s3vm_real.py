@@ -5,7 +5,7 @@
 Protocol (X. Geng et al., IJCAI 2019, Section 6.1): 200 random points keep their labels. The others lose them and are
 divided into five folds: the first is for training and the rest for testing (`--test` of these). Batches have 256
 points of each source. There are ceil(sqrt(n)) random features, or `--features` if these are more, and lam = 1. With
-100 coordinates or more the features are the structured orthogonal ones, which cost no more, and there are at least as
+100 coordinates or more the features are the orthogonal ones, which err less, and there are at least as
 many as one rotation has. Coordinates are standardised by the means and deviations of the training points.
 
 SVC's 5-fold cross-validation on the labeled points chooses C and sigma from 10^-3 .. 10^3; the first of equal errors
@@ -51,7 +51,7 @@ SETS = ("codrna", "skin_nonskin", "w6a", "dota2", "higgs7500")
 N_LABELED, BATCH_SIZE = 200, 256
 GRID = 10.0 ** np.arange(-3, 4)
 MIN_ITER, STEP = 1000, 4.0
-# With as many coordinates, structured orthogonal frequencies cost less than independent ones.
+# With as many coordinates, orthogonal frequencies err less than independent ones.
 MANY_COORDINATES = 100
 
 
