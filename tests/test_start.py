@@ -66,7 +66,7 @@ def test_a_started_fit_is_nearer_to_a_long_one_after_a_few_iterations(cls):
     assert started < 0.8 * from_zero
 
 
-@each("given", [{"cls": TSGSU, "loss": "logistic"}, {"kernel": "orthogonal_gaussian"}])
+@each("given", [{"cls": TSGSU, "loss": "logistic"}, {"kernel": "dot_product"}])
 def test_a_run_without_an_exact_solution_starts_at_0(given):
     X, _, few = moons_with_few_labels(100)
     values = [make(**given, start=start).fit(X, few).decision_function(X) for start in (None, "exact")]
