@@ -60,7 +60,7 @@ def places_around(
 ) -> tuple[int, NDArray[np.int64]]:
     """Return the places among n rows of several iterations' batches, (iterations, size), and the first one's number.
 
-    They are drawn together: NumPy needs longer for a generator than for the draws of a small batch.
+    They are drawn together, and kept for the next iterations.
     """
     together = max(1, min(TOGETHER, MOST_PLACES // size))
     block = (t - 1) // together
@@ -69,9 +69,11 @@ def places_around(
 
 @lru_cache(maxsize=64)
 def _places(seed: int, source: str, block: int, n: int, shape: tuple[int, int], is_shuffled: bool) -> NDArray[np.int64]:
+    together, size = shape
     if not is_shuffled:
-        return generator(seed, source, block).integers(0, n, size=shape)
-    total = shape[0] * shape[1]
+        own = range(block * together + 1, (block + 1) * together + 1)
+        return np.stack([generator(seed, source, t).integers(0, n, size=size) for t in own])
+    total = together * size
     first, place = divmod(block * total, n)
     last = ((block + 1) * total - 1) // n
     orders = [_order(seed, source, number, n) for number in range(first, last + 1)]
