@@ -293,14 +293,6 @@ def test_single_precision_stays_single_and_values_are_left_alone(problem):
 
 
 @every_problem
-def test_joined_coefficients_are_those_of_the_sources(problem):
-    f = values(problem, 40)
-    for sources in (tuple(problem.sources), tuple(problem.sources)[::-1]):
-        found = problem.joined_coefficients(joined(f, sources), sources)
-        np.testing.assert_allclose(found, joined(problem.coefficients(f), sources), rtol=1e-13, atol=1e-15)
-
-
-@every_problem
 def test_a_value_that_is_not_finite_is_seen_in_the_coefficients(problem):
     # The solver stops a run by this.
     for source in problem.sources:

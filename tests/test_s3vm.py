@@ -7,7 +7,7 @@ from test_solver import assert_equals, draws, run
 
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.solver.loop import solve
-from dsgcore.solver.problem import ProblemError, joined, objective, per_source
+from dsgcore.solver.problem import ProblemError, objective
 
 BALANCE = (False, True)
 
@@ -162,27 +162,3 @@ def test_there_is_no_quadratic_form_and_the_twin_has_labels_only(labeled_points)
     assert objective(bound().baseline().terms(draw())) == pytest.approx(
         objective({k: v for k, v in bound().terms(draw()).items() if k != "unlabeled"})
     )
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("is_balanced", [False, True])
-@pytest.mark.parametrize("loss", sorted(LOSSES))
-def test_joined_coefficients_are_those_of_the_sources(loss, is_balanced, dtype):
-    problem = SemiSupervisedSVM(C=2.0, C_star=0.3, loss=loss, s=-0.25, is_balanced=is_balanced, positive_share=0.4)
-    values = np.random.default_rng(0).normal(size=3 * 40).astype(dtype)
-    values[[0, 40, 80, 81]] = 0.0, 1.0, 0.0, -1.0
-    c = problem.joined_coefficients(values, problem.sources)
-    expected = problem.coefficients(per_source(values, problem.sources))
-    assert c.dtype == dtype
-    # The shift's own slope is a mean, which is summed in another order.
-    atol = 4 * np.finfo(dtype).eps * np.abs(c).max() if is_balanced else 0.0
-    np.testing.assert_allclose(c, joined(expected, problem.sources), rtol=0.0, atol=atol)
-    others = problem.sources[::-1]
-    reversed_c = problem.joined_coefficients(joined(per_source(values, problem.sources), others), others)
-    np.testing.assert_array_equal(per_source(reversed_c, others)["positive"], expected["positive"])
-    for bad in (np.nan, np.inf):
-        for place in (3, 43, 83):
-            values[place] = bad
-            with np.errstate(invalid="ignore"):
-                assert np.isnan(problem.joined_coefficients(values, problem.sources)[place])
-            values[place] = 0.5

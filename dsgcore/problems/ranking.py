@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,16 +58,16 @@ class RankingProblem(Problem, Protocol):
         if self.is_paired and len(set(sizes)) > 1:
             raise ProblemError(f"paired sources need the same number of values, got {sizes}")
         both, constant, degree = self._linear_parts
-        means = np.array([own.mean(dtype=np.float64) for own in values])
-        others = both @ (np.array(values, dtype=np.float64) if self.is_paired else means[:, None])
-        c = {}
-        for source, own, mean, part, *of in zip(
-            self.sources, values, means, self.variance_weights, constant, degree, others, strict=True
-        ):
-            spread = part * len(own) / max(len(own) - 1, 1)
-            slope = (of[1] + spread) * own + (of[0] - spread * mean - of[2])
-            c[source] = (2.0 / len(own) * slope).astype(own.dtype, copy=False)
-        return c
+        is_joint = len(set(sizes)) == 1
+        # In single precision the means would lose digits. Mini-batches are one array, for speed.
+        V: Any = np.array(values, dtype=np.float64) if is_joint else values
+        means = V.mean(axis=1, keepdims=True) if is_joint else np.array([[own.mean(dtype=float)] for own in values])
+        n = np.array(sizes)[:, None]
+        spread = self.variance_weights[:, None] * n / np.maximum(n - 1, 1)
+        slope = degree + spread
+        offset = constant - spread * means - both @ (V if self.is_paired else means)
+        c = [a * (s * own + o) for a, s, own, o in zip(2.0 / n, slope, V, offset, strict=True)]
+        return {source: own.astype(v.dtype, copy=False) for source, own, v in zip(self.sources, c, values, strict=True)}
 
     def _weighted_risks(self, f: Values, *, is_paired: bool) -> tuple[NDArray, NDArray]:
         """Return W_ab R_ab for all sources, (S, S), and the variance of each source's values, (S,).

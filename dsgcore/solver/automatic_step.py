@@ -13,6 +13,7 @@ from dsgcore.core.sampling import generator
 from dsgcore.kernels import features
 from dsgcore.kernels.features import as_points
 from dsgcore.solver.plan import SCHEDULES
+from dsgcore.solver.problem import joined, per_source
 from dsgcore.solver.task import Task
 
 # A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away.
@@ -80,7 +81,7 @@ def _curvature(task: Task, t: int, n_features: int) -> float:
     W = task.new_model().frequencies(t, min(n_features, MOST_FEATURES))
 
     def coefficients(v: NDArray) -> NDArray:
-        return task.problem.joined_coefficients(v, tuple(batch))
+        return joined(task.problem.coefficients(per_source(v, tuple(batch))), tuple(batch))
 
     v, size, tiny = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0, np.finfo(task.dtype).tiny
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):

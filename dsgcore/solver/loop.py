@@ -23,7 +23,7 @@ from dsgcore.core._threads import single_threaded_blas
 from dsgcore.solver.carried import Advanced, TrainingPoints, training_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Step
-from dsgcore.solver.problem import Problem, Values, per_source
+from dsgcore.solver.problem import Problem, Values, joined, per_source
 from dsgcore.solver.task import Task
 
 
@@ -108,7 +108,8 @@ def _iterate(
     step, sources, values = task.plan.at(t), tuple(task.rows), training.at(t)
     after = task.plan.average_after
     averages = values if after is None or t <= after + 1 else training.average_at(t)
-    weights = task.problem.joined_coefficients(values, sources).astype(task.dtype, copy=False)
+    coefficients = task.problem.coefficients(per_source(values, sources))
+    weights = joined(coefficients, sources).astype(task.dtype, copy=False)
     if not np.isfinite(weights).all():
         return None
     rows, points = training.rows(t), training.points(t)

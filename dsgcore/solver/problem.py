@@ -155,10 +155,6 @@ class Problem(Setting, Protocol):
         """
         return self.terms(f)
 
-    def joined_coefficients(self, values: NDArray, sources: tuple[str, ...]) -> NDArray:
-        """Return `coefficients` at mini-batches of one size, source after source: values and coefficients are (S B,)."""
-        return joined(self.coefficients(per_source(values, sources)), sources)
-
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray] | None:
         """Return Q (n, n) and l (n,), with which the risk is f'Qf / 2 + l'f + constant; None if it is not quadratic."""
         return None
