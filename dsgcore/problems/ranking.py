@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,20 +54,35 @@ class RankingProblem(Problem, Protocol):
         Raise `ProblemError` if points are paired and the sources have different numbers of them.
         """
         values = self._in_order(f)
-        sizes = [len(own) for own in values]
-        if self.is_paired and len(set(sizes)) > 1:
-            raise ProblemError(f"paired sources need the same number of values, got {sizes}")
-        both, constant, degree = self._linear_parts
-        is_joint = len(set(sizes)) == 1
-        # In single precision the means would lose digits. Mini-batches are one array, for speed.
-        V: Any = np.array(values, dtype=np.float64) if is_joint else values
-        means = V.mean(axis=1, keepdims=True) if is_joint else np.array([[own.mean(dtype=float)] for own in values])
-        n = np.array(sizes)[:, None]
-        spread = self.variance_weights[:, None] * n / np.maximum(n - 1, 1)
-        slope = degree + spread
-        offset = constant - spread * means - both @ (V if self.is_paired else means)
-        c = [a * (s * own + o) for a, s, own, o in zip(2.0 / n, slope, V, offset, strict=True)]
-        return {source: own.astype(v.dtype, copy=False) for source, own, v in zip(self.sources, c, values, strict=True)}
+        sizes = tuple(map(len, values))
+        of_values, of_means, constant = self._affine(sizes)
+        if len(set(sizes)) == 1:  # a mini-batch is one array
+            V = np.array(values, dtype=np.float64)  # in single precision the means would lose digits
+            c = of_values @ V + (of_means @ (V.sum(axis=1) / sizes[0]) + constant)[:, None]
+            return dict(zip(self.sources, c.astype(values[0].dtype, copy=False), strict=True))
+        if self.is_paired:
+            raise ProblemError(f"paired sources need the same number of values, got {list(sizes)}")
+        rest = of_means @ [own.mean(dtype=float) for own in values] + constant
+        own_factors = np.diag(of_values)
+        return {
+            s: (a * v + r).astype(v.dtype, copy=False)
+            for s, a, v, r in zip(self.sources, own_factors, values, rest, strict=True)
+        }
+
+    def _affine(self, sizes: tuple[int, ...]) -> tuple[NDArray, NDArray, NDArray]:
+        """Return P, Q and g: the coefficients of sources with so many values v are P v + Q (their means) + g."""
+        if sizes not in self._affine_parts:
+            both, constant, degree = self._linear_parts
+            n = np.array(sizes)[:, None]
+            spread = np.diag(self.variance_weights * sizes / np.maximum(n[:, 0] - 1, 1))
+            paired, of_all = (both, 0.0 * both) if self.is_paired else (0.0 * both, both)
+            P = np.diag(degree[:, 0]) + spread - paired
+            self._affine_parts[sizes] = (2.0 / n * P, -2.0 / n * (spread + of_all), (2.0 / n * constant)[:, 0])
+        return self._affine_parts[sizes]
+
+    @cached_property
+    def _affine_parts(self) -> dict[tuple[int, ...], tuple[NDArray, NDArray, NDArray]]:
+        return {}
 
     def _weighted_risks(self, f: Values, *, is_paired: bool) -> tuple[NDArray, NDArray]:
         """Return W_ab R_ab for all sources, (S, S), and the variance of each source's values, (S,).
