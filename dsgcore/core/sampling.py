@@ -71,8 +71,13 @@ def places_around(
 def _places(seed: int, source: str, block: int, n: int, shape: tuple[int, int], is_shuffled: bool) -> NDArray[np.int64]:
     together, size = shape
     if not is_shuffled:
-        own = range(block * together + 1, (block + 1) * together + 1)
-        return np.stack([generator(seed, source, t).integers(0, n, size=size) for t in own])
+        places, rng = np.empty(shape, dtype=np.int64), generator(seed, source)
+        state: Any = rng.bit_generator.state
+        for i in range(together):  # `generator` of each iteration would take as long as the draws
+            state["state"]["counter"][1] = block * together + 1 + i
+            rng.bit_generator.state = state
+            places[i] = rng.integers(0, n, size=size)
+        return places
     total = together * size
     first, place = divmod(block * total, n)
     last = ((block + 1) * total - 1) // n
