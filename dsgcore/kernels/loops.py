@@ -139,7 +139,7 @@ def _for_precision(single, double):
 
 _sine_coefficients = _for_precision(tuple(np.float32(c) for c in _SINE_SINGLE), _SINE)
 _exp2_coefficients = _for_precision(tuple(np.float32(c) for c in _EXP2_SINGLE), _EXP2)
-_lowest_exponent = _for_precision(np.float32(-127), -1023.0)
+_lowest_exponent = _for_precision(np.float32(-127), np.float64(-1023))
 
 
 @intrinsic
