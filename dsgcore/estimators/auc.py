@@ -15,7 +15,6 @@ from dsgcore.estimators.inputs import threshold_rows
 from dsgcore.estimators.out_of_core import TrainingValues
 from dsgcore.estimators.scores import auc_of
 from dsgcore.problems.auc import SemiSupervisedAUC
-from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.start import AUTOMATIC_START
 from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
@@ -80,14 +79,14 @@ class QSGS2AUC(BinaryEstimator):
     is_pooled: bool = like(SemiSupervisedAUC, "is_pooled", default=True)
     positive_share: float | str | None = described("labels", "a number between 0 and 1, 'labels', 'estimate' or None")
 
-    def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
+    def _learn(self, *args: Any, **given: Any) -> Self:
         if not isinstance(self.positive_share, str):
             _SHARE.check(self.positive_share)  # check before training
         elif self.positive_share not in SHARES:
             raise ParameterError(
                 f"positive_share must be a number between 0 and 1, 'labels', 'estimate' or None, got {self.positive_share!r}"
             )
-        return super()._learn(X, classes, codes, model)
+        return super()._learn(*args, **given)
 
     def _rows_placed(self, codes: NDArray) -> NDArray:
         return threshold_rows(len(codes))

@@ -169,12 +169,11 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         ValueError
             If a parameter is out of range, if labels are too few or of the wrong kind, or if the run diverges.
         """
-        self._is_part = False
         X, y = opened(X, y)
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validated(self, X, codes)
         with checkpointing(checkpoint, every, tell):
-            return self._learn(points, classes, codes, None)
+            return self._learn(points, classes, codes)
 
     @all_or_nothing
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -198,34 +197,48 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         ValueError
             If `fit` would raise it, or the classes are missing or have changed. The estimator remains as it was.
         """
-        earlier, self._is_part = getattr(self, "iterate_", None), True
+        earlier = getattr(self, "iterate_", None)
         X, y = opened(X, y)
         known = known_classes(classes, None if earlier is None else self.classes_, y, is_sorted=self.is_binary)
         known, codes = encode(y, known)
         points, codes = validated(self, X, codes, reset=earlier is None)
-        return self._learn(points, known, codes, earlier)
+        return self._learn(points, known, codes, earlier, is_part=True)
 
-    def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
-        """Learn from validated points and class codes, from the beginning or continuing from `model`."""
+    def _learn(
+        self,
+        X: NDArray,
+        classes: NDArray,
+        codes: NDArray,
+        model: Expansion | None = None,
+        *,
+        is_part: bool = False,
+    ) -> Self:
+        """Learn from validated points and class codes, from the beginning or continuing from `model`.
+
+        A part of a fit makes all its iterations.
+        """
         self._check_classes(classes, codes)
-        return self._train(X, codes, classes, self._seed(model), model)
+        return self._train(X, codes, classes, self._seed(model), model, is_part=is_part)
 
     def _seed(self, model: Expansion | None) -> int:
         return seed_of(self.random_state) if model is None else model.seed
 
-    def _train(self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None) -> Self:
-        """Run the solver, with `labels` as the problem expects them; an error leaves the estimator unchanged."""
+    def _train(
+        self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None, *, is_part: bool
+    ) -> Self:
+        """Run the solver, with `labels` as the problem expects them, and set what it has learned in the end."""
         # The same result for any number of threads. It is entered once, because every first entry asks the libraries.
         with single_threaded_blas():
             task = self._task(X, labels, seed, model)
             earlier = None if model is None else model.prefix(len(model))
             start = self._checked_start(task, labels) if earlier is None else None
-            iterate, check = self._run(task, earlier, self._rows_placed(labels), start=start)
+            iterate, check = self._run(task, earlier, self._rows_placed(labels), start=start, is_part=is_part)
             averaged = len(iterate) - tail_start(len(iterate))
             learned = iterate if self.average is None else iterate.tail_average(averaged)
             known = None if self.average is None else check.mean(len(iterate))
             values = TrainingValues(partial(values_of, learned, task.X), None if known is None else check.rows, known)
-            self.__dict__.update(self._place(task, labels, values))
+            placed = self._place(task, labels, values)
+        self.__dict__.update(placed)
         self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
         self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
         return self
@@ -252,7 +265,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
     def _run(
-        self, task: Task, model: Expansion | None, rows: NDArray, *, start: str | None
+        self, task: Task, model: Expansion | None, rows: NDArray, *, start: str | None, is_part: bool
     ) -> tuple[Expansion, StoppingCheck]:
         """Train a new model until it has converged, or continue `model` to the last iteration of the plan.
 
@@ -265,7 +278,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             begin(task, learned)
             checkpoint.keep(learned)
         watched = {p.name: s[p.name] for p in Stopping.parameters}
-        if self._is_part:  # partial_fit makes all its iterations
+        if is_part:
             watched["tol"] = None
         elif watched["tol"] == AUTOMATIC:
             watched["tol"] = self.automatic_tol.of(has_start=has_start)

@@ -22,7 +22,6 @@ from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
-from dsgcore.solver.model import Expansion
 from dsgcore.solver.near_risks import shares
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.start import AUTOMATIC_START
@@ -114,9 +113,9 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     thresholds: str = choice("error", options=("error", "hinge", "squared"))
     margin: float | None = real(None, low=0.0, high=1e6, optional=True)
 
-    def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
+    def _learn(self, *args: Any, **given: Any) -> Self:
         self._checked_cut()  # check before training
-        return super()._learn(X, classes, codes, model)
+        return super()._learn(*args, **given)
 
     def _checked_cut(self) -> dict[str, Any]:
         """Return the loss and the margin of the thresholds, checked."""

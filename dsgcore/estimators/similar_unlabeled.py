@@ -136,12 +136,11 @@ class TSGSU(BinaryEstimator):
             If a parameter is out of range (for instance a prior too close to 1/2), if an id does not occur exactly
             twice, if there are no pairs or no unlabeled points, or if the run diverges.
         """
-        self._is_part = False
         points, classes, codes = self._validated(X, y, pairs)
         with checkpointing(checkpoint, every, tell):
             if classes is None:
-                return self._learn_pairs(points, codes, None)
-            return self._learn(points, classes, codes, None)
+                return self._learn_pairs(points, codes)
+            return self._learn(points, classes, codes)
 
     @all_or_nothing
     def partial_fit(
@@ -165,13 +164,13 @@ class TSGSU(BinaryEstimator):
         -------
         self
         """
-        earlier, self._is_part = getattr(self, "iterate_", None), True
+        earlier = getattr(self, "iterate_", None)
         learned = None if earlier is None else self.classes_
         known = known_classes([0, 1] if self._holds_pairs() else classes, learned, y, is_sorted=True)
         points, own, codes = self._validated(X, y, pairs, known, is_first=earlier is None)
         if own is None:
-            return self._learn_pairs(points, codes, earlier)
-        return self._learn(points, own, codes, earlier)
+            return self._learn_pairs(points, codes, earlier, is_part=True)
+        return self._learn(points, own, codes, earlier, is_part=True)
 
     def _holds_pairs(self) -> bool:
         return Y_HOLDS.check(self.y_holds) == "pairs"
@@ -188,12 +187,20 @@ class TSGSU(BinaryEstimator):
         holds_pairs = self._holds_pairs()
         return points_and_labels(self, X, y, pairs, known, holds_pairs=holds_pairs, reset=is_first)
 
-    def _learn_pairs(self, X: NDArray, ids: NDArray, model: Expansion | None) -> Self:
+    def _learn_pairs(self, X: NDArray, ids: NDArray, model: Expansion | None = None, *, is_part: bool = False) -> Self:
         seed, rows = self._seed(model), SimilarUnlabeled().rows(ids)
         self._choose_prior(model, lambda: _estimated_prior(X, rows["similar"], rows["unlabeled"], seed))
-        return self._train(X, ids, np.array([0, 1]), seed, model)
+        return self._train(X, ids, np.array([0, 1]), seed, model, is_part=is_part)
 
-    def _learn(self, X: NDArray, classes: NDArray, codes: NDArray, model: Expansion | None) -> Self:
+    def _learn(
+        self,
+        X: NDArray,
+        classes: NDArray,
+        codes: NDArray,
+        model: Expansion | None = None,
+        *,
+        is_part: bool = False,
+    ) -> Self:
         """Learn from similar pairs drawn from labeled points. Every call draws the same ones."""
         self._check_classes(classes, codes)
         seed = self._seed(model)
@@ -201,7 +208,7 @@ class TSGSU(BinaryEstimator):
         self._choose_prior(model, lambda: float(np.mean(codes[is_labeled])))
         members, unlabeled = drawn_members(codes, seed), unlabeled_rows(~is_labeled)
         points = taken(X, np.concatenate([members, unlabeled]))
-        return self._train(points, ids_of_stacked(len(members), len(unlabeled)), classes, seed, model)
+        return self._train(points, ids_of_stacked(len(members), len(unlabeled)), classes, seed, model, is_part=is_part)
 
     def _choose_prior(self, model: Expansion | None, estimate: Callable[[], float]) -> None:
         """Set `prior_` at the first call."""
