@@ -156,7 +156,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
                 "Safe needs class labels for the models beside the method, and "
                 f"{type(_last(self.estimator)).__name__} learns from similar pairs: fit it alone"
             )
-        X = in_memory(X)
+        X, y = (each if hasattr(each, "shape") else np.asarray(each) for each in (in_memory(X), y))
         self.estimator_ = clone(self.estimator).fit(X, y)
         self.classes_ = self.estimator_.classes_
         codes = encode(y, self.classes_)[1].astype(np.intp)
@@ -255,6 +255,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     def _score(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self, "simple_")
         X = in_memory(X)
+        X = X if hasattr(X, "shape") else np.asarray(X)
         points = validated_points(self, X, np.float64)
         with single_threaded_blas(), single_threaded_openmp():
             return check_values(self._mean(self._parts(X, points)))
