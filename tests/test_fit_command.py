@@ -156,7 +156,7 @@ def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_th
         sniff_file(with_gaps, "binary", "label", drop=["town"]), "binary", scaling="standard"
     )
     np.testing.assert_allclose([data.X.mean(axis=0), data.X.std(axis=0)], [[0] * D, [1] * D], atol=1e-5)
-    model = QSGS2AUC(random_state=0, safe=False, **SMALL).fit(data.X, data.y)
+    model = QSGS2AUC(random_state=0, **SMALL).fit(data.X, data.y)
     same(load_model(out / "model.npz"), model.model_)
     rows = features.transform(file.table(features.recipe).frame)
     assert main(["predict", *map(str, (out, with_gaps)), "--out", str(scores), "--quiet"]) == 0
