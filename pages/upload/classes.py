@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dsgcore.data.reading import Classes, Recipe
+from dsgcore.data.reading.labels import has_known_order
 from dsgcore.data.reading.unlabeled import NONE
 from dsgcore.experiments import Setting
 
@@ -55,5 +56,9 @@ def _order(names: list[str], recipe: Recipe, key: str) -> tuple[str, ...]:
         key=f"{key}-order",
         help="Separated by commas.",
     )
-    given = tuple(name.strip() for name in text.split(","))
-    return () if list(given) == names or ", ".join(names) == text else given
+    is_usual = text == ", ".join(names)
+    given = tuple(names) if is_usual else tuple(name.strip() for name in text.split(","))
+    if has_known_order(names):
+        return () if list(given) == names else given
+    st.caption(":orange[:material/help:] These words have no known order: put them from the lowest to the highest.")
+    return given

@@ -30,7 +30,7 @@ _MOST_FILLED, _MOST_VALUES, _REPEATS = 0.5, 20, 2
 # In ticket numbers, a third may start with letters; the others are not mistakes.
 _NEARLY_ALL, _FEW_MISTAKES = 0.9, 20
 _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
-_REPEATS_TO_WARN = 4
+_REPEATS_TO_WARN, _MOST_TO_WARN = 4, 500
 _FEWEST_TO_WARN = 20  # labels, below which a column may tell all of them by chance
 _SHOWN = 6
 _FEATURE_ROLES = tuple(role for role in ROLES if role not in ("label", "pair"))
@@ -310,7 +310,7 @@ def leaks(frame: pd.DataFrame, y: NDArray[np.int64], columns: Sequence[str], nam
     if len(known) < _FEWEST_TO_WARN or len(np.unique(y[known])) < 2:
         return
     codes, some = y[known], frame.iloc[known]
-    for name in columns:
+    for name in columns[:_MOST_TO_WARN]:
         column = some[name]
         filled = column.notna().to_numpy()
         if 0 < filled.sum() < len(filled) and len(only := np.unique(codes[filled])) == 1:
@@ -324,7 +324,7 @@ def _tells(column: pd.Series, codes: NDArray[np.int64]) -> bool:
     """Return True if few values of a column, or one limit of its numbers, tell every class."""
     values, kinds = pd.factorize(column)
     if len(kinds) <= min(max(_FEW_CATEGORIES, len(np.unique(codes))), len(codes) / _REPEATS_TO_WARN):
-        return pd.DataFrame({"value": values, "code": codes}).groupby("value")["code"].nunique().max() == 1
+        return len(np.unique(values * (codes.max() + 1) + codes)) == len(kinds)
     if len(np.unique(codes)) != 2 or not is_numeric(column):
         return False
     numbers = column.to_numpy(dtype=np.float64)

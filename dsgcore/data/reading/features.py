@@ -114,7 +114,11 @@ class Features:
         return self._cells(frame)[with_gaps].notna().all(axis=1).to_numpy()
 
     def unseen(self, frame: pd.DataFrame) -> Iterator[str]:
-        """Return sentences about categories of a table that the fitted one does not have."""
+        """Return sentences about gaps and categories of a table that the fitted one does not have."""
+        gaps = [name for name in self._numbers if not self.missing[name] and frame[name].isna().any()]
+        if gaps:
+            replaced = f"replaced by the column's {self.recipe.missing} over the training rows"
+            yield f"Missing numbers in {listed(gaps)}, where the training rows had none: {replaced}."
         for name in self._categories:
             found = {label for label in labels_of(frame[name], self.recipe.missing_words) if label is not None}
             if others := sorted(found - set(self._known[name])):
@@ -183,7 +187,10 @@ class Features:
                 yield f"{listed(columns)}: numbers written like {form}, which is read as {numeric(pd.Series([form]), mark)[0]}."
         if days := [name for name in self._numbers if roles.get(name) in DATES]:
             yield f"{listed(days)}: dates as the number of days since 1970."
+        kinds = dict(zip(map(str, frame.columns), frame.dtypes, strict=True))
         for name in self._numbers:
+            if kinds[name].kind in "biuf":
+                continue
             if roles.get(name) not in DATES and (
                 adorned := reading_of_adorned(frame[name], MARKS.get(roles.get(name, "")))
             ):
@@ -193,8 +200,8 @@ class Features:
         """Return the chosen columns as numbers (float64, NaN if missing), and as text (None if missing)."""
         roles, known = dict(self.recipe.roles), self._numbers
         values = np.empty((len(frame), len(known)), order="F")
-        plain = [j for j, name in enumerate(known) if roles.get(name) is None and frame[name].dtype.kind in "biuf"]
-        if len(plain) == len(known):
+        kinds = dict(zip(map(str, frame.columns), frame.dtypes, strict=True))
+        if all(roles.get(name) is None and kinds[name].kind in "biuf" for name in known):
             values = frame[known].to_numpy(dtype=np.float64)
             self._check_sizes(frame, values)
         else:

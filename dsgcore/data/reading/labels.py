@@ -135,14 +135,17 @@ def class_order(names: Sequence[str], given: Sequence[str], what: str) -> list[s
         if sorted(given) != sorted(names):
             raise DataError(f"the order must name each class once, {listed(names)}, got {listed(given)}")
         return list(given)
-    if all(map(_is_number, names)) or len(names) < FEWEST_ORDERED:
-        return list(names)
-    if (known := known_order(names)) is not None:
-        return known
+    if has_known_order(names):
+        return (None if all(map(_is_number, names)) else known_order(names)) or list(names)
     raise DataError(
         f"{what} has words without a known order, {listed(names)}: give them from the lowest to the highest "
         f'(--order "{",".join(names[:3])}")'
     )
+
+
+def has_known_order(names: Sequence[str]) -> bool:
+    """Return True for numbers, for words of a known scale, and for fewer than three classes."""
+    return all(map(_is_number, names)) or len(names) < FEWEST_ORDERED or known_order(names) is not None
 
 
 def check_classes(what: str, names: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from dsgcore.data.reading.names import as_number, listed, printable
 # The number of cells that were read as missing, by word and column.
 Seen = Counter[tuple[str, str]]
 _SENTINEL = re.compile(r"-?(9{1,7}|8{2,7}|7{2,7})(\.0|\.9+)?|-1|-?9{1,7}\.\d*|-200|-1e\+\d+|9?99e\+\d+")
-_FEWEST_ASKED, _MOST_ASKED = 10, 6
+_FEWEST_ASKED, _MOST_ASKED, _MOST_COLUMNS = 10, 6, 1000
 
 
 def blanked(column: pd.Series, words: Sequence[str], seen: Seen) -> pd.Series:
@@ -62,7 +62,9 @@ def _counted(word: str, count: int, seen: Seen) -> str:
 
 def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
     """Return a question for each column in which one number is frequent and far from all others, such as -999 or 9999."""
-    asked = []
+    asked: list[str] = []
+    if frame.shape[1] > _MOST_COLUMNS:
+        return asked
     for name, column in frame.items():
         if name == label or column.dtype.kind not in "if" or (number := _sentinel(column)) is None:
             continue

@@ -1,0 +1,261 @@
+"""One reader: a table means the same however it is written, and by whichever way it comes in."""
+
+import gzip
+import io
+import json
+import lzma
+import warnings
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from cases import each
+from own_tables import lines
+
+from dsgcore import QSGS2AUC
+from dsgcore.__main__ import main
+from dsgcore.data import DataError, rows_of
+from dsgcore.data.converting import describe_file
+from dsgcore.data.reading import LOCAL, File, Source
+
+pytestmark = pytest.mark.compiled
+N = 40
+KIND = ["wheat", "rye"] * (N // 2)
+
+
+def table():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"size": rng.normal(5, 1, N).round(2), "count": np.arange(N) % 7 + 0.5, "kind": KIND})
+
+
+def text(sep=",", decimal=".", header=True, encoding="utf-8", **options):
+    return table().to_csv(index=False, sep=sep, decimal=decimal, header=header, **options).encode(encoding)
+
+
+def packed(write):
+    content = io.BytesIO()
+    write(content)
+    return content.getvalue()
+
+
+def in_zip(content):
+    with io.BytesIO() as to:
+        with zipfile.ZipFile(to, "w") as archive:
+            archive.writestr("t.csv", content)
+        return to.getvalue()
+
+
+ROWS = [f"{a},{b},{c}" for a, b, c in table().itertuples(index=False)]
+WRITTEN = {
+    "comma": text(),
+    "decimal comma": text(";", ","),
+    "tab": text("\t"),
+    "bar, UTF-16": text("|", encoding="utf-16"),
+    "white space": text(" "),
+    "sep=": b"sep=;\r\n" + text(";"),
+    "title": b"Harvest of 2020\n\n" + text(),
+    "title and units": lines("Harvest of 2020", "size,count,kind", "[mm],,", *ROWS),
+    "units": lines("size,count,kind", "mm,kg,", *ROWS),
+    "comments": lines("# by us", "# twice", "size,count,kind", *ROWS, "# end"),
+    "savetxt": lines("# size count kind", *(row.replace(",", " ") for row in ROWS)),
+    "blanks in names": lines("size , count , kind ", *ROWS),
+    "R": lines('"size" "count" "kind"', *(f'"{i + 1}" {row.replace(",", " ")}' for i, row in enumerate(ROWS))),
+    "trailing commas": lines("size,count,kind", *(f"{row}," for row in ROWS)),
+    "empty rows": text() + b",,\n" * 50,
+    "units in cells": lines("size,count,kind", *(f"{a} kg,${b},{c}" for a, b, c in table().itertuples(index=False))),
+    "gzip": gzip.compress(text()),
+    "xz": lzma.compress(text()),
+    "zstd": pa.compress(text(), "zstd", asbytes=True),
+    "zip": in_zip(text()),
+    "JSON lines": table().to_json(orient="records", lines=True).encode(),
+    "JSON": table().to_json(orient="records").encode(),
+    "ARFF": lines(
+        "@relation x", "@attribute size real", "@attribute count real", "@attribute kind {rye, wheat}", "@data", *ROWS
+    ),
+    "Feather": packed(table().to_feather),
+    "ORC": packed(table().to_orc),
+    "Parquet": packed(table().to_parquet),
+}
+
+
+@each("name", WRITTEN)
+def test_a_table_is_the_same_however_it_is_written(name):
+    file = File(Source.of_bytes(WRITTEN[name], "t"), LOCAL)
+    data = file.points(file.recipe("classes", is_asked=True), "classes")
+    assert data.feature_names == ("size", "count")
+    np.testing.assert_allclose(data.X, table()[["size", "count"]], rtol=1e-6)
+    assert [data.class_names[code] for code in data.y] == KIND
+
+
+def by_description(path, out):
+    described = describe_file(path)
+    return described.features.names, tuple(described.class_sizes)
+
+
+def by_file(path, out):
+    file = File.of_path(path)
+    data = file.points(file.recipe("classes"), "classes")
+    return data.feature_names, data.class_names
+
+
+def by_rows(path, out):
+    rows, labels = rows_of(path, "kind")
+    return rows.names, tuple(sorted(set(labels.tolist())))
+
+
+def by_estimator(path, out):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of what is left out
+        model = QSGS2AUC(n_iter=4, n_features=8, random_state=0).fit(path, "kind")
+    return tuple(model.feature_names_in_), tuple(model.classes_)
+
+
+def by_command(path, out):
+    given = ["--out", str(out), "--quiet", "--set", "n_iter=4", "--set", "n_features=8"]
+    assert main(["fit", "QSGS2AUC", str(path), *given]) == 0
+    facts = json.loads((out / "fit.json").read_text())
+    assert main(["predict", str(out), str(path), "--out", str(out) + "-scores", "--quiet"]) == 0
+    return tuple(facts["features"]), tuple(facts["classes"])
+
+
+@each("way", [by_description, by_file, by_rows, by_estimator, by_command])
+def test_a_table_is_the_same_by_every_way_in(way, tmp_path_factory, capsys):
+    for name in ("decimal comma", "title and units", "R", "zip", "Feather", "Parquet"):
+        folder = tmp_path_factory.mktemp("way")
+        (folder / "table").write_bytes(WRITTEN[name])
+        assert way(folder / "table", folder / "out") == (("size", "count"), ("rye", "wheat")), name
+
+
+@each(
+    "first, has_names",
+    [
+        ("1100,1102,class", True),
+        ("1990,1991,class", True),
+        ("0.31,0.42,wheat", False),
+        ("a,b,c", True),
+    ],
+)
+def test_numbers_may_name_columns_and_a_person_may_say_so(first, has_names):
+    rows = [f"{0.3 + i / 100:.2f},{0.4 + i / 90:.2f},{KIND[i]}" for i in range(N)]
+    file = File(Source.of_bytes(lines(first, *rows), "t.csv"))
+    assert file.sniff().header == has_names
+    for said in (True, False):
+        assert len(file.table(file.recipe("classes", header=said)).frame) == N + (not said)
+
+
+@each(
+    "encoding, words",
+    [
+        ("cp1251", ["мужчина", "женщина"]),
+        ("gbk", ["男人", "女人"]),
+        ("shift_jis", ["おとこ", "おんな"]),
+        ("latin-1", ["junge", "mädchen"]),
+    ],
+)
+def test_words_of_other_languages_are_read(encoding, words):
+    content = lines("x,label", *(f"{i % 9},{words[i % 2]}" for i in range(N)), encoding=encoding)
+    file = File(Source.of_bytes(content, "t.csv"))
+    assert set(file.points(file.recipe("classes"), "classes").class_names) == set(words)
+
+
+@each(
+    "words",
+    [
+        ["low", "medium", "high"],
+        ["never", "sometimes", "always"],
+        ["<18", "18-30", "31-50", "50+"],
+        ["1 star", "2 stars", "10 stars"],
+        ["[0, 10)", "[10, 100)", "[100, 1000)"],
+        ["F", "D", "C", "B", "A"],
+        ["S", "M", "L", "XL"],
+    ],
+)
+def test_known_orders_are_kept_and_others_asked_for(words):
+    cells = [f'"{words[i % len(words)]}"' for i in range(N)]
+    file = File(Source.of_bytes(lines("x,label", *(f"{i % 9},{one}" for i, one in enumerate(cells))), "t.csv"))
+    data = file.points(file.recipe("ordinal"), "ordinal")
+    assert data.class_names == tuple(words)
+    assert any("the lowest first: " in sentence for sentence in data.report)
+    colors = File(Source.of_bytes(lines("x,label", *(f"{i % 9},{'rgb'[i % 3]}x" for i in range(N))), "t.csv"))
+    with pytest.raises(DataError, match=r"words without a known order, .*--order"):
+        colors.points(colors.recipe("ordinal"), "ordinal")
+    assert colors.points(colors.recipe("ordinal", order=("rx", "gx", "bx")), "ordinal").class_names == (
+        "rx",
+        "gx",
+        "bx",
+    )
+
+
+def test_a_model_of_libsvm_text_knows_its_first_and_its_last_index(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X, fit = rng.normal(size=(N, 3)).round(3), ["--quiet", "--set", "n_iter=10", "--set", "n_features=16"]
+    for name, start, columns in (("train", 0, (0, 1, 2)), ("test", 0, (1, 2)), ("one", 1, (0, 1, 2))):
+        rows = (" ".join([str(i % 2), *(f"{j + start}:{X[i, j]}" for j in columns)]) for i in range(N))
+        (tmp_path / name).write_text("\n".join(rows) + "\n")
+    (tmp_path / "zero").write_text("1 0:1 1:2\n")
+    (tmp_path / "beyond").write_text("1 1:1 4:2\n")
+    for name in ("train", "one"):
+        assert main(["fit", "TSGS3VM", str(tmp_path / name), "--out", str(tmp_path / f"m-{name}"), *fit]) == 0
+    assert (
+        main(["predict", str(tmp_path / "m-train"), str(tmp_path / "test"), "--out", str(tmp_path / "s"), "--quiet"])
+        == 0
+    )
+    for name, said in (
+        ("zero", "has the index 0, and the first index"),
+        ("beyond", "has the index 4, and the largest"),
+    ):
+        capsys.readouterr()
+        assert main(["predict", str(tmp_path / "m-one"), str(tmp_path / name), "--out", str(tmp_path / name[:1])]) == 2
+        assert f"line 1 {said} of the training file is" in capsys.readouterr().err
+
+
+def points_of(*rows, labels="classes", **given):
+    file = File(Source.of_bytes(lines(*rows), "t.csv"), LOCAL)
+    return file.points(file.recipe(labels, is_asked=True, **given), labels)
+
+
+def test_what_a_table_does_not_say_is_asked_for():
+    sparse = [
+        f"{'cat' if i % 3 else ''},{['b', 'c', '', '', '', ''][i % 6]},{['d', 'e', '', '', '', ''][i // 2 % 6]},{i}"
+        for i in range(120)
+    ]
+    with pytest.raises(
+        DataError, match=r"labels are taken from 't', and 'u' could hold them, too: say which \(--target\)"
+    ):
+        points_of("s,t,u,x", *sparse)
+    assert points_of("s,t,u,x", *sparse, target="u").class_names == ("d", "e")
+    three = [f"{i % 7},{['Gentoo', 'Adelie', 'Chinstrap'][i % 3]}" for i in range(N)]
+    with pytest.raises(DataError, match="made of 3, needs the positive one named"):
+        points_of("x,species", *three, labels="binary")
+    assert points_of("x,species", *three, labels="binary", positive="Adelie").class_names[1] == "Adelie"
+
+
+def test_what_may_be_a_mistake_is_said():
+    rows = [
+        f"{-999 if i % 5 == 0 else i % 9},{'gone' if i % 2 else ''},{['stay', 'churn'][i % 2]},{i % 4}"
+        for i in range(60)
+    ]
+    report = " ".join(points_of("age,reason,label,x", *rows).report)
+    assert "Does -999 mean missing in 'age'? 12 cells hold it" in report
+    assert "Warning: the column 'reason' gives the label away (it is filled for 'churn' alone)" in report
+    known = points_of("age,reason,label,x", *rows, missing_words=("-999",))
+    assert "12 cells '-999' (in 'age')" in " ".join(known.report)
+    assert known.X[0, 0] > 0
+
+
+def test_dates_truths_thousands_and_forms_of_words_are_what_they_look_like():
+    truths = [f"{['Yes', 'no', 'YES '][i % 3]};{['T', 'FALSE'][i % 2]};{'Yes' if i % 4 else 'no '}" for i in range(N)]
+    rows = [f"{1970 + i % 9}-01-01;{['1.850', '986'][i % 2]};{words}" for i, words in enumerate(truths)]
+    data = points_of("day;price;smoker;flag;label", *rows)
+    assert data.feature_names == ("day", "price", "smoker", "flag")
+    np.testing.assert_array_equal(data.X[1], [365, 986, 0, 0])
+    np.testing.assert_array_equal(data.X[:3, 1], [1850, 986, 1850])
+    assert data.class_names == ("Yes", "no")
+
+
+@each("name", ["air_quality_index", "heat_index", "covID"])
+def test_a_column_is_an_index_only_if_it_counts(name):
+    rows = [f"{i * 37 % 11},{i % 5},{KIND[i]}" for i in range(N)]
+    assert points_of(f"{name},x,kind", *rows).feature_names == (name, "x")
