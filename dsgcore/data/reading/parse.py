@@ -39,6 +39,9 @@ _COMMA_NUMBER, _POINT_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?"), re.co
 # Spreadsheets read a first line such as sep=; as the name of the delimiter.
 _NAMES_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?(\r\n|\r|\n)', re.IGNORECASE)
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)"
+_PLAIN = re.compile(_NUMBER, re.IGNORECASE)
+_MAY_GROUP = re.compile(rf"{THOUSANDS_POINT.pattern}|[+-]?\d{{1,3}}")
+_TRIED = 100  # cells that tell what a column may hold
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 _UNIT = re.compile(r"[\[(]?[\w°µ%/^²³·*.\s-]{0,14}[\])]?")
 _COMMENTS, _MARKED = ("#", "%"), ("# ", "% ")
@@ -552,8 +555,9 @@ def typed(column: Any, recipe: Recipe, name: str, seen: Seen, *, is_text: bool =
         words = compute.value_counts(text.filter(is_missing))
         seen.update({(one["values"], name): one["counts"] for one in words.to_pylist()})
         text = compute.if_else(is_missing, pyarrow.scalar(None, pyarrow.large_string()), text)
-    truths = compute.match_substring_regex(text, "^(true|false)$", ignore_case=True)
-    if not is_text and text.null_count < len(text) and compute.all(truths).as_py():
+    head = text.slice(0, _TRIED).drop_null().to_pylist()
+    may_be_truths = not is_text and bool(head) and all(cell.lower() in ("true", "false") for cell in head)
+    if may_be_truths and compute.all(compute.match_substring_regex(text, "^(true|false)$", ignore_case=True)).as_py():
         return compute.equal(compute.utf8_lower(text), "true").to_pandas()
     numbers = None if is_text else _numbers(text, recipe.decimal)
     found = text.to_pandas() if numbers is None else numbers
@@ -561,9 +565,15 @@ def typed(column: Any, recipe: Recipe, name: str, seen: Seen, *, is_text: bool =
 
 
 def _numbers(text: Any, decimal: str) -> pd.Series | None:
-    """Return a column as numbers; None if a cell is not a plain number, or has dots as thousands beside small numbers."""
+    """Return a column as numbers; None if a cell is not a plain number, or has dots as thousands beside small numbers.
+
+    The first cells tell what is worth trying: a conversion that fails takes as long as one that does not.
+    """
     if text.null_count == len(text):
         return pd.Series(np.full(len(text), np.nan))
+    head = [cell.replace(decimal, ".", 1) for cell in text.slice(0, _TRIED).drop_null().to_pylist()]
+    if not all(_PLAIN.fullmatch(cell) for cell in head):
+        return None
     plain = text
     if decimal != ".":
         if compute.any(compute.match_substring(text, ".")).as_py():
@@ -571,17 +581,18 @@ def _numbers(text: Any, decimal: str) -> pd.Series | None:
         plain = compute.replace_substring(text, decimal, ".", max_replacements=1)
     if compute.any(compute.starts_with(plain, "+")).as_py():
         plain = compute.replace_substring_regex(plain, r"^\+([\d.])", r"\1")
-    for kind in (pyarrow.int64(), pyarrow.uint64()):
+    is_whole = all(cell.lstrip("+-").isdigit() for cell in head)
+    for kind in (pyarrow.int64(), pyarrow.uint64()) if is_whole else ():
         with contextlib.suppress(pyarrow.ArrowInvalid):
-            whole = compute.cast(plain, kind)
-            return _whole_numbers(whole)
-    if not compute.all(compute.match_substring_regex(plain, rf"^({_NUMBER})$", ignore_case=True)).as_py():
-        return None
-    if _is_of_long_numbers(plain) or (decimal == "." and _has_thousands(plain)):
+            return _whole_numbers(compute.cast(plain, kind))
+    may_group = decimal == "." and all(_MAY_GROUP.fullmatch(cell) for cell in head)
+    if (is_whole and _is_of_long_numbers(plain)) or (may_group and _has_thousands(plain)):
         return None
     try:
         return compute.cast(plain, pyarrow.float64()).to_pandas()
-    except pyarrow.ArrowInvalid:  # such as -inf, or a number of too many digits
+    except pyarrow.ArrowInvalid:  # a word, or such as -inf and a number of too many digits
+        if not compute.all(compute.match_substring_regex(plain, rf"^({_NUMBER})$", ignore_case=True)).as_py():
+            return None
         return pd.Series([np.nan if cell is None else float(cell) for cell in plain.to_pylist()])
 
 
