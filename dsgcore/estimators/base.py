@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import AUTOMATIC, Parameter, check_all, like, parameters_of
+from dsgcore.core.parameters import AUTOMATIC, Parameter, ParameterError, check_all, like, parameters_of
 from dsgcore.data.rows import opened
 from dsgcore.estimators.classes import check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import all_or_nothing, encode, known_classes, seed_of, width
@@ -314,9 +314,12 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             "lam": lambda: self._ridge(task.problem, task.kernel, task.X, labels, task.rows),
         }
         are_automatic = all(name in numbers and isinstance(defaults[name], str) for name in given)
-        return are_automatic and all(
-            isclose(float(value), numbers[name](), rel_tol=SAME) for name, value in given.items()
-        )
+        try:
+            return are_automatic and all(
+                isclose(float(value), numbers[name](), rel_tol=SAME) for name, value in given.items()
+            )
+        except ParameterError:  # of these points there is no default value
+            return False
 
     def _looks(
         self,
