@@ -10,6 +10,7 @@ they have changed.
 """
 
 import logging
+import math
 import pickle
 from contextlib import suppress
 from functools import wraps
@@ -304,6 +305,22 @@ def accumulate(X, c, W, rows, sums, tile):
                 turns = _product(X[top : min(top + TILE_ROWS, end)], panel, tile)
                 for b in range(len(turns)):
                     _add_waves(turns[b], c[top + b], sums[i, 0, left : left + step], sums[i, 1, left : left + step])
+
+
+@compiled
+def set_block(sums, scale, turn, block):
+    """Set block[0, j] and block[1, j] to the length and the angle of scale * sum_i (sums[i, 0, j], sums[i, 1, j]).
+
+    NumPy takes 34 microseconds for 256 features, a fifth of an iteration with few columns.
+    """
+    for j in range(block.shape[1]):
+        C = S = sums.dtype.type(0)
+        for i in range(len(sums)):
+            C += sums[i, 0, j]
+            S += sums[i, 1, j]
+        C, S = C * scale, S * scale
+        block[0, j] = math.hypot(C, S)
+        block[1, j] = math.atan2(S, C) * turn
 
 
 @inlined
