@@ -304,7 +304,8 @@ def pandas_index(metadata: Mapping[bytes, bytes] | None) -> frozenset[str]:
 
 def index_columns(source: Source) -> list[str]:
     """Return the index columns that pandas wrote, by the names that `read_parquet` gives them."""
-    with readable("the Parquet file", also=(pyarrow.ArrowException,)), source.open() as stream:
+    wrong = "is damaged, cut off or of an unknown kind"
+    with readable("the Parquet file", wrong, also=(pyarrow.ArrowException,)), source.open() as stream:
         schema = pyarrow.parquet.ParquetFile(stream, pre_buffer=False).schema_arrow
     index, (names, _) = pandas_index(schema.metadata), column_names(schema.names)
     return [name for name, raw in zip(names, schema.names, strict=True) if raw in index]
