@@ -2,7 +2,7 @@
 
 import pytest
 from live_page import figure
-from opened_pages import open_page, run_of, said
+from opened_pages import open_page, run_of, said, shown
 
 from dsgcore import Spec
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, theory_of
@@ -207,6 +207,6 @@ def test_what_is_not_allowed_of_a_kernel_in_a_link_gets_one_sentence():
 def test_a_competitor_without_the_kernel_is_announced_on_the_page():
     app = open_page("s3vm", svm_kernel="Matérn", svm_n_iter="20")
     assert said(app) == []
-    (note,) = [box.value for box in app.info]
+    (note,) = [shown(box.value) for box in app.info]
     assert "has no Matérn kernel: it gets a Gaussian one" in note
     assert [box.value for box in open_page("s3vm", svm_n_iter="20").info] == []

@@ -49,7 +49,7 @@ class Solution:
             said = "indefinite: at its solution the gradient is zero, but it is no minimum"
         else:
             return
-        warnings.warn(f"{name}: the system is {said}; a larger lam helps", IllPosedWarning, stacklevel=6)
+        warnings.warn(f"{name}: the system is {said}; a larger lam helps", IllPosedWarning, stacklevel=7)
 
 
 def solve_symmetric(A: NDArray, b: NDArray) -> Solution:
