@@ -242,11 +242,6 @@ def test_the_runs_of_a_study_parse_a_file_once(tmp_path, monkeypatch):
     assert len(parsed) == 2
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a reader makes the points of all rows to learn which rows it keeps, before the training rows are known. It ends "
-    "when a column transformer is fitted on the training rows, and the labels alone say which rows are kept",
-)
 def test_a_load_fits_the_words_of_a_text_once(tmp_path, monkeypatch):
     fitted, fit = [], TfidfVectorizer.fit_transform
     monkeypatch.setattr(

@@ -41,8 +41,6 @@ class Dataset:
         Changes to the source's table, one sentence each.
     left_out : tuple of str
         Columns of the source's table that the points do not use.
-    depends_on_rows : bool, default False
-        True if the points depend on the rows that they were learned from.
     """
 
     name: str
@@ -56,4 +54,3 @@ class Dataset:
     pairs: NDArray[np.int64] | None = None
     report: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    depends_on_rows: bool = False

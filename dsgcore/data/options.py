@@ -67,6 +67,10 @@ class CountError(DataError):
         super().__init__(message)
         self.nearest = nearest
 
+    def __reduce__(self) -> tuple[type[CountError], tuple[str, int]]:
+        """Let the error pass from one process to another."""
+        return type(self), (str(self), self.nearest)
+
 
 def check_count(name: str, value: object, low: int, high: int, what_high_is: str = "") -> int:
     """Return `value` as `check_whole` does; raise `CountError` if it is not in [low, high]."""

@@ -71,6 +71,16 @@ class Split:
         """The labeled rows of `X_train`, in increasing order."""
         return np.flatnonzero(self.y_train != UNLABELED)
 
+    def with_points(self, dataset: Dataset) -> Split:
+        """Return the split with the points of a data set that has the same rows."""
+        return replace(
+            self,
+            X_train=dataset.X[self.train_rows],
+            X_test=dataset.X[self.test_rows],
+            feature_names=dataset.feature_names,
+            scaling=fit_scaling(dataset.X, self.train_rows, "none"),
+        )
+
     def of_rows(self, kept: NDArray[np.intp]) -> Split:
         """Return the split with these training rows only."""
         return replace(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -78,22 +79,43 @@ class FileStore:
             del self._results[known]
 
 
-def read_file(
-    data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None
-) -> Callable[..., Dataset]:
-    """Find and read a spec's file with labels "binary", "pairs", "ordinal" or "classes"; the rest as in `load_split`.
+@dataclass(frozen=True)
+class FileData:
+    """A spec's file, found and parsed.
 
-    Returns
-    -------
-    callable
-        Makes the data set. It learns from the rows `fitted_rows` of the table (default: all).
+    Attributes
+    ----------
+    labels : callable
+        Returns the data set, possibly without its points.
+    prepare : callable
+        Returns it with the points that some rows (their bytes, None: all) and a scaling give.
     """
+
+    labels: Callable[[], Dataset]
+    prepare: Callable[[bytes | None, str], Dataset]
+
+    def points(self, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none") -> Dataset:
+        """Return the data set. Its points are prepared as those rows of the table say (default: all)."""
+        rows = None if fitted_rows is None else np.sort(np.asarray(fitted_rows, dtype=np.int64)).tobytes()
+        return self.prepare(rows, scaling)
+
+
+def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None) -> FileData:
+    """Find and read a spec's file with labels "binary", "pairs", "ordinal" or "classes"; the rest as in `load_split`."""
     content = content_of(data, files, folder)
     packed = Source.of_bytes(content, file_name(str(data.path)))
     if data.recipe is not None and files is not None and data.sha256 is not None:
-        return partial(_points_of, files, data.sha256, packed.name, data.recipe, labels)
+        prepare = partial(_points_of, files, data.sha256, packed.name, data.recipe, labels)
+        return FileData(partial(prepare, None, "none"), prepare)
     file = File(packed, LOCAL if files is None else Limits())
-    return partial(file.points, data.recipe or _guessed(file, data, labels), labels)
+    recipe = data.recipe or _guessed(file, data, labels)
+
+    @lru_cache(maxsize=2)  # all rows, and the training rows of a study's runs
+    def prepared(rows: bytes | None, scaling: str) -> Dataset:
+        fitted = None if rows is None else np.frombuffer(rows, np.int64)
+        return file.points(recipe, labels, fitted, scaling)
+
+    return FileData(partial(file.labels, recipe, labels), prepared)
 
 
 def _guessed(file: File, data: DataSpec, labels: str) -> Recipe:
@@ -104,10 +126,10 @@ def _guessed(file: File, data: DataSpec, labels: str) -> Recipe:
 
 
 def _points_of(
-    files: FileStore, digest: str, name: str, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None
+    files: FileStore, digest: str, name: str, recipe: Recipe, labels: str, rows: bytes | None, scaling: str
 ) -> Dataset:
-    rows = None if fitted_rows is None else np.asarray(fitted_rows, dtype=np.int64).tobytes()
-    return files.result(digest, name, Step("points", labels, recipe, rows))
+    made: Dataset = files.result(digest, name, Step("points", labels, recipe, rows, scaling))
+    return made
 
 
 def file_name(path: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from dsgcore.data import (
 from dsgcore.data.chosen_labels import CHOICES
 from dsgcore.data.conversions import AS_IS
 from dsgcore.experiments.cost import check_data, machine_budget
-from dsgcore.experiments.file_data import FileStore, path_of, read_file
+from dsgcore.experiments.file_data import FileData, FileStore, path_of, read_file
 from dsgcore.experiments.kernel_words import usual_width_of
 from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.experiments.spec import Spec, named_in_errors
@@ -80,11 +79,12 @@ def load_split(
     SpecError
         If generated data would need more memory than `files` allow, or than the machine has. Nothing is allocated then.
     """
-    make = _maker(spec, files, folder)
-    dataset = make()
-    split = _split(spec, dataset)
-    if dataset.depends_on_rows:
-        split = _split(spec, make(fitted_rows=split.train_rows))
+    made = _data_of(spec, files, folder)
+    if isinstance(made, FileData):
+        split = _split(spec, made.labels(), "none")
+        split = split.with_points(made.points(split.train_rows, spec.data.scaling))
+    else:
+        split = _split(spec, made, spec.data.scaling)
     return edited_split(spec, split, may_lack=may_lack)
 
 
@@ -120,11 +120,12 @@ def load_dataset(
     -------
     Dataset
     """
-    return _maker(spec, files, folder)(fitted_rows=fitted_rows)
+    made = _data_of(spec, files, folder)
+    return made.points(fitted_rows) if isinstance(made, FileData) else made
 
 
-def _maker(spec: Spec, files: FileStore | None, folder: Path | None) -> Callable[..., Dataset]:
-    """Return a function that makes a spec's data set; a file keeps all its classes if a conversion makes two of them."""
+def _data_of(spec: Spec, files: FileStore | None, folder: Path | None) -> FileData | Dataset:
+    """Return a spec's file or its data set; a file keeps all its classes if a conversion makes two of them."""
     data = spec.data
     check_data(spec, machine_budget() if files is None or files.budget is None else files.budget)
     if data.name == FILE:
@@ -136,22 +137,20 @@ def _maker(spec: Spec, files: FileStore | None, folder: Path | None) -> Callable
         own = {name: getattr(data, name) for name in ("name", "path", "sha256", "recipe", "target", "positive")}
         return _parsed(DataSpec(**own), labels, folder, version)
     options = {name: getattr(data, name) for name in OPTION_NAMES if getattr(data, name) is not None}
-    return lambda fitted_rows=None: load(data.name, seed=spec.seed, **options)
+    return load(data.name, seed=spec.seed, **options)
 
 
 @lru_cache(maxsize=2)  # a table each
-def _parsed(data: DataSpec, labels: str, folder: Path | None, version: int | None) -> Callable[..., Dataset]:
-    """Return what `_maker` does for a file on the disk. The runs of a study parse its present version once."""
-    make = read_file(data, labels, folder=folder)
-    whole = cache(make)
-    return lambda fitted_rows=None: whole() if fitted_rows is None else make(fitted_rows=fitted_rows)
+def _parsed(data: DataSpec, labels: str, folder: Path | None, version: int | None) -> FileData:
+    """Return a file on the disk. The runs of a study parse its present version once."""
+    return read_file(data, labels, folder=folder)
 
 
-def _split(spec: Spec, dataset: Dataset) -> Split:
+def _split(spec: Spec, dataset: Dataset, scaling: str) -> Split:
     """Hide a data set's labels as the spec says."""
     data, labels = spec.data, spec.problem.labels
     dataset = convert(dataset, data.convert or AS_IS, data.positive)
     hide = draw_pairs if labels == "pairs" else hide_labels
-    split = hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=data.scaling)
+    split = hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=scaling)
     noise, shift, is_pairs = data.label_noise, data.prior_shift, labels == "pairs"
     return broken(split, label_noise=noise, prior_shift=shift, seed=spec.seed, is_pairs=is_pairs)

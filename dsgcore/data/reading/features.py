@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
@@ -71,22 +73,33 @@ class Features:
     def fit(self, frame: pd.DataFrame, rows: NDArray[np.int64] | None = None) -> Features:
         """Learn from rows of a table (default: all) what replaces missing numbers, the directions of text, the scaling.
 
-        Categories are those of all rows, so that the number of columns does not depend on the rows.
+        Categories are those of all rows, so that the number of columns does not depend on the rows. If rows with missing
+        numbers are dropped, `rows` are numbers among those that are left.
         """
+        cells = self.choose(frame)
+        if self.recipe.missing == "drop":
+            kept = self.is_kept(frame)
+            if not kept.any():
+                raise DataError(NO_ROW_LEFT)
+            cells = cells[kept]
+        self._centre = self._centres(cells)
+        fitted = np.arange(len(cells)) if rows is None else rows
+        some = cells.iloc[fitted[evenly_spread(len(fitted), SAMPLE)]]
+        with single_threaded_blas():
+            self._pipeline = Pipeline([("columns", self._columns(cells, some)), ("scaling", self._scaler())])
+            self._pipeline.fit(some)
+        self._name_columns()
+        return self
+
+    def choose(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Choose a table's columns and count their gaps, which `is_kept` needs; return the cells."""
         self._choose(frame)
         cells = self._cells(frame)
         self.missing = Counter({name: int(n) for name, n in cells.isna().sum().items() if n})
         present = {str(name) for name in cells if self.missing[str(name)] < len(cells)}
         self._empty = [name for name in self._numbers if name not in present]
         self._numbers = [name for name in self._numbers if name in present]
-        self._centre = self._centres(cells)
-        fitted = np.arange(len(cells)) if rows is None else rows
-        some = cells.iloc[fitted[evenly_spread(len(fitted), SAMPLE)]]
-        self._pipeline = Pipeline([("columns", self._columns(cells, some)), ("scaling", self._scaler())])
-        with single_threaded_blas():
-            self._pipeline.fit(some)
-        self._name_columns()
-        return self
+        return cells
 
     def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
         """Return the points of a table, of shape (n, d), float32 and C-contiguous."""
@@ -128,11 +141,6 @@ class Features:
     def left_out(self) -> tuple[str, ...]:
         """The columns that the points do not use, though they are neither label nor pair id."""
         return (*self._left_out.names, *self._empty)
-
-    @property
-    def depends_on_rows(self) -> bool:
-        """True if the points depend on the fitted rows: with text, or with missing numbers that are replaced."""
-        return bool(self._texts) or (self.recipe.missing != "drop" and bool(self._gaps))
 
     def left_out_sentences(self) -> Iterator[str]:
         """Return sentences about the columns that are left out, with reasons."""
@@ -240,7 +248,11 @@ class Features:
         """Return the steps of each kind of column."""
         steps: list[tuple[str, Any, Sequence[str]]] = []
         if self._numbers:
-            fill = SimpleImputer(strategy=_STRATEGIES[self.recipe.missing], keep_empty_features=True)
+            fill: Any = SimpleImputer(strategy=_STRATEGIES[self.recipe.missing], keep_empty_features=True)
+            if self._centre.any():
+                fill = Pipeline(
+                    [("fill", fill), ("less", FunctionTransformer(_less, kw_args={"centre": self._centre}))]
+                )
             steps.append(("numbers", fill, self._numbers))
         self._known = {name: self._categories_of(cells[name]) for name in self._categories}
         if self._categories:
@@ -254,10 +266,12 @@ class Features:
         self.limits.check_columns(n_columns, "the points")
         self._sizes = dict[str, int]()
         for name in self._texts:
-            steps.append((f"text {name}", self._directions(some[name]), [name]))
-            n_columns += self._sizes[name]
+            directions = Directions(self.recipe.text_dimensions, self.limits.words).fit(some[[name]])
+            steps.append((f"text {name}", FrozenEstimator(directions), [name]))
+            self._sizes[name] = directions.n_directions_
+            n_columns += directions.n_directions_
             self.limits.check_columns(n_columns, "the points")
-        if not n_columns:
+        if not steps:
             raise DataError(self._left_out.nothing_left(self._empty))
         return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
 
@@ -270,29 +284,9 @@ class Features:
             )
         return ordered_names(known)
 
-    def _directions(self, column: pd.Series) -> Pipeline:
-        """Return the steps of a column of text; the number of directions is limited by rows and words."""
-        words = TfidfVectorizer(max_features=self.limits.words)
-        try:
-            n_rows, n_words = words.fit_transform(_written(column.to_frame())).shape
-        except ValueError:
-            raise DataError(
-                f"column {str(column.name)!r} must hold words of two letters and more to be text: ignore it"
-            ) from None
-        d = min(self.recipe.text_dimensions, n_rows, n_words)
-        self._sizes[str(column.name)] = d
-        directions = TruncatedSVD(d, random_state=_SEED) if d < n_words else "passthrough"
-        return Pipeline([("texts", FunctionTransformer(_written)), ("words", words), ("directions", directions)])
-
     def _scaler(self) -> Any:
         scalers = {"unit": MinMaxScaler, "standard": StandardScaler}
-        if self.scaling in scalers:
-            return scalers[self.scaling]()
-        centre = np.zeros(1)
-        if self._centre.any():
-            others = sum(map(len, self._known.values())) + sum(self._sizes.values())
-            centre = np.concatenate([self._centre, np.zeros(others)])
-        return FunctionTransformer(_less, kw_args={"centre": centre}) if centre.any() else "passthrough"
+        return scalers[self.scaling]() if self.scaling in scalers else "passthrough"
 
     def _name_columns(self) -> None:
         names = list(map(as_cell, self._numbers))
@@ -301,6 +295,34 @@ class Features:
             as_cell(printable(f"{name}: direction {j + 1}")) for name in self._texts for j in range(self._sizes[name])
         ]
         self.names = tuple(names)
+
+
+class Directions(TransformerMixin, BaseEstimator):
+    """A column of text as the leading singular directions of its TF-IDF weights; rows and words limit their number."""
+
+    def __init__(self, most: int, words: int) -> None:
+        self.most, self.words = most, words
+
+    def fit(self, column: pd.DataFrame, y: None = None) -> Directions:
+        """Learn the words and the directions."""
+        self.words_ = TfidfVectorizer(max_features=self.words)
+        try:
+            weights = self.words_.fit_transform(_written(column))
+        except ValueError:
+            raise DataError(
+                f"column {str(column.columns[0])!r} must hold words of two letters and more to be text: ignore it"
+            ) from None
+        self.n_directions_ = min(self.most, *weights.shape)
+        self.svd_ = None
+        if self.n_directions_ < weights.shape[1]:
+            self.svd_ = TruncatedSVD(self.n_directions_, random_state=_SEED).fit(weights)
+        return self
+
+    def transform(self, column: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the directions' values, of shape (n, d)."""
+        weights = self.words_.transform(_written(column))
+        made: NDArray[np.float64] = weights.toarray() if self.svd_ is None else self.svd_.transform(weights)
+        return made
 
 
 def _less(X: NDArray, centre: NDArray) -> NDArray:

@@ -37,7 +37,7 @@ from dsgcore.data.reading.columns import (
     with_label,
     with_order,
 )
-from dsgcore.data.reading.features import NO_ROW_LEFT, Features
+from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.labels import (
     BINARY,
     DEFAULT_BINS,
@@ -344,9 +344,26 @@ class File:
             recipe = replace(recipe, positive=names[-1])
         return Classes(recipe, names)
 
-    def points(self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None) -> Dataset:
+    def labels(self, recipe: Recipe, labels: str) -> Dataset:
+        """Return the data set without its points, which are yet to be prepared: the labels of the rows that are kept."""
+        features, frame = Features(recipe, self.limits), self.table(recipe).frame
+        if recipe.missing == "drop":
+            features.choose(frame)
+        frame = frame[features.is_kept(frame)]
+        y, class_names, _ = class_codes(frame[recipe.label()], recipe, labels)
+        pairs, none = self._pairs(frame, recipe, labels), np.empty((len(frame), 0), np.float32)
+        return Dataset(self.packed.name, none, y, (), class_names, "file", "not stated", pairs=pairs)
+
+    @staticmethod
+    def _pairs(frame: pd.DataFrame, recipe: Recipe, labels: str) -> NDArray[np.int64] | None:
+        pair = recipe.column("pair")
+        return pair_ids(frame[pair], recipe) if pair is not None and labels == "pairs" else None
+
+    def points(
+        self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none"
+    ) -> Dataset:
         """Return the data set. The same bytes and recipe give bit-for-bit identical data. Parameters as in `read`."""
-        return self.prepared(recipe, labels, fitted_rows)[0]
+        return self.prepared(recipe, labels, fitted_rows, scaling)[0]
 
     def prepared(
         self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none"
@@ -356,16 +373,12 @@ class File:
             raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
         table = self.table(recipe)
         self.report("making points of its columns")
-        label, pair, frame = recipe.label(), recipe.column("pair"), table.frame
-        features = Features(recipe, self.limits, scaling).fit(frame)
+        label, frame = recipe.label(), table.frame
+        features = Features(recipe, self.limits, scaling).fit(frame, fitted_rows)
         kept = features.is_kept(frame)
-        if not kept.any():
-            raise DataError(NO_ROW_LEFT)
         frame = frame[kept] if not kept.all() else frame
-        if fitted_rows is not None:
-            features = Features(recipe, self.limits, scaling).fit(frame, fitted_rows)
         y, class_names, sentences = class_codes(frame[label], recipe, labels)
-        pairs = pair_ids(frame[pair], recipe) if pair is not None and labels == "pairs" else None
+        pairs = self._pairs(frame, recipe, labels)
         warnings = leaks(frame, y, features.columns, class_names) if labels != "pairs" else ()
         report = (
             *table.notes,
@@ -387,7 +400,6 @@ class File:
             pairs=pairs,
             report=report,
             left_out=features.left_out,
-            depends_on_rows=features.depends_on_rows,
         )
         return dataset, features
 
@@ -486,6 +498,7 @@ class Step:
     labels: str
     recipe: Recipe | None = None
     rows: bytes | None = None  # the fitted rows, as the bytes of int64
+    scaling: str = "none"
 
 
 def take_steps(
@@ -520,6 +533,6 @@ def _taken(file: File, step: Step) -> tuple[Any, Recipe]:
         return recipe, recipe
     if step.name == "points":
         rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
-        return file.points(step.recipe, step.labels, rows), step.recipe
+        return file.points(step.recipe, step.labels, rows, step.scaling), step.recipe
     found = file.preview(step.recipe) if step.name == "preview" else file.classes(step.recipe, step.labels)
     return found, found.recipe
