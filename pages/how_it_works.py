@@ -20,12 +20,11 @@ _PLACE = "_how_it_works"  # key of the place in the session's state
 
 def how_it_works() -> None:
     """Draw the page."""
-    st.title("How it works")
+    st.title("How it works", help=PARENT)
     place = _place()
     if not is_ready():
         return
     draw_screen(place, page=PAGE, on_turned=_turn)
-    st.caption(PARENT)
     if place.screen < len(SCREENS):
         frames_of(place.screen + 1)  # the next screen, while the reader looks at this one
 
