@@ -13,9 +13,7 @@ from streamlit.runtime.scriptrunner import StopException
 from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
 
 from dsgcore import PS3VT
-from dsgcore.data import load
 from dsgcore.data.reading import File
-from dsgcore.kernels.widths import scale_sigma
 from pages.upload import upload
 from pages.upload.choosing import linked_file
 
@@ -83,7 +81,8 @@ def test_a_file_is_learned_from_in_every_setting(setting):
     for name in ("gamma", "pairing", "is_pooled", "correction", "loss", "is_balanced"):
         if setting != "multiclass" and hasattr(problem, name):
             assert getattr(problem, name) == getattr(usual, name)
-    assert run.spec.kernel.sigma == scale_sigma(load("iris").X)
+    assert run.spec.kernel.sigma == pytest.approx(0.25)  # "scale" of four standardised features
+    assert run.spec.data.scaling == "standard"
     assert any("cells separated by comma" in text.value.replace("\\", "") for text in app.markdown)
     assert "iris" in app.query_params.get(f"{PREFIXES[setting]}file", ["iris"])[0]
 

@@ -5,15 +5,16 @@ import json
 import numpy as np
 import pytest
 from cases import each
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import StandardScaler
 
-from dsgcore import PS3VT, Spec
+from dsgcore import Spec
 from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments import SETTINGS, Run, default_spec, read_spec
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.kernels import KERNELS
-from dsgcore.kernels.widths import like_gaussian, scale_sigma, usual_sigma, usual_width
+from dsgcore.kernels.widths import like_gaussian, like_scale, usual_sigma
 from dsgcore.settings import profile_of
 
 PLACES = [
@@ -54,9 +55,9 @@ def test_a_spec_file_with_a_file_of_data_takes_the_width_that_suits_its_points(s
     np.savez(tmp_path / "points.npz", X=X, y=y)
     plain = {"setting": setting, "kernel": {"name": kernel}, "data": {"name": "file", "path": "points.npz"}}
     (tmp_path / "spec.json").write_text(json.dumps(plain), encoding="utf-8")
-    width = usual_width(kernel, X)
-    assert {name: getattr(read_spec(tmp_path / "spec.json").kernel, name) for name in width} == width
-    for said in width:
+    usual, spec = like_scale(kernel, 1.0 / 3.0, 3), read_spec(tmp_path / "spec.json")
+    assert {name: getattr(spec.kernel, name) for name in usual} == pytest.approx(usual)
+    for said in usual:
         plain["kernel"] = {"name": kernel, said: 7.0}
         (tmp_path / "spec.json").write_text(json.dumps(plain), encoding="utf-8")
         assert getattr(read_spec(tmp_path / "spec.json").kernel, said) == 7.0
@@ -71,14 +72,12 @@ def test_the_width_follows_the_median_distance_of_points_scaled_to_one():
     assert usual_sigma(np.ones((5, 2))) == usual_sigma(np.ones((1, 2))) == 1.0
 
 
-def test_a_files_width_is_the_estimators_scale_of_points_scaled_to_one():
-    X = load("wine").X.astype(float)
-    model = PS3VT(features="fourier", n_features=4, n_iter=2, tol=None, random_state=0)
-    scale = model.fit(MinMaxScaler().fit_transform(X), load("wine").y).feature_map_.sigma
-    assert scale_sigma(X) == min((0.5, 1.0, 2.0, 5.0), key=lambda s: abs(np.log(s / scale)))
-    assert scale_sigma(X * 1000.0 - 5.0) == scale_sigma(X)
-    assert scale_sigma(np.ones((5, 2))) == scale_sigma(np.ones((1, 2))) == 1.0
-    assert usual_width("gaussian", X) == {"sigma": scale_sigma(X)}
+@each("kernel", KERNELS)
+def test_a_files_width_is_the_estimators_scale_of_standardised_points(kernel):
+    X = StandardScaler().fit_transform(load("wine").X.astype(float))
+    for name, value in like_scale(kernel, 1.0 / X.shape[1], X.shape[1]).items():
+        own = next(p for p in KERNELS[kernel].parameters if p.name == name)
+        assert value == pytest.approx(width(own, "scale", X, kernel))
 
 
 @each("d", [1, 2, 13, 64, 1000])

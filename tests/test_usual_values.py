@@ -1,15 +1,23 @@
 """On a real set a page begins as the estimator does with default arguments; lessons begin as they were made."""
 
+import json
+import runpy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import each
+from opened_pages import open_page, run_of
+from test_studies import Here
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run
+from dsgcore.__main__ import main
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
+from dsgcore.experiments.export import script
 from dsgcore.experiments.loading import load_split
+from dsgcore.studies import SpecList, Store, carry_out
 from pages.controls import controls
 
 ESTIMATORS = {"auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "similar_unlabeled": TSGSU}
@@ -88,3 +96,78 @@ def test_of_several_classes_a_real_set_begins_as_the_estimator_on_fourier_featur
     assert model.fit(*given).problem_.lam == pytest.approx(spec.solver.lam, rel=0.05)
     model.set_params(lam=spec.solver.lam).fit(*given)
     np.testing.assert_allclose(run.result.W, np.vstack([model.coef_.T, model.intercept_]), rtol=1e-9, atol=1e-12)
+
+
+# One's own file: the page's run is that of every other way in
+
+FULL = {"start": None, "sampling": "independent", "tol": None}  # a page makes all iterations, as the papers do
+
+
+def own_rows():
+    """Return a table with a gap, a category and rows without a label."""
+    rng = np.random.default_rng(0)
+    label = np.arange(160) % 2
+    x = rng.normal(size=(160, 2)) + label[:, None] * (1.0, 0.6)
+    table = pd.DataFrame({"height": (100 + 20 * x[:, 0]).round(2), "mass": x[:, 1].round(3)})
+    table["kind"] = np.array(["red", "green", "blue"])[rng.integers(0, 3, 160)]
+    table["label"] = np.where(np.arange(160) < 80, np.array(["no", "yes"])[label], "")
+    table.loc[[3, 70, 100], "mass"] = np.nan
+    return table
+
+
+@pytest.fixture(scope="module")
+def own_run():
+    """Return a page's run on the table, with all of its iterations."""
+    app = open_page("s3vm", svm_data="Your own file")
+    app.file_uploader[0].upload("own.csv", own_rows().to_csv(index=False).encode(), "text/csv").run()
+    spec = run_of(app, "s3vm").spec
+    run = Run(spec, load_split(spec, files=app.session_state["_files"]))
+    run.advance(spec.solver.n_iter)
+    return run
+
+
+def test_a_files_page_begins_with_the_estimators_preparation_width_and_labels(own_run):
+    spec, split = own_run.spec, own_run.split
+    assert (spec.data.scaling, len(split.labeled), len(split.y_test)) == ("standard", 60, 20)
+    np.testing.assert_allclose(split.X_train.mean(axis=0), 0.0, atol=1e-6)
+    np.testing.assert_allclose(split.X_train.std(axis=0), 1.0, atol=1e-6)
+    assert spec.kernel.sigma == pytest.approx(1.0 / 5.0, rel=1e-6)
+    assert (spec.problem.C, spec.problem.C_star) == (300.0, 30.0)
+
+
+def test_the_estimator_learns_what_the_page_does(own_run):
+    split = own_run.split
+    model = TSGS3VM(random_state=0, **FULL).fit(split.X_train, split.y_train)
+    assert np.mean(model.predict(split.X_test) == split.y_test) == own_run.result_score
+    ours = own_run.result.evaluate(split.X_test)
+    np.testing.assert_allclose(model.model_.evaluate(split.X_test), ours, rtol=1e-3, atol=1e-3)
+
+
+def test_fit_and_predict_learn_what_the_page_does(own_run, tmp_path):
+    split, table = own_run.split, own_rows()
+    table.iloc[split.train_rows].to_csv(tmp_path / "train.csv", index=False)
+    table.iloc[split.test_rows].drop(columns="label").to_csv(tmp_path / "test.csv", index=False)
+    model, found = str(tmp_path / "model"), str(tmp_path / "found.csv")
+    given = [f"--set={name}={json.dumps(value)}" for name, value in FULL.items()]
+    assert (
+        main(["fit", "TSGS3VM", str(tmp_path / "train.csv"), "--target=label", "--out", model, "--quiet", *given]) == 0
+    )
+    assert (
+        main(
+            ["predict", model, str(tmp_path / "test.csv"), "--out", str(tmp_path / "found"), "--csv", found, "--quiet"]
+        )
+        == 0
+    )
+    predicted = pd.read_csv(found)["class"] == "yes"
+    assert np.mean(predicted == split.y_test) == own_run.result_score
+
+
+def test_a_study_and_the_script_learn_what_the_page_does(own_run, tmp_path, monkeypatch, capsys):
+    spec = own_run.spec
+    (tmp_path / "own.csv").write_bytes(own_rows().to_csv(index=False).encode())
+    (outcome,) = carry_out(SpecList((spec,), (0,)), Store(tmp_path / "runs.sqlite"), Here(), 1, folder=str(tmp_path))
+    assert outcome.stored.score == own_run.result_score
+    (tmp_path / "run.py").write_text(script(spec, spec.solver.n_iter), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("run.py")
+    assert f"{own_run.result_score:.6g}\n" in capsys.readouterr().out

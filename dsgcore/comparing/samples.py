@@ -15,12 +15,13 @@ from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import Dataset
+from dsgcore.data.options import OF_OWN
 from dsgcore.data.splits import Split, hide_labels
 from dsgcore.estimators.inputs import encode
 from dsgcore.solver.problem import UNLABELED
 
 # Share of the known labels that are held out for testing, and their largest number.
-TEST_SHARE, MOST_TEST = 0.25, 4000
+TEST_SHARE, MOST_TEST = OF_OWN["test_share"], 4000
 # Larger data are thinned to so many rows, because a comparison makes more than a hundred fits.
 MOST_ROWS = 20_000
 CURVE = (20, 50, 100, 200, 500, 1000, 2000, 5000)

@@ -59,6 +59,9 @@ SCALING = Choice("scaling", "unit", options=("unit", "standard", "none")).called
     "Scale the features to [0, 1], or to zero mean and unit variance, or not at all. It is fitted on training points only.",
 )
 
+# A person's own table is prepared like that of an estimator or a comparison, and a quarter of its labels is for testing.
+OF_OWN: dict[str, Any] = {"scaling": "standard", "test_share": 0.25}
+
 
 class CountError(DataError):
     """A number of labels or pairs that the data do not have; `nearest` is the nearest one that they have."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
+from dsgcore.core.parameters import Real
 from dsgcore.core.text_files import read_text
 from dsgcore.data import (
     OPTION_NAMES,
@@ -24,12 +25,12 @@ from dsgcore.data import (
 )
 from dsgcore.data.chosen_labels import CHOICES
 from dsgcore.data.conversions import AS_IS
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments.cost import check_data, machine_budget
 from dsgcore.experiments.file_data import FileData, FileStore, path_of, read_file
 from dsgcore.experiments.kernel_words import usual_width_of
 from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.experiments.spec import Spec, named_in_errors
-from dsgcore.kernels.widths import usual_width
 
 
 def read_spec(file: Path) -> Spec:
@@ -52,8 +53,11 @@ def read_spec(file: Path) -> Spec:
     said = json.loads(text).get("kernel", {})
     if spec.data.name != FILE or said.keys() & usual_width_of(type(spec.problem), FILE, spec.kernel.name).keys():
         return spec
-    width = usual_width(spec.kernel.name, load_dataset(spec, folder=file.parent).X)
-    return replace(spec, kernel=replace(spec.kernel, **width))  # type: ignore[type-var]
+    made = _data_of(spec, None, file.parent)
+    assert isinstance(made, FileData)
+    points = made.points(scaling=spec.data.scaling).X
+    scale = {p.name: width(p, "scale", points, spec.kernel.name) for p in spec.kernel.parameters if isinstance(p, Real)}
+    return replace(spec, kernel=replace(spec.kernel, **scale))  # type: ignore[type-var]
 
 
 def load_split(

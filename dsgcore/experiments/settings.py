@@ -141,14 +141,16 @@ class DiagnosticsSpec(Checked):
 def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, Mapping[str, Any]]:
     """Return the defaults of a setting's spec, by section, if they differ from the parameters' own defaults.
 
-    They hold for the setting's first data set. Its data and kernel defaults do not apply to other sets.
+    They hold for the setting's first data set. Its data and kernel defaults do not apply to other sets. A file is
+    prepared as for an estimator.
     """
     said = _first_defaults(setting)
     if not isinstance(dataset, str) or dataset == _first_set(said):
         return said
     other_sets = profile_of(setting).other_sets
     going = {name: values for name, values in said.items() if name not in ("data", "kernel")}
-    return {name: {**going.get(name, {}), **other_sets.get(name, {})} for name in {**going, **other_sets}}
+    found = {name: {**going.get(name, {}), **other_sets.get(name, {})} for name in {**going, **other_sets}}
+    return found if dataset != FILE else {**found, "data": {**found.get("data", {}), **options.OF_OWN}}
 
 
 def is_first_set(setting: type[Setting], dataset: str) -> bool:

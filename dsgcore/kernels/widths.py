@@ -1,7 +1,7 @@
 """Default width of a kernel for given points: one rule for specs, the command line and the app.
 
-The Gaussian kernel's width follows the median distance between points. On a user's own file it follows the points'
-variance, like the estimators' ``"scale"``, which is scikit-learn's rule. Other kernels get the corresponding width.
+The Gaussian kernel's width follows the median distance between points. On a user's own file it is the estimators'
+``"scale"``, which is scikit-learn's rule. Other kernels get the corresponding width.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dsgcore.kernels import GAUSSIAN, KERNELS
 # Times 1 / (median squared distance): roughly suits the bundled sets.
 SHARPNESS = 2.5
 LOWEST, HIGHEST = 1e-3, 100.0
-PROBED_ROWS, SPREAD_ROWS = 300, 10_000
+PROBED_ROWS = 300
 
 
 def usual_sigma(X: NDArray) -> float:
@@ -31,15 +31,6 @@ def usual_sigma(X: NDArray) -> float:
     distances = pdist(_unit(X[evenly_spread(len(X), PROBED_ROWS)]), "sqeuclidean")
     median = float(np.median(distances)) if len(distances) else 0.0
     return _stop(SHARPNESS, median)
-
-
-def scale_sigma(X: NDArray) -> float:
-    """Return the estimators' "scale" σ for points scaled to [0, 1]; it is about half of `usual_sigma`.
-
-    It is one over d times the variance of all coordinates, rounded in the same way.
-    """
-    points = _unit(X[evenly_spread(len(X), SPREAD_ROWS)])
-    return _stop(1.0, points.shape[1] * float(np.var(points)))
 
 
 def _unit(X: NDArray) -> NDArray:
@@ -71,9 +62,15 @@ def like_gaussian(name: str, sigma: float, d: int) -> dict[str, float]:
     return {width.name: width.default if wanted is None else _nearest(grid(width), wanted)}
 
 
-def usual_width(name: str, X: NDArray) -> dict[str, float]:
-    """Return a kernel's width, by its parameter's name, for a file's points X of shape (n, d) once scaled to [0, 1]."""
-    return like_gaussian(name, scale_sigma(X), X.shape[1])
+def like_scale(name: str, sigma: float, d: int) -> dict[str, float]:
+    """Return the width of a kernel, by its parameter's name, that is "scale" where a Gaussian kernel's is this σ.
+
+    It holds for points with `d` standardised coordinates.
+    """
+    if name == "laplacian":
+        return {"sigma": (sigma / d) ** 0.5}
+    width = next((p for p in KERNELS[name].parameters if isinstance(p, Real)), None)
+    return {} if width is None else {width.name: sigma if width.name == "sigma" else sigma**-0.5}
 
 
 def _nearest(stops: Sequence[float], wanted: float) -> float:

@@ -11,7 +11,7 @@ from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import USUAL, Among, Profile, Times, short, usual_run
+from dsgcore.settings.profile import USUAL, Among, Profile, Times, usual_run
 from dsgcore.settings.theorem import Assumption, Theorem
 from dsgcore.solver.plan import SCHEDULE_WORDS
 
@@ -108,10 +108,10 @@ def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
         features="fourier",
         n_features=256,
         batch_size=32,
-        lam=short(RIDGE["fourier", "hinge"] / n_labeled),
-        tau_I=short(GRAPH / (n * n_labeled)),
+        lam=RIDGE["fourier", "hinge"] / n_labeled,
+        tau_I=GRAPH / (n * n_labeled),
         tau_S=TAIL["fourier"],
-        radius=short((n_labeled / RIDGE["fourier", "hinge"]) ** 0.5),  # the ball contains the minimiser
+        radius=(n_labeled / RIDGE["fourier", "hinge"]) ** 0.5,  # the ball contains the minimiser
         fit_intercept=True,
     )
 

@@ -15,6 +15,7 @@ from dsgcore.data.conversions import ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DataSpec, is_first_set, n_labeled_on
 from dsgcore.settings import profile_of
+from dsgcore.settings.profile import short
 from pages.controls.own_file import entry_of, suited_to_own, usual_of_own
 
 # The weights of unlabeled points and of the graph depend on the data. These defaults replace unsuitable ones.
@@ -44,7 +45,8 @@ def suited_values(problem: type[Setting], dataset: str, *, for_lesson: bool = Fa
         entry = entry_of(problem, dataset)
         n_labeled = _few(n_labeled_on(problem, dataset), entry, problem.labels)
         n = round(entry.n * (1 - TEST_SHARE))
-        suited |= profile_of(problem).usual(n, n_labeled, rarest_share(dataset, problem.labels))
+        usual = profile_of(problem).usual(n, n_labeled, rarest_share(dataset, problem.labels))
+        suited |= {name: short(value) if isinstance(value, float) else value for name, value in usual.items()}
     if problem.labels != "pairs":
         return suited
     share = share_of_positives(dataset, DATASETS[dataset].conversions_for("pairs")[0], 0)

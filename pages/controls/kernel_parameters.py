@@ -9,7 +9,7 @@ from dsgcore.experiments import Setting, default_spec
 from dsgcore.experiments.kernel_words import usual_width_of, words_of
 from dsgcore.experiments.settings import FILE, kernel_names
 from dsgcore.kernels import KERNELS
-from dsgcore.kernels.widths import like_gaussian
+from dsgcore.kernels.widths import like_scale
 from pages.controls.own_file import own_file
 
 PICKER = "kernel"
@@ -43,5 +43,5 @@ def kernel_title(name: str) -> str:
 def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tuple[Parameter, ...]:
     """Return a kernel's own parameters, with defaults that suit a data set."""
     own = own_file(problem) if dataset == FILE else None
-    width = like_gaussian(kernel, own.sigma, own.d) if own else usual_width_of(problem, dataset, kernel)
+    width = like_scale(kernel, own.sigma, own.d) if own else usual_width_of(problem, dataset, kernel)
     return tuple(replace(p, default=width.get(p.name, p.default)) for p in KERNELS[kernel].parameters)

@@ -9,14 +9,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
-from dsgcore.core.parameters import Flag
+from dsgcore.core.parameters import Flag, parameter_like
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
+from dsgcore.data.options import OF_OWN
 from dsgcore.data.reading import Recipe
+from dsgcore.data.scaling import fit_scaling
+from dsgcore.estimators.inputs import width
 from dsgcore.experiments import FileStore, Setting
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.settings import FILE, n_labeled_on
-from dsgcore.kernels.widths import scale_sigma
+from dsgcore.kernels import Gaussian
 from dsgcore.settings import profile_of
 from pages.controls.reading import take_steps_apart
 from pages.shell.plain_text import plain
@@ -26,10 +30,10 @@ _STORE = "_files"
 # The largest data that a page loads, because many sessions share the server.
 DATA_BUDGET = Budget(memory=GIGABYTE // 2)
 LAST = "_last_file"  # the state of the file that the session used last
-# Numbers of labels, or of pairs, at the slider's stops.
+# Numbers of pairs at the slider's stops.
 _STOPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-# The share of training points, and the largest default shares of labeled points and of points in pairs among them.
-_TRAINING, _LABELED, _PAIRS = 0.7, 0.55, 0.2
+# The largest default share of training points in pairs.
+_PAIRS = 0.2
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class OwnFile:
             n_pairs=None if dataset.pairs is None else int(dataset.pairs.max()) + 1,
             class_names=dataset.class_names,
             share=float(np.mean(known == 1)) if len(known) else 0.5,
-            sigma=scale_sigma(dataset.X),
+            sigma=_scale(dataset.X),
             report=dataset.report,
             left_out=dataset.left_out,
         )
@@ -173,13 +177,13 @@ def _refuse(**options: float | None) -> NoReturn:
     raise DataError("an uploaded file is read, it cannot be generated")
 
 
-def suited_to_own(problem: type[Setting]) -> dict[str, float]:
-    """Return the values that suit the file: the inverse bandwidth, the number of labels, and for pairs the share of
-    positives."""
+def suited_to_own(problem: type[Setting]) -> dict[str, Any]:
+    """Return the values that suit the file: its preparation, the inverse bandwidth, the number of labels, and for pairs
+    the share of positives."""
     own = own_file(problem)
     if own is None:
         return {}
-    suited = {"sigma": own.sigma, "n_labeled": _few(problem, own)}
+    suited: dict[str, Any] = {"sigma": own.sigma, "n_labeled": _labels_of(problem, own), **OF_OWN}
     share = round(min(max(own.share, 0.02), 0.98), 2)
     if problem.labels == "pairs":
         suited["prior"] = share if share != 0.5 else 0.51  # pairs say nothing about a share of one half
@@ -194,18 +198,28 @@ def usual_of_own(problem: type[Setting]) -> dict[str, Any]:
     rarest = min(own.share, 1.0 - own.share) if len(own.class_names) == 2 else 1.0 / max(len(own.class_names), 2)
     # A profile's flags suit the set on which its page begins, the problem's own are those of the estimator.
     flags = {p.name: p.default for p in problem.parameters if isinstance(p, Flag)}
-    return flags | dict(profile_of(problem).usual(round(own.n * _TRAINING), _few(problem, own), max(rarest, 0.01)))
+    return flags | dict(profile_of(problem).usual(own.n - _tested(own), _labels_of(problem, own), max(rarest, 0.01)))
 
 
-def _few(problem: type[Setting], own: OwnFile) -> int:
-    """Return the default number of labels or pairs."""
-    usual, k = n_labeled_on(problem, FILE), len(own.class_names)
-    if problem.labels == "pairs":
-        most = own.n_pairs if own.n_pairs is not None else own.n_known * _TRAINING * _PAIRS
-        return max((stop for stop in _STOPS if stop <= min(usual, most)), default=1)
-    most = max(own.n_known * _TRAINING * _LABELED, k)
-    wanted = min(max(usual, 2 * k), most)
-    return max((stop for stop in _STOPS if stop <= wanted), default=2) if wanted >= 2 * k else max(k, 2)
+def _tested(own: OwnFile) -> int:
+    """Return the number of labels that are held out for testing."""
+    return max(round(OF_OWN["test_share"] * own.n_known), 1)
+
+
+def _labels_of(problem: type[Setting], own: OwnFile) -> int:
+    """Return the number of labels to learn from: all of the training points; of pairs those of the file, else a few."""
+    if problem.labels != "pairs":
+        return max(own.n_known - _tested(own), 2)
+    if own.n_pairs is not None:
+        return max(own.n_pairs, 1)
+    most = min(n_labeled_on(problem, FILE), (own.n_known - _tested(own)) * _PAIRS)
+    return max((stop for stop in _STOPS if stop <= most), default=1)
+
+
+def _scale(X: NDArray) -> float:
+    """Return the estimators' "scale" σ for points once they are standardised."""
+    points = fit_scaling(X, np.arange(len(X)), OF_OWN["scaling"]).apply(X)
+    return width(parameter_like(Gaussian, "sigma"), "scale", points)
 
 
 def offer_own(key: str, dataset: str, on_use: Callable[[], object]) -> None:
