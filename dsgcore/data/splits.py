@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -184,13 +185,32 @@ def draw_pairs(
         return _given_pairs(dataset, dataset.pairs, n_pairs, hide, seed, scaling)
     base = hide(dataset, scaling=scaling)
     n_pairs = check_count("the number of similar pairs", n_pairs, 1, (len(base.y_hidden) - 1) // 2)
-    members = _pair_members(base.y_hidden, n_pairs, keyed_generator(seed, "split/pairs"))
+    draw = partial(_members_and_others, base.y_hidden, seed)
+    try:
+        members, others = draw(n_pairs)
+    except CountError:
+        raise
+    except DataError as error:
+        raise CountError(str(error), _most_pairs(draw, n_pairs)) from None
     y_train = np.full(len(base.y_hidden), UNLABELED)
     y_train[members] = np.arange(n_pairs)[:, None]
-    kept = np.sort(
-        np.concatenate([members.ravel(), _with_same_shares(base.y_hidden, np.flatnonzero(y_train == UNLABELED))])
-    )
-    return replace(base, y_train=y_train).of_rows(kept)
+    return replace(base, y_train=y_train).of_rows(np.sort(np.concatenate([members.ravel(), others])))
+
+
+def _members_and_others(y: NDArray[np.int64], seed: int, n_pairs: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the pairs' members, and the rows that stay as unlabeled points."""
+    members = _pair_members(y, n_pairs, keyed_generator(seed, "split/pairs"))
+    return members, _with_same_shares(y, np.setdiff1d(np.arange(len(y)), members))
+
+
+def _most_pairs(draw: Callable[[int], object], n_pairs: int) -> int:
+    """Return a number of pairs, a little fewer, that leaves unlabeled points of both classes."""
+    while n_pairs > 1:
+        n_pairs = min(n_pairs - 1, n_pairs * 19 // 20)
+        with suppress(DataError):
+            draw(n_pairs)
+            return n_pairs
+    return 1
 
 
 def _given_pairs(
