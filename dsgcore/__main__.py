@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable, Sequence
-from pkgutil import resolve_name
 
-from dsgcore import __version__
-from dsgcore.cli import app, export_lesson
-from dsgcore.cli.ending import exit_code
-from dsgcore.cli.help_page import PROGRAM, Parser, help_page, place
-from dsgcore.cli.reading import add_reading_options, add_text_options
-from dsgcore.core.errors import DSGError
+try:
+    import argparse
+    from collections.abc import Callable, Sequence
+    from pkgutil import resolve_name
+
+    from dsgcore import __version__
+    from dsgcore.cli import app, export_lesson
+    from dsgcore.cli.ending import exit_code
+    from dsgcore.cli.help_page import PROGRAM, Parser, help_page, place
+    from dsgcore.cli.reading import add_reading_options, add_text_options
+    from dsgcore.core.errors import DSGError
+except KeyboardInterrupt:  # the imports take longer than a quick Ctrl+C
+    sys.stderr.write("dsg-lab: stopped\n")
+    sys.exit(130)
 
 # Functions of the slower commands, imported on use: so `--help` and a mistyped command answer at once.
 _PLACES = {

@@ -7,7 +7,7 @@ import streamlit as st
 from cases import each
 from hostile_files import GOOD, REFUSED
 from live_page import has_run
-from opened_pages import bench_of, errors, open_page, run_of, said
+from opened_pages import bench_of, errors, open_page, run_of, said, shown
 from own_tables import iris_csv, with_pairs
 from streamlit.runtime.scriptrunner import StopException
 from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
@@ -245,3 +245,12 @@ def test_an_index_and_cells_that_are_read_as_missing_are_said_without_opening_an
     ).set_value("?")
     app.run()
     assert any("'size' must hold numbers, got 'NA' in row 1" in error for error in errors(app))
+    assert not any("(--" in error for error in errors(app))
+
+
+def test_what_may_be_a_mistake_is_said_in_words_of_the_page():
+    rows = "\n".join(f"{-999 if i % 5 == 0 else i % 9},{i % 4},{'ab'[i % 2]}" for i in range(60))
+    app = give(open_own(), "table.csv", f"age,x,label\n{rows}\n".encode())
+    texts = [shown(one.value) for one in app.markdown if "mean missing in" in one.value]
+    assert any("Add it to *Cells that mean a missing value* under *Format*." in text for text in texts)
+    assert not any("--missing" in text for text in texts)

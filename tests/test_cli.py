@@ -248,11 +248,18 @@ def test_a_closed_pipe_ends_a_command_with_0_and_in_silence(unbuffered):
     assert process.wait() == 0
 
 
-def test_a_full_disk_is_reported_once():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@each("words", [("data", "list"), ("--version",), ("fit", "--help")])
+def test_a_full_disk_is_reported_once(words, unbuffered):
     if not os.path.exists("/dev/full"):
         pytest.skip("there is no /dev/full")
     with open("/dev/full", "w") as full:
-        ended = subprocess.run([sys.executable, "-m", "dsgcore", "data", "list"], stdout=full, stderr=subprocess.PIPE)
+        ended = subprocess.run(
+            [sys.executable, "-m", "dsgcore", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
     assert (ended.returncode, ended.stderr) == (2, b"dsg-lab: No space left on device\n")
 
 
@@ -416,6 +423,27 @@ def test_what_cannot_be_used_is_named_with_a_remedy(line, said, person, monkeypa
     np.savez("fields.npz", X=np.zeros(30, dtype=[("a", float), ("b", float)]), y=y)
     np.savez("flat.npz", X=np.ones(30), y=y)
     assert said in refusal(capsys, line.split())
+
+
+def test_a_table_without_a_column_of_the_model_is_refused(person, tmp_path, capsys):
+    pd.DataFrame({"a": [1.0, 2.0], "c": [1.0, 2.0]}).to_csv(tmp_path / "other.csv", index=False)
+    line = ["fit", "PS3VT", person / "data.csv", "--target", "class", "--set", "n_iter=3", "--out", tmp_path / "model"]
+    assert main([*map(str, line), "--quiet"]) == 0
+    capsys.readouterr()
+    said = refusal(capsys, ["predict", tmp_path / "model", tmp_path / "other.csv", "--out", tmp_path / "scores"])
+    assert "there is no column 'b': the table has 'a', 'c'" in said
+
+
+def test_an_interruption_of_the_imports_ends_without_a_traceback():
+    line = (
+        "import runpy, sys\n"
+        "class Stops:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'dsgcore.cli': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stops()); runpy.run_module('dsgcore', run_name='__main__')"
+    )
+    ended = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "dsg-lab: stopped\n")
 
 
 def test_columns_to_drop_are_a_list(person, tmp_path, capsys):

@@ -197,8 +197,9 @@ def test_seen_labels_keep_the_order_of_categories():
 def test_labels_of_another_kind_and_number_are_refused_by_a_score(model):
     model = fitted(model)
     for y in (Y.astype(str), pd.Series(Y).map({0: "a", 1: "b"}), pd.to_datetime(Y, unit="D")):
-        with pytest.raises(DSGError, match=r"y must hold .*(numbers|classes)"):
+        with pytest.raises(DSGError, match=r"y must hold .*(numbers|classes)") as refused:
             model.score(X, y)
+        assert len(str(refused.value)) < 160  # the classes, and not every point's
     text = fitted(clone(model), y=np.where(FEW == -1, "-1", np.array(["a", "b"])[FEW]))
     with pytest.raises(DSGError, match=r"y must hold .*(text|classes)"):
         text.score(X, Y)

@@ -168,7 +168,7 @@ def test_what_is_no_archive_of_a_model_is_refused(tmp_path):
     np.save(single, np.zeros(3))
     for content in (b"", b"hello", b"\x80\x04K\x01.", b"PK\x03\x04", b"\x93NUMPY\x01\x00", single.getvalue()):
         assert_refused(io.BytesIO(content), "not a model file")
-    assert_refused(tmp_path / "none.npz", "No such file")
+    assert_refused(tmp_path / "none.npz", "none.npz does not exist")
     assert_refused(tmp_path, "not a model file")
     for name in ("header.npy", "header"):
         assert_refused(archive_of(**{name: "hello"}), "'header' is not an array")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from dsgcore.core.errors import DSGError
 
@@ -19,6 +20,11 @@ class Parser(argparse.ArgumentParser):
         """Raise DSGError with the parser's message."""
         sentence = message.removeprefix("argument ").replace(": must", " must", 1)
         raise DSGError(f"{sentence} (see: {self.prog} --help)")
+
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+        """Print a text; argparse would hide that it cannot be written."""
+        if message:
+            print(message, end="", file=file or sys.stderr)
 
 
 def place(text: str) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, cast
@@ -148,7 +148,8 @@ def check_same_kind(labels: NDArray, classes: NDArray) -> None:
     kinds = [_kind(values) for values in (labels, classes)]
     if len(labels) and len(classes) and kinds[0] != kinds[1]:
         raise DSGError(
-            f"y must hold {kinds[1]} as the classes {_listed(classes)} are, got {kinds[0]}, such as {labels[0]!r}: "
+            f"y must hold {kinds[1]} as the classes {_listed(dict.fromkeys(classes))} are, got {kinds[0]}, such as "
+            f"{labels[:1].tolist()[0]!r}: "
             "give labels as they were in fit"
         )
 
@@ -190,7 +191,7 @@ def known_classes(given: ArrayLike | None, earlier: NDArray | None, y: object = 
     return labels
 
 
-def _listed(classes: NDArray) -> str:
+def _listed(classes: Iterable[object]) -> str:
     return ", ".join(str(label) for label in classes)
 
 

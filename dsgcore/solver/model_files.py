@@ -84,6 +84,8 @@ def read(file: str | Path | IO[bytes]) -> ModelFile:
     """Read a file that `write` wrote; raise `ModelError` for any other file."""
     try:
         arrays = _arrays(_content(file))
+    except FileNotFoundError as error:
+        raise ModelError(f"{file} does not exist: give the path of a file that a run or `save` wrote") from error
     except _UNREADABLE as error:
         reason = " ".join(str(error).partition("\n")[0].split()) or type(error).__name__
         raise ModelError(f"not a model file, or a damaged one ({reason})") from error

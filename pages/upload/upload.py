@@ -26,7 +26,7 @@ from pages.upload import columns
 from pages.upload.classes import draw_classes
 
 SHOWN_ROWS = 20
-_OPTION = re.compile(r" \(--[a-z]+\)")  # options of the command line, which the page replaces by controls
+_OPTION = re.compile(r" \(--[a-z][^)]*\)")  # options of the command line, which the page replaces by controls
 
 
 def draw_upload(
@@ -112,7 +112,7 @@ def _learn_from(
     rows_tab.dataframe(look.first.head(SHOWN_ROWS), width="stretch", height=280)
     with done_tab:
         own = _read(problem, choosing, recipe)
-        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in own.report))
+        st.markdown("\n".join(f"- {plain(_OPTION.sub('', sentence))}" for sentence in own.report))
     if file_key not in choosing.suited:
         # If the link holds the facts of the file, the controls already started from them, and the reader may have moved
         # them.
@@ -189,10 +189,13 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Preview, place: Delt
             f":orange[:material/backspace:] {plain(look.missing)} You can change these words under *Format*."
         )
     if look.asks:
-        place.markdown(f":orange[:material/help:] {plain(look.asks.replace(' (--target)', ''))}")
+        place.markdown(f":orange[:material/help:] {plain(_OPTION.sub('', look.asks))}")
     for sentence in own.report:
         if sentence.startswith(("Warning: ", "Does ")):
-            place.markdown(f":orange[:material/warning:] {plain(sentence)}")
+            where = (
+                " Add it to *Cells that mean a missing value* under *Format*." if sentence.startswith("Does ") else ""
+            )
+            place.markdown(f":orange[:material/warning:] {plain(_OPTION.sub('', sentence))}{where}")
     if own.left_out:
         _say_left_out(own, look, place)
 

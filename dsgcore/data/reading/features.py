@@ -103,9 +103,7 @@ class Features:
 
     def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
         """Return the points of a table, of shape (n, d), float32 and C-contiguous."""
-        for name in self.columns:
-            if name not in frame.columns:
-                check_column(name, [str(one) for one in frame.columns])
+        self._check_columns(frame)
         self.limits.check_points(len(frame), len(self.names))
         points = np.empty((len(frame), len(self.names)), dtype=np.float32)
         for start in range(0, len(frame), ROWS_AT_A_TIME):
@@ -119,6 +117,12 @@ class Features:
         """The table's columns that the points are made of."""
         return (*self._numbers, *self._categories, *self._texts)
 
+    def _check_columns(self, frame: pd.DataFrame) -> None:
+        """Raise `DataError` for a table without a column that the points are made of."""
+        for name in self.columns:
+            if name not in frame.columns:
+                check_column(name, [str(one) for one in frame.columns])
+
     def is_kept(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Mark the rows to keep: all rows, or only complete ones if rows with missing features are dropped."""
         if self.recipe.missing != "drop":
@@ -128,6 +132,7 @@ class Features:
 
     def unseen(self, frame: pd.DataFrame) -> Iterator[str]:
         """Return sentences about gaps and categories of a table that the fitted one does not have."""
+        self._check_columns(frame)
         gaps = [name for name in self._numbers if not self.missing[name] and frame[name].isna().any()]
         if gaps:
             replaced = f"replaced by the column's {self.recipe.missing} over the training rows"

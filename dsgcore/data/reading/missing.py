@@ -71,7 +71,7 @@ def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
         n = int((column == number).sum())
         asked.append(
             f"Does {number:g} mean missing in {printable(str(name))!r}? {n:,} cells hold it, far from all other numbers: if so, "
-            f"let it (--missing-words={number:g})."
+            f"let it mean missing (--missing-words={number:g})."
         )
     return asked[:_MOST_ASKED]
 
