@@ -252,5 +252,5 @@ def test_what_may_be_a_mistake_is_said_in_words_of_the_page():
     rows = "\n".join(f"{-999 if i % 5 == 0 else i % 9},{i % 4},{'ab'[i % 2]}" for i in range(60))
     app = give(open_own(), "table.csv", f"age,x,label\n{rows}\n".encode())
     texts = [shown(one.value) for one in app.markdown if "mean missing in" in one.value]
-    assert any("Add it to *Cells that mean a missing value* under *Format*." in text for text in texts)
-    assert not any("--missing" in text for text in texts)
+    (question,) = (text for text in texts if "Add it to *Cells that mean a missing value* under *Format*." in text)
+    assert "--missing" not in question
