@@ -13,7 +13,10 @@ from test_studies import Here
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run
 from dsgcore.__main__ import main
+from dsgcore.comparing import FitRequest, Sample
+from dsgcore.comparing.fits import fit
 from dsgcore.data import DATASETS
+from dsgcore.data.reading import File
 from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.export import script
 from dsgcore.experiments.loading import load_split
@@ -171,3 +174,19 @@ def test_a_study_and_the_script_learn_what_the_page_does(own_run, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     runpy.run_path("run.py")
     assert f"{own_run.result_score:.6g}\n" in capsys.readouterr().out
+
+
+def test_a_comparison_has_the_pages_split_and_its_method_alone_is_the_estimator_as_it_is(own_run, tmp_path):
+    own_rows().to_csv(tmp_path / "own.csv", index=False)
+    file = File.of_path(tmp_path / "own.csv")
+    recipe = file.recipe("classes", target="label", is_asked=True)
+    data = file.labels(recipe, "classes")
+    made = Sample.of(file.kept(recipe), data.y, n_labeled=None, is_ordered=False, recipe=recipe)
+    sample = Sample.read(tmp_path, made.write(tmp_path))
+    assert sample.sha256 == made.sha256
+    split, same = sample.split(0, sample.n_labeled), own_run.split
+    for name in ("X_train", "y_train", "X_test", "y_test", "feature_names"):
+        np.testing.assert_array_equal(getattr(split, name), getattr(same, name))
+    found = fit(FitRequest("TSGS3VM-alone", 0, sample.n_labeled), split, sample.kind)
+    model = TSGS3VM(random_state=0).fit(same.X_train, same.y_train)
+    assert found.scores["accuracy"] == 100 * np.mean(model.predict(same.X_test) == same.y_test)

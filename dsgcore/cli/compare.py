@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from dsgcore.cli.ending import NO
 from dsgcore.cli.places import check_files
@@ -19,7 +20,7 @@ from dsgcore.core.durations import duration_text
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DATASETS, DataError, load
 from dsgcore.data.datasets import Dataset
-from dsgcore.data.reading import File
+from dsgcore.data.reading import File, Recipe
 from dsgcore.data.reading.names import listed_names
 from dsgcore.studies.store import default_store
 
@@ -33,11 +34,12 @@ def compare(given: argparse.Namespace) -> int:
         "--store": (given.store, "SQLite format"),
     }
     check_files(files, [Path(given.data)])
-    data = dataset_of_command(given)
+    data, points, recipe = data_of_command(given)
     progress = _Progress(given.seconds, is_quiet=given.quiet)
     try:
         found = compare_methods(
-            *(data.X, data.y),
+            *(points, data.y),
+            recipe=recipe,
             n_labeled=given.n_labeled,
             seeds=given.seeds,
             seconds=given.seconds,
@@ -71,15 +73,17 @@ def _write(found: Comparison, given: argparse.Namespace) -> None:
         given.html.write_text(html_of(found), encoding="utf-8")
 
 
-def dataset_of_command(given: argparse.Namespace) -> Dataset:
-    """Return the points and class codes of the command's file or named set."""
+def data_of_command(given: argparse.Namespace) -> tuple[Dataset, Any, Recipe | None]:
+    """Return the labels of the command's file or named set, its points or rows, and the recipe of a file."""
     path = Path(given.data)
     if not path.exists():
         if given.data in DATASETS:
-            return load(given.data)
+            data = load(given.data)
+            return data, data.X, None
         raise DataError(f"there is no file {quoted(given.data)}, and no set of that name (see: dsg-lab data list)")
     labels, file = "ordinal" if given.ordered else "classes", File.of_path(path)
-    return file.points(file.recipe(labels, is_asked=True, **reading_of(given)), labels)
+    recipe = file.recipe(labels, is_asked=True, **reading_of(given))
+    return file.labels(recipe, labels), file.kept(recipe), recipe
 
 
 class _Progress:

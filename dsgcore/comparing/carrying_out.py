@@ -17,6 +17,7 @@ from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.samples import Sample
 from dsgcore.comparing.workers import Workers, workers_for
 from dsgcore.core.parameters import Integer, Real
+from dsgcore.data.reading import Recipe
 from dsgcore.jobs import JobQueue
 from dsgcore.studies.store import Store, default_store
 
@@ -53,13 +54,15 @@ def compare(
     memory_limit: int = 3 * 10**9,
     name: str = "your data",
     tell: Tell = lambda comparison: None,
+    recipe: Recipe | None = None,
 ) -> Comparison:
     """Compare the methods of DSG Lab with scikit-learn's on your data, and say which one to use.
 
     For each seed, a quarter of the known labels is held out for testing. All methods get the same training points,
-    labels and test points, with standardised features. The first round fits every method. Later rounds add seeds for
-    the methods that are not clearly worse than the best. After ten seeds, the methods that may be more than 0.5 points
-    (0.005 classes) better than the recommended one get more. The rest of the time goes to learning curves.
+    labels and test points, with features standardised by the training points. The first round fits every method. Later
+    rounds add seeds for the methods that are not clearly worse than the best. After ten seeds, the methods that may be
+    more than 0.5 points (0.005 classes) better than the recommended one get more. The rest of the time goes to learning
+    curves.
 
     Parameters
     ----------
@@ -92,6 +95,9 @@ def compare(
         Name of the data in the report.
     tell : callable, optional
         Called with the comparison so far whenever a fit is done.
+    recipe : dsgcore.data.reading.Recipe, optional
+        The use of each column, if X is a table: missing numbers, categories and text are prepared as the training points of
+        each split say.
 
     Returns
     -------
@@ -126,7 +132,7 @@ def compare(
     """
     start = time.monotonic()
     n_seeds, limit = SEEDS.check(seeds), None if seconds is None else float(SECONDS.check(seconds) or 1.0)
-    sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered)
+    sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered, recipe=recipe)
     chosen = chosen_methods(methods, sample.kind)
     plan = _Plan(sample, [m.name for m in chosen], chosen_score(score, sample.kind), n_seeds, limit, name)
     at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)

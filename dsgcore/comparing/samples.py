@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL
@@ -16,6 +17,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.options import OF_OWN
+from dsgcore.data.reading import LOCAL, Features, Recipe
 from dsgcore.data.splits import Split, hide_labels
 from dsgcore.estimators.inputs import encode
 from dsgcore.solver.problem import UNLABELED
@@ -25,7 +27,7 @@ TEST_SHARE, MOST_TEST = OF_OWN["test_share"], 4000
 # Larger data are thinned to so many rows, because a comparison makes more than a hundred fits.
 MOST_ROWS = 20_000
 CURVE = (20, 50, 100, 200, 500, 1000, 2000, 5000)
-_X, _Y = "X.npy", "y.npy"
+_X, _Y, _TABLE = "X.npy", "y.npy", "table.pkl"
 
 
 class ComparisonError(DSGError):
@@ -39,7 +41,7 @@ class Sample:
     Attributes
     ----------
     X : ndarray of shape (n, d), float32
-        Points, centred.
+        Points, centred; of a table, no coordinates, since each split prepares its own.
     y : ndarray of shape (n,), int64
         Class codes, -1 for unlabeled points.
     classes : tuple of str
@@ -47,6 +49,8 @@ class Sample:
     kind : {"binary", "classes", "ordinal"}
     n_labeled : int
         Labels that each training set keeps.
+    table, recipe : DataFrame and Recipe, optional
+        The rows of a table, and the use of its columns.
     """
 
     X: NDArray[np.float32]
@@ -54,12 +58,19 @@ class Sample:
     classes: tuple[str, ...]
     kind: str
     n_labeled: int
+    table: pd.DataFrame | None = None
+    recipe: Recipe | None = None
 
     @classmethod
-    def of(cls, X: ArrayLike, y: ArrayLike, *, n_labeled: int | None, is_ordered: bool) -> Self:
-        """Return the sample of points and labels; raise `ComparisonError` if they cannot be compared on."""
+    def of(
+        cls, X: ArrayLike, y: ArrayLike, *, n_labeled: int | None, is_ordered: bool, recipe: Recipe | None = None
+    ) -> Self:
+        """Return the sample of points and labels; raise `ComparisonError` if they cannot be compared on.
+
+        With a recipe, X is a table.
+        """
         classes, codes = encode(y, is_ordered=True)
-        points = _checked(X, len(codes))
+        points = _checked(X if recipe is None else np.zeros((len(codes), 1)), len(codes))
         if len(classes) < 2:
             raise ComparisonError(
                 f"y must hold labels of at least two classes, and -1 for unlabeled points, got {len(classes)}"
@@ -68,7 +79,10 @@ class Sample:
         rows = _thinned(codes)
         points, codes = (points[rows] - points[rows].mean(axis=0)).astype(np.float32), codes[rows].astype(np.int64)
         sample = cls(np.ascontiguousarray(points), codes, tuple(map(str, classes)), kind, 0)
-        return cls(sample.X, codes, sample.classes, kind, sample.checked_labels(n_labeled))
+        if recipe is not None:
+            table = cast(pd.DataFrame, X).iloc[rows].reset_index(drop=True)
+            sample = replace(sample, X=sample.X[:, :0], table=table, recipe=recipe)
+        return replace(sample, n_labeled=sample.checked_labels(n_labeled))
 
     @property
     def n_known(self) -> int:
@@ -119,27 +133,38 @@ class Sample:
         return tuple(sorted(some))
 
     def split(self, seed: int, n_labeled: int) -> Split:
-        """Return the standardised split of a seed. More labels contain those of fewer labels."""
+        """Return the split of a seed, prepared as its training rows say. More labels contain those of fewer labels."""
         names = tuple(f"x{j + 1}" for j in range(self.X.shape[1]))
         data = Dataset("sample", self.X, self.y, names, self.classes, "sample", "not stated")
-        return hide_labels(data, n_labeled, self.test_share, seed, scaling="standard")
+        split = hide_labels(data, n_labeled, self.test_share, seed, scaling=str(OF_OWN["scaling"]))
+        if self.table is None or self.recipe is None:
+            return split
+        features = Features(self.recipe, LOCAL, str(OF_OWN["scaling"])).fit(self.table, np.sort(split.train_rows))
+        return split.with_points(replace(data, X=features.transform(self.table), feature_names=features.names))
 
     @cached_property
     def sha256(self) -> str:
         """Digest of everything that the fits depend on, except for seed and number of labels."""
         said = repr((self.X.shape, self.classes, self.kind, self.test_share)).encode()
-        return hashlib.sha256(said + self.X.tobytes() + self.y.tobytes()).hexdigest()
+        digest = hashlib.sha256(said + self.X.tobytes() + self.y.tobytes())
+        if self.table is not None and self.recipe is not None:
+            digest.update(repr((self.recipe.to_dict(), [*self.table.columns])).encode())
+            digest.update(pd.util.hash_pandas_object(self.table, index=False).to_numpy().tobytes())
+        return digest.hexdigest()
 
     def write(self, folder: Path) -> dict[str, Any]:
         """Write the arrays to a folder; return the rest as plain data. `read` makes the sample again."""
         np.save(folder / _X, self.X)
         np.save(folder / _Y, self.y)
-        return {"classes": self.classes, "kind": self.kind, "n_labeled": self.n_labeled}
+        if self.table is not None:
+            self.table.to_pickle(folder / _TABLE)
+        return {"classes": self.classes, "kind": self.kind, "n_labeled": self.n_labeled, "recipe": self.recipe}
 
     @classmethod
     def read(cls, folder: Path, plain: dict[str, Any]) -> Self:
         """Return a sample that `write` has written. Its points stay on the disk until they are used."""
-        return cls(np.load(folder / _X, mmap_mode="r"), np.load(folder / _Y), **plain)
+        table = None if plain["recipe"] is None else pd.read_pickle(folder / _TABLE)
+        return cls(np.load(folder / _X, mmap_mode="r"), np.load(folder / _Y), **plain, table=table)
 
 
 def _checked(X: ArrayLike, n: int) -> NDArray[np.float64]:

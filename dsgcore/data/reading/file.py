@@ -346,13 +346,19 @@ class File:
 
     def labels(self, recipe: Recipe, labels: str) -> Dataset:
         """Return the data set without its points, which are yet to be prepared: the labels of the rows that are kept."""
-        features, frame = Features(recipe, self.limits), self.table(recipe).frame
-        if recipe.missing == "drop":
-            features.choose(frame)
-        frame = frame[features.is_kept(frame)]
+        frame = self.kept(recipe)
         y, class_names, _ = class_codes(frame[recipe.label()], recipe, labels)
         pairs, none = self._pairs(frame, recipe, labels), np.empty((len(frame), 0), np.float32)
-        return Dataset(self.packed.name, none, y, (), class_names, "file", "not stated", pairs=pairs)
+        name = printable(os.path.splitext(self.packed.name)[0]) or "file"
+        return Dataset(name, none, y, (), class_names, "file", "not stated", pairs=pairs)
+
+    def kept(self, recipe: Recipe) -> pd.DataFrame:
+        """Return the rows of the table that are kept."""
+        features, frame = Features(recipe, self.limits), self.table(recipe).frame
+        if recipe.missing != "drop":
+            return frame
+        features.choose(frame)
+        return frame[features.is_kept(frame)]
 
     @staticmethod
     def _pairs(frame: pd.DataFrame, recipe: Recipe, labels: str) -> NDArray[np.int64] | None:
