@@ -240,6 +240,8 @@ def test_ones_own_file_gets_the_close_look_of_a_data_set():
     assert any("one row for each point" in info.value for info in app.info)
     give(app)
     assert "150 points · 4 features · 2 classes" in written(app)
+    assert any("Every training point has a label" in info.value for info in app.info)  # all of a file's labels count
+    app = checked(app.select_slider(key="data_n_labeled").set_value(20).run())
     for key in ("chart-plane", "chart-data-balance", "chart-data-coverage"):
         assert figure(app, key)["data"]
     app = checked(app.selectbox(key="data_setting").select("multiclass").run())
