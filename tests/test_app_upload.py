@@ -254,3 +254,6 @@ def test_what_may_be_a_mistake_is_said_in_words_of_the_page():
     texts = [shown(one.value) for one in app.markdown if "mean missing in" in one.value]
     (question,) = (text for text in texts if "Add it to *Cells that mean a missing value* under *Format*." in text)
     assert "--missing" not in question
+    assert not [
+        one.value for one in (*app.markdown, *app.warning, *app.error, *app.caption) if "--" in shown(one.value)
+    ]

@@ -6,7 +6,7 @@ import argparse
 import sys
 import textwrap
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from dsgcore.core.errors import DSGError
 
@@ -21,7 +21,7 @@ class Parser(argparse.ArgumentParser):
         sentence = message.removeprefix("argument ").replace(": must", " must", 1)
         raise DSGError(f"{sentence} (see: {self.prog} --help)")
 
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+    def _print_message(self, message: str, file: Any = None) -> None:
         """Print a text; argparse would hide that it cannot be written."""
         if message:
             print(message, end="", file=file or sys.stderr)

@@ -186,7 +186,7 @@ def _say_what_it_is(choosing: Choosing, own: OwnFile, look: Preview, place: Delt
             )
     if look.missing:
         place.markdown(
-            f":orange[:material/backspace:] {plain(look.missing)} You can change these words under *Format*."
+            f":orange[:material/backspace:] {plain(_OPTION.sub('', look.missing))} You can change these words under *Format*."
         )
     if look.asks:
         place.markdown(f":orange[:material/help:] {plain(_OPTION.sub('', look.asks))}")
