@@ -29,8 +29,26 @@ from dsgcore.studies import Store
 from pages.session.bench import Bench
 
 ROOT = Path(__file__).parents[1]
-# The files that take longest, in seconds of a processor; the others follow in the order of their names.
-LONGEST = ()
+# The files that take longest; the others follow in the order of their names.
+LONGEST = (
+    *(
+        "test_lessons",
+        "test_toys",
+        "test_links_of_pages",
+        "test_studies_dask",
+        "test_scikit_learns_checks",
+        "test_classroom",
+    ),
+    *(
+        "test_docs",
+        "test_replicas",
+        "test_examples",
+        "test_rows_anywhere",
+        "test_studies",
+        "test_comparing_fits",
+        "test_race",
+    ),
+)
 
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
 settings.register_profile("dsgcore", deadline=None, derandomize=True)
@@ -72,17 +90,25 @@ def pytest_sessionstart(session):
             pytest.exit(f"{' '.join(map(str, process.args))} failed: the loops cannot be compiled", returncode=1)
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items):
-    """Group the tests by file, and those of the browser as one; put what takes long first.
-
-    With two workers one drives Chromium, which mostly waits, and the other does the rest.
-    """
-    groups = {item: "browser" if item.path.parent.name == "browser" else item.path.stem for item in items}
-    for item, group in groups.items():
-        item.add_marker(pytest.mark.xdist_group(group))
+    """Put what takes long first, so that no worker is left with it at the end."""
     rank = {group: number for number, group in enumerate(("browser", *LONGEST))}
-    items.sort(key=lambda item: rank.get(groups[item], len(rank)))
+    items.sort(
+        key=lambda item: rank.get("browser" if item.path.parent.name == "browser" else item.path.stem, len(rank))
+    )
+
+
+@pytest.hookimpl(optionalhook=True)  # without xdist there are no workers
+def pytest_xdist_make_scheduler(config, log):
+    """Give the tests of a file to one worker, and those of the browser: one drives Chromium, the others do the rest."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path = nodeid.partition("::")[0]
+            return "browser" if "/browser/" in path else path
+
+    return ByFile(config, log)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -187,7 +187,7 @@ VERDICTS = (
         {"LogisticRegression": [80, 81, 82], "SVC": [80.1, 81.12, 82.08], "PS3VT": [79, 80, 81.1]},
         "LogisticRegression",
         Help.DOES_NOT,
-        "Use logistic regression; 1 other method is not clearly worse; unlabeled data do not help here (PS3VT less SVC: -1.1",
+        "Use logistic regression; 1 other method is not clearly worse; unlabeled data do not help here (Safe PS3VT less SVC: -1.1",
     ),
     (
         {"SVC": [80, 81, 82], "LogisticRegression": [79, 79, 81]},

@@ -18,7 +18,7 @@ from dsgcore.comparing import compare
 from dsgcore.core.parameters import PARAMETER
 from dsgcore.data import rows_of
 from dsgcore.data.converting import sniff_file
-from dsgcore.data.reading import Recipe
+from dsgcore.data.reading import File, Recipe
 from dsgcore.diagnostics import limits
 from dsgcore.experiments import SETTINGS, default_spec
 from dsgcore.experiments.cost import machine_budget
@@ -33,7 +33,21 @@ SECTIONS = (*SETTINGS.values(), *KERNELS.values(), DataSpec, StopSpec, Diagnosti
 # Fields of a spec that an estimator does not have, and the docs' words about each.
 NOT_OF_ESTIMATORS = {"is_full_gradient": "batch_size=None", "schedule": "PS3VT", "dtype": "PS3VT"}
 # Options about the command itself: its files, its output, its processes.
-OF_THE_COMMAND = {"csv", "dask", "help", "html", "json", "no_curves", "out", "quiet", "set"}
+# `--no-header` sets the recipe's header to False, and `--category` and `--role` set its roles.
+OF_THE_COMMAND = {
+    "category",
+    "csv",
+    "dask",
+    "help",
+    "html",
+    "json",
+    "no_curves",
+    "no_header",
+    "out",
+    "quiet",
+    "role",
+    "set",
+}
 
 
 def named_fields(kind):
@@ -86,12 +100,12 @@ TAKEN_BY = {
     "run": (machine_budget,),
     "check": (limits,),
     "sweep": (local_processes, begin_study, asked_study, carry_out),
-    "compare": (compare, sniff_file),
-    "fit": (rows_of, QSGS2AUC.fit),
-    "predict": (write_scores,),
+    "compare": (compare, sniff_file, File.recipe, Recipe),
+    "fit": (rows_of, QSGS2AUC.fit, File.recipe, Recipe),
+    "predict": (write_scores, Recipe),
     "data fetch": (),
-    "data describe": (sniff_file, Recipe),
-    "data convert": (sniff_file, Recipe),
+    "data describe": (sniff_file, File.recipe, Recipe),
+    "data convert": (sniff_file, File.recipe, Recipe),
 }
 
 

@@ -112,9 +112,11 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
     >>> from dsgcore import TSGS3VM, Safe
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> few = np.where(np.arange(len(y)) < 40, y, -1)
+    >>> X = scale(X)
+    >>> few = np.where(np.arange(len(y)) < 100, y, -1)
     >>> model = Safe(TSGS3VM(random_state=0)).fit(X, few)
     >>> model.score(X, y) > 0.9
     True
