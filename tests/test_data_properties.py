@@ -14,6 +14,7 @@ from dsgcore.data.reading import DELIMITERS, File, Recipe, Source, read, sniff
 from dsgcore.experiments import FileStore, Spec, load_split
 
 LABELS = ("binary", "pairs", "ordinal", "classes")
+WITHOUT_ORDER = ("binary", "pairs", "classes")  # ordered classes need words whose order is known
 SETTING = {"binary": "auc", "pairs": "similar_unlabeled", "ordinal": "ordinal", "classes": "multiclass"}
 numbers = st.one_of(
     st.integers(-(10**6), 10**6).map(str),
@@ -152,7 +153,7 @@ def test_plain_tables_are_accepted():
     accepted = []
 
     @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
-    @given(tables(kinds=(plain_numbers, labels), fewest=8), st.sampled_from(LABELS))
+    @given(tables(kinds=(plain_numbers, labels), fewest=8), st.sampled_from(WITHOUT_ORDER))
     def look(rows, kind):
         accepted.append(check(as_csv(rows), kind))
 

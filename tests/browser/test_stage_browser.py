@@ -85,7 +85,7 @@ def answer(page, asks, wait_ready):
     elif isinstance(asks, Curve):
         page.locator(".drawn-curve circle").first.press("PageUp")
     elif isinstance(asks, Estimate):
-        page.locator(".st-key-stage-answer input[type=range]").press("ArrowRight")
+        page.locator(".st-key-stage-answer input[type=range]").press("ArrowUp")
     wait_ready(page)
     button = page.locator(".st-key-lesson-show button" if asks is None else ".st-key-lesson-run button:enabled")
     button.click(timeout=LONG)
