@@ -1,13 +1,12 @@
 """The score that a study compares: that of the spec's model, which may be the average of the iterates."""
 
-import sqlite3
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from small_specs import small
 
-from dsgcore.experiments import SETTINGS, Run, Spec, load_split, summary
+from dsgcore.experiments import SETTINGS, Run, load_split, summary
 from dsgcore.studies import Store, Study, StudyRuns, curves_of
 from dsgcore.studies.work import make_run
 
@@ -50,17 +49,3 @@ def test_a_study_scores_the_last_iterate_if_that_is_the_model(tmp_path, setting)
     stored = Store(tmp_path / "runs.sqlite").put(*make_run(spec.to_json()))
     assert stored.score == run.history.last()["score_test"]
     assert stored.objective == run.history.last()["objective"]
-
-
-def test_a_store_of_before_gives_the_scores_of_averages(tmp_path):
-    file, spec = tmp_path / "runs.sqlite", Spec.from_dict({"setting": "auc"})
-    last = {"score_test": 0.5, "objective": 1.0, "score_average": 0.75, "objective_average": 0.25}
-    said = {"spec_sha256": spec.sha256, "last": last, "seconds": 0.1, "stop_reason": "finished", "iterations": 2}
-    Store(file).put(spec.to_json(), said, {"t": np.arange(2.0)})
-    with sqlite3.connect(file) as connection:
-        for table in ("runs", "said"):
-            connection.execute(f"UPDATE {table} SET score = 0.5, objective = 1.0")
-        connection.execute("PRAGMA user_version = 2")
-    connection.close()
-    (stored,) = Store(file).get([spec.sha256]).values()
-    assert (stored.score, stored.objective) == (0.75, 0.25)

@@ -125,7 +125,7 @@ def test_a_file_of_10000_rows_is_checked_and_no_advice_is_given_that_a_file_cann
     code = main(["check", str(tmp_path / "spec.json"), "--seeds", "1", "--json", str(tmp_path / "out.json")])
     said = capsys.readouterr()
     assert code in (0, 1), said.err
-    assert f"Measured on {MAX_POINTS:,} of the 7,000 training points, drawn at random with seed 0." in said.out
+    assert f"Measured on {MAX_POINTS:,} of the 7,500 training points, drawn at random with seed 0." in said.out
     assert json.loads((tmp_path / "out.json").read_text())["subsample"] == {"points": 4000, "of": 7000, "seeds": [0]}
 
 
