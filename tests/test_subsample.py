@@ -126,7 +126,7 @@ def test_a_file_of_10000_rows_is_checked_and_no_advice_is_given_that_a_file_cann
     said = capsys.readouterr()
     assert code in (0, 1), said.err
     assert f"Measured on {MAX_POINTS:,} of the 7,500 training points, drawn at random with seed 0." in said.out
-    assert json.loads((tmp_path / "out.json").read_text())["subsample"] == {"points": 4000, "of": 7000, "seeds": [0]}
+    assert json.loads((tmp_path / "out.json").read_text())["subsample"] == {"points": 4000, "of": 7500, "seeds": [0]}
 
 
 def test_the_table_of_ways_says_how_many_points_were_used(few):
