@@ -116,6 +116,8 @@ def _comparison(live: LiveRun) -> tuple[str, Tone]:
     if made is None:
         return "", "gray"
     twin, best = live.run.problem.baseline_name, fallen_from(live.run)
+    if "no better than chance" in made.reason:  # the reason in full would take a second line
+        return "no better than chance", VERDICT_TONES[None]
     if made.effect is Effect.HELPS and best is not None:
         return f"fallen from {best:.3f}, still above “{twin}” ({made.mean:+.3f} ± {made.half_width:.3f})", "gray"
     return comparison_words(made, twin), VERDICT_TONES[made.effect]

@@ -81,7 +81,6 @@ MORE = {
 }
 
 
-@pytest.mark.xfail(strict=False, reason="the gauges take a line more until a method's page shows one judgement")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_page, name):
     # Every second page is opened on a phone, and turned into a desk's afterwards. The widest window is tried for two.
@@ -172,7 +171,6 @@ def test_a_page_within_another_has_no_menu(open_page):
     assert box(page, ".st-key-part-sentence")["y"] < 40
 
 
-@pytest.mark.xfail(strict=False, reason="the gauges take a line more until a method's page shows one judgement")
 def test_on_a_phone_the_sliders_are_a_drawer_below_what_they_change(open_page):
     page = open_drawn(open_page, "auc?at=60", viewport=(390, 844))
     expect(page.locator(".st-key-step_size")).not_to_be_in_viewport()
