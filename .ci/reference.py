@@ -33,7 +33,8 @@ FOOTER = "DSG Lab"
 
 def public_names(package: types.ModuleType) -> list[str]:
     """Return the names of the classes and functions that a package exports, sorted."""
-    objects = {name: getattr(package, name) for name in dir(package) if not name.startswith("_")}
+    names = vars(package).get("__all__", dir(package))
+    objects = {name: getattr(package, name) for name in names if not name.startswith("_")}
     return [name for name, value in objects.items() if is_ours(value)]
 
 

@@ -170,7 +170,7 @@ def test_the_loops_are_called_through_few_modules():
     users = [f for f in MODULES.values() if imports(f, "dsgcore.kernels.loops") and not f.name.startswith("_loops_")]
     assert shown(users) == [
         "dsgcore/kernels/features.py",
-        "dsgcore/kernels/gaussian.py",
+        "dsgcore/kernels/kernels.py",
     ]
 
 

@@ -8,8 +8,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel
 from dsgcore import load_model
 from dsgcore.core._threads import n_workers, set_workers
 from dsgcore.kernels import features_product
-from dsgcore.kernels.dot_product import DotProduct
-from dsgcore.kernels.shift_invariant import MATERN, Laplacian, Matern
+from dsgcore.kernels.kernels import MATERN, DotProduct, Laplacian, Matern
 from dsgcore.solver.carried import Carried
 from dsgcore.solver.diagnostics import alpha
 from dsgcore.solver.loop import solve
@@ -56,7 +55,7 @@ def test_sums_equal_the_matrix(kernel, dtype, points, monkeypatch):
     X, Z = (A.astype(dtype) for A in points)
     c, out = np.arange(6, dtype=dtype), np.ones(5, dtype=dtype)
     expected = 0.5 * out + c @ kernel.matrix(X, Z)
-    monkeypatch.setattr("dsgcore.kernels.base.MAX_VALUES", 12)  # two points at a time
+    monkeypatch.setattr("dsgcore.kernels.kernels.MAX_VALUES", 12)  # two points at a time
     kernel.sums(X, c, Z, 0.5, out)
     assert out.dtype == dtype
     np.testing.assert_allclose(out, expected, rtol=1e-6 if dtype == "float32" else 1e-13)

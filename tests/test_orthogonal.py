@@ -7,7 +7,7 @@ from scipy import stats
 
 from dsgcore.core._threads import n_workers, set_workers
 from dsgcore.kernels import Gaussian, OrthogonalGaussian, block_frequencies
-from dsgcore.kernels.gaussian import MOST_ORTHOGONAL
+from dsgcore.kernels.kernels import MOST_ORTHOGONAL
 from dsgcore.multiclass.features import FixedFeatures, _frequencies
 
 

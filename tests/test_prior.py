@@ -8,12 +8,12 @@ from cases import each
 from dsgcore.prior import (
     HullDistance,
     PriorError,
+    _where_slope_exceeds,
     energy_class_prior,
     mixture_proportion,
     positive_prior,
     similar_class_prior,
 )
-from dsgcore.prior.proportion import _where_slope_exceeds
 
 
 def mixture(rng, n, share, shift):

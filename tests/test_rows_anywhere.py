@@ -11,8 +11,7 @@ from four_estimators import same as same_model
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGError
 from dsgcore.data import DataError, rows_of
-from dsgcore.prior import MAX_POINTS
-from dsgcore.prior.samples import at_most
+from dsgcore.prior import MAX_POINTS, drawn_rows
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
 N, D = 4000, 3
@@ -102,7 +101,7 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
     of_array = TSGSU(**SMALL).fit(X, ids)
     same(TSGSU(**SMALL).fit(*as_maps(tmp_path, X, ids, CUTS[1])), of_array)
     rows, names = SimilarUnlabeled().rows(ids), ("component", "mixture")
-    whole = [at_most(MAX_POINTS, X[own], 0, name) for own, name in zip(rows.values(), names, strict=True)]
+    whole = [X[own][drawn_rows(len(own), MAX_POINTS, 0, name)] for own, name in zip(rows.values(), names, strict=True)]
     for own in looked_at:
         assert [len(one) for one in own] == [MAX_POINTS, MAX_POINTS]
         assert all(np.array_equal(one, other) for one, other in zip(own, whole, strict=True))

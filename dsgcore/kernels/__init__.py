@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.sampling import FREQUENCIES, generator
-from dsgcore.kernels.base import Kernel
-from dsgcore.kernels.dot_product import DotProduct
-from dsgcore.kernels.gaussian import Gaussian, OrthogonalGaussian
-from dsgcore.kernels.shift_invariant import Laplacian, Matern
+from dsgcore.kernels.kernels import DotProduct, Gaussian, Kernel, Laplacian, Matern, OrthogonalGaussian
 
 __all__ = [
     "GAUSSIAN",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.kernels.base import Kernel
+from dsgcore.kernels.kernels import Kernel
 
 # Beyond so many widths from the origin, no precision resolves a bounded kernel. In float32 its features overflow soon
 # after.

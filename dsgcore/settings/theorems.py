@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from dsgcore.core.parameters import AUTOMATIC
-from dsgcore.kernels.dot_product import DotProduct
+from dsgcore.kernels.kernels import DotProduct
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate, Theorem
 from dsgcore.solver.plan import SCHEDULE_WORDS, SCHEDULES
 

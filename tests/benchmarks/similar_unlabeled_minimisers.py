@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from dsgcore.kernels import Kernel
-from dsgcore.kernels.dot_product import DotProduct
+from dsgcore.kernels.kernels import DotProduct
 
 ROWS_AT_ONCE = 1000
 N_CENTRES = 600

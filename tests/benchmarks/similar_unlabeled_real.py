@@ -48,7 +48,7 @@ from similar_unlabeled_minimisers import Sample, basis_values, exact_values, mat
 from sklearn.preprocessing import normalize
 
 from dsgcore.kernels import Gaussian, Kernel
-from dsgcore.kernels.dot_product import DotProduct
+from dsgcore.kernels.kernels import DotProduct
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.carried import Carried
 from dsgcore.solver.loop import solve

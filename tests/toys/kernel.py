@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import real
-from dsgcore.kernels.base import Kernel
+from dsgcore.kernels.kernels import Kernel
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from scipy.linalg import blas
 
 from dsgcore.core._threads import n_workers, set_workers, single_threaded_blas
 from dsgcore.kernels import features, loops
-from dsgcore.kernels.gaussian import Gaussian
+from dsgcore.kernels.kernels import Gaussian
 
 # Numbers of columns of the measurements, and the least ratio of the floor to the measured time.
 DIMENSIONS = (1, 3, 8, 22, 54, 128, 784)

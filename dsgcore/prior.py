@@ -1,4 +1,4 @@
-"""Mixture proportion estimation, and the class prior from similar pairs that is based on it."""
+"""Class-prior estimation from similar pairs and unlabeled points, or from a few labels and unlabeled points."""
 
 from __future__ import annotations
 
@@ -12,10 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpstrf
 from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
+from sklearn.utils import check_array, gen_batches
 
 from dsgcore.core._threads import single_threaded_blas
-from dsgcore.prior.samples import PriorError, at_most, checked_samples
+from dsgcore.core.errors import DSGError
+from dsgcore.core.sampling import generator
 
+__all__ = [
+    "HullDistance",
+    "PriorError",
+    "energy_class_prior",
+    "mixture_proportion",
+    "positive_prior",
+    "similar_class_prior",
+]
 METHODS = ("km1", "km2")
 # The search for lambda = 1 / (1 - kappa) ends at this value, with this precision.
 MAX_LAMBDA, PRECISION = 8.0, 0.04
@@ -25,6 +35,12 @@ MAX_POINTS = 1000
 WIDTH_FACTORS = (0.1, 0.1**0.5, 1.0, 10.0**0.5, 10.0)
 # Directions of the kernel matrix with less variance than this are dropped. Distances keep about 7 decimals.
 MIN_VARIANCE = 1e-14
+# Rows of a sample whose distances to another are in memory at a time.
+ROWS_AT_A_TIME = 4096
+
+
+class PriorError(DSGError):
+    """Error: a class prior cannot be estimated. The message states the reason, the value given and the requirement."""
 
 
 def mixture_proportion(
@@ -84,7 +100,7 @@ def mixture_proportion(
     if max_points < 2:
         raise PriorError(f"max_points must be at least 2, got {max_points!r}")
     samples = checked_samples(mixture=mixture, component=component)
-    F, H = (at_most(max_points, sample, seed, name) for name, sample in samples.items())
+    F, H = (sample[drawn_rows(len(sample), max_points, seed, name)] for name, sample in samples.items())
     with single_threaded_blas():  # bit-for-bit identical for any number of threads
         distance = HullDistance.of(F, H)
         slope = _slope(distance, method, min(len(F), len(H)))
@@ -158,6 +174,57 @@ def positive_prior(pi_S: float) -> float:
             f"for two classes, got {pi_S:.4g}"
         )
     return (1.0 + math.sqrt(2.0 * pi_S - 1.0)) / 2.0
+
+
+def energy_class_prior(positive: ArrayLike, negative: ArrayLike, unlabeled: ArrayLike, *, alpha: float = 1.0) -> float:
+    """Estimate the share of positives among unlabeled points, by energy distance to the labeled classes.
+
+    Parameters
+    ----------
+    positive : array-like of shape (n_P, d)
+        Points labeled positive.
+    negative : array-like of shape (n_N, d)
+        Points labeled negative.
+    unlabeled : array-like of shape (n_U, d)
+        Unlabeled points.
+    alpha : float in (0, 2), default 1
+        Power of the distance.
+
+    Returns
+    -------
+    float
+        The prior of the positive class, cut to [0, 1].
+
+    Raises
+    ------
+    PriorError
+        If the samples have different numbers of coordinates, are empty or not finite, if both classes have the same
+        points, or if `alpha` is out of range.
+
+    Notes
+    -----
+    At the estimated prior, the mixture of the labeled classes is closest to the unlabeled sample. With D_AB the mean
+    of ||a - b||^alpha over all pairs (including each point paired with itself), P(y = -1) = (D_NP - D_PP - D_NU +
+    D_PU) / (2 D_NP - D_NN - D_PP).
+
+    Source: H. Kawakubo, M. C. du Plessis and M. Sugiyama, Computationally Efficient Class-Prior Estimation under Class
+    Balance Change Using Energy Distance, IEICE Transactions 2016.
+    """
+    if not 0.0 < alpha < 2.0:
+        raise PriorError(f"alpha must be a number between 0 and 2, both excluded, got {alpha!r}")
+    P, N, U = checked_samples(positive=positive, negative=negative, unlabeled=unlabeled).values()
+    D_NP, D_PP, D_NN = (_mean_power(A, B, alpha) for A, B in ((N, P), (P, P), (N, N)))
+    energy = 2.0 * D_NP - D_NN - D_PP
+    if not energy > 1e-12 * D_NP:
+        raise PriorError("positives and negatives must differ: the energy distance between the two samples is zero")
+    negative_share = (D_NP - D_PP - _mean_power(N, U, alpha) + _mean_power(P, U, alpha)) / energy
+    return 1.0 - min(1.0, max(0.0, negative_share))
+
+
+def _mean_power(A: NDArray, B: NDArray, alpha: float) -> float:
+    """Return the mean of ||a - b||^alpha over all pairs."""
+    pieces = gen_batches(len(A), ROWS_AT_A_TIME)
+    return float(sum((cdist(A[rows], B) ** alpha).sum() for rows in pieces) / (len(A) * len(B)))
 
 
 def _slope(distance: HullDistance, method: str, n_points: int) -> float:
@@ -254,3 +321,24 @@ def _distance_to_hull(columns: NDArray, point: NDArray) -> float:
     except RuntimeError:
         raise PriorError("the distance to the convex hull did not converge; try other or fewer points") from None
     return float(np.linalg.norm(P @ (u / u.sum())))
+
+
+def checked_samples(**given: ArrayLike) -> dict[str, NDArray]:
+    """Return the samples as float arrays; raise unless they are finite and have equally many coordinates."""
+    try:
+        samples = {name: check_array(X, dtype=np.float64, input_name=name) for name, X in given.items()}
+    except ValueError as error:
+        raise PriorError(str(error)) from None
+    dimensions = {name: X.shape[1] for name, X in samples.items()}
+    if len(set(dimensions.values())) > 1:
+        said = ", ".join(f"{name} {d}" for name, d in dimensions.items())
+        raise PriorError(f"all samples must have equally many coordinates, got {said}")
+    return samples
+
+
+def drawn_rows(n: int, size: int, seed: int, name: str) -> NDArray:
+    """Return the row numbers that `mixture_proportion` uses of a sample of n points, at most `size`.
+
+    The name of the sample is "mixture" or "component".
+    """
+    return np.arange(n) if n <= size else generator(seed, f"prior {name}").choice(n, size, replace=False)

@@ -1,0 +1,320 @@
+"""The interface of a kernel, and the kernels: computed exactly, and through the density of their frequencies (Bochner)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE, seconds_of_features
+from dsgcore.core.documented import documented
+from dsgcore.core.parameters import Checked, choice, real
+from dsgcore.core.pauses import pause
+from dsgcore.kernels import features, features_product, loops
+from dsgcore.kernels.features import FeatureMap, scratch_of_this_thread
+
+# Number of kernel values in memory at a time.
+MAX_VALUES = 2**21
+# Most frequencies that are made orthogonal to each other. The work grows with the square of this number.
+MOST_ORTHOGONAL = 256
+# The Matérn kernel's nu, and its polynomial in r = sqrt(2 nu) ||x - x'|| / length before exp(-r).
+MATERN = {
+    "1/2": (0.5, lambda r: 1.0),
+    "3/2": (1.5, lambda r: 1.0 + r),
+    "5/2": (2.5, lambda r: 1.0 + r + r**2 / 3.0),
+}
+
+
+class Kernel(Checked, Protocol):
+    """A kernel for the solver, the model and the diagnostics; a frozen dataclass with two methods fulfils it.
+
+    Attributes
+    ----------
+    name : str
+    family : str
+        The name of the exact kernel, if several kernels differ only in their random features; else empty.
+    parameters : tuple of Parameter
+        The parameters and their ranges: the dataclass's fields that are made by `real`, `choice` and the like.
+    bound : float
+        kappa, the largest k(x, x).
+    feature_bound : float
+        phi, the largest |phi_w(x)' phi_w(x')|.
+    feature_map : FeatureMap
+        The module that accumulates and evaluates its random features.
+    factors : int
+        Number of projections in one feature.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str] = ""
+    bound: ClassVar[float] = 1.0
+    feature_bound: ClassVar[float] = 1.0
+    feature_map: ClassVar[FeatureMap] = features
+
+    @property
+    def width(self) -> float | None:
+        """The distance over which two points become different; None if that depends on the points' position."""
+        return None
+
+    @property
+    def factors(self) -> int:
+        """The number of projections in one feature."""
+        return 1
+
+    @staticmethod
+    def like_gaussian(sigma: float, d: int) -> float | None:
+        """Return the width for d coordinates in [0, 1] that corresponds to this Gaussian σ; None: the default."""
+        return None
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        ...
+
+    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
+        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place, in pieces of the matrix."""
+        size = max(1, MAX_VALUES // max(1, len(X)))
+        out *= out.dtype.type(decay)
+        with single_threaded_blas():
+            for start in range(0, len(Z), size):
+                out[start : start + size] += c @ self.matrix(X, Z[start : start + size])
+                pause()
+
+    def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
+        """Estimate the seconds in which `sums` computes so many kernel values at points with `d` coordinates."""
+        return values * (SECONDS_A_VALUE + d * SECONDS_A_DISTANCE)
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 features: (d, m) frequencies in turns per unit, or another form for `feature_map`."""
+        ...
+
+
+@documented
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """The Gaussian kernel k(x, x') = exp(-sigma ||x - x'||^2); its frequencies are normal, N(0, 2 sigma I).
+
+    sigma is the inverse squared width, in 1 / (units of x)^2; scikit-learn calls it ``gamma``.
+
+    Parameters
+    ----------
+    sigma : Inverse bandwidth
+        How quickly similarity fades with distance: exp(−σ‖x−x'‖²). A larger σ is a narrower kernel.
+    """
+
+    sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ", usual=(0.01, 100.0))
+
+    name = "gaussian"
+    family = "gaussian"
+
+    @property
+    def width(self) -> float:
+        """The distance at which the kernel is exp(-1/2)."""
+        return float((2 * self.sigma) ** -0.5)
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        values = cdist(X, Z, "sqeuclidean")
+        values *= -self.sigma  # in place: new memory takes longer than the exponentials
+        return np.exp(values, out=values)
+
+    def sums(self, X: NDArray, c: NDArray, Z: NDArray, decay: float, out: NDArray) -> None:
+        """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
+        scalar = X.dtype.type
+        with single_threaded_blas():
+            loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch_of_this_thread(X.dtype))
+
+    def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
+        """Estimate the seconds in which `sums` computes so many kernel values: each takes as long as a feature."""
+        return seconds_of_features(values, d, 1, itemsize)
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 frequencies of shape (d, m), in turns per unit."""
+        # float32 draws in any precision: a model has the same features in both.
+        W = rng.standard_normal((d, m), dtype=np.float32)
+        W *= self._turns()
+        return W
+
+    def _turns(self) -> np.float32:
+        return np.float32((2 * self.sigma) ** 0.5 / (2 * np.pi))
+
+
+@documented
+@dataclass(frozen=True)
+class OrthogonalGaussian(Gaussian):
+    """The Gaussian kernel with frequencies that are orthogonal to each other, d and at most 256 at a time.
+
+    Each single frequency is still N(0, 2 sigma I), so that the features approximate the same kernel on average. Their error
+    is smaller, and more so with more coordinates. The frequencies of one iteration are not independent, so the error band
+    from the spread of its features is conservative.
+
+    Notes
+    -----
+    Source: Yu, Suresh, Choromanski, Holtmann-Rice and Kumar, Orthogonal Random Features (NIPS 2016), Section 3.
+    """
+
+    name = "orthogonal_gaussian"
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 frequencies of shape (d, m), in turns per unit: normal ones with their directions made orthogonal."""
+        size = min(d, MOST_ORTHOGONAL)
+        groups = super().frequencies(rng, d, -(-m // size) * size).reshape(d, -1, size).swapaxes(0, 1)
+        with single_threaded_blas():  # bit-for-bit identical for any number of threads
+            Q, R = np.linalg.qr(groups)
+        Q *= np.sign(np.einsum("gii->gi", R))[:, None] * np.linalg.norm(groups, axis=1)[:, None]
+        return np.ascontiguousarray(Q.swapaxes(0, 1).reshape(d, -1)[:, :m])
+
+
+@documented
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """The Laplacian kernel k(x, x') = exp(-sigma ||x - x'||_1); each coordinate of its frequencies is Cauchy(0, sigma).
+
+    The density of the frequencies has a heavy tail, as the Matérn kernel's has: a few are so large that float32 keeps
+    nothing of their phase. Such a feature is noise with the same size and a mean of almost zero.
+
+    sigma is the inverse width, in 1 / (units of x); scikit-learn calls it ``gamma``.
+
+    Parameters
+    ----------
+    sigma : Inverse bandwidth
+        How quickly similarity fades with distance: exp(−σ‖x−x'‖₁). A larger σ is a narrower kernel.
+
+    Notes
+    -----
+    Source: Rahimi and Recht, Random Features for Large-Scale Kernel Machines (NIPS 2007), Figure 1.
+    """
+
+    sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ", usual=(0.01, 100.0))
+
+    name = "laplacian"
+
+    @property
+    def width(self) -> float:
+        """The distance at which the kernel is exp(-1)."""
+        return 1 / self.sigma
+
+    @staticmethod
+    def like_gaussian(sigma: float, d: int) -> float:
+        """Return the σ with 1/e at the same distance r: the sum of d normal differences is about sqrt(2 d / pi) r."""
+        return math.sqrt(sigma * math.pi / (2 * d))
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        return np.exp(-self.sigma * cdist(X, Z, "cityblock"))
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 frequencies of shape (d, m), in turns per unit."""
+        W = rng.standard_cauchy((d, m))
+        W *= self.sigma / (2 * np.pi)
+        return W.astype(np.float32)
+
+
+@documented
+@dataclass(frozen=True)
+class Matern(Kernel):
+    """The Matérn kernel: with r = sqrt(2 nu) ||x - x'|| / length, exp(-r) times 1, 1 + r or 1 + r + r^2 / 3.
+
+    Its frequencies follow a multivariate t distribution with 2 nu degrees of freedom: g sqrt(2 nu / chi2) / length, with
+    g ~ N(0, I) and chi2 of 2 nu degrees. Functions drawn from the kernel have nu - 1/2 derivatives.
+
+    length is in units of x; scikit-learn calls it ``length_scale``.
+
+    Parameters
+    ----------
+    length : Bandwidth
+        Distance over which two points are similar. A larger one is a wider kernel.
+    nu : Smoothness
+        Smoothness of the functions: 1/2 has kinks, 5/2 has two derivatives.
+
+    Notes
+    -----
+    Source: Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), (4.14)-(4.17).
+    """
+
+    length: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="ℓ", usual=(0.01, 100.0))
+    nu: str = choice("3/2", options=tuple(MATERN), symbol="ν")
+
+    name = "matern"
+
+    @property
+    def width(self) -> float:
+        """The kernel's length scale."""
+        return self.length
+
+    @staticmethod
+    def like_gaussian(sigma: float, d: int) -> float:
+        """Return the length for which the kernel becomes the Gaussian one as nu grows."""
+        return 1 / math.sqrt(2 * sigma)
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        nu, polynomial = MATERN[self.nu]
+        r = cdist(X, Z) * ((2 * nu) ** 0.5 / self.length)
+        return polynomial(r) * np.exp(-r)
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw float32 frequencies of shape (d, m), in turns per unit."""
+        nu, _ = MATERN[self.nu]
+        W = rng.standard_normal((d, m))
+        W *= np.sqrt(2 * nu / rng.chisquare(2 * nu, m)) / (2 * np.pi * self.length)
+        return W.astype(np.float32)
+
+
+@documented
+@dataclass(frozen=True)
+class DotProduct(Kernel):
+    """The dot product kernel k(x, x') = (sigma ⟨x, x'⟩)^power, with the features prod_l ⟨w_l, x⟩ of random signs w_l.
+
+    With w_1 .. w_p of independent entries +-sqrt(sigma), E[prod_l ⟨w_l, x⟩ ⟨w_l, x'⟩] = (sigma ⟨x, x'⟩)^p: the random
+    Maclaurin features of a single monomial. The variance of one feature's product is
+    sigma^2p [(||x||^2 ||x'||^2 + 2 ⟨x, x'⟩^2 - 2 sum_i x_i^2 x'_i^2)^p - ⟨x, x'⟩^2p]. sigma and p are the paper's sigma_1, in
+    1 / (units of x)^2, and sigma_2.
+
+    Parameters
+    ----------
+    sigma : Kernel scale
+        Factor of the product of two points: (σ₁⟨x, x'⟩)^p.
+    power : Power
+        Degree of the polynomials. 1 is linear.
+
+    Notes
+    -----
+    Source: TSGSU, "Experiments" (high-dimensional data sets); features: Kar and Karnick, Random Feature Maps
+    for Dot Product Kernels (AISTATS 2012), Algorithm 1 with a fixed degree.
+
+    The kernel is not bounded: the papers' bound on the random features' error holds on a bounded set of points
+    only, and is infinite here.
+    """
+
+    sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ₁", usual=(0.001, 10.0))
+    power: str = choice("3", options=("1", "3", "5"), symbol="σ₂")
+
+    name = "dot_product"
+    bound = math.inf
+    feature_bound = math.inf
+    feature_map: ClassVar[FeatureMap] = features_product
+
+    @property
+    def factors(self) -> int:
+        """The power."""
+        return int(self.power)
+
+    @staticmethod
+    def like_gaussian(sigma: float, d: int) -> float:
+        """Return the scale with k(x, x) at most 1 for nearly all points: those up to three deviations above the mean length."""
+        mean, deviation = 1 / 3, math.sqrt(4 / 45)  # of the square of a coordinate that is uniform in [0, 1]
+        return 1 / (mean * d + 3 * deviation * math.sqrt(d))
+
+    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
+        """Return k(x_i, z_j), of shape (n, p)."""
+        return (self.sigma * (np.asarray(X, dtype=float) @ np.asarray(Z, dtype=float).T)) ** int(self.power)
+
+    def frequencies(self, rng: np.random.Generator, d: int, m: int) -> NDArray:
+        """Draw the random signs, times sqrt(sigma), as float32 of shape (power, d, m)."""
+        signs = rng.integers(0, 2, size=(int(self.power), d, m), dtype=np.int8)
+        return (2 * signs - 1).astype(np.float32) * np.float32(self.sigma**0.5)
