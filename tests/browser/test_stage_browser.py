@@ -83,7 +83,7 @@ def answer(page, asks, wait_ready):
     if isinstance(asks, Pick):
         page.locator(".st-key-stage-answer [role=radiogroup] label").first.click()
     elif isinstance(asks, Curve):
-        page.locator(".drawn-curve circle").first.press("PageUp")
+        page.locator(".drawn-curve circle").first.press("ArrowUp")
     elif isinstance(asks, Estimate):
         page.locator(".st-key-stage-answer input[type=range]").press("ArrowUp")
     wait_ready(page)
