@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dsgcore.__main__ import main
-from dsgcore.cli import app, class_room, network
+from dsgcore.cli import app, network
 from dsgcore.core.errors import DSGError
 
 # The halves of a character cell that are light, because terminals are dark.
@@ -22,7 +22,7 @@ def machine(monkeypatch):
     """Give a function that sets this machine's addresses."""
 
     def set_addresses(*own):
-        monkeypatch.setattr(class_room, "addresses", lambda: list(own))
+        monkeypatch.setattr(app, "addresses", lambda: list(own))
 
     monkeypatch.setenv(network.VARIABLE, "")
     set_addresses("192.168.1.20")
@@ -31,7 +31,7 @@ def machine(monkeypatch):
 
 def printed(chosen=None, port=8501, base_path=""):
     out = io.StringIO()
-    class_room.open_to_the_class(chosen, port, base_path, out)
+    app.open_to_the_class(chosen, port, base_path, out)
     return out.getvalue()
 
 
@@ -86,7 +86,7 @@ def test_a_machine_without_a_network_says_so_and_prints_no_code(machine):
 
 def test_in_an_old_terminal_the_address_is_printed_alone(machine):
     out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    class_room.open_to_the_class(None, 8501, "", out)
+    app.open_to_the_class(None, 8501, "", out)
     out.seek(0)
     text = out.read()
     assert "cannot show a QR code" in text

@@ -152,7 +152,7 @@ COMMANDS = {
 WORK = {
     "app": "runpy.run_module",
     "run": "dsgcore.cli.run.load_split",
-    "check": "dsgcore.cli.check.limits",
+    "check": "dsgcore.cli.run.limits",
     "sweep": "dsgcore.cli.sweep.carry_out",
     "compare": "dsgcore.cli.compare.compare_methods",
     "fit": "dsgcore.cli.fit._training",

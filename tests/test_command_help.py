@@ -7,7 +7,9 @@ import pytest
 from cases import each
 
 from dsgcore.__main__ import _parser, main
-from dsgcore.cli.help_page import PROGRAM
+from dsgcore.cli import options
+from dsgcore.cli.options import PROGRAM
+from dsgcore.data import conversions
 
 
 def pages(parser, words=()):
@@ -19,7 +21,7 @@ def pages(parser, words=()):
                 yield from pages(each, (*words, name))
 
 
-PAGES = dict(pages(_parser(names_data=True)))
+PAGES = dict(pages(_parser()))
 
 
 def shown(words, capsys):
@@ -42,7 +44,7 @@ def test_the_help_of_each_command_ends_with_an_example_that_parses(words, capsys
     typed = shlex.split(example.removeprefix(PROGRAM))
     assert tuple(typed[: len(words)]) == words
     if typed:
-        assert _parser(names_data=True).parse_args(typed).command == typed[0]
+        assert _parser().parse_args(typed).command == typed[0]
 
 
 @each("words", PAGES)
@@ -51,3 +53,7 @@ def test_each_command_and_each_option_is_explained(words):
     assert parser.description.endswith(".")
     unexplained = [a.dest for a in parser._actions if not a.help and not isinstance(a, argparse._SubParsersAction)]
     assert unexplained == []
+
+
+def test_the_kinds_of_labels_are_those_of_the_data():
+    assert options.LABELS == conversions.LABELS

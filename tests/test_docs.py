@@ -102,10 +102,10 @@ def carry_out(command):
         for word in re.findall(r"[\w./]+\.(?:py|conf)\b", command.replace("$PWD/", "")):
             assert (ROOT / word).exists(), word
         return
-    arguments = shlex.split(command.removeprefix(LIBRARY))
+    arguments = shlex.split(command.removeprefix(LIBRARY).removesuffix(" &"))
     is_pattern = any(re.fullmatch(r"[A-Z]{3,}(\.\w+)?", word) for word in arguments)
     if is_pattern or command.removeprefix(LIBRARY).startswith(PARSED_ONLY):
-        _parser(names_data=arguments[0] == "data").parse_args(arguments)
+        _parser().parse_args(arguments)
         return
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
         code = main(arguments)
@@ -121,7 +121,7 @@ def test_a_command_within_a_sentence_is_one_that_there_is(page):
 
 
 def known_commands():
-    return re.findall(r"^    ([a-z-]+) ", _parser(names_data=False).format_help(), re.M)
+    return re.findall(r"^    ([a-z-]+) ", _parser().format_help(), re.M)
 
 
 def anchor_of(heading):

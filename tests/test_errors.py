@@ -42,7 +42,7 @@ def break_(*_, **__):
 
 
 def test_a_fault_of_the_program_is_not_printed_as_bad_input(monkeypatch, capsys):
-    monkeypatch.setattr("dsgcore.cli.data.run", break_)
+    monkeypatch.setattr("dsgcore.cli.data.data", break_)
     assert main(["data", "list"]) == 70
     said = capsys.readouterr().err
     assert said.startswith("dsg-lab: this is a fault of DSG Lab (")
@@ -54,7 +54,7 @@ def test_bad_input_is_printed_in_one_sentence(monkeypatch, capsys):
     def refuse(*_, **__):
         raise DataError("the file is empty")
 
-    monkeypatch.setattr("dsgcore.cli.data.run", refuse)
+    monkeypatch.setattr("dsgcore.cli.data.data", refuse)
     assert main(["data", "list"]) == 2
     assert capsys.readouterr().err == "dsg-lab: the file is empty\n"
 

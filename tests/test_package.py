@@ -11,7 +11,6 @@ import pytest
 from installed import ROOT, built, environment, started, unpacked, wait_for
 
 from dsgcore.__main__ import _with_command, main
-from dsgcore.cli.nginx import MOST, configuration
 
 APP = "dsgcore/_app"
 
@@ -75,23 +74,3 @@ def test_without_a_command_the_arguments_are_those_of_app():
 def test_a_port_that_cannot_be_used_is_named(capsys):
     assert main(["--port", "99999"]) == 2
     assert capsys.readouterr().err == "dsg-lab: port 99999 of 127.0.0.1 cannot be used: name a free one with --port\n"
-
-
-def test_the_configuration_of_two_servers_is_the_file_of_the_project():
-    assert (
-        (ROOT / ".github" / "nginx.conf")
-        .read_text()
-        .endswith("\n\n" + configuration(["127.0.0.1:8501", "127.0.0.1:8502"], "8080"))
-    )
-
-
-def test_each_of_many_servers_has_a_share_a_cookie_and_all_others_behind_it():
-    text = configuration([f"127.0.0.1:{9000 + at}" for at in range(MOST)], "8080")
-    assert text.count("    upstream ") == MOST
-    assert text.count(" backup;") == MOST * (MOST - 1)
-    assert text.count("3.85% ") == MOST - 1
-    assert "*   z;" in text
-
-
-def test_there_is_at_least_one_server():
-    assert main(["--replicas", "0"]) == 2

@@ -6,7 +6,7 @@ import pytest
 from cases import each
 from clocks import Clock
 
-from dsgcore.cli.progress import Line, bar
+from dsgcore.cli.ending import Line, bar
 from dsgcore.core.durations import TimeLeft, duration_text
 
 

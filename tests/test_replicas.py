@@ -1,22 +1,15 @@
-"""Two servers behind nginx, as `--replicas 2` starts them: a browser stays with one, and goes on at the other where that ends."""
+"""Two servers behind nginx, as `.github/nginx.conf` says: a browser stays with one, and goes on at the other where that ends."""
 
 import asyncio
 import contextlib
-import os
-import re
-import signal
-import socket
-import subprocess
 import time
 import urllib.request
-from pathlib import Path
 
 import pytest
-from clocks import until
 from installed import ROOT, started
 from installed import wait_for as wait_for_server
 from load_client import Visitor
-from proxies import needs_nginx
+from proxies import needs_nginx, nginx
 
 LONG = 90.0  # seconds after which a test gives up
 
@@ -25,30 +18,19 @@ pytestmark = [pytest.mark.ci, pytest.mark.compiled, needs_nginx]
 
 @pytest.fixture(scope="module")
 def replicas(tmp_path_factory):
-    """The command, nginx's port and its configuration, when both servers answer; tests end one of them, and then all."""
-    folder = tmp_path_factory.mktemp("replicas")
-    command, address = started(ROOT, folder, "--replicas", "2")
+    """The two servers by their letters, and nginx's port, when all answer; a test ends one of them."""
+    folders = [tmp_path_factory.mktemp(f"server {letter}") for letter in "ab"]
+    servers = [started(ROOT, folder) for folder in folders]
     try:
-        until(lambda: "configuration: " in (folder / "log").read_text(), LONG)
-        configured = Path(re.search(r"configuration: (\S+)", (folder / "log").read_text())[1])
-        for port in ports_of(configured):
-            wait_for_server(f"http://127.0.0.1:{port}/_stcore/health", command)
-        wait_for_server(f"{address}/_stcore/health", command)
-        yield command, int(address.rpartition(":")[2]), configured
+        for server, address in servers:
+            wait_for_server(f"{address}/_stcore/health", server)
+        ports = tuple(int(address.rpartition(":")[2]) for _, address in servers)
+        with nginx(tmp_path_factory.mktemp("nginx"), ports) as port:
+            yield dict(zip("ab", [server for server, _ in servers], strict=True)), port
     finally:
-        command.terminate()
-        command.wait(30)
-
-
-def ports_of(configured):
-    return list(dict.fromkeys(re.findall(r"server 127.0.0.1:(\d+)", configured.read_text())))
-
-
-def kill_server_at(port):
-    """Kill the server that listens at a port, as its command says it."""
-    processes = subprocess.run(["ps", "-wweo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    (line,) = [line for line in processes.splitlines() if f"-m dsgcore app --no-browser --port {port}" in line]
-    os.kill(int(line.split()[0]), signal.SIGKILL)
+        for server, _ in servers:
+            server.kill()
+            server.wait(30)
 
 
 def answer_of(port, cookie=""):
@@ -84,7 +66,7 @@ class Ticking(Visitor):
 
 
 def test_ticks_are_answered_by_the_server_of_their_page(replicas):
-    _, port, _ = replicas
+    _, port = replicas
     # A run that goes to an iteration goes on by ticks, although no browser says that it has drawn the first curve.
     visitor = Ticking("auc", "n=500&n_iter=100000&at=100000")
     asyncio.run(opened(visitor, port, answer_of(port), lambda v: v.ticks > 2))
@@ -92,26 +74,14 @@ def test_ticks_are_answered_by_the_server_of_their_page(replicas):
 
 
 def test_a_browser_stays_with_one_server_and_goes_on_at_the_other_where_that_ends(replicas):
-    _, port, configured = replicas
+    servers, port = replicas
     cookie = answer_of(port)
     assert cookie in ("dsglab_server=a", "dsglab_server=b")
     assert {answer_of(port, cookie) for _ in range(20)} == {cookie}
     assert {answer_of(port) for _ in range(60)} == {"dsglab_server=a", "dsglab_server=b"}
     visitor = Visitor("auc", "n=500&n_iter=60&at=40")
     asyncio.run(opened(visitor, port, cookie, lambda v: v.shown == 40))
-    kill_server_at(ports_of(configured)[0 if cookie.endswith("a") else 1])
+    servers[cookie[-1]].kill()
     again = Visitor("auc", "n=500&n_iter=60&at=40")
     asyncio.run(opened(again, port, cookie, lambda v: v.shown == 40))
     assert again.exceptions == 0
-
-
-def test_all_end_with_the_command(replicas):
-    command, _, configured = replicas
-    servers = ports_of(configured)
-    assert len(servers) == 2
-    command.terminate()
-    assert command.wait(30) == 0
-    assert not configured.exists()
-    for port in servers:
-        with pytest.raises(OSError, match="refused"):
-            socket.create_connection(("127.0.0.1", int(port)), timeout=5)

@@ -9,7 +9,7 @@ import pytest
 from own_tables import own_spec, sniff
 
 from dsgcore.__main__ import main
-from dsgcore.cli.check import words
+from dsgcore.cli.run import words
 from dsgcore.diagnostics import convergence, four_runs, limits
 from dsgcore.diagnostics.four_runs import settled_task
 from dsgcore.diagnostics.subsample import MAX_POINTS, on_some_points

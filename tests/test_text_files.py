@@ -18,7 +18,7 @@ from small_specs import small
 from test_written_lessons import TEXT
 
 from dsgcore.__main__ import main
-from dsgcore.cli import check as check_command
+from dsgcore.cli import run as run_commands
 from dsgcore.cli.sweep import read_study
 from dsgcore.core.text_files import read_text
 from dsgcore.data.reading import sniff
@@ -151,7 +151,7 @@ def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path_fact
     file.write_text(SPEC.to_json() if option == "--json" else json.dumps(STUDY), encoding="utf-8")
     for place, words in (("", "is a folder: add a file's name"), ("none/a.txt", "does not exist: make it first")):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(check_command, "limits", lambda *_: pytest.fail("it was computed first"))
+            patch.setattr(run_commands, "limits", lambda *_: pytest.fail("it was computed first"))
             assert main([*command(name, file, tmp_path), option, str(tmp_path / place)]) == 2
         assert re.fullmatch(rf"dsg-lab: {option} .*{words}.*\n", capsys.readouterr().err)
 

@@ -1,4 +1,4 @@
-"""Command ``dsg-lab app``: serve the app, and open it in a browser."""
+"""Command ``dsg-lab app``: serve the app, open it in a browser, and let the phones of a class in; ``dsg-lab export-lesson``."""
 
 from __future__ import annotations
 
@@ -12,35 +12,31 @@ import threading
 import time
 import webbrowser
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import TextIO
+from urllib.parse import SplitResult
 
-from dsgcore.cli.class_room import EVERYWHERE, open_to_the_class
-from dsgcore.cli.replicas import serve_replicas
+import segno
+
+from dsgcore.cli.ending import Made
+from dsgcore.cli.network import VARIABLE, addresses, firewall_hint, obstacles, place_for_phones, said_address
+from dsgcore.cli.options import HOST, PORT
+from dsgcore.cli.places import check_files, json_file
 from dsgcore.core.errors import DSGError
 
-HOST, PORT = "127.0.0.1", 8501
+EVERYWHERE = "0.0.0.0"
+# The short address of the page on which phones enter the code of a room.
+ENTRANCE = "r"
+# The app's modules are on the path of its own processes only.
+_WRITE = "pages.handouts.static_lesson:write_lesson"
 _PORTS_TO_TRY = 100
 _PACKAGE = Path(__file__).parents[1]
 _SECONDS_TO_START, _PAUSE = 60.0, 0.1
 
 
-def add_arguments(app: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    app.add_argument("--port", type=int, metavar="N", help=f"port (default: the first free one from {PORT} on)")
-    app.add_argument(
-        "--class", action="store_true", dest="is_class", help="let phones in; print their address and a QR code"
-    )
-    app.add_argument(
-        "--address",
-        metavar="HOST",
-        help=f"address; 0.0.0.0 lets other machines in (default: {HOST}). With --class, the address for phones",
-    )
-    app.add_argument("--base-path", default="", metavar="PREFIX", help="prefix of all addresses, such as lab")
-    app.add_argument("--replicas", type=int, default=1, metavar="N", help="number of servers behind nginx (default: 1)")
-    app.add_argument("--no-browser", action="store_true", help="do not open a browser")
-
-
-def serve(given: argparse.Namespace) -> int:
+def serve(given: argparse.Namespace) -> Made:
     """Serve the app until it is stopped."""
     host = EVERYWHERE if given.is_class else given.address or HOST
     port = _usable_port(host, given.port)
@@ -48,8 +44,6 @@ def serve(given: argparse.Namespace) -> int:
         open_to_the_class(given.address if given.address != EVERYWHERE else None, port, given.base_path)
     if not given.no_browser and _has_screen():
         threading.Thread(target=_open_browser, args=(host, port, given.base_path), daemon=True).start()
-    if given.replicas != 1:
-        return serve_replicas(given.replicas, host, port, ["--base-path", given.base_path])
     options = {"address": host, "port": port, "baseUrlPath": given.base_path}
     sys.argv = ["streamlit", "run", str(app_file()), *(f"--server.{name}={value}" for name, value in options.items())]
     if host == EVERYWHERE:  # otherwise Streamlit asks a server on the internet for this machine's address
@@ -58,7 +52,7 @@ def serve(given: argparse.Namespace) -> int:
     signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
     # As `python -m streamlit` does it, by its name: dsgcore does not import streamlit, and works without it.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
-    return 0
+    return Made()
 
 
 def app_file() -> Path:
@@ -101,3 +95,60 @@ def _open_browser(host: str, port: int, base_path: str) -> None:
             webbrowser.open(f"http://{host}:{port}/{base_path.strip('/')}")
             return
         time.sleep(_PAUSE)
+
+
+def open_to_the_class(chosen: str | None, port: int, base_path: str, out: TextIO | None = None) -> None:
+    """Print the address for phones and what may keep them away, and let the app show the same address.
+
+    Parameters
+    ----------
+    chosen : str or None
+        The address for phones; by default that of DSGLAB_ADDRESS, or the first one of this machine.
+    port : int
+    base_path : str
+    out : text stream, optional
+        Default: standard output.
+    """
+    out = sys.stdout if out is None else out
+    found = addresses()
+    said = place_for_phones(chosen) if chosen else said_address()
+    if said is None and not found:
+        print(f"Attention: {obstacles('', found)[0]}", file=out)
+        return
+    there = place_for_phones(found[0]) if said is None else said
+    if chosen:  # otherwise the app finds the same address by itself, also if it is opened through a proxy
+        os.environ[VARIABLE] = chosen
+    address = entrance(there, port, base_path)
+    _print_qr(address, out)
+    print(f"Students open {address} on their phones, and enter the code that 'Ask the class' shows.", file=out)
+    for sentence in obstacles(there.hostname or "", found):
+        print(f"Attention: {sentence}", file=out)
+    print(firewall_hint(port), file=out, flush=True)
+
+
+def entrance(there: SplitResult, port: int, base_path: str) -> str:
+    """Return the whole address of the phones' page; what the given address does not say is the server's."""
+    if there.scheme:
+        return f"{there.geturl().rstrip('/')}/{ENTRANCE}"
+    folder = f"/{base_path.strip('/')}" if base_path.strip("/") else ""
+    host = f"[{there.hostname}]" if ":" in (there.hostname or "") else there.hostname
+    return f"http://{host}:{there.port or port}{folder}/{ENTRANCE}"
+
+
+def _print_qr(address: str, out: TextIO) -> None:
+    code = StringIO()
+    segno.make(address, error="m", micro=False).terminal(out=code, compact=True)
+    try:
+        code.getvalue().encode(getattr(out, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        print("This terminal cannot show a QR code.", file=out)
+    else:
+        print(code.getvalue(), end="", file=out)
+
+
+def export_lesson(given: argparse.Namespace) -> Made:
+    """Write a step of a lesson as one HTML file."""
+    check_files(json_file(given), [])
+    sys.path.insert(0, str(app_file().parent))
+    file = str(resolve_name(_WRITE)(given.lesson, given.out, given.step))
+    return Made({"file": file}, file, is_result=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.ending import NO
-from dsgcore.cli.places import check_files
-from dsgcore.cli.progress import Line
-from dsgcore.cli.reading import reading_of
+from dsgcore.cli.ending import NO, Line, Made
+from dsgcore.cli.options import reading_of
+from dsgcore.cli.places import check_files, json_file
 from dsgcore.comparing.carrying_out import compare as compare_methods
 from dsgcore.comparing.methods import METHODS
 from dsgcore.comparing.report import html_of, text_of
@@ -25,15 +23,14 @@ from dsgcore.data.reading.names import listed_names
 from dsgcore.studies.store import default_store
 
 
-def compare(given: argparse.Namespace) -> int:
-    """Compare the methods on a file or a named set, and write the results; return 0 with a verdict, else 1."""
+def compare(given: argparse.Namespace) -> Made:
+    """Compare the methods on a file or a named set, and write the results; the exit code is 0 with a verdict, else 1."""
     files = {
-        "--json": (given.json, '"is_complete": '),
         "--csv": (given.csv, ",".join(COLUMNS)),
         "--html": (given.html, "<p>Made by DSG Lab "),
         "--store": (given.store, "SQLite format"),
     }
-    check_files(files, [Path(given.data)])
+    check_files(files | json_file(given), [Path(given.data)])
     data, points, recipe = data_of_command(given)
     progress = _Progress(given.seconds, is_quiet=given.quiet)
     try:
@@ -56,21 +53,13 @@ def compare(given: argparse.Namespace) -> int:
         progress.line.end()
         raise KeyboardInterrupt("finished fits are kept, and the same command continues") from None
     progress.line.end()
-    _write(found, given)
-    print(text_of(found))
-    written = [str(file) for file in (given.json, given.csv, given.html) if file is not None]
-    if written and not given.quiet:
-        print(f"The files are written: {', '.join(written)}.")
-    return NO if found.verdict.recommended is None else 0
-
-
-def _write(found: Comparison, given: argparse.Namespace) -> None:
-    if given.json is not None:
-        given.json.write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
     if given.csv is not None:
         given.csv.write_text(found.to_csv(), encoding="utf-8", newline="")
     if given.html is not None:
         given.html.write_text(html_of(found), encoding="utf-8")
+    written = [str(file) for file in (given.csv, given.html) if file is not None]
+    text = text_of(found) + (f"\nThe files are written: {', '.join(written)}." if written and not given.quiet else "")
+    return Made(found.to_dict(), text, NO if found.verdict.recommended is None else 0, is_result=True)
 
 
 def data_of_command(given: argparse.Namespace) -> tuple[Dataset, Any, Recipe | None]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.ending import note
-from dsgcore.cli.help_page import help_page, place
-from dsgcore.cli.reading import add_reading_options, reading_of
+from dsgcore.cli.ending import Made, note
+from dsgcore.cli.options import reading_of
+from dsgcore.cli.places import check_files, json_file
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import cache_folder
-from dsgcore.data.conversions import LABELS
 from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
@@ -22,95 +21,45 @@ from dsgcore.data.reading import File, Recipe, Source, sniff_format
 from dsgcore.data.reading.binary import streamed
 from dsgcore.data.reading.limits import IN_PIECES, shown_size
 from dsgcore.data.registry import DATASETS
+from dsgcore.experiments import SETTINGS
 
 _LINE_SECONDS = 0.5
 _OF_TEXT = ("header", "delimiter", "decimal", "encoding", "missing_words")
 _TABLE = "sample_data/iris.csv"
-# Each command: a line for the list of commands, a description, and an example.
-_COMMANDS = {
-    "list": (
-        "list the data sets of the package and of public archives",
-        "List the data sets: those of the package, and those that `data fetch` downloads from public archives.",
-        "list",
-    ),
-    "fetch": (
-        "download the papers' sets from public archives to the cache",
-        "Download sets of the papers from their public archives to the cache, and print the paths of the files.",
-        "fetch cod-rna",
-    ),
-    "describe": (
-        "describe a set or a file, and how it would be read",
-        "Describe a set or a file: its rows, columns and classes, how it would be read, and the settings that it suits.",
-        f"describe {_TABLE} --labels binary --positive setosa",
-    ),
-    "convert": (
-        "write a file as Parquet, also one that is larger than the memory",
-        "Write a set or a file as a folder of Parquet. Text is read in pieces, so it need not fit in memory.",
-        f"convert {_TABLE} iris",
-    ),
-}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's own arguments."""
-    commands = parser.add_subparsers(dest="data_command", required=True, metavar="COMMAND")
-    parsers = {
-        name: commands.add_parser(name, help=sentence, **help_page(description, f"data {example}"))
-        for name, (sentence, description, example) in _COMMANDS.items()
+def data(given: argparse.Namespace) -> Made:
+    """Carry out a subcommand."""
+    if given.data_command == "fetch":
+        return _fetch(given)
+    return {"list": _list, "describe": _describe, "convert": _convert}[given.data_command](given)
+
+
+def _list(given: argparse.Namespace) -> Made:
+    check_files(json_file(given), [])
+    lines = ["With the package:"]
+    lines += [f"  {entry.name:<18} {entry.n:>11,} x {entry.d:<6,} {entry.title}" for entry in DATASETS.values()]
+    lines += ["", "In public archives (fetched by name):"]
+    places = {name: cached(remote) for name, remote in REMOTE_SETS.items()}
+    for name, one in REMOTE_SETS.items():
+        there = "fetched" if places[name] else ""
+        lines.append(f"  {name:<18} {one.n:>11,} x {one.d:<6,} {one.archive:<13} {one.title:<24} {there}".rstrip())
+    lines += ["", f"The cache is {cache_folder()} (DSGLAB_CACHE names another folder)."]
+    sets = [{"name": one.name, "title": one.title, "rows": one.n, "columns": one.d} for one in DATASETS.values()]
+    remote = [
+        {"name": one.name, "title": one.title, "rows": one.n, "columns": one.d, "file": places[one.name]}
+        for one in REMOTE_SETS.values()
+    ]
+    return Made({"package": sets, "archives": remote, "cache": cache_folder()}, "\n".join(lines), is_result=True)
+
+
+def _fetch(given: argparse.Namespace) -> Made:
+    check_files(json_file(given), [])
+    sets = [remote_set(name) for name in given.names]  # a wrong name is reported before any download begins
+    files = {
+        one.name: fetch(one, progress=None if given.quiet else _now_and_then(partial(_arrived, one))) for one in sets
     }
-    get, tell, make = parsers["fetch"], parsers["describe"], parsers["convert"]
-    get.add_argument("names", nargs="+", metavar="NAME", help="a name from `data list`")
-    get.add_argument("--quiet", action="store_true", help="print only the files' paths")
-    for reader in (tell, make):
-        reader.add_argument("what", metavar="NAME_OR_FILE", help="a name from `data list`, or a path")
-    make.add_argument("folder", type=place, metavar="FOLDER", help="new folder for the Parquet files")
-    make.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    for reader in (tell, make):
-        _add_reading_arguments(reader)
-
-
-def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--labels", choices=LABELS, default="classes", help="kind of labels to learn from (default: classes)"
-    )
-    add_reading_options(parser)
-
-
-def run(given: argparse.Namespace, settings: Mapping[str, str] | None = None) -> int:
-    """Run the command; raise `DataError` or OSError if it cannot be done.
-
-    `settings` maps each setting's name to the kind of labels that it learns from. With it, a description lists the
-    settings that suit.
-    """
-    match given.data_command:
-        case "list":
-            _list()
-        case "fetch":
-            _fetch(given.names, is_quiet=given.quiet)
-        case "describe":
-            _describe(given, settings or {})
-        case _:
-            _convert(given)
-    return 0
-
-
-def _list() -> None:
-    print("With the package:")
-    for entry in DATASETS.values():
-        print(f"  {entry.name:<18} {entry.n:>11,} x {entry.d:<6,} {entry.title}")
-    print("\nIn public archives (fetched by name):")
-    for remote in REMOTE_SETS.values():
-        there = "fetched" if cached(remote) else ""
-        print(
-            f"  {remote.name:<18} {remote.n:>11,} x {remote.d:<6,} {remote.archive:<13} {remote.title:<24} {there}".rstrip()
-        )
-    print(f"\nThe cache is {cache_folder()} (DSGLAB_CACHE names another folder).")
-
-
-def _fetch(names: list[str], *, is_quiet: bool) -> None:
-    sets = [remote_set(name) for name in names]  # a wrong name is reported before any download begins
-    for remote in sets:
-        print(fetch(remote, progress=None if is_quiet else _now_and_then(partial(_arrived, remote))))
+    return Made({"files": files}, "\n".join(map(str, files.values())), is_result=True)
 
 
 def _now_and_then(line: Callable[..., str], start: float = 0.0) -> Callable[..., None]:
@@ -130,36 +79,40 @@ def _arrived(remote: RemoteSet, have: int, total: int | None) -> str:
     return f"{remote.name}: {shown_size(have)}{of}"
 
 
-def _describe(given: argparse.Namespace, settings: Mapping[str, str]) -> None:
+def _describe(given: argparse.Namespace) -> Made:
+    check_files(json_file(given), [Path(given.what)])
     if given.what in DATASETS and not Path(given.what).exists():
         entry = DATASETS[given.what]
-        print(
-            f"{entry.title}: {entry.n:,} rows, {entry.d:,} columns, {len(entry.class_names)} classes.\n{entry.sentence}"
-        )
-        print(f"Source: {entry.source}. Licence: {entry.licence}.")
-        return
+        size = f"{entry.n:,} rows, {entry.d:,} columns, {len(entry.class_names)} classes"
+        text = f"{entry.title}: {size}.\n{entry.sentence}\nSource: {entry.source}. Licence: {entry.licence}."
+        return Made({"name": entry.name, "rows": entry.n, "columns": entry.d}, text, is_result=True)
     path, remote = _found(given.what)
-    if remote is not None:
-        classes = f"{remote.classes} classes" if remote.classes else "a number to predict"
-        print(f"{remote.title}, {remote.archive}: {remote.n:,} rows, {remote.d:,} columns, {classes}.")
-        print(f"Used in the paper of {', '.join(remote.used_by)}. {remote.sizes_elsewhere}".rstrip())
-        print(f"Licence: {remote.licence}. {remote.address}")
+    lines = [] if remote is None else _lines_on(remote)
     if path is None:
-        print(f"It is not in the cache: dsg-lab data fetch {given.what}")
-        return
+        return Made(
+            text="\n".join([*lines, f"It is not in the cache: dsg-lab data fetch {given.what}"]), is_result=True
+        )
     file = File.of_path(path)
     recipe = _recipe(file, given, remote)
     described = describe_file(file, recipe, given.labels)
-    print(*described.sentences(), sep="\n")
-    print(f"Suits {', '.join(name for name, labels in settings.items() if not described.refusals[labels])}.")
-    for labels, reason in described.refusals.items():
-        unsuited = [name for name, own in settings.items() if own == labels]
-        if reason and unsuited:
-            print(f"Not {', '.join(unsuited)}: {reason}.")
-    print(f"{path} is read as {recipe.format}:")
-    for name, value in recipe.to_dict().items():
-        if value not in (None, [], {}):
-            print(f"  {name}: {value}")
+    suited = {problem.citation.split(",")[0]: described.refusals[problem.labels] for problem in SETTINGS.values()}
+    lines += [*described.sentences(), f"Suits {', '.join(name for name, reason in suited.items() if not reason)}."]
+    for reason in dict.fromkeys(filter(None, suited.values())):
+        lines.append(f"Not {', '.join(name for name, own in suited.items() if own == reason)}: {reason}.")
+    lines.append(f"{path} is read as {recipe.format}:")
+    plain = recipe.to_dict()
+    lines += [f"  {name}: {value}" for name, value in plain.items() if value not in (None, [], {})]
+    facts = {"rows": described.n, "missing": described.missing, "classes": described.class_sizes}
+    return Made({"file": path, "recipe": plain, "notes": described.notes, **facts}, "\n".join(lines), is_result=True)
+
+
+def _lines_on(remote: RemoteSet) -> list[str]:
+    classes = f"{remote.classes} classes" if remote.classes else "a number to predict"
+    return [
+        f"{remote.title}, {remote.archive}: {remote.n:,} rows, {remote.d:,} columns, {classes}.",
+        f"Used in the paper of {', '.join(remote.used_by)}. {remote.sizes_elsewhere}".rstrip(),
+        f"Licence: {remote.licence}. {remote.address}",
+    ]
 
 
 def _found(what: str) -> tuple[Path | None, RemoteSet | None]:
@@ -179,13 +132,13 @@ def _recipe(file: File, given: argparse.Namespace, remote: RemoteSet | None) -> 
     return file.recipe(given.labels, **said)
 
 
-def _convert(given: argparse.Namespace) -> None:
+def _convert(given: argparse.Namespace) -> Made:
     path, _ = _found(given.what)
+    check_files(json_file(given), [] if path is None else [path])
     if path is None:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
     said = {name: value for name, value in reading_of(given).items() if name in _OF_TEXT and value is not None}
     recipe = sniff_format(streamed(Source.of_path(path), IN_PIECES), **said)
     progress = None if given.quiet else _now_and_then("{}: {:,} rows".format, time.monotonic())
     n = convert_file(path, given.folder, recipe, progress=progress)
-    if not given.quiet:
-        print(f"{given.folder}: {n:,} rows as Parquet")
+    return Made({"folder": given.folder, "rows": n}, f"{given.folder}: {n:,} rows as Parquet")

@@ -1,16 +1,21 @@
-"""Ends of commands: an exit code, and one sentence on the error stream."""
+"""Ends of commands: an exit code, what was made, and one sentence on the error stream; progress lines until then."""
 
 from __future__ import annotations
 
+import argparse
 import errno
+import json
+import math
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from dsgcore.cli.help_page import PROGRAM
+from dsgcore.cli.options import PROGRAM
 from dsgcore.core.errors import DSGError
 
 # Exit codes: no (a run has diverged or has not converged), input that cannot be used, a fault of the program, Ctrl+C.
@@ -18,6 +23,43 @@ NO, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
 # The errors of a write to a closed pipe; Windows has another one.
 _CLOSED = (errno.EPIPE, errno.ESHUTDOWN, *((errno.EINVAL,) if os.name == "nt" else ()))
 _PACKAGE = Path(__file__).parents[1]
+BAR_CHARACTERS = 24
+LINE_CHARACTERS = 100
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a command has made: plain data for --json, lines for a person, and the exit code."""
+
+    data: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    code: int = 0
+    is_result: bool = False  # the text is what was asked for, so it is printed with --quiet, too
+
+    def tell(self, command: str, given: argparse.Namespace) -> None:
+        """Print the lines, and write the data to the file of --json; if that is standard output, it gets no lines."""
+        json_file, is_quiet = given.json, given.quiet
+        data = json.dumps(_finite({"command": f"{PROGRAM} {command}", **self.data}), indent=2, default=_plain)
+        is_printed = json_file is not None and str(json_file) == "-"
+        if json_file is not None and not is_printed:
+            json_file.write_text(data + "\n", encoding="utf-8")
+        if is_printed:
+            print(data)
+        elif self.text and (self.is_result or not is_quiet):
+            print(self.text)
+
+
+def _finite(value: Any) -> Any:
+    """Return plain data in which None stands for each number that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {str(name): _finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else str(value)
 
 
 def exit_code(command: Callable[[], int]) -> int:
@@ -111,3 +153,27 @@ def _let_go_of_output() -> None:
     except OSError:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def bar(done: int, total: int) -> str:
+    """Return a progress bar as text."""
+    return f"[{'#' * (BAR_CHARACTERS * done // max(total, 1)):<{BAR_CHARACTERS}}]"
+
+
+class Line:
+    """A line of a terminal that each call writes again; if it is quiet, or no terminal is there, nothing is written."""
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        self.is_quiet, self._is_open = is_quiet or sys.stderr is None or not sys.stderr.isatty(), False
+
+    def show(self, text: str) -> None:
+        """Write the text over the line."""
+        if not self.is_quiet:
+            note(f"\r{text:<{LINE_CHARACTERS}}", end="")
+            self._is_open = True
+
+    def end(self) -> None:
+        """Go to the next line, if something is on this one."""
+        if self._is_open:
+            note("")
+            self._is_open = False

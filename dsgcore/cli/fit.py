@@ -15,10 +15,9 @@ import joblib
 import numpy as np
 
 from dsgcore.baselines import COMPETITORS
-from dsgcore.cli.ending import note
-from dsgcore.cli.places import check_folder, holds_fields
-from dsgcore.cli.progress import Line, bar
-from dsgcore.cli.reading import reading_of
+from dsgcore.cli.ending import Line, Made, bar, note
+from dsgcore.cli.options import reading_of
+from dsgcore.cli.places import check_files, check_folder, holds_fields, json_file
 from dsgcore.cli.scores import FACTS, MACHINE, MODEL, PREPARATION
 from dsgcore.cli.sweep import typed_value
 from dsgcore.core.durations import TimeLeft
@@ -50,11 +49,12 @@ CHECKPOINT, SEED = "checkpoint.npz", 0
 _LEARNED = ("n_iter_", "step_size_", "lam_", "classes_", "threshold_", "thresholds_", "shift_", "prior_")
 
 
-def fit(given: argparse.Namespace) -> int:
-    """Train a method on the rows of a file or a folder, and write its model; return the exit code."""
+def fit(given: argparse.Namespace) -> Made:
+    """Train a method on the rows of a file or a folder, and write its model."""
     kind = _kind_of(given.method)
     estimator = kind(**_parameters(kind, given.set or ()))
     check_folder(given.out, RESULTS, [given.data], _is_own)
+    check_files(json_file(given), [given.data])
     _check_finished(estimator, given)
     given.out.mkdir(parents=True, exist_ok=True)  # fail before any computation if the folder is not writable
     if given.method in IN_MEMORY:
@@ -67,11 +67,10 @@ def fit(given: argparse.Namespace) -> int:
         raise KeyboardInterrupt(kept if checkpoint.exists() else "nothing is kept") from None
     with whole_files(given.out, RESULTS) as part:
         estimator.model_.save(part / RESULTS[0])
-        _write_facts(part, estimator, given, training)
+        facts = _write_facts(part, estimator, given, training)
     checkpoint.unlink(missing_ok=True)
     progress.line.end()
-    _say_what_was_made(estimator, given)
-    return 0
+    return _made(estimator, given, facts)
 
 
 def _check_finished(estimator: Any, given: argparse.Namespace) -> None:
@@ -118,7 +117,7 @@ def _kind_of(method: str) -> type[Any]:
     return METHODS.get(name) or IN_MEMORY[name]
 
 
-def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
+def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> Made:
     """Train a method that needs all rows in memory; write its model, or the whole estimator."""
     progress = _Progress(0, is_quiet=given.quiet)
     training = _training(given, estimator, progress.read)
@@ -133,10 +132,9 @@ def _fit_in_memory(estimator: Any, given: argparse.Namespace) -> int:
             estimator.model_.save(part / MODEL)
         else:
             joblib.dump(estimator, part / MACHINE)
-        _write_facts(part, estimator, given, training)
+        facts = _write_facts(part, estimator, given, training)
     progress.line.end()
-    _say_what_was_made(estimator, given)
-    return 0
+    return _made(estimator, given, facts)
 
 
 def _parameters(kind: type[Any], said: Sequence[str]) -> dict[str, Any]:
@@ -235,21 +233,20 @@ def _facts(estimator: Any, given: argparse.Namespace, training: Training) -> dic
     return facts if training.classes is None else facts | {"classes": training.classes, "has_codes": True}
 
 
-def _write_facts(folder: Path, estimator: Any, given: argparse.Namespace, training: Training) -> None:
-    text = json.dumps(_facts(estimator, given, training), indent=2) + "\n"
-    (folder / RESULTS[1]).write_text(text, encoding="utf-8")
+def _write_facts(folder: Path, estimator: Any, given: argparse.Namespace, training: Training) -> dict[str, Any]:
+    facts = _facts(estimator, given, training)
+    (folder / RESULTS[1]).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     joblib.dump(training.preparation, folder / PREPARATION)
+    return facts
 
 
-def _say_what_was_made(estimator: Any, given: argparse.Namespace) -> None:
-    """Print the iterations of a fit, what its model leaves out, and the folder of its files."""
-    if given.quiet:
-        return
+def _made(estimator: Any, given: argparse.Namespace, facts: dict[str, Any]) -> Made:
+    """Return the iterations of a fit, and the folder of its files."""
     said = f"{given.method} is trained"
     if (t := getattr(estimator, "n_iter_", None)) is not None:
         state = "and has settled" if t < estimator.n_iter else "which are all of n_iter"
         said += f" in {t} iterations, {state}"
-    print(f"{said}. The model is in {given.out}.")
+    return Made(facts | {"out": given.out}, f"{said}. The model is in {given.out}.")
 
 
 class _Progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -35,6 +36,11 @@ def check_files(files: Mapping[str, tuple[Path | None, str]], inputs: Sequence[P
         if twin is not None:
             raise TextFileError(f"{twin} and {option} must name two files, got {file} for both")
         check_own(file, option, files[option][1])
+
+
+def json_file(given: argparse.Namespace) -> dict[str, tuple[Path | None, str]]:
+    """Return the file of the option --json for `check_files`; none if it is standard output."""
+    return {"--json": (None if str(given.json) == "-" else given.json, '"command": "dsg-lab ')}
 
 
 def check_own(file: Path, option: str, mark: str) -> None:

@@ -16,9 +16,9 @@ import pandas as pd
 import pyarrow
 from pyarrow import parquet
 
-from dsgcore.cli.places import check_files, check_folder, check_own
-from dsgcore.cli.progress import Line, bar
-from dsgcore.cli.reading import text_of
+from dsgcore.cli.ending import Line, Made, bar
+from dsgcore.cli.options import text_of
+from dsgcore.cli.places import check_files, check_folder, check_own, json_file
 from dsgcore.cli.scores import KEY, PREDICTED, PREPARATION, Fitted, is_part, is_there, write_scores
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
@@ -34,14 +34,14 @@ PART = "part-000000.parquet"
 _OF_FILE = ("format", "delimiter", "encoding", "decimal", "header", "above", "units", "comment", "escape")
 
 
-def predict(given: argparse.Namespace) -> int:
-    """Write classes and scores of the points of a file or folder; return the exit code."""
+def predict(given: argparse.Namespace) -> Made:
+    """Write classes and scores of the points of a file or folder."""
     keep = check_kept(listed_names(given.keep) or ())
     if not given.model.exists():
         raise DSGError(f"there is no model {given.model}: give model.npz, or the folder that `dsg-lab fit` has written")
     inputs = [given.data, *(given.model.glob("*") if given.model.is_dir() else [given.model])]
     check_folder(given.out, (), inputs, is_part)
-    check_files({"--csv": (given.csv, "score")}, [*inputs, given.out])
+    check_files({"--csv": (given.csv, "score")} | json_file(given), [*inputs, given.out])
     prepared = joblib.load(given.model / PREPARATION) if (given.model / PREPARATION).is_file() else None
     progress = _Progress(is_quiet=given.quiet)
     try:
@@ -55,9 +55,9 @@ def predict(given: argparse.Namespace) -> int:
     progress.line.end()
     if given.csv is not None:
         _write_csv(given.out, given.csv)
-    if not given.quiet:
-        print(f"{progress.said}. The predictions are in {given.out}{f' and in {given.csv}' if given.csv else ''}.")
-    return 0
+    data = {"parts": progress.done, "new": progress.new, "out": given.out, "csv": given.csv}
+    also = f" and in {given.csv}" if given.csv else ""
+    return Made(data, f"{progress.said()}. The predictions are in {given.out}{also}.")
 
 
 def _predict_table(features: Features, given: argparse.Namespace, keep: Any, progress: _Progress) -> None:
@@ -129,11 +129,16 @@ class _Progress:
     """Progress of a prediction: the number of written parts."""
 
     def __init__(self, *, is_quiet: bool) -> None:
-        self.line, self.left, self.said = Line(is_quiet=is_quiet), TimeLeft(), ""
+        self.line, self.left = Line(is_quiet=is_quiet), TimeLeft()
+        self.done = self.of = self.new = 0
 
     def tell(self, done: int, of: int, new: int) -> None:
         """Draw the line. Parts of an earlier command are not new."""
         if not new:
             self.left.skip(done)
-        self.said = f"{done} of {of} parts, {new} new"
-        self.line.show(f"{bar(done, of)} {self.said}{self.left.text(done, of)}")
+        self.done, self.of, self.new = done, of, new
+        self.line.show(f"{bar(done, of)} {self.said()}{self.left.text(done, of)}")
+
+    def said(self) -> str:
+        """Return the numbers of parts."""
+        return f"{self.done} of {self.of} parts, {self.new} new"

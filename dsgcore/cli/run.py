@@ -1,27 +1,32 @@
-"""Command ``dsg-lab run``: the run of a spec, from its file to its results."""
+"""Commands ``dsg-lab run`` and ``dsg-lab check``: the run of a spec, from its file to its results, and what limits it."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
-from dsgcore.cli.ending import NO, note
-from dsgcore.cli.help_page import PROGRAM
-from dsgcore.cli.places import check_folder, holds_fields
-from dsgcore.cli.progress import Line
+from dsgcore.cli.ending import NO, Line, Made, bar, note
+from dsgcore.cli.options import PROGRAM
+from dsgcore.cli.places import check_files, check_folder, holds_fields, json_file
 from dsgcore.cli.sweep import inputs_of
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.whole_files import whole_files
+from dsgcore.diagnostics.four_runs import check_possible
+from dsgcore.diagnostics.limits import Limits, limits
 from dsgcore.experiments import Run, StopReason, load_split, read_spec, summary_json
 from dsgcore.experiments.cost import check_cost, machine_budget
 
 _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
+# The progress of a check is shown in so many parts.
+_PARTS = 1000
 
 
-def run(given: argparse.Namespace) -> int:
+def run(given: argparse.Namespace) -> Made:
     """Run a spec, and write its history, model, spec and result."""
     spec, budget = read_spec(given.spec), machine_budget(given.memory_limit)
     check_folder(given.out, _RESULTS, inputs_of(given.spec, spec), _is_own)
+    check_files(json_file(given), inputs_of(given.spec, spec))
     check_cost(spec, budget)
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)
@@ -35,16 +40,18 @@ def run(given: argparse.Namespace) -> int:
         made.history.write_csv(history)
         made.result.save(model)
         own_spec.write_text(made.spec.to_json(indent=2) + "\n", encoding="utf-8")
-        result.write_text(summary_json(made) + "\n", encoding="utf-8")
+        summary = summary_json(made)
+        result.write_text(summary + "\n", encoding="utf-8")
+    facts = {**json.loads(summary), "out": given.out}
     if made.stop_reason is StopReason.DIVERGED:
         note(
             f"{PROGRAM}: the run has diverged after iteration {made.t} of {made.n_iter}: its values are no longer finite. "
             f"Choose a smaller step size; {given.out} holds the last state before that"
         )
-        return NO
-    if not given.quiet:
-        print(f"{made.stop_reason.value if made.stop_reason else ''} {', '.join(_RESULTS)} are in {given.out}.".strip())
-    return 0
+        return Made(facts, code=NO)
+    return Made(
+        facts, f"{made.stop_reason.value if made.stop_reason else ''} {', '.join(_RESULTS)} are in {given.out}.".strip()
+    )
 
 
 def _is_own(file: Path) -> bool:
@@ -56,3 +63,44 @@ def _progress(row: dict[str, float], n_iter: int, left: TimeLeft) -> str:
         return "the run could not make an iteration"
     said = f"{row['t']:.0f} of {n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
     return said + left.text(int(row["t"]), n_iter)
+
+
+def check(given: argparse.Namespace) -> Made:
+    """Return the verdict on a run; the exit code is 0 if the run has converged, else 1."""
+    spec = read_spec(given.spec)
+    check_files(json_file(given), inputs_of(given.spec, spec))
+    check_possible(spec)
+    check_cost(spec, machine_budget())
+    line, left = Line(is_quiet=given.quiet), TimeLeft()
+
+    def tell(share: float) -> None:
+        done = round(_PARTS * share)
+        line.show(f"{bar(done, _PARTS)} {share:.0%}{left.text(done, _PARTS)}")
+
+    found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent), tell=tell)
+    line.end()
+    return Made(found.to_dict(), words(found), 0 if found.converged else NO, is_result=True)
+
+
+def words(found: Limits) -> str:
+    """Return the verdict as lines: convergence, parts and shares, slopes, and the change to make."""
+    if any(run.has_grown for run in found.runs):
+        return f"The run diverges. {found.remedy}\n{_seeds(found)}"
+    state = "has converged" if found.converged else "has not converged"
+    optimum = "the optimum f*" if found.runs[0].is_exact else "the point that it would reach without noise, f*"
+    lines = [f"The run {state}: at the end it is {found.parts['together']:.3g} ||f*|| away from {optimum}."]
+    for name in ("optimisation", "batches", "features"):
+        lines.append(f"  {name:<13}{found.parts[name]:8.3g} ||f*||, {found.shares[name]:7.1%} of the squared distance")
+    lines.append(f"  {'remainder':<13}{'':8}         {found.shares['remainder']:7.1%}")
+    lines.append(f"Leading: {found.leading}. {found.remedy}")
+    lines.append(
+        f"Slopes over the second half: |f - h|^2 {found.slopes['error']:+.2f}, |f - f*|^2 {found.slopes['distance']:+.2f}."
+    )
+    lines.append(_seeds(found))
+    return "\n".join(lines)
+
+
+def _seeds(found: Limits) -> str:
+    if found.subsample is not None:
+        return found.subsample.sentence()
+    return f"Seeds: {', '.join(map(str, found.seeds))}."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.places import check_files
-from dsgcore.cli.progress import Line, bar
+from dsgcore.cli.ending import NO, Line, Made, bar, note
+from dsgcore.cli.options import PROGRAM
+from dsgcore.cli.places import check_files, json_file
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.parameters import quoted
 from dsgcore.core.text_files import read_text
@@ -32,15 +33,13 @@ from dsgcore.studies.study import Study
 _OF_PYTHON = {"None": None, "True": True, "False": False}
 # What a Dask scheduler is given to answer in.
 SECONDS_TO_ANSWER = 10
-# Exit code if no run has a result.
-NO_RESULT = 1
 
 
-def sweep(given: argparse.Namespace) -> int:
-    """Make the runs of a study and write its table; return 0, or 1 if no run has a result."""
+def sweep(given: argparse.Namespace) -> Made:
+    """Make the runs of a study and write its table; the exit code is 0, or 1 if no run has a result."""
     study = asked_study(given.study, given.axis, given.seeds)
     files = {"--csv": (given.csv, f"{','.join(RESULTS)}\n"), "--store": (given.store, "SQLite format")}
-    check_files(files, inputs_of(given.study, study.spec))
+    check_files(files | json_file(given), inputs_of(given.study, study.spec))
     store = Store(given.store or default_store())
     progress = _Progress(len(study), is_quiet=given.quiet)
     if given.optuna_storage is not None:
@@ -53,17 +52,16 @@ def sweep(given: argparse.Namespace) -> int:
         raise KeyboardInterrupt(f"finished runs are kept in {store.file}. Run the same command to continue") from None
     progress.line.end()
     table = table_of(study, outcomes)
-    if given.csv is None:
-        print(table, end="")
-    else:
+    if given.csv is not None:
         with whole_files(given.csv.parent, [given.csv.name]) as part:
             (part / given.csv.name).write_text(table, encoding="utf-8", newline="")
-        if not given.quiet:
-            print(f"{progress.said()}. The table is in {given.csv}.")
-    if any(outcome.stored is not None for outcome in outcomes):
-        return 0
-    print(f"dsg-lab: no run has a result: {outcomes[0].failed}", file=sys.stderr)
-    return NO_RESULT
+    has_result = any(outcome.stored is not None for outcome in outcomes)
+    if not has_result:
+        note(f"{PROGRAM}: no run has a result: {outcomes[0].failed}")
+    counts = {"runs": len(outcomes), "new": progress.new, "failed": progress.failed}
+    data = counts | {"store": store.file, "csv": given.csv, "table": list(csv.DictReader(table.splitlines()))}
+    text = table.rstrip("\n") if given.csv is None else f"{progress.said()}. The table is in {given.csv}."
+    return Made(data, text, 0 if has_result else NO, is_result=given.csv is None)
 
 
 def _silence_optuna() -> None:
