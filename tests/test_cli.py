@@ -348,6 +348,21 @@ def test_results_of_the_same_command_are_replaced(person, tmp_path, capsys, monk
         assert main([*typed("predict", out + "predict"), "--csv", out + ".csv"]) == 0
 
 
+def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(person)
+    for command in COMMANDS.keys() - {"app", "compare", "data fetch", "export-lesson"}:
+        line = [*typed(command, tmp_path / command), "--quiet", "--json"]
+        assert main([*line, "-"]) in (0, 1), command
+        printed = capsys.readouterr()
+        assert json.loads(printed.out)["command"] == f"dsg-lab {command}".removesuffix(" in memory")
+        for _ in range(2 if command != "data convert" else 0):  # an earlier result may be replaced
+            assert main([*line, str(tmp_path / f"{command}.json")]) in (0, 1), command
+            assert json.loads((tmp_path / f"{command}.json").read_text()).keys() == json.loads(printed.out).keys()
+        capsys.readouterr()
+        (tmp_path / "own.json").write_text('{"mine": 1}')
+        assert "--json" in refusal(capsys, [*line, tmp_path / "own.json"]), command
+
+
 def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys):
     line = ["predict", person / "model", person / "data.csv", "--out", tmp_path / "out", "--keep"]
     for name in ("class", "score", "score 1", "a,class"):
