@@ -243,7 +243,8 @@ def _write_facts(folder: Path, estimator: Any, given: argparse.Namespace, traini
 def _made(estimator: Any, given: argparse.Namespace, facts: dict[str, Any]) -> Made:
     """Return the iterations of a fit, and the folder of its files."""
     said = f"{given.method} is trained"
-    if (t := getattr(estimator, "n_iter_", None)) is not None:
+    if hasattr(estimator, "n_iter_") and hasattr(estimator, "n_iter"):
+        t = estimator.n_iter_
         state = "and has settled" if t < estimator.n_iter else "which are all of n_iter"
         said += f" in {t} iterations, {state}"
     return Made(facts | {"out": given.out}, f"{said}. The model is in {given.out}.")
