@@ -10,7 +10,7 @@ import streamlit as st
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec
 from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
-from dsgcore.studies.curves import BY, EVALUATIONS, ITERATIONS, x_values
+from dsgcore.studies.results import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_chart import live_chart
 from pages.controls.names import unknown_names
 from pages.controls.own_file import entry_of

@@ -15,9 +15,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from dsgcore.rooms.questions import result_of
+from dsgcore.rooms.rooms import Asked, Key, Rooms
 from dsgcore.studies import Store
-from dsgcore.studies.room_questions import result_of
-from dsgcore.studies.rooms import Asked, Key, Rooms
 
 ROOT = Path(__file__).parents[1]
 SERVER, NETWORK = "10.213.0.1", "10.213.0"

@@ -5,7 +5,7 @@ import threading
 import time
 import types
 
-from dsgcore.tuning import halving
+from dsgcore.tuning import search
 
 
 class Clock:
@@ -41,4 +41,4 @@ def interrupt_after(monkeypatch, place, n):
 def use_steady_clock(monkeypatch, seconds):
     """Let a search's clock move by so many seconds at each look."""
     ticks = itertools.count(1)
-    monkeypatch.setattr(halving, "time", types.SimpleNamespace(monotonic=lambda: next(ticks) * seconds))
+    monkeypatch.setattr(search, "time", types.SimpleNamespace(monotonic=lambda: next(ticks) * seconds))

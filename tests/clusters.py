@@ -10,12 +10,12 @@ import dask
 import distributed
 from distributed.utils import get_mp_context
 
-from dsgcore.studies import process_pool
+from dsgcore.studies import processes
 
-dask.config.set({"distributed.worker.multiprocessing-method": process_pool.context().get_start_method()})
+dask.config.set({"distributed.worker.multiprocessing-method": processes.context().get_start_method()})
 get_mp_context()  # lists its own imports at its first call, and never again
-if (forked := process_pool.context()).get_start_method() == process_pool.FORK_SERVER:
-    forked.set_forkserver_preload(["distributed", *process_pool.PRELOADED])
+if (forked := processes.context()).get_start_method() == processes.FORK_SERVER:
+    forked.set_forkserver_preload(["distributed", *processes.PRELOADED])
 
 
 def cluster_of(n_workers):

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import anyio
 from starlette.applications import Starlette
 
-from dsgcore.studies.rooms import Asked
+from dsgcore.rooms.rooms import Asked
 from pages.room import entrance
 from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes

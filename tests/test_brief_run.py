@@ -7,7 +7,7 @@ from small_specs import finished, small
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import SETTINGS, Run, StopReason, load_split, running_state, summary
 from dsgcore.experiments.brief_run import BriefRun
-from dsgcore.studies.work import make_run
+from dsgcore.studies.processes import make_run
 
 PLAIN, OF_AVERAGE = ("t", "objective", "score_test"), ("objective_average", "score_average")
 KINDS = {

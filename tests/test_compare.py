@@ -12,7 +12,8 @@ from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.solver.plan import Change
 from dsgcore.studies import SpecList, Store, StudyRuns, curves_of
-from dsgcore.studies.curves import EVALUATIONS, SECONDS, x_values
+from dsgcore.studies import store as store_module
+from dsgcore.studies.results import EVALUATIONS, SECONDS, x_values
 from pages.controls import controls
 from pages.studies.differing import differing
 
@@ -58,7 +59,7 @@ def test_curves_over_seeds_have_a_median_and_a_band(store):
 def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     runs = made(store, SPEC, OTHER)
     for spec in (SPEC, OTHER):
-        store.pin(spec.sha256, spec.to_json())
+        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
     app = opened(page="compare", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]},{'0' * 12}", c_seeds="3")
     assert "0" * 12 in app.warning[0].value
     scores, parameters = (frame.value for frame in app.dataframe)
@@ -116,7 +117,7 @@ def test_scores_are_shown_while_the_other_runs_are_made(store):
         run.advance()
         store.put(one.spec.to_json(), summary(run), {name: run.history.column(name) for name in run.history.names})
     for spec in (SPEC, OTHER):
-        store.pin(spec.sha256, spec.to_json())
+        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
     app = opened(page="compare", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}", c_seeds="3")
     scores = app.dataframe[0].value
     assert scores["seeds"].tolist() == ["1 of 3", "1 of 3"]
@@ -140,17 +141,17 @@ def test_a_hostile_link_is_refused_in_a_sentence():
 )
 def test_a_pin_whose_spec_is_no_longer_valid_is_left_out_in_a_sentence(store, text):
     name = "ab" * 32
-    store.pin(name, text)
+    store.keep("pin", [(name, text, None)])
     app = opened(page="compare", runs=name[:12])
     (notice,) = said(app)
     assert f"runs that are not pinned or no longer valid: {name[:12]}" in notice
 
 
 def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):
-    monkeypatch.setattr("dsgcore.studies.store.MOST_PINS", 2)
+    monkeypatch.setitem(store_module.MOST_KEPT, "pin", 2)
     names = [f"{i:064x}" for i in (16**60, 2 * 16**60, 3 * 16**60)]
     for name in names:
-        store.pin(name, name)
+        store.keep("pin", [(name, name, None)])
     assert [store.pinned(name[:12]) for name in names] == [None, *names[1:]]
 
 

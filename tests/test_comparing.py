@@ -17,10 +17,10 @@ from sklearn.datasets import load_iris, make_moons
 from dsgcore import Safe
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, ComparisonError, FitRequest, Sample, compare, html_of
-from dsgcore.comparing.kept import KeptFits
+from dsgcore.comparing.fits import KeptFits
 from dsgcore.comparing.methods import ORDINAL, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
-from dsgcore.comparing.workers import Workers, _shared_out
+from dsgcore.comparing.rounds import Workers, _shared_out
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
 from dsgcore.model_selection import compare as compare_of_model_selection

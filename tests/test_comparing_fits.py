@@ -16,7 +16,7 @@ from test_comparing import scores_only
 
 from dsgcore.__main__ import main
 from dsgcore.comparing import FitRequest, Sample, compare, fits
-from dsgcore.comparing.kept import KeptFits
+from dsgcore.comparing.fits import KeptFits
 from dsgcore.comparing.methods import Method
 from dsgcore.studies import Store
 
@@ -65,7 +65,7 @@ def n_kept(store):
     if not store.exists():
         return 0
     with closing(sqlite3.connect(store)) as connection, suppress(sqlite3.OperationalError):
-        return connection.execute("SELECT count(*) FROM fits").fetchone()[0]
+        return connection.execute("SELECT count(*) FROM kept WHERE kind = 'fit'").fetchone()[0]
     return 0
 
 

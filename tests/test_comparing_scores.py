@@ -13,9 +13,7 @@ from cases import each
 from scipy import stats
 
 from dsgcore.comparing import METHODS, Comparison, Fit, FitRequest, Help, html_of
-from dsgcore.comparing.carrying_out import is_worse
-from dsgcore.comparing.curve_figure import curve_figure
-from dsgcore.comparing.report import text_of
+from dsgcore.comparing.report import curve_figure, text_of
 from dsgcore.core.metrics import mean_half_width, paired_difference, resampled_half_width
 
 
@@ -107,8 +105,6 @@ def test_a_method_with_too_few_seeds_has_no_rank_and_a_sentence_says_why():
     assert of({"SVC": [80], "Nystroem": [99]}).ranking == ("Nystroem", "SVC")
     early = of({"SVC": [80, 81], "PS3VT": [79, 80.5], "Nystroem": [99, None]})  # no interval yet, so all have a rank
     assert (early.ranking, early.seeds) == (("Nystroem", "SVC", "PS3VT"), {0})
-    early = of({"SVC": [80, 81], "PS3VT": [79, 80.5], "Nystroem": [99, None]})  # no interval yet, so all have a rank
-    assert (early.ranking, early.seeds) == (("Nystroem", "SVC", "PS3VT"), {0})
 
 
 HIGHEST = {"accuracy": 100.0, "auc": 100.0, "mean_auc": 100.0, "mean_absolute_error": 2.0}
@@ -173,9 +169,9 @@ def test_the_verdict_counts_the_seeds_of_what_it_compares():
 
 def test_a_clearly_worse_method_is_known_by_its_interval():
     found = of({"SVC": [90, 80, 85], "PS3VT": [80.1, 70, 75.2], "LogisticRegression": [91, 77, 86]})
-    assert is_worse(found, "PS3VT")
-    assert not is_worse(found, "LogisticRegression")
-    assert not is_worse(of({"SVC": [90, 80], "PS3VT": [80, 70]}), "PS3VT")  # two seeds have no interval
+    assert found.is_worse("PS3VT")
+    assert not found.is_worse("LogisticRegression")
+    assert not of({"SVC": [90, 80], "PS3VT": [80, 70]}).is_worse("PS3VT")  # two seeds have no interval
 
 
 VERDICTS = (

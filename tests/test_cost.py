@@ -12,7 +12,7 @@ from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, 
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
 from dsgcore.experiments.loading import with_choice
 from dsgcore.experiments.settings import SETTINGS
-from dsgcore.studies.work import make_run
+from dsgcore.studies.processes import make_run
 
 SERVER = Budget(GIGABYTE, 1.0)
 # For each: the spec, and the parameters that a user can reduce.

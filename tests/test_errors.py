@@ -10,10 +10,10 @@ import pytest
 import dsgcore
 from dsgcore import QSGS2AUC, DSGError
 from dsgcore.__main__ import main
-from dsgcore.comparing.background import Unwanted
+from dsgcore.comparing.rounds import Unwanted
 from dsgcore.data.datasets import DataError
 from dsgcore.model_selection import suggest
-from dsgcore.studies.process_pool import GivenUpError
+from dsgcore.studies.processes import GivenUpError
 
 NOT_MENDED_BY_INPUT = {GivenUpError, Unwanted}  # the time given to a run is over; nobody waits for a comparison
 

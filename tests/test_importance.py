@@ -6,7 +6,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
 
 from dsgcore.studies import StoredRun, Study, StudyRuns, importance, response
-from dsgcore.studies.axis_importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, _forest, encoded
+from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, _forest, encoded
 
 SPEC = {"setting": "auc", "data": {"name": "two_moons", "n": 100, "n_labeled": 20}, "solver": {"n_iter": 3}}
 STEPS = {"name": "solver.step_size", "from": 0.1, "to": 1.0, "n": 6}

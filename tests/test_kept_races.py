@@ -45,18 +45,25 @@ def test_a_race_is_found_again_as_it_was(store):
 def test_a_race_that_another_version_has_kept_is_none(store, change):
     race = Race(small("s3vm"), "S3VMLight")
     keep_race(store, race, result())
-    said, plain, arrays = store.race(name_of(race))
-    store.put_race("f" * 64, json.dumps(json.loads(said) | change), plain, arrays)
+    text, arrays = store.found("race", name_of(race))
+    said, plain = json.loads(text)
+    store.keep("race", [("f" * 64, json.dumps([said | change, plain]), arrays)])
     assert kept_race(store, "f" * 12) is None
 
 
 def test_of_very_many_races_the_oldest_are_forgotten(store, monkeypatch):
-    monkeypatch.setattr(store_module, "MOST_RACES", 3)
+    monkeypatch.setitem(store_module.MOST_KEPT, "race", 3)
     for number in range(5):
-        store.put_race(f"{number:064x}", "{}", "{}", b"")
+        store.keep("race", [(f"{number:064x}", "{}", b"")])
         with store.opened() as connection:  # in the same millisecond all are as old
-            connection.execute("UPDATE races SET finished = ? WHERE sha256 = ?", (str(number), f"{number:064x}"))
-    assert [store.race(f"{number:064x}") is not None for number in range(5)] == [False, False, True, True, True]
+            connection.execute("UPDATE kept SET kept = ? WHERE key = ?", (str(number), f"{number:064x}"))
+    assert [store.found("race", f"{number:064x}") is not None for number in range(5)] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.compiled

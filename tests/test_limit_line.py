@@ -7,7 +7,7 @@ from test_studies import Here
 from dsgcore.experiments import Run, Spec
 from dsgcore.experiments.step_limit import step_limit
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
-from dsgcore.studies.work import make_run
+from dsgcore.studies.processes import make_run
 from pages.studies import study_charts as charts
 from pages.studies.axis_view import axis_of
 from pages.studies.limit_line import NAME

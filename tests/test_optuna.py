@@ -1,6 +1,7 @@
 """Runs of a study as trials in an Optuna storage."""
 
 import sqlite3
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from threading import Barrier
@@ -11,11 +12,10 @@ from cases import each
 
 pytest.importorskip("optuna", reason="optuna is not installed: install dsg-lab[optuna]")
 import optuna
-from sqlalchemy.exc import OperationalError
 
 from dsgcore.__main__ import main
-from dsgcore.studies import SpecList, Store, Study, StudyError, carry_out, table_of
-from dsgcore.studies.optuna_trials import OptunaTrials, optuna_name
+from dsgcore.studies import Store, Study, StudyError, to_optuna
+from dsgcore.studies.optuna_trials import optuna_name
 
 SPEC = {
     "setting": "auc",
@@ -50,11 +50,6 @@ def filled(study, store):
         kept(store, run, float(run.place), "diverged" if run is runs[-1] else "finished")
 
 
-def carried_out(study, tmp_path, storage):
-    with ThreadPoolExecutor(1) as executor:
-        return carry_out(study, Store(tmp_path / "runs.sqlite"), executor, 1, optuna_storage=storage)
-
-
 @contextmanager
 def opened(storage):
     """Open a database for reading, and close its connections at the end."""
@@ -70,105 +65,69 @@ def trials_of(study, storage):
         return optuna.load_study(study_name=optuna_name(study), storage=database).get_trials()
 
 
-def test_each_run_is_a_trial_with_its_values_its_score_and_its_seed(tmp_path, storage):
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "runs.sqlite")
+
+
+def test_each_run_is_a_trial_with_its_values_its_score_and_its_seed(store, storage):
     study = study_of()
-    filled(study, Store(tmp_path / "runs.sqlite"))
-    outcomes = carried_out(study, tmp_path, storage)
-    trials = trials_of(study, storage)
-    assert len(trials) == len(outcomes) == 12
-    for trial, outcome in zip(trials, outcomes, strict=True):
-        run = outcome.run
+    filled(study, store)
+    assert to_optuna(study, store, storage) == 12
+    trials = {trial.user_attrs["sha256"]: trial for trial in trials_of(study, storage)}
+    runs = list(study.runs())
+    assert len(trials) == 12
+    for run in runs:
+        trial = trials[run.spec.sha256]
         assert tuple(trial.params[axis.name] for axis in study.axes) == run.values
-        assert (trial.user_attrs["seed"], trial.user_attrs["sha256"]) == (run.seed, run.spec.sha256)
-    assert [trial.value for trial in trials[:-1]] == [float(place) for place in range(11)]
-    assert [trial.state.name for trial in trials] == ["COMPLETE"] * 11 + ["FAIL"]
-    assert {trial.duration.total_seconds() for trial in trials} == {0.1}
-    width = trials[0].distributions["kernel.sigma"]
+        assert trial.user_attrs["seed"] == run.seed
+        assert trial.state.name == ("FAIL" if run is runs[-1] else "COMPLETE")
+        assert trial.value == (None if run is runs[-1] else float(run.place))
+        assert trial.duration.total_seconds() == 0.1
+    width = trial.distributions["kernel.sigma"]
     assert (width.low, width.high, width.log) == (0.1, 10.0, True)
-    assert trials[0].distributions["problem.pairing"].choices == ("all", "triplets")
+    assert trial.distributions["problem.pairing"].choices == ("all", "triplets")
 
 
-def test_a_study_that_goes_on_writes_only_its_new_runs(tmp_path, storage):
-    store = Store(tmp_path / "runs.sqlite")
+def test_a_study_that_goes_on_writes_only_its_new_runs(store, storage):
+    assert to_optuna(study_of([0]), store, storage) == 0  # a run without a result is written once it has one
     filled(study_of([0]), store)
-    carried_out(study_of([0]), tmp_path, storage)
-    carried_out(study_of([0]), tmp_path, storage)
+    assert [to_optuna(study_of([0]), store, storage) for _ in range(2)] == [6, 0]
     filled(study_of([0, 1]), store)
-    carried_out(study_of([0, 1]), tmp_path, storage)
+    assert to_optuna(study_of([0, 1]), store, storage) == 6
     digests = [trial.user_attrs["sha256"] for trial in trials_of(study_of(), storage)]
     assert len(digests) == len(set(digests)) == 12
 
 
-def test_other_axes_are_another_study_of_the_storage(tmp_path, storage):
+def test_other_axes_are_another_study_of_the_storage(store, storage):
     narrow = Study.from_dict({"spec": SPEC, "axes": AXES[:1], "seeds": [0]})
     for study in (study_of([0]), narrow):
-        filled(study, Store(tmp_path / "runs.sqlite"))
-        carried_out(study, tmp_path, storage)
+        filled(study, store)
+        to_optuna(study, store, storage)
     with opened(storage) as database:
         assert len(optuna.get_all_study_names(storage=database)) == 2
     assert len(trials_of(narrow, storage)) == 3
 
 
-def test_a_run_without_a_result_is_written_once_it_has_one(tmp_path, storage):
-    study, store = study_of([0]), Store(tmp_path / "runs.sqlite")
-    first = next(iter(study.runs()))
-    with closing(OptunaTrials(study, storage)) as writer:
-        writer.add(first, None)
-        assert trials_of(study, storage) == []
-        writer.add(first, kept(store, first, 0.5))
-    assert [trial.value for trial in trials_of(study, storage)] == [0.5]
-
-
-def test_two_writers_at_once_write_each_run_once(tmp_path, storage):
-    study, store = study_of(range(4)), Store(tmp_path / "runs.sqlite")
-    done = [(run, kept(store, run, 0.5)) for run in study.runs()]
-    together = Barrier(2, timeout=60)
-    OptunaTrials(study, storage).close()
+def test_sweeps_at_once_write_each_run_once(store, storage):
+    study, together = study_of(range(4)), Barrier(3, timeout=60)
+    filled(study, store)
 
     def write():
-        with closing(OptunaTrials(study, storage)) as writer:
-            for run, stored in done:
-                together.wait()
-                writer.add(run, stored)
+        together.wait()
+        return to_optuna(study, store, storage)
 
-    with ThreadPoolExecutor(2) as executor:
-        for future in [executor.submit(write) for _ in range(2)]:
-            future.result()
+    with ThreadPoolExecutor(3) as executor:
+        numbers = [future.result() for future in [executor.submit(write) for _ in range(3)]]
     digests = [trial.user_attrs["sha256"] for trial in trials_of(study, storage)]
-    assert sorted(digests) == sorted(stored.sha256 for _, stored in done)
+    assert sum(numbers) == len(digests) == len(set(digests)) == len(study)
 
 
-def test_a_database_whose_tables_another_writer_creates_at_this_moment_is_opened(monkeypatch, storage):
-    tries = []
-
-    class Busy(optuna.storages.RDBStorage):
-        def __init__(self, *given, **named):
-            tries.append(given)
-            if len(tries) == 1:
-                raise OperationalError("CREATE TABLE studies", {}, Exception("table studies already exists"))
-            super().__init__(*given, **named)
-
-    monkeypatch.setattr(optuna.storages, "RDBStorage", Busy)
-    OptunaTrials(study_of(), storage).close()
-    assert trials_of(study_of(), storage) == []
-
-
-def test_a_writer_sees_what_another_one_has_committed_since_it_was_opened(tmp_path, storage):
-    study, store = study_of([0]), Store(tmp_path / "runs.sqlite")
-    first = next(iter(study.runs()))
-    stored = kept(store, first, 0.5)
-    with closing(OptunaTrials(study, storage)) as writer, opened(storage) as database:
-        with closing(OptunaTrials(study, database)) as other:
-            other.add(first, stored)
-        writer.add(first, stored)
-    assert len(trials_of(study, storage)) == 1
-
-
-def test_optuna_finds_the_best_run_and_goes_on_from_it(tmp_path, storage):
+def test_optuna_finds_the_best_run_and_goes_on_from_it(store, storage):
     study = study_of()
-    filled(study, Store(tmp_path / "runs.sqlite"))
-    carried_out(study, tmp_path, storage)
+    filled(study, store)
     with opened(storage) as database:
+        to_optuna(study, store, database)
         found = optuna.load_study(study_name=optuna_name(study), storage=database)
         assert found.best_value == 10.0
         asked = found.ask(found.trials[0].distributions)
@@ -183,10 +142,12 @@ def test_optuna_finds_the_best_run_and_goes_on_from_it(tmp_path, storage):
         ("postgresql+nothing://localhost/x", "cannot be used: "),
     ),
 )
-def test_a_storage_that_cannot_be_used_is_refused_before_any_run(given, message, tmp_path):
+def test_a_storage_that_cannot_be_used_is_refused_before_any_run(given, message, store, capsys):
     with pytest.raises(StudyError, match=message):
-        carried_out(study_of(), tmp_path, given)
-    assert len(Store(tmp_path / "runs.sqlite")) == 0
+        to_optuna(study_of(), store, given)
+    assert main(["sweep", "auc", *OPTIONS, "--store", str(store.file), "--optuna", given]) == 2
+    assert "the Optuna storage" in capsys.readouterr().err
+    assert len(store) == 0
 
 
 @each(
@@ -199,16 +160,11 @@ def test_a_storage_that_cannot_be_used_is_refused_before_any_run(given, message,
         "mysql://host/db?password=s3cret",
     ),
 )
-def test_a_password_is_never_printed(url, tmp_path):
+def test_a_password_is_never_printed(url, store):
     with pytest.raises(StudyError, match=r"the Optuna storage .* cannot be used: ") as refused:
-        carried_out(study_of(), tmp_path, url)
+        to_optuna(study_of(), store, url)
     assert "s3c" not in str(refused.value)
     assert refused.value.__cause__ is None
-
-
-def test_a_list_of_specs_is_refused(storage):
-    with pytest.raises(StudyError, match="a study along axes"):
-        OptunaTrials(SpecList((study_of().spec,), (0,)), storage)
 
 
 @pytest.mark.compiled
@@ -225,13 +181,7 @@ def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, stora
     assert table.read_text() == with_trials
 
 
-def test_without_optuna_a_sentence_says_what_to_install(monkeypatch, tmp_path):
-    monkeypatch.setitem(__import__("sys").modules, "optuna", None)
+def test_without_optuna_a_sentence_says_what_to_install(monkeypatch, store):
+    monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(StudyError, match=r"install dsg-lab\[optuna\]"):
-        carried_out(study_of(), tmp_path, "sqlite://")
-
-
-def test_a_table_does_not_depend_on_the_storage(tmp_path, storage):
-    study = study_of([0])
-    filled(study, Store(tmp_path / "runs.sqlite"))
-    assert table_of(study, carried_out(study, tmp_path, storage)) == table_of(study, carried_out(study, tmp_path, None))
+        to_optuna(study_of(), store, "sqlite://")

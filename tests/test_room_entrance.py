@@ -12,8 +12,8 @@ pytest.importorskip("streamlit")
 from cases import each
 from room_phones import PICK, Phones
 
-from dsgcore.studies.room_questions import LABELS, result_of
-from dsgcore.studies.rooms import Asked, NoRoomError, RoomError, State
+from dsgcore.rooms.questions import LABELS, result_of
+from dsgcore.rooms.rooms import Asked, NoRoomError, RoomError, State
 from pages.room import entrance, waiting
 from pages.room.entrance import LONGEST_ANSWER
 from pages.room.pace import CodeGuard, Pace

@@ -14,8 +14,8 @@ from streamlit.runtime.context import ContextProxy
 from test_stage import presented
 
 from dsgcore.experiments import script
-from dsgcore.studies.room_questions import LABELS, result_of
-from dsgcore.studies.rooms import Asked, Key
+from dsgcore.rooms.questions import LABELS, result_of
+from dsgcore.rooms.rooms import Asked, Key
 from pages.room import lecturer_pages
 from pages.room.drawings import answers
 from pages.room.pace import Pace

@@ -3,7 +3,7 @@
 from cases import each
 from test_rooms import CURVE, MAP, NUMBER, PICK
 
-from dsgcore.studies.room_questions import is_right, plain_text, reason, tally
+from dsgcore.rooms.questions import is_right, plain_text, reason, tally
 
 
 @each(

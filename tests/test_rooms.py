@@ -9,10 +9,9 @@ import pytest
 from cases import each
 from clocks import Clock
 
-from dsgcore.studies import Store
-from dsgcore.studies.room_questions import LABELS, asked_by, result_of
-from dsgcore.studies.room_results import COLUMNS, all_answered, results_csv
-from dsgcore.studies.rooms import (
+from dsgcore.rooms.questions import LABELS, asked_by, result_of
+from dsgcore.rooms.results import COLUMNS, all_answered, results_csv
+from dsgcore.rooms.rooms import (
     CODE_LENGTH,
     LATE,
     MOST_CLIENTS,
@@ -24,6 +23,7 @@ from dsgcore.studies.rooms import (
     RoomError,
     Rooms,
 )
+from dsgcore.studies import Store
 
 PICK = Asked("auc", "unlabeled", 0)
 NUMBER = Asked("auc", "random-features", 0)
@@ -246,7 +246,7 @@ def test_to_ask_the_same_question_again_changes_nothing(rooms):
 
 
 def test_a_room_has_a_limited_number_of_clients(rooms, monkeypatch):
-    monkeypatch.setattr("dsgcore.studies.rooms.MOST_CLIENTS", 3)
+    monkeypatch.setattr("dsgcore.rooms.rooms.MOST_CLIENTS", 3)
     key, first = asking(rooms), client()
     say(rooms, key, "0", first)
     for _ in range(2):
@@ -289,7 +289,7 @@ def test_who_lets_phones_in_is_asked_once_for_each_phone_and_not_for_what_is_no_
 
 def counts(tmp_path):
     with Store(tmp_path / "runs.sqlite").opened() as connection:
-        tables = ("class_rooms", "class_rounds", "class_votes", "class_doors_shut")
+        tables = ("class_rooms", "class_rounds", "class_votes")
         return [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
 
 
@@ -302,7 +302,7 @@ def test_a_room_is_forgotten_after_a_day_with_its_answers(rooms, clock, tmp_path
         with pytest.raises(RoomError):
             use()
     rooms.open()
-    assert counts(tmp_path) == [1, 0, 0, 0]
+    assert counts(tmp_path) == [1, 0, 0]
 
 
 def test_a_closed_room_leaves_nothing(rooms, tmp_path):
@@ -311,13 +311,13 @@ def test_a_closed_room_leaves_nothing(rooms, tmp_path):
     say(rooms, other)
     rooms.shut(key)
     rooms.close(key)
-    assert counts(tmp_path) == [1, 1, 1, 0]
+    assert counts(tmp_path) == [1, 1, 1]
     with pytest.raises(NoRoomError):
         rooms.state(key.code)
 
 
 def test_there_are_not_more_rooms_than_there_may_be(rooms, monkeypatch):
-    monkeypatch.setattr("dsgcore.studies.rooms.MOST_ROOMS", 3)
+    monkeypatch.setattr("dsgcore.rooms.rooms.MOST_ROOMS", 3)
     for _ in range(3):
         rooms.open()
     with pytest.raises(RoomError, match="3 rooms"):

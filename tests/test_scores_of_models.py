@@ -8,7 +8,7 @@ from small_specs import small
 
 from dsgcore.experiments import SETTINGS, Run, load_split, summary
 from dsgcore.studies import Store, Study, StudyRuns, curves_of
-from dsgcore.studies.work import make_run
+from dsgcore.studies.processes import make_run
 
 
 def averaged(setting, **stop):

@@ -32,7 +32,7 @@ from dsgcore.studies import (
     carry_out,
     carrying_out,
     default_store,
-    process_pool,
+    processes,
     table_of,
 )
 from dsgcore.studies.store import packed, unpacked
@@ -337,7 +337,7 @@ def test_a_killed_process_ends_the_study_in_one_sentence_and_finished_runs_are_k
             return super().submit(function, *arguments, **options)
 
     with (
-        process_pool.local_processes(1) as pool,
+        processes.local_processes(1) as pool,
         pytest.raises(StudyError, match=r"^a process .* was killed[^\n]*Finished runs are kept"),
     ):
         carry_out(Study.from_dict(STUDY), store, Dying(), 1)
@@ -346,7 +346,7 @@ def test_a_killed_process_ends_the_study_in_one_sentence_and_finished_runs_are_k
 
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = process_pool.context()
+    context = processes.context()
     writers = [context.Process(target=write_many, args=(file, start, 40)) for start in (0, 30)]
     for writer in writers:
         writer.start()
@@ -371,7 +371,7 @@ def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
 
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
     file = tmp_path / "runs.sqlite"
-    context = process_pool.context()
+    context = processes.context()
     for attempt in range(3):
         writer = context.Process(target=write_many, args=(file, 1000 * attempt, 1000))
         writer.start()

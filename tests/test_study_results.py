@@ -17,7 +17,7 @@ from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.jobs.starting import fork_server
 from dsgcore.studies import Store, Study, StudyError, StudyRuns
-from dsgcore.studies.successive_halving import LEFT_OUT
+from dsgcore.studies.carrying_out import LEFT_OUT
 
 STEPS, WIDTHS, SEEDS = [0.1, 0.5, 2.0], [0.5, 5.0], [0, 1, 2]
 STUDY = {

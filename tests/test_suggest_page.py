@@ -10,8 +10,8 @@ from opened_pages import bench_of, click_like_a_browser, open_auc
 
 from dsgcore.core.metrics import Difference
 from dsgcore.experiments import SETTINGS, default_spec
+from dsgcore.model_selection import Suggestion
 from dsgcore.settings import profile_of
-from dsgcore.tuning.suggestion import Suggestion
 from pages.workbench import suggest_view
 
 pytestmark = pytest.mark.compiled

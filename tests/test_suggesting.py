@@ -21,7 +21,7 @@ from sklearn.svm import LinearSVC
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
 from dsgcore.core.metrics import Effect, accuracy_half_width
 from dsgcore.model_selection import Calibrated, FoldError, suggest
-from dsgcore.tuning import halving
+from dsgcore.tuning.search import Search, Subject
 
 pytestmark = pytest.mark.compiled
 
@@ -69,7 +69,7 @@ def test_the_estimators_own_values_stay_where_nothing_is_clearly_better():
 
 
 @dataclass
-class Scored(halving.Subject):
+class Scored(Subject):
     """A search whose candidates have known scores on each fold, for themselves and for each other."""
 
     others: NDArray
@@ -96,14 +96,14 @@ NAMED = ({"named": 1},)
 
 @pytest.mark.usefixtures("steady_clock")
 def test_a_score_that_is_no_accuracy_must_be_better_over_the_folds():
-    unclear = halving.Search(Scored(SLIGHTLY, OWN, NAMED), 100.0, 0).carry_out()
+    unclear = Search(Scored(SLIGHTLY, OWN, NAMED), 100.0, 0).carry_out()
     assert unclear.parameters == {}
     gains = (SLIGHTLY - OWN)[:, 0]
     assert (unclear.gain.low, unclear.gain.high) == pytest.approx(
         stats.t.interval(0.95, 4, gains.mean(), stats.sem(gains))
     )
     assert (unclear.gain.n, unclear.gain.unit) == (5, "folds")
-    clear = halving.Search(Scored(SLIGHTLY + 0.05, OWN, NAMED), 100.0, 0).carry_out()
+    clear = Search(Scored(SLIGHTLY + 0.05, OWN, NAMED), 100.0, 0).carry_out()
     assert clear.parameters == {"named": 1}
     assert f"± {clear.gain.half_width:.4f} from the current values (95 % over 5 folds" in clear.sentence()
 
@@ -115,13 +115,13 @@ def test_an_accuracy_must_be_better_over_the_points_held_out():
     others[:, [4, 8, 12]] = True
     others[:, [6, 10]] = False
     # Fifteen points won and ten lost; over the folds, where one more is right in each, that would be beyond doubt.
-    unclear = halving.Search(Scored(others, own), 100.0, 0).carry_out()
+    unclear = Search(Scored(others, own), 100.0, 0).carry_out()
     assert unclear.parameters == {}
     assert unclear.gain.mean == pytest.approx(0.05)
     assert unclear.gain.half_width == pytest.approx(accuracy_half_width(others.ravel(), own.ravel()))
     assert (unclear.gain.n, unclear.gain.unit) == (100, "held-out points")
     others[:, 10] = True
-    clear = halving.Search(Scored(others, own), 100.0, 0).carry_out()
+    clear = Search(Scored(others, own), 100.0, 0).carry_out()
     assert clear.parameters["drawn"] >= 0
     assert "95 % over 100 held-out points" in clear.sentence()
 
@@ -129,16 +129,16 @@ def test_an_accuracy_must_be_better_over_the_points_held_out():
 @pytest.mark.usefixtures("steady_clock")
 def test_of_few_points_an_accuracy_is_compared_over_the_folds():
     own = np.arange(20).reshape(5, 4) % 4 != 0
-    found = halving.Search(Scored(np.ones_like(own), own), 100.0, 0).carry_out()
+    found = Search(Scored(np.ones_like(own), own), 100.0, 0).carry_out()
     assert found.gain.unit == "folds"
 
 
 @pytest.mark.usefixtures("steady_clock")
 def test_what_cannot_be_fitted_is_never_preferred():
-    found = halving.Search(Scored(np.full((5, 1), -np.inf), OWN, NAMED), 100.0, 0).carry_out()
+    found = Search(Scored(np.full((5, 1), -np.inf), OWN, NAMED), 100.0, 0).carry_out()
     assert found.parameters == {}
     assert found.gain.effect is None
-    poor = halving.Search(Scored(np.ones((5, 20), dtype=bool), np.full((5, 1), -np.inf)), 100.0, 0).carry_out()
+    poor = Search(Scored(np.ones((5, 20), dtype=bool), np.full((5, 1), -np.inf)), 100.0, 0).carry_out()
     assert poor.gain.effect is None
 
 
@@ -253,7 +253,7 @@ def test_a_search_that_goes_on_scores_nothing_twice():
             asked.append((str(parameters), share, fold))
             return super().score(parameters, share, fold, until)
 
-    search = halving.Search(Counted(SLIGHTLY, OWN, NAMED), 1000.0, 0)
+    search = Search(Counted(SLIGHTLY, OWN, NAMED), 1000.0, 0)
     search.carry_out()
     search.go_on(1000.0)
     assert len(asked) == len(set(asked))
@@ -261,7 +261,7 @@ def test_a_search_that_goes_on_scores_nothing_twice():
 
 @pytest.mark.usefixtures("steady_clock")
 def test_a_search_goes_on_after_a_time_that_was_too_short_for_a_round():
-    search = halving.Search(Scored(SLIGHTLY + 0.05, OWN), 0.1, 0)
+    search = Search(Scored(SLIGHTLY + 0.05, OWN), 0.1, 0)
     assert search.carry_out().parameters == {}
     found = search.go_on(100.0)
     assert found.parameters

@@ -11,8 +11,7 @@ from sklearn.datasets import load_iris
 from streamlit.testing.v1 import AppTest
 from test_data_page import written
 
-from dsgcore.comparing import background
-from dsgcore.comparing.background import Background
+from dsgcore.comparing import Background, rounds
 from dsgcore.jobs import shared_queue
 from pages.comparing import which_method
 from pages.studies.going import BUDGET
@@ -117,7 +116,7 @@ def test_what_is_refused_is_said():
 
 @pytest.mark.parametrize("how", ["cancelled", "left"])
 def test_a_comparison_ends_if_nobody_wants_it(how, monkeypatch):
-    monkeypatch.setattr(background, "LEASE", -1.0 if how == "left" else 90.0)
+    monkeypatch.setattr(rounds, "LEASE", -1.0 if how == "left" else 90.0)
     going = Background(*IRIS, **QUICK | {"seeds": 100})
     if how == "cancelled":
         going.cancel()

@@ -10,10 +10,10 @@ from typing import Any
 from dsgcore.cli.ending import NO, Line, Made
 from dsgcore.cli.options import reading_of
 from dsgcore.cli.places import check_files, json_file
-from dsgcore.comparing.carrying_out import compare as compare_methods
 from dsgcore.comparing.methods import METHODS
 from dsgcore.comparing.report import html_of, text_of
 from dsgcore.comparing.result import COLUMNS, Comparison
+from dsgcore.comparing.rounds import compare as compare_methods
 from dsgcore.core.durations import duration_text
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DATASETS, DataError, load

@@ -23,12 +23,12 @@ from dsgcore.core.whole_files import whole_files
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import named_in_errors
-from dsgcore.studies.axes import StudyError
 from dsgcore.studies.carrying_out import GONE, Outcome, carry_out
-from dsgcore.studies.process_pool import local_processes
+from dsgcore.studies.optuna_trials import to_optuna
+from dsgcore.studies.processes import local_processes
 from dsgcore.studies.results import RESULTS, table_of
 from dsgcore.studies.store import Store, default_store
-from dsgcore.studies.study import Study
+from dsgcore.studies.study import Study, StudyError
 
 _OF_PYTHON = {"None": None, "True": True, "False": False}
 # What a Dask scheduler is given to answer in.
@@ -43,14 +43,20 @@ def sweep(given: argparse.Namespace) -> Made:
     store = Store(given.store or default_store())
     progress = _Progress(len(study), is_quiet=given.quiet)
     if given.optuna_storage is not None:
-        _silence_optuna()
+        with suppress(ImportError):  # refused in a sentence by `to_optuna`
+            from optuna import logging
+
+            logging.set_verbosity(logging.WARNING)  # its messages do not belong into the progress line
+        to_optuna(study, store, given.optuna_storage)  # so a storage that cannot be used is refused before any run
     try:
         with _executor(given.dask, given.jobs) as (executor, at_once):
-            outcomes = carry_out(study, store, executor, at_once, progress.tell, optuna_storage=given.optuna_storage)
+            outcomes = carry_out(study, store, executor, at_once, progress.tell)
     except KeyboardInterrupt:
         progress.line.end()
         raise KeyboardInterrupt(f"finished runs are kept in {store.file}. Run the same command to continue") from None
     progress.line.end()
+    if given.optuna_storage is not None:
+        to_optuna(study, store, given.optuna_storage)
     table = table_of(study, outcomes)
     if given.csv is not None:
         with whole_files(given.csv.parent, [given.csv.name]) as part:
@@ -62,14 +68,6 @@ def sweep(given: argparse.Namespace) -> Made:
     data = counts | {"store": store.file, "csv": given.csv, "table": list(csv.DictReader(table.splitlines()))}
     text = table.rstrip("\n") if given.csv is None else f"{progress.said()}. The table is in {given.csv}."
     return Made(data, text, 0 if has_result else NO, is_result=given.csv is None)
-
-
-def _silence_optuna() -> None:
-    """Keep Optuna's messages about new studies out of the progress line."""
-    with suppress(ImportError):  # refused in a sentence when the storage is opened
-        from optuna import logging
-
-        logging.set_verbosity(logging.WARNING)
 
 
 def asked_study(study: Path, axis: Sequence[str], seeds: int | None) -> Study:

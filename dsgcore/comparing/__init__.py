@@ -1,16 +1,16 @@
 """Comparison of DSG Lab's methods with scikit-learn's on a person's own data: ranked table, verdict and learning curves."""
 
-from dsgcore.comparing.carrying_out import compare
 from dsgcore.comparing.fits import Fit, FitRequest
 from dsgcore.comparing.methods import METHODS, SCORES, Method
 from dsgcore.comparing.report import html_of
-from dsgcore.comparing.result import Comparison
+from dsgcore.comparing.result import Comparison, Help, Verdict
+from dsgcore.comparing.rounds import Background, compare
 from dsgcore.comparing.samples import ComparisonError, Sample
-from dsgcore.comparing.verdict import Help, Verdict
 
 __all__ = [
     "METHODS",
     "SCORES",
+    "Background",
     "Comparison",
     "ComparisonError",
     "Fit",

@@ -1,4 +1,4 @@
-"""One fit of a comparison, in any process: a request is the input, scores, time and memory are the output."""
+"""One fit of a comparison, in any process: a request is the input, scores, time and memory are the output; kept fits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.splits import Split
 from dsgcore.jobs.memory import forget_peak, peak
 from dsgcore.solver.problem import UNLABELED
+from dsgcore.studies.store import Store
 
 # Labels of each class, and unlabeled points, of the short fit that compiles and loads what a fit needs.
 WARM_LABELS, WARM_POINTS = 3, 40
@@ -31,8 +32,9 @@ WARM_LABELS, WARM_POINTS = 3, 40
 MOST_OF_SLOW = 2000
 # Note in place of a fit that had begun.
 CUT_OFF = "it was not finished when the time was over"
-# Numbers in the key of a kept fit that change with the way of fitting and measuring.
+# In the key of a kept fit; it changes with the way of fitting and measuring.
 VERSION = 4
+KIND = "fit"
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,33 @@ class Fit:
     megabytes: float = math.nan
     note: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fit as plain data."""
-        return asdict(self)
 
-    @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Fit:
-        """Return the fit of plain data."""
-        return cls(**plain | {"request": FitRequest(**plain["request"])})
+class KeptFits:
+    """The fits of one sample that are known: those that were put here, and those in a store."""
+
+    def __init__(self, sample: Sample, store: Store | None = None) -> None:
+        self.sample, self.store = sample, store
+        self._known: dict[FitRequest, Fit] = {}
+        self._looked_up: set[FitRequest] = set()
+
+    def get(self, requests: Iterable[FitRequest]) -> dict[FitRequest, Fit]:
+        """Return the known fits among these. Each is looked up in the store once."""
+        wanted = list(requests)
+        if self.store is not None and (new := set(wanted) - self._looked_up):
+            self._looked_up |= new
+            keys = {request.key(self.sample): request for request in new - self._known.keys()}
+            for key, text in self.store.kept(KIND, keys).items():
+                self._known[keys[key]] = Fit(keys[key], **json.loads(text))
+        return {request: self._known[request] for request in wanted if request in self._known}
+
+    def put(self, fits: Iterable[Fit], *, is_stored: bool = True) -> None:
+        """Keep fits, in memory only unless they are to be stored. One that is there already stays as it is."""
+        new = [fit for fit in fits if fit.request not in self._known]
+        self._known |= {fit.request: fit for fit in new}
+        if self.store is not None and is_stored and new:
+            numbers = [{name: value for name, value in vars(fit).items() if name != "request"} for fit in new]
+            keys = [fit.request.key(self.sample) for fit in new]
+            self.store.keep(KIND, [(key, json.dumps(own), None) for key, own in zip(keys, numbers, strict=True)])
 
 
 def fit_some(
@@ -88,12 +109,10 @@ def fit_some(
 ) -> list[Fit]:
     """Make the fits of one method; report all of them after each. This is what a background job does."""
     sample, made = Sample.read(Path(folder), plain), list[Fit]()
-    is_warm = False
     for request in requests:
         split = sample.split(request.seed, request.n_labeled)
-        if not is_warm:
+        if not made:
             _warm_up(METHODS[request.method], split, request.seed)
-            is_warm = True
         made.append(fit(request, split, sample.kind))
         report(made)
     return made
@@ -103,7 +122,9 @@ def fit(request: FitRequest, split: Split, kind: str) -> Fit:
     """Make one fit, and measure it."""
     method = METHODS[request.method]
     X, y = _training(method, split)
-    note = _note_of(method, len(y) - len(split.labeled), len(split.y_train) - len(split.labeled))
+    n_used, n_unlabeled = len(y) - len(split.labeled), len(split.y_train) - len(split.labeled)
+    is_part = method.uses_unlabeled and n_used < n_unlabeled
+    note = f"learns from {n_used:,} of {n_unlabeled:,} unlabeled points, to be fast enough" if is_part else ""
     model, held, start = method.make(request.seed), forget_peak(), time.process_time()
     try:
         with warnings.catch_warnings():
@@ -126,12 +147,6 @@ def _training(method: Method, split: Split) -> tuple[NDArray, NDArray]:
         most = MOST_OF_SLOW if method.is_slow else len(others)
         rows = np.sort(np.concatenate([rows, others[evenly_spread(len(others), most)]]))
     return split.X_train[rows], split.y_train[rows]
-
-
-def _note_of(method: Method, n_used: int, n_unlabeled: int) -> str:
-    """Return a note if a method learns from a part of the unlabeled points."""
-    is_part = method.uses_unlabeled and n_used < n_unlabeled
-    return f"learns from {n_used:,} of {n_unlabeled:,} unlabeled points, to be fast enough" if is_part else ""
 
 
 def _warm_up(method: Method, split: Split, seed: int) -> None:

@@ -1,14 +1,15 @@
-"""A comparison as one HTML file, which needs no other file and no network, and as a table of text."""
+"""A comparison as one HTML file, which needs no other file and no network, with its curves, and as a table of text."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from html import escape
 
+import numpy as np
 import pandas as pd
 
 from dsgcore import __version__
-from dsgcore.comparing.curve_figure import curve_figure
 from dsgcore.comparing.methods import Score
 from dsgcore.comparing.result import Comparison
 
@@ -31,7 +32,7 @@ def html_of(comparison: Comparison) -> str:
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict">{escape(comparison.verdict.sentence)}</p>',
         f"<h2>Ranked methods</h2><p>{escape(setting_of(comparison))}</p>",
-        f'<div class="wide">{_table(shown_table(comparison))}</div>',
+        f'<div class="wide">{shown_table(comparison).to_html(index=False, border=0, justify="inherit")}</div>',
         f"<p>{escape(explanation_of(comparison))}</p>",
         *([f"<h2>How many labels would you need?</h2>{figure}", f"<p>{escape(BANDS)}</p>"] if figure else []),
         f"<footer><p>Made by DSG Lab {__version__}.</p></footer></body></html>\n",
@@ -63,11 +64,8 @@ def explanation_of(comparison: Comparison) -> str:
     c, n = comparison, len(comparison.seeds)
     over = f"the {n} seeds that all ranked methods share" if n > 1 else "one seed"
     cut = "" if c.is_complete or c.is_going else " The time was over before all seeds were done."
-    few = (
-        " A method with too few seeds has no rank, and its difference is over the seeds that it has."
-        if c.unranked
-        else ""
-    )
+    some = " A method with too few seeds has no rank, and its difference is over the seeds that it has."
+    few = some if c.unranked else ""
     return (
         f"Scores are means over {over}.{few} The difference is to the best method, in {c.score.unit}, with its 95 % interval. "
         f"{c.interval_sentence} Wins, ties and losses count seeds against the best method. "
@@ -104,12 +102,81 @@ def _row(row: pd.Series, score: Score) -> list[str]:
     ]
 
 
-def _table(frame: pd.DataFrame) -> str:
-    return frame.to_html(index=False, border=0, escape=True, justify="inherit")
-
-
 def text_of(comparison: Comparison) -> str:
     """Return the verdict, and the ranked table in plain text."""
     c = comparison
     table = shown_table(c).to_string(index=False, justify="left")
     return "\n".join([c.verdict.sentence, "", setting_of(c), "", table, "", explanation_of(c)])
+
+
+# Colours that colour-blind readers can tell apart (Okabe and Ito), and a dash for each line.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 380, 64, 540, 16, 334
+
+
+def curve_figure(curves: pd.DataFrame, score: str, most: float = math.inf) -> str:
+    """Return an SVG of the methods that have scores at several numbers of labels; an empty text without such methods.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        `Comparison.curves`.
+    score : str
+        Title of the vertical axis.
+    most : float, optional
+        Highest possible score; the lowest is 0. The axis ends there.
+    """
+    lines = {name: rows for name, rows in curves.groupby("method", sort=False) if len(rows) > 1}
+    if not lines:
+        return ""
+    shown = dict(list(lines.items())[: len(COLOURS)])
+    data = pd.concat(shown.values())
+    # Wide bands of few seeds would flatten the curves, so the bands may leave the frame.
+    low, high = float(data["score"].min()), float(data["score"].max())
+    margin = 0.15 * (high - low) or 1.0
+    low, high = max(low - margin, 0.0), min(high + margin, most)
+    fewest, widest = math.log(data["labels"].min()), math.log(data["labels"].max())
+
+    def x(labels: float) -> float:
+        return round(LEFT + (RIGHT - LEFT) * (math.log(labels) - fewest) / (widest - fewest), 1)
+
+    def y(value: float) -> float:
+        return round(BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low), 1)
+
+    def points(rows: pd.DataFrame, column: str) -> list[str]:
+        return [
+            f"{x(n)},{min(max(y(value), TOP), BOTTOM)}" for n, value in zip(rows["labels"], rows[column], strict=True)
+        ]
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13" '
+        f'role="img" aria-label="{escape(score)} over the number of labels">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        *(_text(x(n), BOTTOM + 18, f"{n:,}", "middle") for n in sorted(set(data["labels"]))),
+        *(_text(LEFT - 8, y(value) + 4, f"{value:g}", "end") for value in _ticks(low, high)),
+        *(f'<path d="M{LEFT},{y(value)}H{RIGHT}" stroke="#ddd"/>' for value in _ticks(low, high)),
+        _text((LEFT + RIGHT) / 2, HEIGHT - 8, "labels", "middle"),
+        f'<g transform="translate(14 {(TOP + BOTTOM) / 2}) rotate(-90)">{_text(0, 0, escape(score), "middle")}</g>',
+    ]
+    for i, (name, rows) in enumerate(shown.items()):
+        style = f'stroke="{COLOURS[i]}" stroke-width="2" stroke-dasharray="{DASHES[i]}"'
+        band, place = rows[rows["low"].notna()], TOP + 12 + 22 * i
+        if len(band) > 1:
+            corners = " ".join([*points(band, "high"), *points(band, "low")[::-1]])
+            parts.append(f'<polygon points="{corners}" fill="{COLOURS[i]}" opacity="0.12"/>')
+        parts.append(f'<polyline points="{" ".join(points(rows, "score"))}" fill="none" {style}/>')
+        parts.append(f'<path d="M{RIGHT + 14},{place}h30" {style}/>')
+        parts.append(_text(RIGHT + 50, place + 4, escape(str(name)), "start"))
+    return "\n".join([*parts, "</svg>"])
+
+
+def _text(x: float, y: float, said: str, anchor: str) -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{said}</text>'
+
+
+def _ticks(low: float, high: float) -> Iterable[float]:
+    """Return some three to eight round numbers between two values."""
+    step = 10.0 ** math.floor(math.log10((high - low) / 2.0))
+    step *= next((times for times in (5.0, 2.0) if (high - low) / (step * times) >= 3.0), 1.0)
+    return [round(i * step, 10) for i in np.arange(math.ceil(low / step), math.floor(high / step) + 1)]

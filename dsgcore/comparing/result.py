@@ -1,4 +1,4 @@
-"""Result of a comparison: fits, a ranked table with paired intervals, and learning curves."""
+"""Result of a comparison: fits, a ranked table with paired intervals, learning curves, and the verdict."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -14,17 +15,69 @@ import numpy as np
 import pandas as pd
 
 from dsgcore.comparing.fits import CUT_OFF, Fit, FitRequest
-from dsgcore.comparing.methods import METHODS, SCORES, Score
-from dsgcore.comparing.verdict import Standing, Verdict, no_verdict, verdict_of
-from dsgcore.core.metrics import FEWEST_SEEDS, Difference, paired_difference
+from dsgcore.comparing.methods import METHODS, SCORES, Method, Score
+from dsgcore.core.metrics import EQUAL, FEWEST_SEEDS, Difference, Effect, paired_difference
 
+# In units of the score. A simpler method that is behind by less is recommended instead of the best one.
+CLOSE = {"points": 0.1, "classes": 0.001}
+# Unlabeled data "do not help" if their gain is surely below this. The choice is clear if no other method may gain more.
+LITTLE = {"points": 0.5, "classes": 0.005}
 # A ranked method has more than this share of the seeds that the two methods with the most seeds share.
 SHARE_OF_SEEDS = 2 / 3
 NO_TIME = "there was no time for it"
+ALONE = "No verdict: fewer than two methods have enough seeds."
 COLUMNS = (
     *("rank", "method", "unlabeled", "score", "difference", "low", "high", "wins", "ties", "losses"),
     *("seeds", "seconds", "megabytes", "note"),
 )
+
+
+class Help(Enum):
+    """Effect of the unlabeled data; the value is a word for files."""
+
+    HELPS = "help"
+    DOES_NOT = "do not help"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Answer of a comparison.
+
+    Attributes
+    ----------
+    recommended : str or None
+        Name of the method to use; None without a verdict.
+    help : Help or None
+        Effect of the unlabeled data; None if it was not measured.
+    gain : Difference
+        Gain of the best method that uses unlabeled data over the best one that does not; NaN if it was not measured.
+    seeds : int
+        Number of seeds.
+    sentence : str
+        The verdict in one sentence.
+    rivals : tuple of str
+        Names of the methods that are not clearly worse than the recommended one: the interval of its gain includes zero.
+    contenders : tuple of str
+        Names of the rivals that may be more than 0.5 points (0.005 classes) better: the interval of their gain over the
+        recommended one ends above it.
+    """
+
+    recommended: str | None
+    help: Help | None
+    gain: Difference
+    seeds: int
+    sentence: str
+    rivals: tuple[str, ...] = ()
+    contenders: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        numbers = {"gain": self.gain.mean, "low": self.gain.low, "high": self.gain.high}
+        known = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+        word = None if self.help is None else self.help.value
+        names = {"rivals": list(self.rivals), "contenders": list(self.contenders)}
+        return {**vars(self), **known, "help": word, **names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +166,16 @@ class Comparison:
         For two ranked methods it is over the seeds that all ranked methods share, else over the seeds that both have.
         """
         mine, theirs = self.scores(one), self.scores(other)
-        both = set(mine) & set(theirs)
-        shared = sorted(both & self.seeds if {one, other} <= set(self.ranking) else both)
-        found = self._difference([mine[s] for s in shared], [theirs[s] for s in shared], self.n_labeled)
+        shared = mine.keys() & theirs.keys()
+        if {one, other} <= set(self.ranking):
+            shared &= self.seeds
+        found = self._difference([mine[s] for s in sorted(shared)], [theirs[s] for s in sorted(shared)], self.n_labeled)
         return -found if self.score.is_loss else found
+
+    def is_worse(self, name: str) -> bool:
+        """Return True if a method is clearly worse than the best one, or has no seed in common with it."""
+        gain = self.difference(name, str(self.best))
+        return not gain.n or gain.high < 0.0
 
     def _difference(self, first: Sequence[float], second: Sequence[float], n_labeled: int) -> Difference:
         step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
@@ -137,9 +196,8 @@ class Comparison:
         shared = frozenset.intersection(*(seeds[name] for name in first or order[:1]))
         ranked = [*first] if first and shared else order[:1]
         shared = shared or seeds[order[0]]
-        enough = (
-            SHARE_OF_SEEDS * len(shared) if len(shared) >= FEWEST_SEEDS else 0.0
-        )  # before any interval: all methods
+        # Before any interval, all methods have enough.
+        enough = SHARE_OF_SEEDS * len(shared) if len(shared) >= FEWEST_SEEDS else 0.0
         for name in order:
             if name not in ranked and len(shared & seeds[name]) > enough:
                 ranked.append(name)
@@ -238,11 +296,8 @@ class Comparison:
             return failed[0] if len(failed) == len(asked) else f"{len(failed)} of {len(asked)} fits failed: {failed[0]}"
         if not self.scores(name):
             return "it has no fit yet" if self.is_going else next((fit.note for fit in asked), NO_TIME)
-        gain = self.difference(name, self.ranking[0])
-        if gain.high < 0.0:
+        if self.difference(name, self.ranking[0]).high < 0.0:
             return "clearly worse: no more seeds"
-        if gain.n >= FEWEST_SEEDS and name not in self.verdict.contenders and not self.is_going:
-            return "surely not much better: no more seeds"
         if len(self.scores(name)) >= len(self.seeds):
             return "it lacks seeds that the others share"
         return "it has too few seeds yet" if self.is_going else "no time for more seeds"
@@ -270,11 +325,7 @@ class Comparison:
     @cached_property
     def verdict(self) -> Verdict:
         """The method to use, and whether unlabeled data help."""
-        if len(self.seeds) < FEWEST_SEEDS or len(self.ranking) < 2:
-            return no_verdict(len(self.seeds))
-        standings = [Standing(METHODS[name], self.score.sign * self.mean(name)) for name in self.ranking]
-        others = [METHODS[name] for name in self.unranked]
-        return verdict_of(standings, others, lambda one, other: self.difference(one.name, other.name), self.score)
+        return _verdict(self)
 
     @property
     def interval_sentence(self) -> str:
@@ -292,17 +343,66 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole result as plain data for JSON; NaN becomes None."""
-        facts = {
-            **{
-                name: getattr(self, name)
-                for name in ("name", "n_labeled", "n_train", "n_test", "overlap", "is_complete")
-            },
-            "score": self.score.title,
-            "intervals": self.interval_sentence,
-            "verdict": self.verdict.to_dict(),
-        }
+        names = ("name", "n_labeled", "n_train", "n_test", "overlap", "is_complete")
+        facts = {name: getattr(self, name) for name in names} | {"score": self.score.title}
+        facts |= {"intervals": self.interval_sentence, "verdict": self.verdict.to_dict()}
         return facts | {"table": _records(self.table), "curves": _records(self.curves)}
 
 
 def _records(frame: pd.DataFrame) -> Sequence[dict[str, Any]]:
     return json.loads(frame.to_json(orient="records", double_precision=15))
+
+
+def _verdict(c: Comparison) -> Verdict:
+    """Return the verdict: the simplest of the methods that are as good as the best, and if unlabeled data help."""
+    n, unit = len(c.seeds), c.score.unit
+    if n < FEWEST_SEEDS or len(c.ranking) < 2:
+        yet = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if n == 1 else 'are'} {n}."
+        return Verdict(None, None, Difference(), n, yet if n < FEWEST_SEEDS else ALONE)
+    used, alone = (next((m for m in c.ranking if METHODS[m].uses_unlabeled is u), None) for u in (True, False))
+    gain = Difference() if used is None or alone is None else c.difference(used, alone)
+    effect = _help(gain, LITTLE[unit])
+    near = (1.0 + EQUAL) * CLOSE[unit]
+    close = [name for name in c.ranking if c.score.sign * (c.mean(c.ranking[0]) - c.mean(name)) <= near]
+    if effect is Help.DOES_NOT:
+        close = [name for name in close if not METHODS[name].uses_unlabeled] or close
+    chosen = min(close, key=lambda name: (METHODS[name].effort, -c.score.sign * c.mean(name)))
+    gains = {name: c.difference(name, chosen) for name in (*c.ranking, *c.unranked) if name != chosen}
+    # A gain whose interval is not known is neither.
+    rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
+    contenders = tuple(name for name in rivals if gains[name].high > LITTLE[unit])
+    said = [f"Use {_in_sentence(METHODS[chosen])}", _about_others(len(rivals), len(contenders), c.score)]
+    if effect is None or used is None or alone is None:
+        said.append(f" ({n} seeds)")
+    else:
+        mean, low, high = map(c.score.signed, (gain.mean, gain.low, gain.high))
+        numbers = f"{mean} {unit} of {c.score.title}, 95 % {low} to {high}, {n} seeds"
+        word = f"unlabeled data {effect.value} here"
+        word = "it is not clear yet if unlabeled data help" if effect is Help.UNCLEAR else word
+        said.append(f"; {word} ({METHODS[used].title} less {METHODS[alone].title}: {numbers})")
+    return Verdict(chosen, effect, gain, n, f"{''.join(said)}.", rivals, contenders)
+
+
+def _help(gain: Difference, little: float) -> Help | None:
+    if gain.effect is None:
+        return None
+    if gain.effect is Effect.HELPS:
+        return Help.HELPS
+    return Help.DOES_NOT if gain.high < little else Help.UNCLEAR
+
+
+def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
+    """Return the part of the sentence about the methods that are not clearly worse."""
+    if not n_rivals:
+        return ""
+    said = f"{n_rivals} other method{'s are' if n_rivals > 1 else ' is'} not clearly worse"
+    if not n_contenders:
+        return f"; {said}"
+    better = f"may be more than {LITTLE[score.unit]:g} {score.unit} better"
+    return f", but it is too close to call: {said}, and {n_contenders} {better}"
+
+
+def _in_sentence(method: Method) -> str:
+    """Return a method's title inside a sentence."""
+    is_word = method.title.split()[0][1:].islower()
+    return method.title[0].lower() + method.title[1:] if is_word and method.name != "Nystroem" else method.title

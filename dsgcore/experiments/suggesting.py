@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,8 @@ from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
 from dsgcore.tuning.folds import LabeledFolds, PairFolds
-from dsgcore.tuning.halving import N_SPLITS, SECONDS, Search, Subject
 from dsgcore.tuning.scorers import similar_unlabeled_risk
-from dsgcore.tuning.suggestion import Suggestion
+from dsgcore.tuning.search import N_SPLITS, SECONDS, Search, Subject, Suggestion
 
 # Larger training sets are thinned to this many points, all labels among them, and to this many numbers.
 MOST_POINTS, MOST_NUMBERS = 20_000, 4_000_000
@@ -30,13 +29,6 @@ FEWEST_ITERATIONS = 10
 # Memory in bytes of a background search, besides its process after the imports.
 MEMORY = 2 * 10**9
 Tell = Callable[[tuple[float, str]], object]
-
-
-@dataclass(frozen=True)
-class SpecSuggestion(Suggestion):
-    """Result of a search in the background, with the state from which another one continues."""
-
-    search: Search | None = field(default=None, repr=False)
 
 
 def suggest_values(
@@ -78,59 +70,54 @@ def suggest_values(
     >>> found = suggest_values(spec, load_split(spec), seconds=1)
     >>> better = with_values(spec, found.parameters)
     """
+    return _suggested(spec, split, seconds, None, report)
+
+
+def _suggested(spec: Spec, split: Split, seconds: float, search: Search | None, report: Tell) -> Suggestion:
+    runs = _Runs(replace(spec, changes=()), split)
     allowed = float(SECONDS.check(seconds) or 0.0)
-    return Search(_Runs(replace(spec, changes=()), split), allowed, spec.seed, report).carry_out()
+    if search is None:
+        return Search(runs, allowed, spec.seed, report).carry_out()
+    return search.resumed(runs, report).go_on(allowed)
 
 
 def begin_suggesting(
     queue: JobQueue, spec: Spec, split: Split, seconds: float, *, search: Search | None = None, **options: Any
 ) -> Job:
-    """Submit the search to a queue of jobs; its reports are the job's progress, and its result is a `SpecSuggestion`.
+    """Submit the search to a queue of jobs; its reports are the job's progress, and its result is a `Suggestion`.
 
     With the `search` of an earlier result for the same spec and split, it continues there. The job gets only visible
     data: no hidden labels and no test points. Options are `lease` and `is_wanted` of `JobQueue.submit`. Errors of
     `suggest_values` are raised before the job begins.
     """
-    held = _seen(split)
-    _Runs(spec, held)
-    limit = 2.0 * seconds + 30.0
-    options |= {"memory_limit": MEMORY, "time_limit": limit}
-    return queue.submit(find_values, spec.to_json(), held, seconds, search, **options)
+    seen = _seen(split)
+    _Runs(spec, seen)
+    options |= {"memory_limit": MEMORY, "time_limit": 2.0 * seconds + 30.0}
+    return queue.submit(find_values, spec.to_json(), seen, seconds, search, **options)
 
 
-def find_values(
-    spec: str, split: Split, seconds: float, search: Search | None = None, *, report: Tell
-) -> SpecSuggestion:
+def find_values(spec: str, split: Split, seconds: float, search: Search | None = None, *, report: Tell) -> Suggestion:
     """Choose values in a separate process; arguments as in `begin_suggesting`."""
-    asked = replace(Spec.from_json(spec), changes=())
-    runs = _Runs(asked, split)
-    if search is None:
-        search = Search(runs, float(SECONDS.check(seconds) or 0.0), asked.seed, report)
-        found = search.carry_out()
-    else:
-        found = search.resumed(runs, report).go_on(seconds)
-    return SpecSuggestion(**vars(found), search=search)
+    return _suggested(Spec.from_json(spec), split, seconds, search, report)
 
 
 def with_values(spec: Spec, values: Mapping[str, Any]) -> Spec:
     """Return the spec with new values for these parameters of its problem, kernel and solver."""
     plain = spec.to_dict() | {"changes": []}
+    offered = _parameters(spec)
     for name, value in values.items():
-        plain[_section(spec, name)][name] = value
+        plain[offered[name][0]][name] = value
     return Spec.from_dict(plain)
 
 
-def _section(spec: Spec, name: str) -> str:
-    return next(section for section, parameters in _parameters(spec).items() if name in parameters)
-
-
-def _parameters(spec: Spec) -> dict[str, dict[str, Parameter]]:
+def _parameters(spec: Spec) -> dict[str, tuple[str, Parameter]]:
+    """Return the section and the parameter of each name."""
     own = {
-        "problem": spec.problem.parameters,
-        "kernel": spec.kernel.parameters,
         "solver": solver_parameters(type(spec.problem)),
+        "kernel": spec.kernel.parameters,
+        "problem": spec.problem.parameters,
     }
-    return {section: {p.name: p for p in parameters} for section, parameters in own.items()}
+    return {p.name: (section, p) for section, parameters in own.items() for p in parameters}
 
 
 def _seen(split: Split) -> Split:
@@ -140,14 +127,8 @@ def _seen(split: Split) -> Split:
     others = np.flatnonzero(split.y_train == UNLABELED)
     kept = np.concatenate([labeled, others[evenly_spread(len(others), max(1, most - len(labeled)))]])
     few = split.of_rows(np.sort(kept)) if len(kept) < len(split.y_train) else split
-    nothing = slice(0, 0)
-    return replace(
-        few,
-        y_hidden=few.y_train,
-        X_test=few.X_test[nothing],
-        y_test=few.y_test[nothing],
-        test_rows=few.test_rows[nothing],
-    )
+    no_test = {name: getattr(few, name)[:0] for name in ("X_test", "y_test", "test_rows")}
+    return replace(few, y_hidden=few.y_train, **no_test)
 
 
 class _Runs(Subject):
@@ -160,11 +141,10 @@ class _Runs(Subject):
         every = folds(N_SPLITS, random_state=spec.seed).split(self.split.X_train, self.split.y_train)
         super().__init__((train, test) for train, test in every if self._is_measurable(self._tested(test)))
         self.folds: dict[int, Split] = {}
-        offered = {name: p for own in _parameters(spec).values() for name, p in own.items()}
-        self.space = {
-            name: (how, offered[name]) for name, how in profile_of(spec.problem).suggested.items() if name in offered
-        }
-        self.own = {name: spec.to_dict()[_section(spec, name)][name] for name in self.space}
+        offered, plain = _parameters(spec), spec.to_dict()
+        how = {name: how for name, how in profile_of(spec.problem).suggested.items() if name in offered}
+        self.space = {name: (way, offered[name][1]) for name, way in how.items()}
+        self.own = {name: plain[offered[name][0]][name] for name in self.space}
 
     def _tested(self, test: NDArray) -> NDArray:
         """Return the rows of a fold that are scored: the labeled ones, or all if the labels are pairs."""

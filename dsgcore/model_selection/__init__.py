@@ -37,9 +37,8 @@ from dsgcore.tuning.scorers import (
     auc_score,
     mean_auc_score,
 )
+from dsgcore.tuning.search import Suggestion, Tried, suggest
 from dsgcore.tuning.seen_labels import SeenLabels
-from dsgcore.tuning.suggesting import suggest
-from dsgcore.tuning.suggestion import Suggestion, Tried
 
 __all__ = [
     "AUCRisk",

@@ -1,23 +1,37 @@
 """Studies: a spec varied along axes and over seeds. Each run is made once and kept in a store."""
 
-from dsgcore.studies.axes import Axis, StudyError
-from dsgcore.studies.axis_importance import Importance, Response, importance, response
 from dsgcore.studies.background import Progress, begin_study
 from dsgcore.studies.carrying_out import Outcome, carry_out
-from dsgcore.studies.curves import Curves, ScoreCurves, curves_of, evaluations, time_to, usual_target
+from dsgcore.studies.importance import Importance, Response, importance, response
 from dsgcore.studies.kept_races import keep_race, kept_race, name_of
-from dsgcore.studies.price import Price, StudyBudget, check_price, price_of
-from dsgcore.studies.process_pool import local_processes
+from dsgcore.studies.optuna_trials import to_optuna
+from dsgcore.studies.processes import local_processes
 from dsgcore.studies.results import (
     MEASURES,
+    Curves,
     Measure,
     Results,
+    ScoreCurves,
     StudyRuns,
+    curves_of,
+    evaluations,
     table_of,
+    time_to,
+    usual_target,
 )
-from dsgcore.studies.spec_list import SpecList, Trajectories, convergences
 from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
-from dsgcore.studies.study import Study, StudyRun
+from dsgcore.studies.study import (
+    Axis,
+    Price,
+    SpecList,
+    Study,
+    StudyBudget,
+    StudyError,
+    StudyRun,
+    check_price,
+    price_of,
+)
+from dsgcore.studies.trajectories import Trajectories, convergences
 
 __all__ = [
     "MEASURES",
@@ -57,5 +71,6 @@ __all__ = [
     "response",
     "table_of",
     "time_to",
+    "to_optuna",
     "usual_target",
 ]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from dsgcore.jobs import Job, shared_queue
 from dsgcore.studies.carrying_out import Outcome, carry_out
-from dsgcore.studies.process_pool import give_way, local_processes
-from dsgcore.studies.spec_list import AnyStudy, SpecList, Trajectories
+from dsgcore.studies.processes import give_way, local_processes
 from dsgcore.studies.store import Store
-from dsgcore.studies.study import Study
+from dsgcore.studies.study import AnyStudy, SpecList, Study
+from dsgcore.studies.trajectories import Trajectories
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,17 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.studies.axes import StudyError
-from dsgcore.studies.optuna_trials import OptunaTrials
-from dsgcore.studies.process_pool import GivenUpError
-from dsgcore.studies.spec_list import AnyStudy
-from dsgcore.studies.store import Store, StoredRun
-from dsgcore.studies.study import StudyRun
-from dsgcore.studies.successive_halving import LEFT_OUT, rounds
-from dsgcore.studies.work import Made
-
-if TYPE_CHECKING:
-    from optuna.storages import BaseStorage
+from dsgcore.studies.processes import GivenUpError, Made
+from dsgcore.studies.store import DIVERGED, Store, StoredRun
+from dsgcore.studies.study import AnyStudy, StudyError, StudyRun
+from dsgcore.tuning.search import KEPT, best_part, rounds
 
 # Number of runs submitted ahead, per run that the executor makes at a time.
 AHEAD = 2
@@ -32,6 +26,9 @@ WORKER_KILLED = (
 )
 LATE = "the time of the study was over before this run began"
 GONE = "the cluster has stopped. Finished runs are kept"
+LEFT_OUT = "left out: its point was not among the best third of a round"
+# If the best come first, a third of the points get three times the seeds: rounds of about equal time.
+TIMES = round(1 / KEPT)
 
 
 @dataclass(frozen=True)
@@ -51,9 +48,11 @@ def carry_out(
     at_once: int,
     tell: Callable[[Outcome], object] = lambda outcome: None,
     folder: str | None = None,
-    optuna_storage: str | BaseStorage | None = None,
 ) -> list[Outcome]:
     """Make all runs of a study that the store does not have; return an outcome for each, in the study's order.
+
+    If the study asks for the best first, the seeds come in rounds, each with the best third of the points of the round
+    before.
 
     Parameters
     ----------
@@ -64,34 +63,12 @@ def carry_out(
         Called with each outcome as soon as it is known.
     folder : str, optional
         The folder of the user's own data file, if the spec names the file without a folder.
-    optuna_storage : str or optuna.storages.BaseStorage, optional
-        An Optuna storage that gets a trial for each finished run (`dsgcore.studies.optuna_trials`).
 
     Returns
     -------
     list of Outcome
     """
-    if optuna_storage is None:
-        return _carry_out(study, store, executor, at_once, tell, folder)
-    with closing(OptunaTrials(study, optuna_storage)) as trials:
-
-        def write_and_tell(outcome: Outcome) -> None:
-            trials.add(outcome.run, outcome.stored)
-            tell(outcome)
-
-        return _carry_out(study, store, executor, at_once, write_and_tell, folder)
-
-
-def _carry_out(
-    study: AnyStudy,
-    store: Store,
-    executor: Executor,
-    at_once: int,
-    tell: Callable[[Outcome], object],
-    folder: str | None,
-) -> list[Outcome]:
-    runs = list(study.runs())
-    outcomes: dict[int, Outcome] = {}
+    runs, outcomes = list(study.runs()), dict[int, Outcome]()
 
     def settle(outcome: Outcome) -> None:
         outcomes[outcome.run.place] = outcome
@@ -104,16 +81,35 @@ def _carry_out(
             settle(Outcome(run, stored, run.refused))
     end = math.inf if study.seconds is None else time.monotonic() + study.seconds
     submit = partial(executor.submit, study.make, folder=folder)
+
+    def measure(points: list[list[StudyRun]], stage: tuple[int, int]) -> bool:
+        missing = [run for point in points for run in point[slice(*stage)] if run.place not in outcomes]
+        for outcome in _made(missing, store, submit, at_once * AHEAD, end):
+            settle(outcome)
+        return True
+
+    def keep(points: list[list[StudyRun]], stage: tuple[int, int]) -> list[list[StudyRun]]:
+        def loss(point: list[StudyRun]) -> float:
+            return -_worth([outcomes[run.place].stored for run in point[: stage[0]]])
+
+        return best_part(sorted(points, key=loss))
+
+    n, ends = len(study.seeds), [0]
+    while ends[-1] < n:
+        ends.append(min(n, TIMES ** (len(ends) - 1)) if study.is_best_first else n)
     try:
-        for some in rounds(study, runs, lambda run: outcomes[run.place].stored):
-            missing = [run for run in some if run.place not in outcomes]
-            for outcome in _made(missing, store, submit, at_once * AHEAD, end):
-                settle(outcome)
+        rounds([runs[first : first + n] for first in range(0, len(runs), n)], pairwise(ends), measure, keep)
     except BrokenExecutor:
         raise StudyError(WORKER_KILLED) from None
     for run in [run for run in runs if run.place not in outcomes]:
         settle(Outcome(run, None, LEFT_OUT))
     return [outcomes[run.place] for run in runs]
+
+
+def _worth(runs: list[StoredRun | None]) -> float:
+    """Return the mean test score of a point's runs; minus infinity if one has failed or diverged, or has no score."""
+    scores = [run.score for run in runs if run is not None and run.state != DIVERGED and run.score is not None]
+    return fmean(scores) if len(scores) == len(runs) else -math.inf
 
 
 def _made(

@@ -17,14 +17,14 @@ _ARRAYS = ("steps", "times", "objectives", "surface", "classes")
 
 def name_of(race: Race) -> str:
     """Return a race's name in a store: the SHA-256 of everything that determines it."""
-    return hashlib.sha256(_said(race).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(_said(race), sort_keys=True).encode()).hexdigest()
 
 
 def keep_race(store: Store, race: Race, result: RaceResult) -> None:
     """Store a race's result, unless it is there already."""
     plain = dict(vars(result))
     arrays = {name: plain.pop(name) for name in _ARRAYS}
-    store.put_race(name_of(race), _said(race), json.dumps(plain), packed(arrays))
+    store.keep("race", [(name_of(race), json.dumps([_said(race), plain]), packed(arrays))])
 
 
 def kept_race(store: Store, beginning: str) -> tuple[Race, RaceResult] | None:
@@ -32,26 +32,22 @@ def kept_race(store: Store, beginning: str) -> tuple[Race, RaceResult] | None:
 
     Also return None if another version stored it, with a spec or competitor that this version does not know.
     """
-    row = store.race(beginning)
+    row = store.found("race", beginning)
+    if row is None:
+        return None
     try:
-        return None if row is None else _read(row)
+        said, plain = json.loads(row[0])
+        race = Race(**said | {"spec": Spec.from_dict(said["spec"]), "axes": tuple(said["axes"])})
+        competitor(race.spec.problem.name, race.competitor)
+        return race, RaceResult(**plain | unpacked(row[1]) | {"notes": tuple(plain["notes"])})
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def _read(row: tuple[str, str, bytes]) -> tuple[Race, RaceResult]:
-    said, plain = json.loads(row[0]), json.loads(row[1])
-    race = Race(**said | {"spec": Spec.from_dict(said["spec"]), "axes": tuple(said["axes"])})
-    competitor(race.spec.problem.name, race.competitor)
-    return race, RaceResult(**plain | unpacked(row[2]) | {"notes": tuple(plain["notes"])})
-
-
-def _said(race: Race) -> str:
-    """Return a race as JSON; equal races give equal text."""
-    return json.dumps(vars(race) | {"spec": race.spec.to_dict()}, sort_keys=True, default=_number)
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    return dict(value)  # parameters, which may be any mapping
+def _said(race: Race) -> Any:
+    """Return a race as plain data; numbers may be those of NumPy, and parameters any mapping."""
+    plain = json.dumps(
+        vars(race) | {"spec": race.spec.to_dict()},
+        default=lambda value: value.item() if isinstance(value, np.generic) else dict(value),
+    )
+    return json.loads(plain)

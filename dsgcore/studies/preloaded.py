@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dsgcore.core._threads import set_workers
 from dsgcore.experiments import Spec
-from dsgcore.studies.work import make_run
+from dsgcore.studies.processes import make_run
 
 _FEW = {"name": "two_moons", "n": 40, "n_labeled": 4}
 _SHORT = {"n_iter": 2, "n_features": 4, "batch_size": 4}

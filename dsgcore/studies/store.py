@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import platform
 import sqlite3
@@ -22,47 +21,35 @@ from dsgcore.core.text_files import data_folder
 
 # The name of the file, unless the caller gives one.
 VARIABLE = "DSGLAB_STORE"
-VERSION = 3
+VERSION = 4
 # Seconds that a writer waits for another one.
 SECONDS_TO_WAIT = 60.0
-_TABLE = """
+_NOW = "TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
+_TABLES = (
+    # What tables show of a run, apart from its history: thousands are read at once.
+    f"""
 CREATE TABLE IF NOT EXISTS runs (
-    sha256 TEXT PRIMARY KEY, spec TEXT NOT NULL, summary TEXT NOT NULL, history BLOB NOT NULL,
-    score REAL, objective REAL, seconds REAL NOT NULL, state TEXT NOT NULL, iterations INTEGER NOT NULL,
-    machine TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-) WITHOUT ROWID
-"""
-# The fields of a run that tables show, apart from the histories: thousands are read at once.
-_SAID = """
-CREATE TABLE IF NOT EXISTS said (
     sha256 TEXT PRIMARY KEY, score REAL, objective REAL, seconds REAL NOT NULL, state TEXT NOT NULL,
-    iterations INTEGER NOT NULL, error REAL, step_limit REAL
+    iterations INTEGER NOT NULL, error REAL, step_limit REAL, machine TEXT NOT NULL, finished {_NOW}
 ) WITHOUT ROWID
-"""
-_SAY = (
-    "INSERT OR IGNORE INTO said SELECT sha256, score, objective, seconds, state, iterations, "
-    "json_extract(summary, '$.last.error_mean'), json_extract(summary, '$.step_limit') FROM runs"
+""",
+    "CREATE TABLE IF NOT EXISTS histories (sha256 TEXT PRIMARY KEY, spec TEXT NOT NULL, columns BLOB NOT NULL) "
+    "WITHOUT ROWID",
+    # Whatever else is to be found again, by its kind: a comparison's fits, races, and pinned specs.
+    f"""
+CREATE TABLE IF NOT EXISTS kept (
+    kind TEXT NOT NULL, key TEXT NOT NULL, json TEXT NOT NULL, blob BLOB, kept {_NOW}, PRIMARY KEY (kind, key)
+) WITHOUT ROWID
+""",
 )
-# Specs that users want to find again, with or without a run.
-_PINS = """
-CREATE TABLE IF NOT EXISTS pins (
-    sha256 TEXT PRIMARY KEY, spec TEXT NOT NULL, pinned TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-) WITHOUT ROWID
-"""
-MOST_PINS = 10_000
+_RUN = "sha256, score, objective, seconds, state, iterations, error, step_limit"
+# Kinds of which only so many are kept, the latest ones.
+MOST_KEPT = {"pin": 10_000, "race": 2_000}
+_FORGET = "DELETE FROM kept WHERE kind = ? AND key IN (SELECT key FROM kept WHERE kind = ? ORDER BY kept DESC LIMIT -1 OFFSET ?)"
 # The state of a run whose numbers overflowed.
 DIVERGED = "diverged"
-_RACES = """
-CREATE TABLE IF NOT EXISTS races (
-    sha256 TEXT PRIMARY KEY, race TEXT NOT NULL, result TEXT NOT NULL, arrays BLOB NOT NULL,
-    finished TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-) WITHOUT ROWID
-"""
-MOST_RACES = 2_000
-# The number of latest rows to keep in a table; older ones are deleted.
-_FORGET = "DELETE FROM {0} WHERE sha256 IN (SELECT sha256 FROM {0} ORDER BY {1} DESC LIMIT -1 OFFSET ?)"
-# The number of hashes in one query: SQLite allows at most 32,766.
-HASHES_AT_ONCE = 10_000
+# The number of keys in one query: SQLite allows at most 32,766.
+KEYS_AT_ONCE = 10_000
 
 
 class StoreError(DSGError):
@@ -117,21 +104,17 @@ class Store:
             with self.opened() as connection:
                 _write_ahead(connection)
                 connection.execute("BEGIN IMMEDIATE")  # processes that open it meanwhile see all of its tables or none
-                self._check_version(connection)
-                for table in (_TABLE, _SAID, _PINS, _RACES):
+                (version,) = connection.execute("PRAGMA user_version").fetchone()  # 0 of a new file
+                (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                if version != VERSION and (version or tables):
+                    raise StoreError(
+                        f"{self.file} cannot be used as a store of runs: it is another program's, or another version's"
+                    )
+                for table in _TABLES:
                     connection.execute(table)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"{self.file} cannot be used as a store of runs: {error}") from None
-
-    def _check_version(self, connection: sqlite3.Connection) -> None:
-        """Raise `StoreError` for another program's file, or another version's; a new file has version 0."""
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if version != VERSION and (version or tables):
-            raise StoreError(
-                f"{self.file} cannot be used as a store of runs: it is another program's, or another version's"
-            )
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
@@ -156,86 +139,76 @@ class Store:
         -------
         StoredRun
         """
-        last = summary["last"]
+        last, sha256 = summary["last"], summary["spec_sha256"]
         row = (
-            summary["spec_sha256"],
-            spec,
-            json.dumps(summary),
-            packed(history),
+            sha256,
             summary.get("score", last.get("score_test")),
             last.get("objective_average", last.get("objective")),
             summary["seconds"],
             summary["stop_reason"],
             summary["iterations"],
-            json.dumps({"machine": platform.machine(), "processor": platform.processor(), "system": platform.system()}),
+            last.get("error_mean"),
+            summary.get("step_limit"),
+            " ".join(filter(None, (platform.system(), platform.machine(), platform.processor()))),
         )
-        names = "sha256, spec, summary, history, score, objective, seconds, state, iterations, machine"
+        marks = ", ".join("?" * len(row))
+        packed_history = packed(history)
         with self.opened() as connection:
-            connection.execute(f"INSERT OR IGNORE INTO runs ({names}) VALUES ({', '.join('?' * len(row))})", row)
-            connection.execute(f"{_SAY} WHERE sha256 = ?", row[:1])
-        return self.get([row[0]])[row[0]]
+            connection.execute(f"INSERT OR IGNORE INTO runs ({_RUN}, machine) VALUES ({marks})", row)
+            connection.execute("INSERT OR IGNORE INTO histories VALUES (?, ?, ?)", (sha256, spec, packed_history))
+        return self.get([sha256])[sha256]
 
     def get(self, hashes: Iterable[str]) -> dict[str, StoredRun]:
         """Return the stored runs among these, by their specs' hashes."""
-        wanted = list(hashes)
-        found: dict[str, StoredRun] = {}
-        with self.opened() as connection:
-            for first in range(0, len(wanted), HASHES_AT_ONCE):
-                some = wanted[first : first + HASHES_AT_ONCE]
-                question = f"SELECT * FROM said WHERE sha256 IN ({', '.join('?' * len(some))})"
-                found |= {row[0]: StoredRun(*row) for row in connection.execute(question, some)}
-        return found
+        rows = self._rows(f"SELECT {_RUN} FROM runs WHERE sha256", hashes)
+        return {row[0]: StoredRun(*row) for row in rows}
 
     def history(self, sha256: str) -> dict[str, NDArray]:
         """Return the recorded columns of a run; raise `KeyError` if it is not there."""
-        return unpacked(self._one("history", sha256))
+        rows = self._rows("SELECT sha256, columns FROM histories WHERE sha256", [sha256])
+        return unpacked(dict(rows)[sha256])
 
-    def columns(self, hashes: Sequence[str], names: Sequence[str]) -> dict[str, NDArray]:
+    def columns(self, hashes: Iterable[str], names: Sequence[str]) -> dict[str, NDArray]:
         """Return the first of these columns that each of the runs has, by their hashes; an empty one if a run has none."""
-        question = f"SELECT sha256, history FROM runs WHERE sha256 IN ({', '.join('?' * len(hashes))})"
-        with self.opened() as connection:
-            return {
-                sha256: _unpacked_column(content, names) for sha256, content in connection.execute(question, hashes)
-            }
+        rows = self._rows("SELECT sha256, columns FROM histories WHERE sha256", hashes)
+        return {sha256: _first_column(content, names) for sha256, content in rows}
 
-    def spec(self, sha256: str) -> str:
-        """Return a run's spec as JSON text; raise `KeyError` if it is not there."""
-        return str(self._one("spec", sha256))
-
-    def _one(self, column: str, sha256: str) -> Any:
+    def keep(self, kind: str, rows: Iterable[tuple[str, str, bytes | None]]) -> None:
+        """Keep texts of JSON and arrays by key, as if they were new. Of a kind with very many, the oldest are deleted."""
+        said = "INSERT INTO kept (kind, key, json, blob) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET kept = excluded.kept"
         with self.opened() as connection:
-            row = connection.execute(f"SELECT {column} FROM runs WHERE sha256 = ?", (sha256,)).fetchone()
-        if row is None:
-            raise KeyError(sha256)
-        return row[0]
+            connection.executemany(said, [(kind, *row) for row in rows])
+            if kind in MOST_KEPT:
+                connection.execute(_FORGET, (kind, kind, MOST_KEPT[kind]))
 
-    def pin(self, sha256: str, spec: str) -> None:
-        """Store a spec, so that `pinned` finds it; if there are very many, the oldest are deleted."""
+    def kept(self, kind: str, keys: Iterable[str]) -> dict[str, str]:
+        """Return the texts among these that are kept, by their keys."""
+        return dict(self._rows("SELECT key, json FROM kept WHERE kind = ? AND key", keys, kind))
+
+    def found(self, kind: str, beginning: str) -> tuple[str, bytes] | None:
+        """Return the text and the arrays whose key begins so; None if there is none, or more than one."""
+        question = "SELECT json, blob FROM kept WHERE kind = ? AND key >= ? AND key < ? LIMIT 2"
         with self.opened() as connection:
-            connection.execute("INSERT OR REPLACE INTO pins (sha256, spec) VALUES (?, ?)", (sha256, spec))
-            connection.execute(_FORGET.format("pins", "pinned"), (MOST_PINS,))
+            rows = connection.execute(question, (kind, beginning, beginning + "g")).fetchall()
+        return rows[0] if len(rows) == 1 else None
 
     def pinned(self, beginning: str) -> str | None:
         """Return the spec of a pin, or of a run, whose hash begins so; None if there is none, or more than one."""
-        found = self._only("spec", "pins", beginning) or self._only("spec", "runs", beginning)
-        return None if found is None else str(found[0])
-
-    def put_race(self, sha256: str, race: str, result: str, arrays: bytes) -> None:
-        """Store a finished race; if there are very many, those that ended first are deleted."""
+        if (pin := self.found("pin", beginning)) is not None:
+            return pin[0]
         with self.opened() as connection:
-            row = (sha256, race, result, arrays)
-            connection.execute("INSERT OR IGNORE INTO races (sha256, race, result, arrays) VALUES (?, ?, ?, ?)", row)
-            connection.execute(_FORGET.format("races", "finished"), (MOST_RACES,))
-
-    def race(self, beginning: str) -> tuple[str, str, bytes] | None:
-        """Return the race whose name begins so, as `put_race` got it; None if there is none, or more than one."""
-        return self._only("race, result, arrays", "races", beginning)
-
-    def _only(self, columns: str, table: str, beginning: str) -> Any:
-        question = f"SELECT {columns} FROM {table} WHERE sha256 >= ? AND sha256 < ? LIMIT 2"
-        with self.opened() as connection:
+            question = "SELECT spec FROM histories WHERE sha256 >= ? AND sha256 < ? LIMIT 2"
             rows = connection.execute(question, (beginning, beginning + "g")).fetchall()
-        return rows[0] if len(rows) == 1 else None
+        return str(rows[0][0]) if len(rows) == 1 else None
+
+    def _rows(self, question: str, keys: Iterable[str], *given: str) -> list[Any]:
+        """Return the rows of a question that ends with a column, for these of its values."""
+        wanted, rows = list(keys), list[Any]()
+        with self.opened() as connection:
+            for first in range(0, len(wanted), KEYS_AT_ONCE):
+                some = wanted[first : first + KEYS_AT_ONCE]
+                rows += connection.execute(f"{question} IN ({', '.join('?' * len(some))})", (*given, *some))
+        return rows
 
     def __len__(self) -> int:
         with self.opened() as connection:
@@ -268,13 +241,13 @@ def packed(history: Mapping[str, NDArray]) -> bytes:
     return file.getvalue()
 
 
-def _unpacked_column(content: bytes, names: Sequence[str]) -> NDArray:
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        found = next((name for name in names if name in archive.files), None)
-        return np.empty(0) if found is None else archive[found]
-
-
 def unpacked(content: bytes) -> dict[str, NDArray]:
     """Return the columns that `packed` has packed."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
+
+
+def _first_column(content: bytes, names: Sequence[str]) -> NDArray:
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        found = next((name for name in names if name in archive.files), None)
+        return np.empty(0) if found is None else archive[found]

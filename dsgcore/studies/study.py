@@ -1,4 +1,7 @@
-"""A study as plain data: a spec, axes along which it is varied, and seeds. A file that holds it *is* the study."""
+"""A study as plain data: a spec, axes along which it is varied, and seeds; a list of specs; and their price.
+
+A file that holds a study *is* the study.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +11,143 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from dsgcore.core.cost import Cost
+from dsgcore.core.durations import duration_text
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import (
     Checked,
+    Choice,
+    Flag,
+    Integer,
+    Parameter,
     ParameterError,
+    Real,
+    Text,
+    check_all,
     flag,
     like,
     quoted,
     real,
 )
 from dsgcore.core.plain import ANYTHING, REQUIRED, Anything, Items, items, read, record
+from dsgcore.core.sampling import generator
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.data.options import SEED
 from dsgcore.experiments import Spec, SpecError
-from dsgcore.experiments.cost import cost_of
-from dsgcore.studies.axes import Axis, StudyError, axes_of
-from dsgcore.studies.work import Maker, make_run
+from dsgcore.experiments.cost import Budget, check_cost, cost_of
+from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, solver_parameters
+from dsgcore.experiments.spec import SECTIONS
+from dsgcore.studies.processes import Maker, make_run
 
-MOST_RUNS = 100_000
-MOST_AXES = 4
+MOST_RUNS, MOST_AXES = 100_000, 4
 SEEDS = Items("seeds", None, item=SEED, least=1, most=MOST_RUNS)
 _OF_ANY_SET = ("n_labeled", "test_share", "stratified", "scaling", "label_noise", "prior_shift")
+N_VALUES = Integer("n", 5, low=1, high=1000)
+# The fields of an axis: either its values, or a range. The axis's own parameter checks the values and the ends.
+_FIELDS = (
+    Text("name", ""),
+    Items("values", None, least=1, most=N_VALUES.high, optional=True),
+    Anything("from", None),
+    Anything("to", None),
+    N_VALUES,
+    Choice("scale", None, options=("linear", "log"), optional=True),
+    Flag("random", False),
+)
+ROUNDING = 1e-9
+# Seconds of a run besides its iterations, fitted to runs (tests/benchmarks/explore.md).
+SECONDS_A_RUN = 0.012
+
+
+class StudyError(SpecError):
+    """An invalid study. The message says which field, what was given and what is allowed."""
 
 
 @dataclass(frozen=True)
-class StudyBudget(Checked):
+class Axis:
+    """One parameter of a spec, and its values in the study.
+
+    Attributes
+    ----------
+    name : str
+        Section and parameter, such as ``"solver.step_size"``.
+    is_random : bool
+        True if the values were drawn. Drawn axes are not crossed with each other: their values belong together, one by
+        one.
+    said : dict
+        The axis as the study's data give it.
+    """
+
+    name: str
+    values: tuple[Any, ...]
+    is_random: bool
+    said: Mapping[str, Any]
+
+
+def _axes(given: Sequence[Any], spec: Spec) -> tuple[Axis, ...]:
+    """Return the axes that plain data describe, for this spec."""
+    axes = tuple(_axis(said, spec) for said in given)
+    # The values of several drawn axes belong together, and one may occur twice.
+    if sum(axis.is_random for axis in axes) < 2:
+        axes = tuple(replace(axis, values=tuple(dict.fromkeys(axis.values))) for axis in axes)
+    names = [axis.name for axis in axes]
+    if len(set(names)) < len(names):
+        raise StudyError(f"the axes must be of different parameters, got {', '.join(names)}")
+    if len({len(axis.values) for axis in axes if axis.is_random}) > 1:
+        raise StudyError("axes whose values are drawn go together: they must have the same n")
+    return axes
+
+
+def _axis(said: Mapping[str, Any], spec: Spec) -> Axis:
+    given = check_all(_FIELDS, said, "an axis")
+    name, is_random = given["name"], given["random"]
+    parameter = parameter_of(spec, name)
+    if (given["values"] is None) == (given["from"] is given["to"] is None):
+        raise StudyError(f"the axis {name} must have either values or from and to, got {quoted(dict(said))}")
+    values = _in_range(given, parameter) if given["values"] is None else given["values"]
+    try:
+        checked = tuple(parameter.check(value) for value in values)
+    except ParameterError as error:
+        raise StudyError(f"in the axis {name}: {error}") from None
+    return Axis(name, checked if is_random else tuple(dict.fromkeys(checked)), is_random, said)
+
+
+def parameter_of(spec: Spec, name: str) -> Parameter:
+    """Return the spec parameter that an axis names by its section and name; raise `StudyError` if there is none."""
+    own: dict[str, Sequence[Parameter]] = {section: getattr(spec, section).parameters for section in SECTIONS}
+    own["data"] = [p for p in DATA_PARAMETERS if p.name not in ("path", "sha256", "recipe")]
+    own["solver"] = solver_parameters(type(spec.problem))
+    offered = {f"{section}.{p.name}": p for section in SECTIONS for p in own[section]}
+    if name not in offered:
+        raise StudyError(f"an axis must be one of {', '.join(offered)}, got {quoted(name)}")
+    return offered[name]
+
+
+def _in_range(axis: Mapping[str, Any], parameter: Parameter) -> list[Any]:
+    """Return the values of a range: evenly spread or drawn, on the given scale or the parameter's own."""
+    name, n = axis["name"], axis["n"]
+    if not isinstance(parameter, Real | Integer):
+        raise StudyError(f"the axis {name} is no number: it must have values")
+    low, high = (parameter.check(axis[end]) for end in ("from", "to"))
+    scale = axis["scale"] or ("linear" if parameter.scale == "linear" else "log")
+    if low is None or high is None or low > high or (scale == "log" and low <= 0):
+        raise StudyError(
+            f"the axis {name} must go from a number to a larger one, on a linear scale or from above 0 on a log scale, "
+            f"got {quoted(dict(axis))}"
+        )
+    share = generator(0, f"axis/{name}").random(n) if axis["random"] else np.linspace(0.0, 1.0, n)
+    ends = np.log([low, high]) if scale == "log" else np.array([low, high], dtype=float)
+    values = ends[0] + share * (ends[1] - ends[0])
+    values = np.clip(np.exp(values) if scale == "log" else values, low, high)
+    # Shortest numbers that a person would write: the run uses exactly the numbers that are shown.
+    return [round(v) if isinstance(parameter, Integer) else float(f"{v:.6g}") for v in values.tolist()]
+
+
+@dataclass(frozen=True)
+class _Limits(Checked):
     """Limits of a study: the time in seconds after which no other run begins, and if seeds come in rounds."""
 
     seconds: float | None = real(None, low=0.0, optional=True)
@@ -49,7 +161,7 @@ class _Said:
     spec: Any = like(Anything("spec", REQUIRED))
     axes: tuple[Any, ...] = items(ANYTHING, (), most=MOST_AXES)
     seeds: tuple[int, ...] | None = like(SEEDS, None, optional=True)
-    budget: StudyBudget | None = record(StudyBudget)
+    budget: _Limits | None = record(_Limits)
 
 
 @dataclass(frozen=True)
@@ -82,7 +194,7 @@ class Study:
     seconds : float or None
         Time after which no other run begins.
     is_best_first : bool
-        True if seeds come in rounds (`dsgcore.studies.successive_halving`), and points that are not among the best get no more.
+        True if seeds come in rounds , and points that are not among the best third get no more.
 
     Examples
     --------
@@ -101,10 +213,12 @@ class Study:
     def __post_init__(self) -> None:
         """Check the seeds and the budget. The spec and the axes check themselves."""
         try:
-            object.__setattr__(self, "seeds", _seeds(self.seeds))
-            StudyBudget(self.seconds, self.is_best_first)
+            object.__setattr__(self, "seeds", SEEDS.check(self.seeds))
+            _Limits(self.seconds, self.is_best_first)
         except ParameterError as error:
             raise StudyError(str(error)) from None
+        if len(set(self.seeds)) < len(self.seeds):
+            raise StudyError(f"seeds must differ from each other, got {quoted(list(self.seeds))}")
         check_edits(self.spec, self.seeds, self.axes)
 
     make: ClassVar[Maker] = staticmethod(make_run)
@@ -122,11 +236,18 @@ class Study:
             If a field is not valid. The message gives the field, its value, and what is allowed.
         """
         try:
-            return _study(given)
+            plain = read(_Said, given, "a study")
+            spec = plain.spec if isinstance(plain.spec, Spec) else Spec.from_dict(plain.spec)
+            limits = plain.budget or _Limits()
+            seeds = (spec.seed,) if plain.seeds is None else plain.seeds
+            study = cls(spec, _axes(plain.axes, spec), seeds, limits.seconds, limits.best_first)
         except StudyError:
             raise
         except DSGError as error:
             raise StudyError(str(error)) from None
+        if len(study) > MOST_RUNS:
+            raise StudyError(f"a study may have at most {MOST_RUNS:,} runs, got {len(study):,}")
+        return study
 
     @classmethod
     def from_json(cls, text: str) -> Study:
@@ -174,24 +295,6 @@ class Study:
                 yield StudyRun(next(place), values, seed, spec and replace(spec, seed=seed), refused)
 
 
-def _study(given: object) -> Study:
-    plain = read(_Said, given, "a study")
-    spec = plain.spec if isinstance(plain.spec, Spec) else Spec.from_dict(plain.spec)
-    budget = plain.budget or StudyBudget()
-    seeds = (spec.seed,) if plain.seeds is None else plain.seeds
-    study = Study(spec, axes_of(plain.axes, spec), seeds, budget.seconds, budget.best_first)
-    if len(study) > MOST_RUNS:
-        raise StudyError(f"a study may have at most {MOST_RUNS:,} runs, got {len(study):,}")
-    return study
-
-
-def _seeds(given: object) -> tuple[int, ...]:
-    seeds: tuple[int, ...] = SEEDS.check(given)
-    if len(set(seeds)) < len(seeds):
-        raise StudyError(f"seeds must differ from each other, got {quoted(given)}")
-    return seeds
-
-
 def check_edits(spec: Spec, seeds: Sequence[int], axes: Sequence[Axis] = ()) -> None:
     """Raise `StudyError` if edits by hand would be replayed on other points than those on which they were made."""
     if not spec.data.edits:
@@ -213,3 +316,119 @@ def _varied(spec: Spec, values: Mapping[str, Any]) -> Spec:
         section, _, own = name.partition(".")
         plain[section] = {**plain[section], own: value}
     return Spec.from_dict(plain)
+
+
+@dataclass(frozen=True)
+class SpecList:
+    """Specs and seeds with the interface of a study: each spec is run with each seed in place of its own."""
+
+    specs: tuple[Spec, ...]
+    seeds: tuple[int, ...]
+    axes: ClassVar[tuple[Axis, ...]] = ()
+    seconds: ClassVar[float | None] = None
+    is_best_first: ClassVar[bool] = False
+    make: ClassVar[Maker] = staticmethod(make_run)
+    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
+
+    def __post_init__(self) -> None:
+        """Check that each spec's edits by hand fit the data of all seeds."""
+        for spec in self.specs:
+            check_edits(spec, self._data_seeds)
+
+    @property
+    def _data_seeds(self) -> tuple[int, ...]:
+        return self.seeds
+
+    @property
+    def spec(self) -> Spec:
+        """The first spec."""
+        return self.specs[0]
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Return an object made from plain data, as `to_dict` gives them."""
+        specs = tuple(Spec.from_dict(spec) for spec in given["specs"])
+        return cls(**{**given, "specs": specs, "seeds": tuple(given["seeds"])})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object as plain data."""
+        return {"specs": [spec.to_dict() for spec in self.specs], "seeds": list(self.seeds)}
+
+    def __len__(self) -> int:
+        return len(self.specs) * len(self.seeds)
+
+    def runs(self) -> Iterator[StudyRun]:
+        """Return the runs in their order, with the seed changing first; a run's value is the number of its spec."""
+        pairs = itertools.product(enumerate(self.specs), self.seeds)
+        for place, ((number, spec), seed) in enumerate(pairs):
+            yield StudyRun(place, (number,), seed, replace(spec, seed=seed))
+
+
+# Objects that can be executed.
+AnyStudy = Study | SpecList
+
+
+@dataclass(frozen=True)
+class Price:
+    """Estimated cost of a study: its runs, the seconds of one core, and the bytes of its largest run."""
+
+    runs: int
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class StudyBudget:
+    """Limits on the cost of a study: on each run, on the number of runs, and on the seconds of one core for all."""
+
+    run: Budget
+    runs: int
+    seconds: float
+
+
+def price_of(study: AnyStudy, shape: tuple[int, int] | None = None) -> Price:
+    """Estimate the cost of a study. `shape` is the (rows, columns) of the user's own file, if it uses one."""
+    costs = [study.cost(spec, own) for spec, own in _points(study, shape)]
+    seconds = len(study.seeds) * sum(SECONDS_A_RUN + cost.likely for cost in costs)
+    return Price(len(study), seconds, max((cost.memory for cost in costs), default=0))
+
+
+def _points(study: AnyStudy, shape: tuple[int, int] | None) -> list[tuple[Spec, tuple[int, int] | None]]:
+    """Return the spec and the shape of its own file for each point; seeds do not change the cost."""
+    specs = [run.spec for run in replace(study, seeds=study.seeds[:1]).runs() if run.spec is not None]
+    return [(spec, shape if spec.data.name == FILE else None) for spec in specs]
+
+
+def check_price(study: AnyStudy, budget: StudyBudget, shape: tuple[int, int] | None = None) -> Price:
+    """Return the cost of a study; raise `StudyError` if it costs more than the budget. Arguments as in `price_of`.
+
+    The message gives the cost, the limit, and a change that would fit.
+    """
+    if len(study) > budget.runs:
+        fits = _fits(study, budget.runs / len(study))
+        raise StudyError(f"this study has {len(study):,} runs, but at most {budget.runs:,} are allowed; {fits}")
+    try:
+        for spec, own in _points(study, shape):
+            check_cost(spec, budget.run, own)
+    except SpecError as error:
+        raise StudyError(str(error)) from None
+    price = price_of(study, shape)
+    if price.seconds > budget.seconds:
+        fits = _fits(study, budget.seconds / price.seconds)
+        asked, allowed = duration_text(price.seconds), duration_text(budget.seconds)
+        raise StudyError(f"this study takes about {asked} of one core, but at most {allowed} is allowed; {fits}")
+    return price
+
+
+def _fits(study: AnyStudy, share: float) -> str:
+    """Return a sentence about the share of the study that would fit."""
+    seeds = int(len(study.seeds) * share + ROUNDING)
+    if seeds:
+        return f"with {seeds} seed{'s' if seeds > 1 else ''} it would fit"
+    if not study.axes:
+        return "with fewer iterations it would fit"
+    longest = max(study.axes, key=lambda axis: len(axis.values))
+    n = int(len(longest.values) * share * len(study.seeds) + ROUNDING)
+    if n:
+        return f"with one seed and {n} value{'s' if n > 1 else ''} of {longest.name} it would fit"
+    return "with one seed, fewer values an axis and fewer iterations it would fit"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsgcore.studies.room_questions import plain_question, tally
-from dsgcore.studies.rooms import Rooms, State
+from dsgcore.rooms.questions import plain_question, tally
+from dsgcore.rooms.rooms import Rooms, State
 
 
 def for_phones(rooms: Rooms, code: str, state: State) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from dsgcore.rooms.rooms import NoRoomError, RoomError, Rooms, State
 from dsgcore.studies import Store, StoreError, default_store
-from dsgcore.studies.rooms import NoRoomError, RoomError, Rooms, State
 from pages.charts.assets import address_of
 from pages.room.board_data import for_phones
 from pages.room.pace import CodeGuard, Pace

@@ -12,8 +12,8 @@ import streamlit as st
 
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import Setting
-from dsgcore.studies.room_questions import LABELS, Asked, Places, result_of
-from dsgcore.studies.rooms import MOST_ROUNDS, Key, RoomError, State
+from dsgcore.rooms.questions import LABELS, Asked, Places, result_of
+from dsgcore.rooms.rooms import MOST_ROUNDS, Key, RoomError, State
 from pages.room.door import draw_door
 from pages.room.drawings import answers, draw
 from pages.room.entrance import ADDRESS, rooms

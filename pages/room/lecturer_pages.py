@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from dsgcore.rooms.questions import plain_text
+from dsgcore.rooms.results import Answered, all_answered, results_csv
+from dsgcore.rooms.rooms import Key, RoomError
 from dsgcore.studies import StoreError
-from dsgcore.studies.room_questions import plain_text
-from dsgcore.studies.room_results import Answered, all_answered, results_csv
-from dsgcore.studies.rooms import Key, RoomError
 from pages.charts.assets import address_of
 from pages.room.drawings import answers
 from pages.room.entrance import ADDRESS, HEADERS, TOO_FAST, is_too_fast, limiter, refused, rooms

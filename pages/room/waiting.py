@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import anyio.to_thread
 from anyio import CapacityLimiter
 
-from dsgcore.studies.rooms import MOST_CLIENTS, NoRoomError, RoomError, State
+from dsgcore.rooms.rooms import MOST_CLIENTS, NoRoomError, RoomError, State
 
 SECONDS_BETWEEN_LOOKS = 0.2
 # A proxy ends a request that takes a minute.

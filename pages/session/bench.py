@@ -13,7 +13,7 @@ import streamlit as st
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
-from dsgcore.studies.rooms import Key
+from dsgcore.rooms.rooms import Key
 from pages.controls.hand import Hand
 from pages.session.lesson_place import Place
 from pages.session.preparing import Preparation, prepare

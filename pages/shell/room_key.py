@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from dsgcore.studies.rooms import SECONDS_OF_LIFE, Key
+from dsgcore.rooms.rooms import SECONDS_OF_LIFE, Key
 from pages.server.sessions import Session, arrive
 from pages.shell.addresses import own_route
 from pages.shell.ticks import token_in

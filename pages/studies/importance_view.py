@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dsgcore.studies import Importance, Response, Results, importance, response
-from dsgcore.studies.axis_importance import N_SPLITS
+from dsgcore.studies.importance import N_SPLITS
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.shell.plain_text import plain

@@ -35,7 +35,7 @@ def _pin(known: dict[str, Spec], spec: Spec) -> None:
     known[spec.sha256] = spec
     if spec.data.name != FILE:
         try:
-            Store(default_store()).pin(spec.sha256, spec.to_json())
+            Store(default_store()).keep("pin", [(spec.sha256, spec.to_json(), None)])
         except StoreError:
             return  # it is pinned in this session in any case
 

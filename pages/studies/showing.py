@@ -12,8 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.studies import Results, table_of
-from dsgcore.studies.axes import parameter_of
-from dsgcore.studies.spec_list import AnyStudy
+from dsgcore.studies.study import AnyStudy, parameter_of
 from pages.charts.figures import Figure
 from pages.charts.live_chart import clicked, live_chart
 from pages.shell.router import page_of

@@ -12,7 +12,7 @@ from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study, StudyError
-from dsgcore.studies.axes import N_VALUES
+from dsgcore.studies.study import N_VALUES
 from pages.controls import controls
 from pages.controls.control import Control, key_of, shown
 from pages.studies.asking import (

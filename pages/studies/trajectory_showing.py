@@ -15,8 +15,8 @@ from dsgcore.diagnostics import WORDS, Convergence, Slope, fitted
 from dsgcore.experiments import theory_of
 from dsgcore.settings import Rate
 from dsgcore.studies import evaluations
-from dsgcore.studies.curves import BY as OVERS
-from dsgcore.studies.curves import EVALUATIONS, ITERATIONS
+from dsgcore.studies.results import BY as OVERS
+from dsgcore.studies.results import EVALUATIONS, ITERATIONS
 from pages.charts import words
 from pages.charts.live_chart import live_chart
 from pages.shell.plain_text import plain

@@ -13,7 +13,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import Spec, begin_suggesting, with_values
-from dsgcore.experiments.suggesting import SpecSuggestion
 from dsgcore.jobs import Job, JobError, JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
@@ -141,7 +140,7 @@ def _close(bench: Bench) -> None:
     bench.suggested = None
 
 
-def _found(bench: Bench, asked: Asked, found: SpecSuggestion) -> None:
+def _found(bench: Bench, asked: Asked, found: Suggestion) -> None:
     offered = controls_for(type(asked.spec.problem), asked.spec.data.name, asked.spec.kernel.name)
     changes = _changes(asked.spec, found)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -15,8 +15,8 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
 from classroom import CURVE, PICK, asking, classroom, p95, run_of_curve, why_not  # noqa: E402
 
-from dsgcore.studies.room_questions import result_of  # noqa: E402
-from dsgcore.studies.rooms import Asked, Key, Rooms  # noqa: E402
+from dsgcore.rooms.questions import result_of  # noqa: E402
+from dsgcore.rooms.rooms import Asked, Key, Rooms  # noqa: E402
 
 N_HOSTILE = 10_000
 

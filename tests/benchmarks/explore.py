@@ -36,7 +36,7 @@ from streamlit.testing.v1 import AppTest
 from dsgcore.experiments import Run, Spec
 from dsgcore.experiments.export import summary
 from dsgcore.studies import Store, Study, StudyRuns, carry_out, local_processes, price_of
-from dsgcore.studies.work import make_run
+from dsgcore.studies.processes import make_run
 
 SIDE, SEEDS = 8, 5
 N_RUNS = SIDE * SIDE * SEEDS
@@ -185,15 +185,16 @@ def filled(store: Path, study: Study) -> None:
     run.advance(50)
     said, drawn = summary(run), np.random.default_rng(0)
     Store(store).put(run.spec.to_json(), said, {name: run.history.column(name) for name in run.history.names})
-    names = "sha256, spec, summary, history, score, objective, seconds, state, iterations, machine"
-    others = "spec, summary, history, ?, objective, seconds, state, iterations, machine"
+    others = "objective, seconds, state, iterations, machine"
     with contextlib.closing(sqlite3.connect(store)) as connection, connection:
         connection.executemany(
-            f"INSERT OR IGNORE INTO runs ({names}) SELECT ?, {others} FROM runs WHERE sha256 = ?",
+            f"INSERT OR IGNORE INTO runs (sha256, score, {others}) SELECT ?, ?, {others} FROM runs WHERE sha256 = ?",
             [(made.key, drawn.random(), said["spec_sha256"]) for made in study.runs()],
         )
-        connection.execute("PRAGMA user_version = 1")  # as if they had been kept by an earlier version
-    Store(store)
+        connection.executemany(
+            "INSERT OR IGNORE INTO histories SELECT ?, spec, columns FROM histories WHERE sha256 = ?",
+            [(made.key, said["spec_sha256"]) for made in study.runs()],
+        )
 
 
 VIEWS = {

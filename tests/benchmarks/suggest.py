@@ -29,7 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.core.metrics import paired_difference
 from dsgcore.model_selection import accuracy, auc_score, mean_auc_score, suggest
-from dsgcore.tuning import halving
+from dsgcore.tuning import search
 
 ESTIMATORS = {
     BINARY: (QSGS2AUC, auc_score, "AUC"),
@@ -104,7 +104,7 @@ def report(lines: dict[str, tuple[str, ...]], gains: dict[str, float]) -> str:
 def main() -> None:
     """Measure all sets, and write the table after each."""
     asked_for = command_line(__doc__, sets=Path, out=Path, seeds=2, seconds=20.0, n_max=2000, only=[])
-    halving.time = types.SimpleNamespace(monotonic=time.process_time)  # type: ignore[assignment]
+    search.time = types.SimpleNamespace(monotonic=time.process_time)  # type: ignore[assignment]
     warnings.simplefilter("ignore", ConvergenceWarning)
     files = {path.stem for path in asked_for.sets.glob("*.npz")}
     lines: dict[str, tuple[str, ...]] = {}

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from dsgcore.diagnostics.convergence import Convergence
 from dsgcore.studies.results import StudyRuns
-from dsgcore.studies.spec_list import Trajectories
 from dsgcore.studies.store import Store, StoredRun
 from dsgcore.studies.study import Study
+from dsgcore.studies.trajectories import Trajectories
 
 FOLDER = Path(__file__).parent
 STUDY, WAYS = "study", "ways"

@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 
 from dsgcore.studies.carrying_out import carry_out
 from dsgcore.studies.examples import COLUMNS, FOLDER, question_of, write
-from dsgcore.studies.process_pool import local_processes
-from dsgcore.studies.spec_list import AnyStudy
+from dsgcore.studies.processes import local_processes
 from dsgcore.studies.store import Store
+from dsgcore.studies.study import AnyStudy
 
 
 def make_again(kind: str, setting: str) -> None:

@@ -1,13 +1,12 @@
-"""Several specs over the same seeds, without axes: their runs, or the trajectories of these towards the optimum."""
+"""Trajectories of specs over the same seeds towards the optimum, which a study measures in place of runs."""
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from dsgcore.core.cost import Cost
 from dsgcore.diagnostics.convergence import Convergence
@@ -17,61 +16,12 @@ from dsgcore.diagnostics.trajectory import reference_of, trajectory, trajectory_
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
 from dsgcore.solver.diagnostics import DiagnosticsError
-from dsgcore.studies.axes import Axis
-from dsgcore.studies.process_pool import GivenUpError, is_given_up
+from dsgcore.studies.processes import GivenUpError, Made, Maker, is_given_up, split_of
 from dsgcore.studies.store import Store
-from dsgcore.studies.study import Study, StudyRun, check_edits
-from dsgcore.studies.work import Made, Maker, make_run, split_of
+from dsgcore.studies.study import SpecList, StudyRun
 
-
-@dataclass(frozen=True)
-class SpecList:
-    """Specs and seeds with the interface of a study: each spec is run with each seed in place of its own."""
-
-    specs: tuple[Spec, ...]
-    seeds: tuple[int, ...]
-    axes: ClassVar[tuple[Axis, ...]] = ()
-    seconds: ClassVar[float | None] = None
-    is_best_first: ClassVar[bool] = False
-    make: ClassVar[Maker] = staticmethod(make_run)
-    cost: ClassVar[Callable[..., Cost]] = staticmethod(cost_of)
-
-    def __post_init__(self) -> None:
-        """Check that each spec's edits by hand fit the data of all seeds."""
-        for spec in self.specs:
-            check_edits(spec, self._data_seeds)
-
-    @property
-    def _data_seeds(self) -> tuple[int, ...]:
-        return self.seeds
-
-    @property
-    def spec(self) -> Spec:
-        """The first spec."""
-        return self.specs[0]
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Return an object made from plain data, as `to_dict` gives them."""
-        specs = tuple(Spec.from_dict(spec) for spec in given["specs"])
-        return cls(**{**given, "specs": specs, "seeds": tuple(given["seeds"])})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the object as plain data."""
-        return {"specs": [spec.to_dict() for spec in self.specs], "seeds": list(self.seeds)}
-
-    def __len__(self) -> int:
-        return len(self.specs) * len(self.seeds)
-
-    def runs(self) -> Iterator[StudyRun]:
-        """Return the runs in their order, with the seed changing first; a run's value is the number of its spec."""
-        pairs = itertools.product(enumerate(self.specs), self.seeds)
-        for place, ((number, spec), seed) in enumerate(pairs):
-            yield StudyRun(place, (number,), seed, replace(spec, seed=seed))
-
-
-# Objects that can be executed.
-AnyStudy = Study | SpecList
+# Share of a run's likely seconds that it takes without its history of scores.
+SHARE_UNMEASURED = 0.2
 
 
 @dataclass(frozen=True)
@@ -86,10 +36,6 @@ class TrajectoryRun(StudyRun):
         if self.spec is None:
             return None
         return json.dumps({"way_on": self.data_seed, "spec": self.spec.to_dict()}, sort_keys=True)
-
-
-# Share of a run's likely seconds that it takes without its history of scores.
-SHARE_UNMEASURED = 0.2
 
 
 def make_trajectory(text: str, folder: str | None = None) -> Made:
@@ -163,7 +109,7 @@ class Trajectories(SpecList):
             yield TrajectoryRun(run.place, run.values, run.seed, run.spec, data_seed=self.data_seed)
 
 
-def convergences(study: Trajectories, keys: list[str | None], store: Store) -> list[Convergence | None]:
+def convergences(study: Trajectories, keys: Sequence[str | None], store: Store) -> list[Convergence | None]:
     """Return each spec's finished trajectories, by the keys of all runs in their order; None if there are none."""
     there, n = store.get(key for key in keys if key is not None), len(study.seeds)
     found: list[Convergence | None] = []

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.studies.axes import Axis
 from dsgcore.studies.results import Results
+from dsgcore.studies.study import Axis
 
 FEWEST_POINTS = 20
 # With more points, a random part of them is enough, and keeps the time below a second.

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dsgcore.rooms.questions import Asked, is_right, plain_text
+from dsgcore.rooms.rooms import Key, Rooms
 from dsgcore.settings import Pick
-from dsgcore.studies.room_questions import Asked, is_right, plain_text
-from dsgcore.studies.rooms import Key, Rooms
 
 COLUMNS = ("number", "setting", "lesson", "step", "question", "round", "answer", "right")
 

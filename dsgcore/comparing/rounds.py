@@ -1,0 +1,412 @@
+"""Execution of a comparison: rounds of seeds in background jobs, within a given time, also in a thread beside a page."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from dsgcore.comparing.fits import CUT_OFF, Fit, FitRequest, KeptFits, fit_some
+from dsgcore.comparing.methods import METHODS, chosen_methods, chosen_score
+from dsgcore.comparing.result import Comparison
+from dsgcore.comparing.samples import Sample
+from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import Integer, Real
+from dsgcore.data.reading import Recipe
+from dsgcore.jobs import Job, JobQueue
+from dsgcore.studies.store import Store, default_store
+from dsgcore.tuning.search import rounds
+
+SEEDS = Integer("seeds", None, low=1, high=1000, optional=True)
+SECONDS = Real("seconds", 120.0, low=1.0, high=86_400.0)
+JOBS = Integer("jobs", None, low=1, high=256, optional=True)
+MEMORY = Integer("memory_limit", 3 * 10**9, low=10**7, high=10**13)
+USUAL_SEEDS = 10
+# The first rounds end after so many seeds, the later ones after so many more.
+FIRST_ROUNDS, SEEDS_OF_A_ROUND = (1, 3, 6, 10), 10
+# Share of the time for the ranked table before the curves begin.
+SHARE_OF_TABLE = 0.65
+# Seeds of a learning curve, and number of methods with one.
+SEEDS_OF_CURVES, CURVES = 5, 4
+# Every verdict compares with these.
+SIMPLEST = ("LogisticRegression", "SVC", "SVR", "OrdinalSVC")
+# Fits that a job makes. Between two jobs of a comparison a shared queue can start those of others.
+MOST_AT_ONCE = 12
+SECONDS_BETWEEN_LOOKS, SECONDS_TO_END = 0.02, 1.0
+# Seconds after which a comparison in the background ends at its next fit, if nobody has asked for its state.
+LEASE = 90.0
+Tell = Callable[[Comparison], object]
+
+
+def compare(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_labeled: int | None = None,
+    seeds: int | None = None,
+    seconds: float | None = 120.0,
+    score: str | None = None,
+    methods: Sequence[str] | None = None,
+    ordered: bool = False,
+    curves: bool = True,
+    store: Store | str | os.PathLike[str] | None = "default",
+    jobs: int | JobQueue | None = None,
+    memory_limit: int = 3 * 10**9,
+    name: str = "your data",
+    tell: Tell = lambda comparison: None,
+    recipe: Recipe | None = None,
+) -> Comparison:
+    """Compare the methods of DSG Lab with scikit-learn's on your data, and say which one to use.
+
+    For each seed, a quarter of the known labels is held out for testing. All methods get the same training points,
+    labels and test points, with features standardised by the training points. The first round fits every method. Later
+    rounds, which end after 3, 6 and 10 seeds, go on with the methods that are not clearly worse than the best. The rest
+    of the time goes to learning curves.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Points: finite numbers. If there are more than 20,000 points, only 20,000 of them are used.
+    y : array-like of shape (n,)
+        Labels; -1 or missing for unlabeled points. With two classes the second one is positive.
+    n_labeled : int, optional
+        Number of labels to learn from; all others are hidden. By default all that are not held out.
+    seeds : int, optional
+        Number of repetitions; by default 10. With more seeds later, only the new ones are computed.
+    seconds : float or None, default 120
+        Approximate time limit. A method whose fit would take longer is left out. None: no limit.
+    score : {"accuracy", "auc", "mean_auc", "mean_absolute_error"}, optional
+        Score that ranks the methods. The default is the accuracy, for ordered classes the mean AUC.
+    methods : sequence of str, optional
+        Keys of `dsgcore.comparing.METHODS`. By default all that suit the labels.
+    ordered : bool, default False
+        True if the classes have an order: their sorted order, or that of pandas' ordered categories.
+    curves : bool, default True
+        True for learning curves of the best methods over the number of labels.
+    store : Store, path or None, default "default"
+        Store of finished fits. A repeated or interrupted comparison does not repeat them. None keeps nothing.
+    jobs : int or JobQueue, optional
+        Number of fits at a time, or a queue that others share. By default one for each core.
+    memory_limit : int, default 3,000,000,000
+        Bytes that a fit may take. A method that needs more has no score.
+    name : str, default "your data"
+        Name of the data in the report.
+    tell : callable, optional
+        Called with the comparison so far whenever a fit is done.
+    recipe : dsgcore.data.reading.Recipe, optional
+        The use of each column, if X is a table: missing numbers, categories and text are prepared as the training points of
+        each split say.
+
+    Returns
+    -------
+    Comparison
+        Has `table`, `verdict`, `curves`, `to_csv` and `to_dict`.
+
+    Raises
+    ------
+    ComparisonError
+        If the data cannot be compared on, for instance with too few labels.
+    ParameterError
+        If an option is out of range.
+
+    Notes
+    -----
+    The intervals are Student's on the paired differences over the seeds. If the training sets take most of the known
+    labels, the splits share labels, and the intervals are corrected (Nadeau and Bengio 2003).
+
+    Every fit runs in a background process. Methods whose fits take long on many points come last in each round.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dsgcore.model_selection import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> methods = ["LogisticRegression", "SVC"]
+    >>> found = compare(X, y, n_labeled=30, seeds=3, methods=methods, curves=False, store=None)
+    >>> found.table["method"].tolist() == [found.table["method"][0], found.table["method"][1]]
+    True
+    >>> found.verdict.seeds
+    3
+    """
+    start, limit = time.monotonic(), None if seconds is None else float(SECONDS.check(seconds) or 1.0)
+    n_seeds = SEEDS.check(seeds) or USUAL_SEEDS
+    sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered, recipe=recipe)
+    chosen = [method.name for method in chosen_methods(methods, sample.kind)]
+    plan = _Plan(sample, chosen, chosen_score(score, sample.kind), n_seeds, limit, name)
+    at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)
+    memory = int(MEMORY.check(memory_limit) or 0)
+    if store is not None and not isinstance(store, Store):
+        store = Store(default_store() if store == "default" else store)
+    with workers_for(sample, KeptFits(sample, store), at_once, memory) as workers:
+        return _Rounds(plan, workers, tell, start).carry_out(curves=curves)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Plan of a comparison: its data, its methods, and its time limit."""
+
+    sample: Sample
+    methods: list[str]
+    score: str
+    n_seeds: int
+    seconds: float | None
+    name: str
+
+
+class _Rounds:
+    """State of a comparison: the fits that were asked for, and those that this call has made."""
+
+    def __init__(self, plan: _Plan, workers: Workers, tell: Tell, start: float) -> None:
+        self.plan, self.workers, self.tell, self.start = plan, workers, tell, start
+        self.asked: dict[FitRequest, None] = {}
+        self.made: set[FitRequest] = set()  # in this call, not kept from an earlier one
+        self.is_going = True
+
+    def carry_out(self, *, curves: bool) -> Comparison:
+        """Make the rounds, then the curves, and then what lacked time before: the seeds of methods that are not worse."""
+        share, n = SHARE_OF_TABLE if curves else 1.0, self.plan.n_seeds
+        ends = [
+            *(i for i in FIRST_ROUNDS if i < n),
+            *range(FIRST_ROUNDS[-1] + SEEDS_OF_A_ROUND, n, SEEDS_OF_A_ROUND),
+            n,
+        ]
+
+        def measure(names: list[str], stage: tuple[int, int]) -> bool:
+            self._make(self._first_seeds(names, stage[1]), share if stage[0] else share / 2)
+            return self._seconds_left(share) > 0.0
+
+        rounds(self.plan.methods, pairwise((0, *ends)), measure, lambda _, stage: self._left(stage, share))
+        if curves:
+            self._make(self._of_curves(), 1.0)
+        so_far = self.result()
+        fitted = {request.method for request in self.workers.kept.get(self.asked)}
+        waiting = [name for name in (*so_far.ranking, *so_far.unranked) if not so_far.is_worse(name)]
+        waiting += [name for name in self.plan.methods if name not in fitted]
+        self._make(self._first_seeds(waiting, n), 1.0)
+        self.is_going = False
+        return self.result()
+
+    def _first_seeds(self, names: Iterable[str], upto: int) -> list[FitRequest]:
+        """Return the fits of methods on the first seeds."""
+        return [FitRequest(name, seed, self.plan.sample.n_labeled) for seed in range(upto) for name in names]
+
+    def _left(self, stage: tuple[int, int], share: float) -> list[str]:
+        """Return the methods that get more seeds: those that have not begun, and then the others, the fastest first.
+
+        The others are the methods that are not clearly worse than the best, and those of the verdict. If the time is
+        short, the slowest of the former are left out.
+        """
+        so_far = self.result()
+        if so_far.best is None:
+            return self.plan.methods
+        always, each = self._of_verdict(so_far), stage[1] - stage[0]
+        scored = (*so_far.ranking, *so_far.unranked)
+        cost = {n: each * so_far.seconds_of(n) for n in scored if n in always or not so_far.is_worse(n)}
+        # Other work may need the cores, too: time that has passed for each computing second of a fit.
+        computed = sum(fit.seconds for fit in so_far.fits if fit.request in self.made and fit.scores)
+        slowness = so_far.seconds / computed if computed > 0.0 else 1.0 / self.workers.queue.n_at_a_time
+        for name in sorted(cost.keys() - {*always}, key=lambda n: (-cost[n], n)):
+            if sum(cost.values()) * slowness > self._seconds_left(share):
+                del cost[name]
+        begun = {request.method for request in (*self.workers.kept.get(self.asked), *self.workers.cut_off)}
+        return [*(name for name in self.plan.methods if name not in begun), *sorted(cost, key=lambda n: cost[n])]
+
+    def _of_verdict(self, so_far: Comparison) -> list[str]:
+        """Return the best method that uses unlabeled data, the best one that does not, and the simplest ones."""
+        scored = (*so_far.ranking, *so_far.unranked)
+        first = [next((n for n in scored if METHODS[n].uses_unlabeled is used), "") for used in (True, False)]
+        return [name for name in dict.fromkeys([*first, *SIMPLEST]) if name in scored]
+
+    def _of_curves(self) -> list[FitRequest]:
+        """Return the fits of the best methods with fewer and more labels."""
+        so_far, sample = self.result(), self.plan.sample
+        names = list(dict.fromkeys([*self._of_verdict(so_far), *so_far.ranking]))[:CURVES]
+        sizes = [n for n in sample.curve() if n != sample.n_labeled]
+        seeds = range(min(SEEDS_OF_CURVES, self.plan.n_seeds))
+        return [FitRequest(name, seed, n) for seed in seeds for n in sizes for name in names]
+
+    def _seconds_left(self, share: float) -> float:
+        limit = self.plan.seconds
+        return math.inf if limit is None else max(0.0, self.start + share * limit - time.monotonic())
+
+    def _make(self, requests: Sequence[FitRequest], share: float) -> None:
+        self.asked |= dict.fromkeys(requests)
+        for new in self.workers.make(requests, time.monotonic() + self._seconds_left(share)):
+            self.made |= {fit.request for fit in new}
+            if new:
+                self.tell(self.result())
+
+    def result(self) -> Comparison:
+        """Return the comparison so far."""
+        plan, sample = self.plan, self.plan.sample
+        made = self.workers.kept.get(self.asked)
+        cut_off = [Fit(request, note=CUT_OFF) for request in self.workers.cut_off if request not in made]
+        return Comparison(
+            fits=(*made.values(), *cut_off),
+            methods=tuple(plan.methods),
+            score_name=plan.score,
+            n_labeled=sample.n_labeled,
+            n_train=len(sample.y) - sample.n_test,
+            n_test=sample.n_test,
+            overlaps={n: sample.overlap_at(n) for n in sample.curve()},
+            n_classes=len(sample.classes),
+            seconds=time.monotonic() - self.start,
+            is_complete=len(made) == len(self.asked),
+            is_going=self.is_going,
+            name=plan.name,
+        )
+
+
+@dataclass(eq=False)
+class Workers:
+    """Background jobs that make the fits which are not kept."""
+
+    queue: JobQueue
+    kept: KeptFits
+    folder: Path
+    plain: dict[str, Any]
+    memory_limit: int
+    running: dict[Job, list[FitRequest]] = field(default_factory=dict)
+    cut_off: set[FitRequest] = field(default_factory=set)  # had begun when the time was over
+
+    def make(self, requests: Sequence[FitRequest], end: float) -> Iterator[list[Fit]]:
+        """Make the fits that are not kept, in this order; yield new fits, until all are made or the time ends."""
+        known = self.kept.get(requests)
+        waiting = deque(_shared_out([one for one in requests if one not in known], self.queue.n_at_a_time))
+        while waiting or self.running:
+            if time.monotonic() >= end:
+                yield self._ended()
+                return
+            while waiting and len(self.running) < self.queue.n_at_a_time:
+                self._submit(waiting.popleft())
+            for job in list(self.running):
+                yield self._taken(job)
+            time.sleep(SECONDS_BETWEEN_LOOKS if self.running else 0.0)
+
+    def _submit(self, requests: list[FitRequest]) -> None:
+        job = self.queue.submit(fit_some, str(self.folder), self.plain, requests, memory_limit=self.memory_limit)
+        self.running[job] = requests
+
+    def _taken(self, job: Job) -> list[Fit]:
+        """Keep the new fits of a job, and return them. If a fit has ended its process, the others go to a new one."""
+        is_over, failed = job.is_over, list[Fit]()
+        made = list(job.result if job.result is not None else job.progress or [])
+        if is_over:
+            left = self.running.pop(job)[len(made) :]
+            if job.error and left:
+                failed = self._keep([Fit(left[0], note=job.error)], is_stored=False)
+                if left[1:]:
+                    self._submit(left[1:])
+        return [*self._keep(made), *failed]
+
+    def _keep(self, made: list[Fit], *, is_stored: bool = True) -> list[Fit]:
+        known = self.kept.get([fit.request for fit in made])
+        new = [fit for fit in made if fit.request not in known]
+        self.kept.put(new, is_stored=is_stored)
+        return new
+
+    def _ended(self) -> list[Fit]:
+        """Cancel all jobs, and return their fits."""
+        new: list[Fit] = []
+        for job in self.running:
+            job.cancel()
+        for job, requests in list(self.running.items()):
+            job.wait(SECONDS_TO_END)
+            new += self._taken(job)
+            made = len(job.result or job.progress or [])
+            self.cut_off |= {*requests[made : made + 1]}
+        self.running.clear()
+        return new
+
+
+@contextmanager
+def workers_for(sample: Sample, kept: KeptFits, jobs: int | JobQueue | None, memory_limit: int) -> Iterator[Workers]:
+    """Provide the background jobs of a sample. They end with the block.
+
+    `jobs` is their number at a time (default: one per core), or a queue that others share. `memory_limit` is in bytes for
+    each of them.
+    """
+    own: AbstractContextManager[JobQueue] = (
+        nullcontext(jobs) if isinstance(jobs, JobQueue) else JobQueue(jobs or os.cpu_count() or 1)
+    )
+    with tempfile.TemporaryDirectory(prefix="dsgcore-compare-") as folder, own as queue:
+        workers = Workers(queue, kept, Path(folder), sample.write(Path(folder)), memory_limit)
+        try:
+            yield workers
+        finally:
+            for job in workers.running:
+                job.cancel()
+                job.wait(SECONDS_TO_END)
+
+
+def _shared_out(requests: Sequence[FitRequest], n: int) -> list[list[FitRequest]]:
+    """Return lists of fits for `n` jobs at a time: mixed ones of similar length, then each slow fit by itself."""
+    fast = [one for one in requests if not METHODS[one.method].is_slow]
+    n_lists = max(min(n, len(fast)), -(-len(fast) // MOST_AT_ONCE))
+    return [*(fast[first::n_lists] for first in range(n_lists)), *([one] for one in requests if one not in fast)]
+
+
+class Unwanted(Exception):  # noqa: N818
+    """Signal that ends a comparison."""
+
+
+class Background:
+    """A comparison that goes on in a thread; the arguments are those of `compare`.
+
+    Attributes
+    ----------
+    so_far : Comparison or None
+        The latest result.
+    error : str
+        Reason why there is no result, in a sentence.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.so_far: Comparison | None = None
+        self.error = ""
+        self.start, self._wanted_at, self._is_cancelled = time.monotonic(), time.monotonic(), False
+        self._thread = threading.Thread(target=self._run, args=(arguments, options), name="comparison", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """True if the comparison is finished, cancelled or refused. To ask renews the lease."""
+        self._wanted_at = time.monotonic()
+        return not self._thread.is_alive()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.start
+
+    def cancel(self) -> None:
+        """End the comparison at its next fit. Finished fits are kept."""
+        self._is_cancelled = True
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the comparison is over."""
+        self._thread.join(seconds)
+
+    def _run(self, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+        try:
+            self.so_far = compare(*arguments, **options, tell=self._take)
+        except Unwanted:
+            pass
+        except (DSGError, OSError) as error:
+            self.error = str(error)
+
+    def _take(self, so_far: Comparison) -> None:
+        self.so_far = so_far
+        if self._is_cancelled or time.monotonic() - self._wanted_at > LEASE:
+            raise Unwanted
