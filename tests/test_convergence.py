@@ -10,8 +10,7 @@ from small_specs import small
 
 from dsgcore import Run, Spec
 from dsgcore.diagnostics import convergence, fitted, four_runs
-from dsgcore.diagnostics.convergence import Slope
-from dsgcore.diagnostics.trajectory import recorded, reference_of
+from dsgcore.diagnostics.convergence import Slope, recorded, reference_of
 from dsgcore.experiments import (
     SETTINGS,
     SpecError,

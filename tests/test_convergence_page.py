@@ -71,7 +71,7 @@ def test_more_than_4000_training_points_are_not_refused(store):
 
 
 def test_curves_on_a_part_of_the_points_say_so(store, monkeypatch):
-    monkeypatch.setattr("dsgcore.diagnostics.subsample.MAX_POINTS", 60)
+    monkeypatch.setattr("dsgcore.diagnostics.references.MAX_POINTS", 60)
     app = answered(store, **SMALL)
     said = next(c.value for c in app.caption if "training points" in c.value)
     assert "Measured on 60 of the 105 training points, drawn at random." in said

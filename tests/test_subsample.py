@@ -11,8 +11,7 @@ from own_tables import own_spec, sniff
 from dsgcore.__main__ import main
 from dsgcore.cli.run import words
 from dsgcore.diagnostics import convergence, four_runs, limits
-from dsgcore.diagnostics.four_runs import settled_task
-from dsgcore.diagnostics.subsample import MAX_POINTS, on_some_points
+from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, settled_task
 from dsgcore.experiments import Spec, load_split
 
 pytestmark = pytest.mark.compiled
@@ -33,7 +32,7 @@ def spec_of(setting, n=300, **data):
 @pytest.fixture
 def few(monkeypatch):
     """Let a diagnosis use 100 points at most."""
-    monkeypatch.setattr("dsgcore.diagnostics.subsample.MAX_POINTS", 100)
+    monkeypatch.setattr("dsgcore.diagnostics.references.MAX_POINTS", 100)
 
 
 def task_of(spec):
@@ -100,7 +99,7 @@ def test_each_seed_has_its_own_part_so_that_the_spread_includes_the_choice(few):
 def test_a_part_tells_about_what_all_points_tell(monkeypatch):
     spec = spec_of("auc", n=1200)
     whole = limits(spec, seeds=3)
-    monkeypatch.setattr("dsgcore.diagnostics.subsample.MAX_POINTS", 420)
+    monkeypatch.setattr("dsgcore.diagnostics.references.MAX_POINTS", 420)
     part = limits(spec, seeds=3)
     assert part.leading == whole.leading
     assert part.parts["together"] == pytest.approx(whole.parts["together"], rel=0.25)

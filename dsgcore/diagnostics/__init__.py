@@ -1,8 +1,8 @@
 """Diagnosis of a run by intervention: too few iterations, too small mini-batches or too few features."""
 
-from dsgcore.diagnostics.convergence import Convergence, Slope, convergence, fitted
-from dsgcore.diagnostics.four_runs import FourRuns, check_possible, four_runs
-from dsgcore.diagnostics.gauge import Gauge, Light, LiveGauges
+from dsgcore.diagnostics.convergence import WORDS, Convergence, Slope, convergence, fitted, trajectory
+from dsgcore.diagnostics.four_runs import FourRuns, four_runs
+from dsgcore.diagnostics.gauges import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.diagnostics.inside import (
     Amplitudes,
     amplitudes,
@@ -13,8 +13,7 @@ from dsgcore.diagnostics.inside import (
     point_trajectory,
 )
 from dsgcore.diagnostics.limits import Limits, begin_limits, limits
-from dsgcore.diagnostics.live_gauges import live_gauges
-from dsgcore.diagnostics.trajectory import WORDS, trajectory
+from dsgcore.diagnostics.references import check_possible
 
 __all__ = [
     "WORDS",

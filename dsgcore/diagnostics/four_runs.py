@@ -12,7 +12,6 @@ features.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -23,13 +22,11 @@ from numpy.typing import NDArray
 
 from dsgcore.core._threads import single_threaded_blas
 from dsgcore.data import Split
-from dsgcore.diagnostics.subsample import is_sampled, on_some_points
+from dsgcore.diagnostics.references import Reference, check_possible, is_sampled, references, settled_task
 from dsgcore.experiments import Spec, load_split
-from dsgcore.experiments.stochastic_task import task_of
-from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.carried import AllPoints
-from dsgcore.solver.diagnostics import DiagnosticsError, DualCoefficients, GradientNorm, exact_optimum
-from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.diagnostics import DualCoefficients
+from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Step
 from dsgcore.solver.problem import joined
 from dsgcore.solver.task import Task
@@ -89,33 +86,6 @@ class FourRuns:
         return not len(self.t) or not self.together[-1] <= GROWN * self.scale
 
 
-@dataclass(frozen=True, eq=False)
-class Reference:
-    """Matrix, gradient and optimum that runs with the same data, kernel and ridge share.
-
-    Attributes
-    ----------
-    K : ndarray of shape (n, n)
-    whole : GradientNorm
-        The whole sample's gradient.
-    optimum : ndarray of shape (n,) or None
-        Dual coefficients of f*; None if the risk is not quadratic, or without a ridge.
-    """
-
-    K: NDArray
-    whole: GradientNorm
-    optimum: NDArray | None
-
-    @classmethod
-    def of(cls, task: Task) -> Reference:
-        """Return the matrix, gradient and optimum of a task."""
-        X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
-        K = task.kernel.matrix(X, X)
-        whole = GradientNorm(task.problem, task.rows, K)
-        is_known = whole.quadratic is not None and lam > 0
-        return cls(K, whole, exact_optimum(K, *whole.quadratic, lam) if is_known else None)  # type: ignore[misc, call-arg]
-
-
 def four_runs(
     spec: Spec,
     seed: int | None = None,
@@ -154,51 +124,23 @@ def values_of_four_runs(
     """Return the four runs' values at the training points for each seed, and those of f*. Parameters as in `limits`."""
     task = settled_task(spec, split)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        still = _noiseless(task, lambda share: None)
+        still = _noiseless(task, Reference.of(task), lambda share: None)
         made = (replace(task, seed=seed) for seed in seeds)
-        return tuple(tuple(_steps(own, still, _dual(own), lambda share: None)) for own in made), still.end
-
-
-def _dual(task: Task) -> DualCoefficients:
-    return DualCoefficients(len(task.X))
+        n = len(task.X)
+        return tuple(tuple(_steps(own, still, DualCoefficients(n), lambda share: None)) for own in made), still.end
 
 
 def _runs(task: Task, seeds: Sequence[int], tell: Callable[[float], object]) -> Iterator[FourRuns]:
-    has_own = is_sampled(len(task.X))
-    parts, n_parts = itertools.count(), len(seeds) + (len(seeds) if has_own else 1)
-
-    def next_part() -> Callable[[float], object]:
-        part = next(parts)
-        return lambda share: tell((part + share) / n_parts)
-
-    still = None
-    for seed in seeds:
-        own = on_some_points(replace(task, seed=seed))
-        if still is None or has_own:
-            still = None  # before the next kernel matrix is made
-            still = _noiseless(own, next_part())
-        yield _measured(own, still, next_part())
-
-
-def seeds_of(spec: Spec, seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the seeds; a number stands for that many seeds, from the spec's own on."""
-    return tuple(range(spec.seed, spec.seed + seeds)) if isinstance(seeds, int) else tuple(seeds)
-
-
-def check_possible(spec: Spec) -> None:
-    """Raise `DiagnosticsError`, with the reason, if the four runs cannot be made of a spec."""
-    if spec.problem.engine != "stochastic":
-        raise DiagnosticsError(
-            "DSG Lab finds limits only if each iteration draws new random features. This setting draws them once"
-        )
-
-
-def settled_task(spec: Spec, split: Split) -> Task:
-    """Return the solver's task for a spec, with its automatic step; raise `DiagnosticsError` as in `check_possible`."""
-    check_possible(spec)
-    task = task_of(spec, split)
-    settle_step(task)
-    return task
+    has_own, still, part = is_sampled(len(task.X)), None, 0
+    n_parts = len(seeds) * (1 + has_own) + (not has_own)
+    for own, reference in references(replace(task, seed=seed) for seed in seeds):
+        if still is None:
+            still = _noiseless(own, reference, lambda share, part=part: tell((part + share) / n_parts))
+            part += 1
+        yield _measured(own, still, lambda share, part=part: tell((part + share) / n_parts))
+        part += 1
+        del reference  # before the next kernel matrix is made
+        still = None if has_own else still
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,9 +152,8 @@ class _Noiseless:
     end: NDArray
 
 
-def _noiseless(task: Task, tell: Callable[[float], object]) -> _Noiseless:
-    reference, path = Reference.of(task), _dual(task)
-    g, n_iter = {}, task.plan.n_iter
+def _noiseless(task: Task, reference: Reference, tell: Callable[[float], object]) -> _Noiseless:
+    path, g, n_iter = DualCoefficients(len(task.X)), {}, task.plan.n_iter
     wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
     values = reference.K @ path.values
     for t in range(1, n_iter + 1):
@@ -243,7 +184,7 @@ def _end(task: Task, reference: Reference, start: DualCoefficients) -> NDArray:
 
 
 def _measured(task: Task, still: _Noiseless, tell: Callable[[float], object]) -> FourRuns:
-    h = _dual(task)
+    h = DualCoefficients(len(task.X))
     rows = list(_steps(task, still, h, tell))
     of_f = _end(task, still.reference, h)
     squares = [
@@ -268,7 +209,7 @@ class FourValues(NamedTuple):
 
 def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[float], object]) -> Iterator[FourValues]:
     """Make the noisy runs together, and yield the recorded iterations."""
-    K, model, b = still.reference.K, task.new_model(), _dual(task)
+    K, model, b = still.reference.K, task.new_model(), DualCoefficients(len(task.X))
     points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
     for iterate in solve(task, model, training=points):
         step, batch = iterate.step, iterate.rows
@@ -276,17 +217,11 @@ def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[f
         at_b = {source: K[rows] @ b.values for source, rows in iterate.batch.items()}
         b.advance(batch, joined(task.problem.coefficients(at_b), tuple(at_b)), step.size, step.decay)
         h.advance(batch, iterate.weights, step.size, step.decay)
-        _advance_features(task, iterate, still.reference.whole, points.X, r)
+        # A step of r along the whole sample's gradient, through this iteration's random features of the run.
+        feature_map, W = task.kernel.feature_map, task.new_model().frequencies(iterate.t, step.n_features)
+        slopes = still.reference.whole.slopes(r.astype(np.float64)).astype(task.dtype)
+        feature_map.evaluate(points.X, W, feature_map.accumulate(points.X, slopes, W, step.size), step.decay, r)
         tell(iterate.t / task.plan.n_iter)
         if iterate.t in still.g:
             f = points.values.astype(np.float64)
             yield FourValues(iterate.t, still.g[iterate.t], K @ b.values, r.astype(np.float64), f, K @ h.values)
-
-
-def _advance_features(task: Task, iterate: Iterate, whole: GradientNorm, X: NDArray, r: NDArray) -> None:
-    """Add a step along the whole sample's gradient through this iteration's random features of the run."""
-    step, feature_map = iterate.step, task.kernel.feature_map
-    W = task.new_model().frequencies(iterate.t, step.n_features)
-    slopes = whole.slopes(r.astype(np.float64)).astype(task.dtype)
-    block = feature_map.accumulate(X, slopes, W, step.size)
-    feature_map.evaluate(X, W, block, step.decay, r)

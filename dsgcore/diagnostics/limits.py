@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dsgcore.data import Split
-from dsgcore.diagnostics.four_runs import FourRuns, check_possible, runs_of_seeds, seeds_of
-from dsgcore.diagnostics.subsample import MAX_POINTS, Subsample
+from dsgcore.diagnostics.four_runs import FourRuns, runs_of_seeds
+from dsgcore.diagnostics.references import MAX_POINTS, Subsample, check_possible, seeds_of
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.stochastic_task import task_of

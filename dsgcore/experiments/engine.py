@@ -65,7 +65,7 @@ class Engine(Protocol):
     gauges : Gauges
         Measurements of its progress and noise.
     gauged : tuple of str
-        The gauges that have a meaning here, by their names in `dsgcore.diagnostics.live_gauges`.
+        The gauges that have a meaning here, by their names in `dsgcore.diagnostics.gauges`.
     limited_by : str
         The quantity that limits the step, in words.
     has_graph : bool

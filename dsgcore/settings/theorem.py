@@ -56,7 +56,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Constant:
-    """Bound of a theorem on a quantity of `dsgcore.diagnostics.trajectory`: `value` times a power of t or T.
+    """Bound of a theorem on a quantity of `dsgcore.diagnostics.convergence`: `value` times a power of t or T.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Theorem:
     assumptions : callable
         Function from a spec to the assumptions, and whether the spec meets them.
     rates : mapping of str to Rate
-        Rates, by the quantities of `dsgcore.diagnostics.trajectory`.
+        Rates, by the quantities of `dsgcore.diagnostics.convergence`.
     shown_with : mapping of str to any
         Values with which the rates are visible after few iterations.
     names_kernel : bool

@@ -9,10 +9,8 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from dsgcore.core.cost import Cost
-from dsgcore.diagnostics.convergence import Convergence
-from dsgcore.diagnostics.four_runs import Reference, check_possible
-from dsgcore.diagnostics.subsample import is_sampled
-from dsgcore.diagnostics.trajectory import reference_of, trajectory, trajectory_cost
+from dsgcore.diagnostics.convergence import Convergence, reference_of, trajectory, trajectory_cost
+from dsgcore.diagnostics.references import Reference, check_possible, is_sampled
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
 from dsgcore.solver.diagnostics import DiagnosticsError

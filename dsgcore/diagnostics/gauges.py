@@ -8,21 +8,24 @@ for larger steps. Their thresholds lie between the values of runs that do well a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.metrics import Effect
-from dsgcore.diagnostics.gauge import REGULARISATION, SCORE, WANDERING, Gauge, Light, LiveGauges
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.step_limit import stable_step, step_limit
 from dsgcore.experiments.stochastic_engine import CURVATURE
 from dsgcore.experiments.verdict import at_chance, compare, fallen_from
 from dsgcore.solver.gauges import STRIDE, Reading
 
+STEP, ITERATIONS, BATCHES, FEATURES = "Step", "Iterations", "Batches", "Features"
+WANDERING, SCORE, REGULARISATION = "Wander", "Score", "Regularisation"
 # Relative to the size of f: more noise than this limits a run.
-MUCH_OF_FEATURES, MUCH_OF_BATCHES, MUCH_WANDER = 0.1, 1.0, 0.1
+MUCH, MUCH_WANDER = {BATCHES: 1.0, FEATURES: 0.1}, 0.1
 # A run had time to arrive if its step sizes sum to this many times half the largest step.
 ENOUGH_REACH = 6.0
 # f still moves if it moved this far in the second half of the iterations.
@@ -40,6 +43,103 @@ MUCH_RIDGE, REDUCTION = 0.1, 10.0
 # A remedy divides a variance by this factor.
 FACTOR = 4
 MOST_FEATURES, LARGEST_BATCH, MOST_ITERATIONS = 65_536, 65_536, 100_000
+# The change as a sentence, and the same as values.
+Remedy = tuple[str, dict[str, Any]]
+_NOTHING: Remedy = "", {}
+_EARLY = "This needs more iterations."
+STILL = "Still converging."
+NOTHING, EARLY = "Nothing limits this run.", "It is too early to say what limits this run."
+BEATEN = "No gauge limits this run, but it scores worse than “{}”. Change the problem's parameters or the kernel."
+FALLEN = (
+    "No gauge limits this run, but its score has fallen from {}. Fewer iterations or other parameters may be better."
+)
+
+
+class Light(Enum):
+    """State of a gauge, in words."""
+
+    UNKNOWN = "too early to tell"
+    GOOD = "fine"
+    OPEN = "more would still help"
+    LIMITS = "limits this run"
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """One possible limit of a run.
+
+    Attributes
+    ----------
+    name : str
+        "Step", "Iterations", "Batches", "Features" or "Wander"; "Regularisation" or "Score" only if it is not fine.
+    value : str
+        The measured value.
+    sentence : str
+        The meaning of the value.
+    remedy : str
+        The suggested change; empty if there is none.
+    changes : dict
+        The suggested change as values of the spec's solver section.
+    severity : float
+        The measured value, in units of the limit.
+    expected : str
+        The expected value after the change; empty if it is unknown.
+    state : str
+        The state in words, in place of the light's.
+    """
+
+    name: str
+    light: Light
+    value: str
+    sentence: str
+    remedy: str = ""
+    changes: dict[str, Any] = field(default_factory=dict)
+    severity: float = 0.0
+    expected: str = ""
+    state: str = ""
+
+    @property
+    def said(self) -> str:
+        """The state in words."""
+        return self.state or self.light.value
+
+
+@dataclass(frozen=True)
+class LiveGauges:
+    """The gauges that have a meaning for a run, after some iterations of it.
+
+    Attributes
+    ----------
+    gauges : tuple of Gauge
+    beaten_by : str
+        The twin's name if no gauge shows a limit and the run scores worse than its twin; else empty.
+    fallen : str
+        The highest score and the last one if no gauge shows a limit and the score has fallen; else empty.
+    """
+
+    gauges: tuple[Gauge, ...]
+    beaten_by: str = ""
+    fallen: str = ""
+
+    @property
+    def leading(self) -> Gauge | None:
+        """The worst of the gauges that limit the run. Wandering and the score are consequences, so they come last."""
+        limiting = [gauge for gauge in self.gauges if gauge.light is Light.LIMITS]
+        causes = [gauge for gauge in limiting if gauge.name not in (WANDERING, SCORE)] or limiting
+        return max(causes, key=lambda gauge: gauge.severity, default=None)
+
+    def summary(self) -> str:
+        """Return the result of the gauges in a sentence or two."""
+        if self.leading is not None:
+            return f"{self.leading.name}: {self.leading.said}."
+        still = [gauge for gauge in self.gauges if gauge.light is Light.OPEN]
+        if still:
+            return f"{still[0].name}: {still[0].state}." if still[0].state else STILL
+        if any(gauge.light is Light.UNKNOWN for gauge in self.gauges):
+            return EARLY
+        if self.beaten_by:
+            return BEATEN.format(self.beaten_by)
+        return FALLEN.format(self.fallen) if self.fallen else NOTHING
 
 
 def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) -> LiveGauges:
@@ -68,14 +168,10 @@ def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) 
     gauges += _regularisation(at) + _score(run)
     if any(gauge.light is not Light.GOOD for gauge in gauges):
         return LiveGauges(gauges)
-    best = fallen_from(run)
+    best, gain = fallen_from(run), None if baseline is None else compare(run, baseline)
     fallen = "" if best is None else f"{best:.3f} to {run.result_score or 0.0:.3f}"
-    return LiveGauges(gauges, run.problem.baseline_name if _is_worse(run, baseline) else "", fallen)
-
-
-def _is_worse(run: Run, baseline: Run | None) -> bool:
-    made = None if baseline is None else compare(run, baseline)
-    return made is not None and made.effect is Effect.HURTS
+    is_worse = gain is not None and gain.effect is Effect.HURTS
+    return LiveGauges(gauges, run.problem.baseline_name if is_worse else "", fallen)
 
 
 def _score(run: Run) -> tuple[Gauge, ...]:
@@ -113,6 +209,7 @@ class GaugeValues:
         self.size = float(np.sqrt(np.mean(self.last.f**2)))
         self.step = run.engine.step_at(min(t + 1, run.n_iter))
         self.largest = run.engine.largest_step
+        self.noises = {BATCHES: self.relative(self.last.batches), FEATURES: self.relative(self.last.features)}
 
     def relative(self, square: float) -> float:
         """Return the root of a mean square, relative to the size of f."""
@@ -147,13 +244,6 @@ class GaugeValues:
         return (self.last.reach + still) * 2.0 / self.largest
 
 
-# The change as a sentence, and the same as values.
-Remedy = tuple[str, dict[str, Any]]
-_NOTHING: Remedy = "", {}
-_EARLY = "This needs more iterations."
-STEP, ITERATIONS, BATCHES, FEATURES = "Step", "Iterations", "Batches", "Features"
-
-
 def _percent(share: float) -> str:
     return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}" if share < 9.995 else f"{share:,.0f} ×"
 
@@ -175,37 +265,30 @@ def _other_step(kind: str, now: float, then: float) -> Remedy:
 
 def _grown(run: Run) -> Gauge:
     largest = step_limit(run)
-    limit = (
+    above = (
         ""
         if largest is None
         else f": above about {largest:.2g} it does, and earlier with few features or small batches"
     )
-    sentence = f"Steps of {_theta(run, run.tried):g} made f diverge{limit}."
+    sentence = f"Steps of {_theta(run, run.tried):g} made f diverge{above}."
     return Gauge(STEP, Light.LIMITS, "too big", sentence, *_smaller_step(run, run.tried), np.inf)
 
 
 def _step(at: GaugeValues) -> Gauge:
-    if at.largest is None:
-        return _leaping(at)
-    share = at.step / at.largest
-    limit = f"the largest that {at.run.engine.limited_by} allows, {at.largest:.2g}"
-    sentence = f"A step of {at.step:.2g} is above {limit}: f diverges."
-    if share < 1.0:
-        sentence = f"The step is at {_percent(share)} of {limit}. Above that, f diverges."
-    return _of_step(at, share, share, sentence)
-
-
-def _of_step(at: GaugeValues, share: float, severity: float, sentence: str) -> Gauge:
+    """Return the gauge of the step beside the largest one; if no step diverges, of updates that cancel each other."""
+    if at.largest is not None:
+        share = severity = at.step / at.largest
+        limit = f"the largest that {at.run.engine.limited_by} allows, {at.largest:.2g}"
+        sentence = f"A step of {at.step:.2g} is above {limit}: f diverges."
+        if share < 1.0:
+            sentence = f"The step is at {_percent(share)} of {limit}. Above that, f diverges."
+    else:
+        share = at.relative(at.last.update)
+        severity = min(share / LEAP, max(-at.last.agreement, 0.0) / OPPOSED)
+        said = "the next one moves it back: they overshoot" if severity >= 1.0 else "the steps do not undo each other"
+        sentence = f"One step moves f by {_percent(share)} of its size, and {said}."
     light, remedy = (Light.LIMITS, _smaller_step(at.run, at.t)) if severity >= 1.0 else (Light.GOOD, _NOTHING)
     return Gauge(STEP, light, _percent(share), sentence, *remedy, severity)
-
-
-def _leaping(at: GaugeValues) -> Gauge:
-    """Return a gauge for overshooting steps if no step diverges: successive updates cancel each other."""
-    leap, opposed = at.relative(at.last.update), -at.last.agreement
-    severity = min(leap / LEAP, max(opposed, 0.0) / OPPOSED)
-    said = "the next one moves it back: they overshoot" if severity >= 1.0 else "the steps do not undo each other"
-    return _of_step(at, leap, severity, f"One step moves f by {_percent(leap)} of its size, and {said}.")
 
 
 def _iterations(at: GaugeValues) -> Gauge:
@@ -241,42 +324,34 @@ def _more_iterations(now: int) -> Remedy:
 
 
 def _batches(at: GaugeValues) -> Gauge:
-    share, size = at.relative(at.last.batches), at.run.spec.solver.batch_size
-    sentence = f"The random choice of points has changed f by {_percent(share)} of the size of f"
-    change = ("Larger batches", "batch_size", size, min(FACTOR * size, LARGEST_BATCH))
-    return _noise(BATCHES, share, _severity_of(BATCHES, at), sentence, change)
+    size = at.run.spec.solver.batch_size
+    sentence = "The random choice of points has changed f by {} of the size of f"
+    return _noise(BATCHES, at, sentence, ("Larger batches", "batch_size", size, min(FACTOR * size, LARGEST_BATCH)))
 
 
 def _features(at: GaugeValues) -> Gauge:
-    share, m = at.relative(at.last.features), int(at.run.spec.values_at(at.t + 1)["n_features"])
-    if np.isnan(share):
-        sentence = "This needs more than one feature in each iteration."
-        return Gauge(FEATURES, Light.UNKNOWN, "…", sentence)
-    sentence = f"The random choice of features has moved f {_percent(share)} of its size away from the exact kernel"
-    change = ("More features", "n_features", m, min(FACTOR * m, MOST_FEATURES))
-    return _noise(FEATURES, share, _severity_of(FEATURES, at), sentence, change)
+    m = int(at.run.spec.values_at(at.t + 1)["n_features"])
+    if np.isnan(at.noises[FEATURES]):
+        return Gauge(FEATURES, Light.UNKNOWN, "…", "This needs more than one feature in each iteration.")
+    sentence = "The random choice of features has moved f {} of its size away from the exact kernel"
+    return _noise(FEATURES, at, sentence, ("More features", "n_features", m, min(FACTOR * m, MOST_FEATURES)))
 
 
-def _severity_of(name: str, at: GaugeValues) -> float:
-    """Return how strongly a noise limits. Wandering counts for the larger noise, and for the smaller one only if it is close."""
-    shares = {BATCHES: at.relative(at.last.batches), FEATURES: at.relative(at.last.features)}
-    larger = FEATURES if shares[FEATURES] > shares[BATCHES] else BATCHES
-    worst = max(shares[larger] / _MUCH[larger], _unrest(at))
-    if name == larger:
-        return worst
-    ratio = shares[name] / shares[larger] if shares[larger] > 0 else 0.0
-    return min(shares[name] / _MUCH[name], worst * ratio, np.inf if ratio > HALF else 0.99)
+def _noise(name: str, at: GaugeValues, sentence: str, change: tuple[str, str, int, int]) -> Gauge:
+    """Return a gauge of noise, whose remedy halves it.
 
-
-_MUCH = {BATCHES: MUCH_OF_BATCHES, FEATURES: MUCH_OF_FEATURES}
-
-
-def _noise(name: str, share: float, severity: float, sentence: str, change: tuple[str, str, int, int]) -> Gauge:
-    """Return a gauge of noise, whose remedy halves it."""
-    label, field_name, now, then = change
+    Wandering counts for the larger noise, and for the smaller one only if it is close.
+    """
+    share, larger = at.noises[name], FEATURES if at.noises[FEATURES] > at.noises[BATCHES] else BATCHES
+    severity = max(at.noises[larger] / MUCH[larger], _unrest(at))
+    if name != larger:
+        ratio = share / at.noises[larger] if at.noises[larger] > 0 else 0.0
+        severity = min(share / MUCH[name], severity * ratio, np.inf if ratio > HALF else 0.99)
+    sentence, (label, field_name, now, then) = sentence.format(_percent(share)), change
     if severity < 1.0:
-        sentence += "; later steps correct most of it."
-        return Gauge(name, Light.GOOD, _percent(share), sentence, severity=severity)
+        return Gauge(
+            name, Light.GOOD, _percent(share), f"{sentence}; later steps correct most of it.", severity=severity
+        )
     expected = _percent(share * (now / then) ** 0.5)
     sentence += f". {then / now:.0f} times as many reduce it to about {expected}."
     remedy: Remedy = (f"{label}: {now:,} → {then:,}", {field_name: then}) if then > now else _NOTHING
