@@ -10,7 +10,7 @@ from dsgcore.core.metrics import Effect
 from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 from dsgcore.experiments.step_limit import step_limit
-from dsgcore.experiments.verdict import at_chance, compare, fallen_from
+from dsgcore.experiments.verdict import at_chance, fallen_from, gain_over_twin
 from dsgcore.kernels import KERNELS
 from dsgcore.solver.gauges import BatchSpread, Gauges
 from pages.live.tiles import tiles_of
@@ -85,7 +85,7 @@ WORSE = {
 def test_a_run_that_scores_worse_than_labels_only_is_never_said_to_be_limited_by_nothing():
     live = LiveRun(Spec.from_dict(WORSE))
     live.advance()
-    assert compare(live.run, live.supervised).effect is Effect.HURTS
+    assert gain_over_twin(live.run, live.supervised).effect is Effect.HURTS
     found = live_gauges(live.run, baseline=live.supervised)
     assert found.summary() == "Score: no better than chance."
     fine = tuple(gauge for gauge in found.gauges if gauge.name != "Score")
@@ -237,7 +237,7 @@ def test_nothing_good_is_said_of_a_run_that_is_no_better_than_chance(name):
     found = live_gauges(live.run, baseline=live.supervised)
     assert found.leading is not None
     assert "Nothing limits" not in found.summary()
-    assert compare(live.run, live.supervised).effect is not Effect.HELPS
+    assert gain_over_twin(live.run, live.supervised).effect is not Effect.HELPS
     said = " ".join(tile.note for tile in tiles_of(live))
     assert "better" not in said.replace("no better", "")
 

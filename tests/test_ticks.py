@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from small_specs import small
 
-from dsgcore.experiments import FileStore, LiveRun, compare
+from dsgcore.experiments import FileStore, LiveRun, gain_over_twin
 from pages.live import map_view
 from pages.live import tick as live_tick
 from pages.live.curves import objective_figure
@@ -130,7 +130,7 @@ def test_a_tick_brings_the_verdict_of_its_own_score(bench):
     bench.view = View(speed="normal")
     for _ in range(3):
         news, live = news_of(tick(bench))[0], bench.live
-        made = compare(live.run, live.supervised)
+        made = gain_over_twin(live.run, live.supervised)
         tile = news["tiles"][1]
         assert tile["value"] == f"{live.run.history.last()['score_test']:.3f}"
         assert tile["note"] == comparison_words(made, live.run.problem.baseline_name)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width, contributions
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, StopReason
-from dsgcore.experiments.verdict import compare
+from dsgcore.experiments.verdict import gain_over_twin
 from dsgcore.problems.thresholds import mean_auc
 
 
@@ -124,9 +124,9 @@ DATA = {"similar_unlabeled": "gaussian_mixture", "ordinal": "ordinal_rings", "mu
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_every_setting_has_its_interval(setting, average):
     live = live_run(setting, solver={"average": average}, name=DATA.get(setting, "two_moons"), n=200, n_labeled=20)
-    assert compare(live.run, live.supervised) is None
+    assert gain_over_twin(live.run, live.supervised) is None
     live.advance()
-    made = compare(live.run, live.supervised)
+    made = gain_over_twin(live.run, live.supervised)
     column = "score_test" if average is None else "score_average"
     assert made.mean == live.run.history.last()[column] - live.supervised.history.last()[column]
     if "no better than chance" in made.reason:
@@ -143,25 +143,25 @@ def test_a_balanced_run_is_judged_by_the_same_points_as_its_score():
     assert live.run.shift != 0
     assert right.mean() == live.run.history.last()["score_test"]
     others = live.supervised.problem.hits(live.run.split.y_test, live.supervised.test_values)
-    assert compare(live.run, live.supervised).half_width == pytest.approx(accuracy_half_width(right, others))
+    assert gain_over_twin(live.run, live.supervised).half_width == pytest.approx(accuracy_half_width(right, others))
 
 
 def test_there_is_no_verdict_on_a_run_that_has_diverged():
     live = live_run("auc", solver={"step_size": 20.0, "n_iter": 300}, name="two_moons", n=200, n_labeled=20)
     live.advance(12)
-    growing = compare(live.run, live.supervised)
+    growing = gain_over_twin(live.run, live.supervised)
     assert growing.effect is None
     assert "above its start" in growing.reason
     live.advance()
     assert live.run.stop_reason is StopReason.DIVERGED
-    made = compare(live.run, live.supervised)
+    made = gain_over_twin(live.run, live.supervised)
     assert made is None or (made.effect is None and "diverged" in made.reason)
 
 
 def test_there_is_no_verdict_on_few_test_points():
     live = live_run("s3vm", name="two_moons", n=80, n_labeled=20)
     live.advance()
-    made = compare(live.run, live.supervised)
+    made = gain_over_twin(live.run, live.supervised)
     assert made.effect is None
     assert "too few test points" in made.reason
 
@@ -169,4 +169,4 @@ def test_there_is_no_verdict_on_few_test_points():
 def test_a_twin_that_is_behind_is_not_compared():
     live = live_run("auc", name="two_moons", n=200, n_labeled=20)
     live.run.advance(5)
-    assert compare(live.run, live.supervised) is None
+    assert gain_over_twin(live.run, live.supervised) is None

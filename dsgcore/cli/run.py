@@ -13,7 +13,7 @@ from dsgcore.cli.sweep import inputs_of
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.whole_files import whole_files
 from dsgcore.diagnostics.references import check_possible
-from dsgcore.diagnostics.limits import Limits, limits
+from dsgcore.diagnostics.limits import RunLimits, limits
 from dsgcore.experiments import Run, StopReason, load_split, read_spec, summary_json
 from dsgcore.experiments.cost import check_cost, machine_budget
 
@@ -82,7 +82,7 @@ def check(given: argparse.Namespace) -> Made:
     return Made(found.to_dict(), words(found), 0 if found.converged else NO, is_result=True)
 
 
-def words(found: Limits) -> str:
+def words(found: RunLimits) -> str:
     """Return the verdict as lines: convergence, parts and shares, slopes, and the change to make."""
     if any(run.has_grown for run in found.runs):
         return f"The run diverges. {found.remedy}\n{_seeds(found)}"
@@ -100,7 +100,7 @@ def words(found: Limits) -> str:
     return "\n".join(lines)
 
 
-def _seeds(found: Limits) -> str:
+def _seeds(found: RunLimits) -> str:
     if found.subsample is not None:
         return found.subsample.sentence()
     return f"Seeds: {', '.join(map(str, found.seeds))}."

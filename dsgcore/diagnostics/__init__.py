@@ -12,7 +12,7 @@ from dsgcore.diagnostics.inside import (
     point_pull,
     point_trajectory,
 )
-from dsgcore.diagnostics.limits import Limits, begin_limits, limits
+from dsgcore.diagnostics.limits import RunLimits, begin_limits, limits
 from dsgcore.diagnostics.references import check_possible
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "FourRuns",
     "Gauge",
     "Light",
-    "Limits",
     "LiveGauges",
+    "RunLimits",
     "Slope",
     "amplitudes",
     "begin_limits",

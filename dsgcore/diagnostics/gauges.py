@@ -19,7 +19,7 @@ from dsgcore.core.metrics import Effect
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.step_limit import stable_step, step_limit
 from dsgcore.experiments.stochastic_engine import CURVATURE
-from dsgcore.experiments.verdict import at_chance, compare, fallen_from
+from dsgcore.experiments.verdict import at_chance, fallen_from, gain_over_twin
 from dsgcore.solver.gauges import STRIDE, Reading
 
 STEP, ITERATIONS, BATCHES, FEATURES = "Step", "Iterations", "Batches", "Features"
@@ -168,7 +168,7 @@ def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) 
     gauges += _regularisation(at) + _score(run)
     if any(gauge.light is not Light.GOOD for gauge in gauges):
         return LiveGauges(gauges)
-    best, gain = fallen_from(run), None if baseline is None else compare(run, baseline)
+    best, gain = fallen_from(run), None if baseline is None else gain_over_twin(run, baseline)
     fallen = "" if best is None else f"{best:.3f} to {run.result_score or 0.0:.3f}"
     is_worse = gain is not None and gain.effect is Effect.HURTS
     return LiveGauges(gauges, run.problem.baseline_name if is_worse else "", fallen)

@@ -36,8 +36,8 @@ REPORTS = 200
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits of a run.
+class RunLimits:
+    """RunLimits of a run.
 
     Attributes
     ----------
@@ -99,14 +99,14 @@ def limits(
     *,
     split: Split | None = None,
     tell: Callable[[float], object] = lambda share: None,
-) -> Limits:
+) -> RunLimits:
     """Find the limits of a run: make it four times with every seed, with and without each of its two noises.
 
     Parameters
     ----------
     spec : Spec
         With a stochastic setting. If there are more than 4,000 training points, each seed draws 4,000 of them at
-        random, and `Limits.subsample` records this.
+        random, and `RunLimits.subsample` records this.
     seeds : int or sequence of int, default 5
         Seeds of batches and features. A number stands for that many seeds, from the spec's own on. The data stay the
         same.
@@ -117,7 +117,7 @@ def limits(
 
     Returns
     -------
-    Limits
+    RunLimits
 
     Raises
     ------
@@ -142,7 +142,7 @@ def limits(
     return replace(found, subsample=Subsample.of_points(len(split.X_train), used))
 
 
-def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], largest: float | None) -> Limits:
+def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], largest: float | None) -> RunLimits:
     parts, shares = _at_the_end(runs)
     leading = max(CAUSES, key=lambda cause: parts[cause])
     has_grown = any(run.has_grown for run in runs)
@@ -151,7 +151,7 @@ def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], lar
     elif parts["together"] < NEGLIGIBLE and parts[leading] < NEGLIGIBLE:
         leading = "none"
     changes, remedy = _remedy(spec, leading, parts, largest, has_grown=has_grown)
-    return Limits(
+    return RunLimits(
         converged=bool(parts["together"] <= NEAR),
         leading=leading,
         parts=parts,
@@ -231,7 +231,7 @@ def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, f
 
 
 def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> Job:
-    """Submit the four runs with five seeds to a queue; the job's progress is the share done, its result `Limits`.
+    """Submit the four runs with five seeds to a queue; the job's progress is the share done, its result `RunLimits`.
 
     The job loads the data again from the spec, unless they came from a file, which may no longer exist. Options are
     `lease` and `is_wanted` of `JobQueue.submit`. Errors of `limits` are raised before the job begins.
@@ -242,7 +242,7 @@ def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> J
     return queue.submit(find_limits, spec.to_json(), held, memory_limit=ARRAYS * BYTES * n * n + ALLOWANCE, **options)
 
 
-def find_limits(spec: str, split: Split | None, *, report: Callable[[float], object]) -> Limits:
+def find_limits(spec: str, split: Split | None, *, report: Callable[[float], object]) -> RunLimits:
     """Find the limits of a run; report the share that is done."""
     told = [-1]
 

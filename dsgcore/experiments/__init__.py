@@ -12,7 +12,7 @@ from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.suggesting import begin_suggesting, suggest_values, with_values
 from dsgcore.experiments.theory import Theory, breaches, broken_by, kept_to, remedies, theory_of
-from dsgcore.experiments.verdict import compare, outcome_of
+from dsgcore.experiments.verdict import gain_over_twin, outcome_of
 
 __all__ = [
     "SETTINGS",
@@ -32,8 +32,8 @@ __all__ = [
     "begin_suggesting",
     "breaches",
     "broken_by",
-    "compare",
     "default_spec",
+    "gain_over_twin",
     "kept_to",
     "load_dataset",
     "load_split",

@@ -27,7 +27,7 @@ SAME = 1e-6
 OF_THE_CHOICES = frozenset({"choice_rank", "choices_band", "choices_best"})
 
 
-def compare(run: Run, twin: Run) -> Difference | None:
+def gain_over_twin(run: Run, twin: Run) -> Difference | None:
     """Return a run's test score less its twin's at the same iteration; None if either has no score there.
 
     Notes
@@ -166,7 +166,7 @@ def outcome_of(live: LiveRun, asked: Collection[str] = ()) -> dict[str, float]:
 def _against_twin(live: LiveRun) -> dict[str, float]:
     if live.is_own_twin and live.run.health is Health.GOOD:
         return {"gain": 0.0, "verdict": SIGNS[Effect.TIE]}
-    made = compare(live.run, live.supervised) if live.supervised is not None else None
+    made = gain_over_twin(live.run, live.supervised) if live.supervised is not None else None
     if made is None or made.effect is None:
         return {}
     return {"gain": made.mean, "verdict": SIGNS[made.effect]}

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dsgcore.core.metrics import Difference, Effect
-from dsgcore.experiments import Health, LiveRun, Run, StopReason, compare
+from dsgcore.experiments import Health, LiveRun, Run, StopReason, gain_over_twin
 from dsgcore.experiments.verdict import fallen_from
 from dsgcore.glossary import meaning
 from dsgcore.solver.plan import tail_start
@@ -112,7 +112,7 @@ def _score_label(live: LiveRun) -> str:
 
 def _comparison(live: LiveRun) -> tuple[str, Tone]:
     """Return the comparison of the score with the twin's, if there is one."""
-    made = compare(live.run, live.supervised) if live.supervised is not None else None
+    made = gain_over_twin(live.run, live.supervised) if live.supervised is not None else None
     if made is None:
         return "", "gray"
     twin, best = live.run.problem.baseline_name, fallen_from(live.run)

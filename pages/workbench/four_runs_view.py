@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.diagnostics import Limits, begin_limits, check_possible
+from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
 from dsgcore.jobs import Job, JobError, shared_queue
 from dsgcore.solver.diagnostics import DiagnosticsError
 from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
@@ -41,7 +41,7 @@ class Diagnosis:
 
     job: Job
     number: int  # number of the run
-    before: Limits | None = None
+    before: RunLimits | None = None
     is_taken: bool = False
 
 
@@ -78,7 +78,7 @@ def _button(bench: Bench, *, is_going: bool) -> None:
     )
 
 
-def _begin(bench: Bench, before: Limits | None = None) -> None:
+def _begin(bench: Bench, before: RunLimits | None = None) -> None:
     if bench.live is None:  # other data were chosen at the same moment
         return
     run = bench.live.run
@@ -106,7 +106,7 @@ def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
 
 
 def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
-    limits: Limits = found.job.result
+    limits: RunLimits = found.job.result
     if found.number != bench.number:
         st.caption("These results belong to the previous run.")
     if found.before is not None:
@@ -139,7 +139,7 @@ def _shares(parts: dict[str, NDArray]) -> dict[str, NDArray]:
     return shares | {"remainder": 1.0 - sum(shares.values())}
 
 
-def _brought(before: Limits, now: Limits) -> str:
+def _brought(before: RunLimits, now: RunLimits) -> str:
     expected = f"expected {before.expected:.3g}, " if before.expected is not None else ""
     was, is_now = before.parts["together"], now.parts["together"]
     was_said = f"{was:.3g}" if np.isfinite(was) and was < 1e4 else "growing without bound"
@@ -155,7 +155,7 @@ _LEADS = {
 }
 
 
-def _words(bench: Bench, found: Diagnosis, limits: Limits) -> None:
+def _words(bench: Bench, found: Diagnosis, limits: RunLimits) -> None:
     has_grown = any(run.has_grown for run in limits.runs)
     state = "It has converged" if limits.converged else "It has not converged"
     distance = (
@@ -175,7 +175,7 @@ def _take(bench: Bench) -> None:
         take(bench, found.job.result.changes)
 
 
-def _table(limits: Limits) -> pd.DataFrame:
+def _table(limits: RunLimits) -> pd.DataFrame:
     rows = {
         **{NAMES[name]: (limits.parts[name], limits.shares[name]) for name in NAMES},
         "remainder, signed": (np.nan, limits.shares["remainder"]),
@@ -191,11 +191,11 @@ def _table(limits: Limits) -> pd.DataFrame:
     return pd.DataFrame(plain_rows).T
 
 
-def _alt(limits: Limits) -> str:
+def _alt(limits: RunLimits) -> str:
     said = ", ".join(f"{NAMES[name]} {limits.parts[name]:.3g}" for name in NAMES)
     return f"Distance to the optimum over iterations, at the end: {said}, all together {limits.parts['together']:.3g}."
 
 
-def _alt_shares(limits: Limits) -> str:
+def _alt_shares(limits: RunLimits) -> str:
     said = ", ".join(f"{NAMES.get(name, name)} {share:z.0%}" for name, share in limits.shares.items())
     return f"Shares of the squared distance over iterations, at the end: {said}."
