@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.metrics import Effect
+from dsgcore.diagnostics.limits import FACTOR, LARGEST_BATCH, MOST_FEATURES
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.step_limit import stable_step, step_limit
 from dsgcore.experiments.stochastic_engine import CURVATURE
@@ -40,9 +41,7 @@ FEWEST_READINGS, EARLIEST = 3, 0.2
 HALF = 0.5
 # A ridge of more than this share of the risk's curvature is strong. Its remedy divides it by the factor.
 MUCH_RIDGE, REDUCTION = 0.1, 10.0
-# A remedy divides a variance by this factor.
-FACTOR = 4
-MOST_FEATURES, LARGEST_BATCH, MOST_ITERATIONS = 65_536, 65_536, 100_000
+MOST_ITERATIONS = 100_000
 # The change as a sentence, and the same as values.
 Remedy = tuple[str, dict[str, Any]]
 _NOTHING: Remedy = "", {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -138,11 +138,6 @@ def limits(
     split = load_split(spec) if split is None else split
     runs = runs_of_seeds(spec, used, split=split, tell=tell)
     largest = step_sizes(task_of(spec, split)).largest
-    found = _verdict(spec, used, runs, largest)
-    return replace(found, subsample=Subsample.of_points(len(split.X_train), used))
-
-
-def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], largest: float | None) -> RunLimits:
     parts, shares = _at_the_end(runs)
     leading = max(CAUSES, key=lambda cause: parts[cause])
     has_grown = any(run.has_grown for run in runs)
@@ -150,7 +145,13 @@ def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], lar
         leading = "optimisation"
     elif parts["together"] < NEGLIGIBLE and parts[leading] < NEGLIGIBLE:
         leading = "none"
-    changes, remedy = _remedy(spec, leading, parts, largest, has_grown=has_grown)
+    # The distance if the square of the leading part falls by the factor.
+    less = (1 - 1 / FACTOR) * parts.get(leading, 0.0) ** 2
+    expected = float(np.sqrt(max(parts["together"] ** 2 - less, 0.0)))
+    brings = (
+        f"The distance to f* should then fall from {parts['together']:.3g} to about {expected:.3g} of the size of f*."
+    )
+    changes, remedy = _remedy(spec, leading, brings, largest, has_grown=has_grown)
     return RunLimits(
         converged=bool(parts["together"] <= NEAR),
         leading=leading,
@@ -159,69 +160,52 @@ def _verdict(spec: Spec, seeds: tuple[int, ...], runs: tuple[FourRuns, ...], lar
         slopes={"error": _slope(runs, "error"), "distance": _slope(runs, "together")},
         remedy=remedy,
         changes=changes,
-        expected=_expected(parts, leading) if changes and not has_grown else None,
+        expected=expected if changes and not has_grown else None,
         largest_step=largest,
-        seeds=seeds,
+        seeds=used,
         runs=runs,
+        subsample=Subsample.of_points(len(split.X_train), used),
     )
 
 
 def _at_the_end(runs: Sequence[FourRuns]) -> tuple[dict[str, float], dict[str, float]]:
     """Return parts and shares at the last iteration, from the mean squares over the seeds."""
     names = (*CAUSES, "together")
-    squares = {name: float(np.mean([_last(run, name) / run.scale for run in runs])) for name in names}
+    ends = {name: [(getattr(run, name)[-1] if len(run.t) else np.inf) / run.scale for run in runs] for name in names}
+    squares = {name: float(np.mean(values)) for name, values in ends.items()}
     parts = {name: float(np.sqrt(value)) for name, value in squares.items()}
     with np.errstate(invalid="ignore"):
         shares = {name: float(np.divide(squares[name], squares["together"])) for name in CAUSES}
     return parts, shares | {"remainder": 1.0 - sum(shares.values())}
 
 
-def _last(run: FourRuns, name: str) -> float:
-    values = getattr(run, name)
-    return float(values[-1]) if len(values) else float("inf")
-
-
 def _slope(runs: Sequence[FourRuns], name: str) -> float:
-    t = runs[0].t
     shortest = min(len(run.t) for run in runs)
     if not shortest:
         return float("nan")
-    mean = np.mean([getattr(run, name)[:shortest] for run in runs], axis=0)
-    late = t[:shortest] >= t[shortest - 1] / 2
-    return slope(t[:shortest][late], mean[late])
-
-
-def _expected(parts: dict[str, float], leading: str) -> float:
-    """Return the distance if the square of the leading part falls to a quarter."""
-    return float(np.sqrt(max(parts["together"] ** 2 - (1 - 1 / FACTOR) * parts[leading] ** 2, 0.0)))
+    t, mean = runs[0].t[:shortest], np.mean([getattr(run, name)[:shortest] for run in runs], axis=0)
+    late = t >= t[-1] / 2
+    return slope(t[late], mean[late])
 
 
 def _remedy(
-    spec: Spec, leading: str, parts: dict[str, float], largest: float | None, *, has_grown: bool
+    spec: Spec, leading: str, brings: str, largest: float | None, *, has_grown: bool
 ) -> tuple[dict[str, float], str]:
     """Return changes of the solver's section, and a sentence."""
-    solver = spec.solver
+    solver, step = spec.solver, spec.solver.step_size
     if leading == "none":
         return {}, "More iterations, larger mini-batches or more features would hardly change it."
     if has_grown:
-        step = 0.5 * min(x for x in (largest, spec.solver.step_size) if x is not None)
+        step = 0.5 * min(x for x in (largest, step) if x is not None)
         above = "" if largest is None else f": above about {largest:.3g} the run diverges"
         return {"step_size": float(f"{step:.3g}")}, f"Take a smaller step, {step:.3g}{above}."
-    now, then = parts["together"], _expected(parts, leading)
-    brings = f"The distance to f* should then fall from {now:.3g} to about {then:.3g} of the size of f*."
     if leading == "batches":
         size = min(FACTOR * solver.batch_size, LARGEST_BATCH)
         return {"batch_size": size}, f"Take larger mini-batches, {size} instead of {solver.batch_size}. {brings}"
     if leading == "features":
         m = min(FACTOR * solver.n_features, MOST_FEATURES)
         return {"n_features": m}, f"Take more random features, {m} instead of {solver.n_features}. {brings}"
-    return _faster(spec, largest, brings)
-
-
-def _faster(spec: Spec, largest: float | None, brings: str) -> tuple[dict[str, float], str]:
-    """Return a larger step if there is room below the limit of divergence, else more iterations."""
-    solver = spec.solver
-    step = solver.step_size
+    # A larger step if there is room below the limit of divergence, else more iterations.
     if largest is not None and step is not None and solver.schedule == "constant" and FACTOR * step <= largest / 2:
         better = float(f"{FACTOR * step:.3g}")
         said = f"Take a larger step, {better:g} instead of {step:g} (at most {largest:.3g}). {brings}"
