@@ -145,9 +145,10 @@ def limits(
         leading = "optimisation"
     elif parts["together"] < NEGLIGIBLE and parts[leading] < NEGLIGIBLE:
         leading = "none"
-    # The distance if the square of the leading part falls by the factor.
-    less = (1 - 1 / FACTOR) * parts.get(leading, 0.0) ** 2
-    expected = float(np.sqrt(max(parts["together"] ** 2 - less, 0.0)))
+    # The distance if the square of the leading part falls by the factor. NumPy's floats do not overflow with an error.
+    together, part = np.float64(parts["together"]), np.float64(parts.get(leading, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected = float(np.sqrt(np.maximum(together**2 - (1 - 1 / FACTOR) * part**2, 0.0)))
     brings = (
         f"The distance to f* should then fall from {parts['together']:.3g} to about {expected:.3g} of the size of f*."
     )
