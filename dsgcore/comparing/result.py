@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dsgcore.comparing.fits import CUT_OFF, Fit, FitRequest
+from dsgcore.comparing.fits import CUT_OFF, Fit
 from dsgcore.comparing.methods import METHODS, SCORES, Method, Score
 from dsgcore.core.metrics import EQUAL, FEWEST_SEEDS, Difference, Effect, paired_difference
 
@@ -134,26 +134,17 @@ class Comparison:
         return SCORES[self.score_name]
 
     @cached_property
-    def _known(self) -> Mapping[FitRequest, Fit]:
-        return {fit.request: fit for fit in self.fits}
-
-    @cached_property
-    def _scores(self) -> Mapping[tuple[str, int], dict[int, float]]:
-        found: dict[tuple[str, int], dict[int, float]] = {}
-        for request, fit in sorted(self._known.items(), key=lambda pair: pair[0].seed):
-            if fit.scores:
-                own = found.setdefault((request.method, request.n_labeled), {})
-                own[request.seed] = fit.scores[self.score_name]
+    def _fits(self) -> Mapping[tuple[str, int], list[Fit]]:
+        """The fits of each method at each number of labels, in the order of their seeds."""
+        found: dict[tuple[str, int], list[Fit]] = {}
+        for fit in sorted(self.fits, key=lambda fit: fit.request.seed):
+            found.setdefault((fit.request.method, fit.request.n_labeled), []).append(fit)
         return found
 
     def scores(self, method: str, n_labeled: int | None = None) -> Mapping[int, float]:
         """Return a method's scores by seed, at a number of labels (default: `n_labeled`)."""
-        return self._scores.get((method, self.n_labeled if n_labeled is None else n_labeled), {})
-
-    @property
-    def overlap(self) -> float:
-        """The correction at `n_labeled` labels."""
-        return self.overlaps.get(self.n_labeled, 0.0)
+        fits = self._fits.get((method, self.n_labeled if n_labeled is None else n_labeled), ())
+        return {fit.request.seed: fit.scores[self.score_name] for fit in fits if fit.scores}
 
     @property
     def most(self) -> float:
@@ -229,9 +220,13 @@ class Comparison:
         scores = self.scores(name)
         return float(np.mean([scores[seed] for seed in sorted(self.seeds)]))
 
+    def _mean_of(self, name: str, what: str) -> float:
+        fits = self._fits[name, self.n_labeled]
+        return float(np.mean([getattr(fit, what) for fit in fits if fit.scores]))
+
     def seconds_of(self, name: str) -> float:
         """Return the mean computing time of a method's fit."""
-        return float(np.mean([fit.seconds for fit in self._fits_of(name)]))
+        return self._mean_of(name, "seconds")
 
     @property
     def best(self) -> str | None:
@@ -252,7 +247,7 @@ class Comparison:
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"rank": "Int64"})
 
     def _row(self, place: int | None, name: str) -> dict[str, Any]:
-        method, fits = METHODS[name], self._fits_of(name)
+        method = METHODS[name]
         gain = self.difference(name, self.ranking[0])
         shown = -gain if self.score.is_loss else gain  # with the sign of the score itself
         is_best = place == 1
@@ -269,38 +264,29 @@ class Comparison:
             "losses": gain.losses,
             "seeds": len(self.scores(name)),
             "seconds": self.seconds_of(name),
-            "megabytes": float(np.mean([fit.megabytes for fit in fits])),
+            "megabytes": self._mean_of(name, "megabytes"),
             "note": self._note(name),
         }
 
-    def _fits_of(self, name: str) -> list[Fit]:
-        return [
-            fit
-            for request, fit in self._known.items()
-            if (request.method, request.n_labeled) == (name, self.n_labeled) and fit.scores
-        ]
-
     def _note(self, name: str) -> str:
         """Return the reason why a method has no rank or fewer seeds, and a note of its fits; empty if there is none."""
-        most = max(len(self.scores(one)) for one in self.methods)
-        notes = [next((fit.note for fit in self._fits_of(name) if fit.note), "")]
-        if name in self.unranked or len(self.scores(name)) < most or not most:
-            notes.insert(0, self._why_fewer(name))
-        return "; ".join(filter(None, notes))
-
-    def _why_fewer(self, name: str) -> str:
-        """Return the reason why a method has fewer seeds than others, or none at all."""
-        asked = [fit for one, fit in self._known.items() if (one.method, one.n_labeled) == (name, self.n_labeled)]
-        failed = [fit.note for fit in asked if not fit.scores and fit.note != CUT_OFF]
+        n, most = len(self.scores(name)), max(len(self.scores(one)) for one in self.methods)
+        fits = self._fits.get((name, self.n_labeled), [])
+        own = next((fit.note for fit in fits if fit.scores and fit.note), "")
+        failed = [fit.note for fit in fits if not fit.scores and fit.note != CUT_OFF]
+        if not (name in self.unranked or n < most or not most):
+            return own
         if failed:
-            return failed[0] if len(failed) == len(asked) else f"{len(failed)} of {len(asked)} fits failed: {failed[0]}"
-        if not self.scores(name):
-            return "it has no fit yet" if self.is_going else next((fit.note for fit in asked), NO_TIME)
-        if self.difference(name, self.ranking[0]).high < 0.0:
-            return "clearly worse: no more seeds"
-        if len(self.scores(name)) >= len(self.seeds):
-            return "it lacks seeds that the others share"
-        return "it has too few seeds yet" if self.is_going else "no time for more seeds"
+            why = failed[0] if not n else f"{len(failed)} of {len(fits)} fits failed: {failed[0]}"
+        elif not n:
+            why = "it has no fit yet" if self.is_going else CUT_OFF if fits else NO_TIME
+        elif self.difference(name, self.ranking[0]).high < 0.0:
+            why = "clearly worse: no more seeds"
+        elif n >= len(self.seeds):
+            why = "it lacks seeds that the others share"
+        else:
+            why = "it has too few seeds yet" if self.is_going else "no time for more seeds"
+        return "; ".join(filter(None, (why, own)))
 
     @cached_property
     def curves(self) -> pd.DataFrame:
@@ -309,18 +295,16 @@ class Comparison:
         At each number of labels, the means are over the seeds that all methods share there. A method with too few of
         them has no point.
         """
-        sizes = sorted({request.n_labeled for request in self._known})
-        shared = {n: self._with_enough(self.ranking, n) for n in sizes} | {self.n_labeled: self._ranked}
-        rows = [
-            self._point(name, n, sorted(shared[n][1])) for name in self.ranking for n in sizes if name in shared[n][0]
-        ]
-        return pd.DataFrame(rows, columns=["method", "labels", "score", "low", "high", "seeds"])
-
-    def _point(self, name: str, n_labeled: int, seeds: Sequence[int]) -> dict[str, Any]:
-        scores = self.scores(name, n_labeled)
-        found = self._difference([scores[seed] for seed in seeds], np.zeros(len(seeds)).tolist(), n_labeled)
-        ends = {"low": max(found.low, 0.0), "high": found.high}  # NaN stays
-        return dict(method=METHODS[name].title, labels=n_labeled, score=found.mean, **ends, seeds=found.n)
+        rows = []
+        for n in sorted({n for _, n in self._fits}):
+            ranked, shared = self._ranked if n == self.n_labeled else self._with_enough(self.ranking, n)
+            for name in ranked:
+                scores = self.scores(name, n)
+                found = self._difference([scores[seed] for seed in sorted(shared)], [0.0] * len(shared), n)
+                low = max(found.low, 0.0)  # NaN stays
+                rows.append((self.ranking.index(name), METHODS[name].title, n, found.mean, low, found.high, found.n))
+        rows.sort(key=lambda row: (row[0], row[2]))
+        return pd.DataFrame([row[1:] for row in rows], columns=["method", "labels", "score", "low", "high", "seeds"])
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -330,7 +314,7 @@ class Comparison:
     @property
     def interval_sentence(self) -> str:
         """The kind of interval, in one sentence."""
-        if self.overlap:
+        if self.overlaps.get(self.n_labeled):
             return (
                 "The intervals are Student's on paired differences over the seeds, corrected for labels that the splits share "
                 "(Nadeau and Bengio 2003)."
@@ -343,8 +327,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole result as plain data for JSON; NaN becomes None."""
-        names = ("name", "n_labeled", "n_train", "n_test", "overlap", "is_complete")
+        names = ("name", "n_labeled", "n_train", "n_test", "is_complete")
         facts = {name: getattr(self, name) for name in names} | {"score": self.score.title}
+        facts |= {"overlap": self.overlaps.get(self.n_labeled, 0.0)}
         facts |= {"intervals": self.interval_sentence, "verdict": self.verdict.to_dict()}
         return facts | {"table": _records(self.table), "curves": _records(self.curves)}
 

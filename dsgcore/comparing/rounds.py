@@ -35,7 +35,7 @@ MEMORY = Integer("memory_limit", 3 * 10**9, low=10**7, high=10**13)
 USUAL_SEEDS = 10
 # The first rounds end after so many seeds, the later ones after so many more.
 FIRST_ROUNDS, SEEDS_OF_A_ROUND = (1, 3, 6, 10), 10
-# Share of the time for the ranked table before the curves begin.
+# Share of the time for the rounds. The rest is for the curves, and for what lacked time.
 SHARE_OF_TABLE = 0.65
 # Seeds of a learning curve, and number of methods with one.
 SEEDS_OF_CURVES, CURVES = 5, 4
@@ -143,18 +143,18 @@ def compare(
     n_seeds = SEEDS.check(seeds) or USUAL_SEEDS
     sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered, recipe=recipe)
     chosen = [method.name for method in chosen_methods(methods, sample.kind)]
-    plan = _Plan(sample, chosen, chosen_score(score, sample.kind), n_seeds, limit, name)
-    at_once = jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)
+    ranked_by, at_once = chosen_score(score, sample.kind), jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)
     memory = int(MEMORY.check(memory_limit) or 0)
     if store is not None and not isinstance(store, Store):
         store = Store(default_store() if store == "default" else store)
     with workers_for(sample, KeptFits(sample, store), at_once, memory) as workers:
-        return _Rounds(plan, workers, tell, start).carry_out(curves=curves)
+        made = _Rounds(sample, chosen, ranked_by, n_seeds, limit, name, workers, tell, start)
+        return made.carry_out(curves=curves)
 
 
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """Plan of a comparison: its data, its methods, and its time limit."""
+@dataclass(eq=False)
+class _Rounds:
+    """State of a comparison: its data, methods and limits, and the fits that were asked for."""
 
     sample: Sample
     methods: list[str]
@@ -162,20 +162,15 @@ class _Plan:
     n_seeds: int
     seconds: float | None
     name: str
-
-
-class _Rounds:
-    """State of a comparison: the fits that were asked for, and those that this call has made."""
-
-    def __init__(self, plan: _Plan, workers: Workers, tell: Tell, start: float) -> None:
-        self.plan, self.workers, self.tell, self.start = plan, workers, tell, start
-        self.asked: dict[FitRequest, None] = {}
-        self.made: set[FitRequest] = set()  # in this call, not kept from an earlier one
-        self.is_going = True
+    workers: Workers
+    tell: Tell
+    start: float
+    asked: dict[FitRequest, None] = field(default_factory=dict)
+    is_going: bool = True
 
     def carry_out(self, *, curves: bool) -> Comparison:
         """Make the rounds, then the curves, and then what lacked time before: the seeds of methods that are not worse."""
-        share, n = SHARE_OF_TABLE if curves else 1.0, self.plan.n_seeds
+        n = self.n_seeds
         ends = [
             *(i for i in FIRST_ROUNDS if i < n),
             *range(FIRST_ROUNDS[-1] + SEEDS_OF_A_ROUND, n, SEEDS_OF_A_ROUND),
@@ -183,44 +178,39 @@ class _Rounds:
         ]
 
         def measure(names: list[str], stage: tuple[int, int]) -> bool:
-            self._make(self._first_seeds(names, stage[1]), share if stage[0] else share / 2)
-            return self._seconds_left(share) > 0.0
+            # The first round, which fits every method, may take half of the time for the table.
+            self._make(self._first_seeds(names, stage[1]), SHARE_OF_TABLE if stage[0] else SHARE_OF_TABLE / 2)
+            return self._seconds_left(SHARE_OF_TABLE) > 0.0
 
-        rounds(self.plan.methods, pairwise((0, *ends)), measure, lambda _, stage: self._left(stage, share))
+        rounds(self.methods, pairwise((0, *ends)), measure, lambda *_: self._left())
         if curves:
             self._make(self._of_curves(), 1.0)
         so_far = self.result()
-        fitted = {request.method for request in self.workers.kept.get(self.asked)}
         waiting = [name for name in (*so_far.ranking, *so_far.unranked) if not so_far.is_worse(name)]
-        waiting += [name for name in self.plan.methods if name not in fitted]
-        self._make(self._first_seeds(waiting, n), 1.0)
+        self._make(self._first_seeds([*waiting, *self._unfitted()], n), 1.0)
         self.is_going = False
         return self.result()
 
-    def _first_seeds(self, names: Iterable[str], upto: int) -> list[FitRequest]:
-        """Return the fits of methods on the first seeds."""
-        return [FitRequest(name, seed, self.plan.sample.n_labeled) for seed in range(upto) for name in names]
-
-    def _left(self, stage: tuple[int, int], share: float) -> list[str]:
+    def _left(self) -> list[str]:
         """Return the methods that get more seeds: those that have not begun, and then the others, the fastest first.
 
-        The others are the methods that are not clearly worse than the best, and those of the verdict. If the time is
-        short, the slowest of the former are left out.
+        The others are the methods that are not clearly worse than the best, and those of the verdict.
         """
         so_far = self.result()
         if so_far.best is None:
-            return self.plan.methods
-        always, each = self._of_verdict(so_far), stage[1] - stage[0]
-        scored = (*so_far.ranking, *so_far.unranked)
-        cost = {n: each * so_far.seconds_of(n) for n in scored if n in always or not so_far.is_worse(n)}
-        # Other work may need the cores, too: time that has passed for each computing second of a fit.
-        computed = sum(fit.seconds for fit in so_far.fits if fit.request in self.made and fit.scores)
-        slowness = so_far.seconds / computed if computed > 0.0 else 1.0 / self.workers.queue.n_at_a_time
-        for name in sorted(cost.keys() - {*always}, key=lambda n: (-cost[n], n)):
-            if sum(cost.values()) * slowness > self._seconds_left(share):
-                del cost[name]
-        begun = {request.method for request in (*self.workers.kept.get(self.asked), *self.workers.cut_off)}
-        return [*(name for name in self.plan.methods if name not in begun), *sorted(cost, key=lambda n: cost[n])]
+            return self.methods
+        always, scored = self._of_verdict(so_far), (*so_far.ranking, *so_far.unranked)
+        going = [name for name in scored if name in always or not so_far.is_worse(name)]
+        cut_off = {request.method for request in self.workers.cut_off}
+        return [*(n for n in self._unfitted() if n not in cut_off), *sorted(going, key=so_far.seconds_of)]
+
+    def _unfitted(self) -> list[str]:
+        begun = {request.method for request in self.workers.kept.get(self.asked)}
+        return [name for name in self.methods if name not in begun]
+
+    def _first_seeds(self, names: Iterable[str], upto: int) -> list[FitRequest]:
+        """Return the fits of methods on the first seeds."""
+        return [FitRequest(name, seed, self.sample.n_labeled) for seed in range(upto) for name in names]
 
     def _of_verdict(self, so_far: Comparison) -> list[str]:
         """Return the best method that uses unlabeled data, the best one that does not, and the simplest ones."""
@@ -230,32 +220,29 @@ class _Rounds:
 
     def _of_curves(self) -> list[FitRequest]:
         """Return the fits of the best methods with fewer and more labels."""
-        so_far, sample = self.result(), self.plan.sample
+        so_far, sample = self.result(), self.sample
         names = list(dict.fromkeys([*self._of_verdict(so_far), *so_far.ranking]))[:CURVES]
         sizes = [n for n in sample.curve() if n != sample.n_labeled]
-        seeds = range(min(SEEDS_OF_CURVES, self.plan.n_seeds))
+        seeds = range(min(SEEDS_OF_CURVES, self.n_seeds))
         return [FitRequest(name, seed, n) for seed in seeds for n in sizes for name in names]
 
     def _seconds_left(self, share: float) -> float:
-        limit = self.plan.seconds
-        return math.inf if limit is None else max(0.0, self.start + share * limit - time.monotonic())
+        return math.inf if self.seconds is None else max(0.0, self.start + share * self.seconds - time.monotonic())
 
     def _make(self, requests: Sequence[FitRequest], share: float) -> None:
         self.asked |= dict.fromkeys(requests)
         for new in self.workers.make(requests, time.monotonic() + self._seconds_left(share)):
-            self.made |= {fit.request for fit in new}
             if new:
                 self.tell(self.result())
 
     def result(self) -> Comparison:
         """Return the comparison so far."""
-        plan, sample = self.plan, self.plan.sample
-        made = self.workers.kept.get(self.asked)
+        sample, made = self.sample, self.workers.kept.get(self.asked)
         cut_off = [Fit(request, note=CUT_OFF) for request in self.workers.cut_off if request not in made]
         return Comparison(
             fits=(*made.values(), *cut_off),
-            methods=tuple(plan.methods),
-            score_name=plan.score,
+            methods=tuple(self.methods),
+            score_name=self.score,
             n_labeled=sample.n_labeled,
             n_train=len(sample.y) - sample.n_test,
             n_test=sample.n_test,
@@ -264,7 +251,7 @@ class _Rounds:
             seconds=time.monotonic() - self.start,
             is_complete=len(made) == len(self.asked),
             is_going=self.is_going,
-            name=plan.name,
+            name=self.name,
         )
 
 
