@@ -37,8 +37,9 @@ from dsgcore.tuning.scorers import (
     auc_score,
     mean_auc_score,
 )
-from dsgcore.tuning.search import Suggestion, Tried, suggest
+from dsgcore.tuning.search import Suggestion, Tried
 from dsgcore.tuning.seen_labels import SeenLabels
+from dsgcore.tuning.suggesting import suggest
 
 __all__ = [
     "AUCRisk",

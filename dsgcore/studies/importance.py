@@ -19,6 +19,10 @@ N_SPLITS, N_SHUFFLES, HELD_OUT = 10, 5, 0.3
 N_TREES = 30
 # Below this share of the held-out variance, a forest knows too little to tell which axis matters.
 LEAST_FIT = 0.3
+NO_FIT = (
+    "The points do not tell. Forests explain {:.0%} of the variance of held-out points, and {:.0%} are needed. More points "
+    "or more seeds can help."
+)
 GRID = 25
 
 
@@ -86,18 +90,17 @@ def importance(results: Results) -> Importance:
     ----------
     .. [1] L. Breiman, "Random forests", Machine Learning 45, 2001; scikit-learn's `permutation_importance`.
     """
-    X, y = encoded(results)
-    if reason := _too_little(results, y):
+    X, y, reason = _learnable(results)
+    if reason:
         return Importance(n=len(y), reason=reason)
-    X, y = _some(X, y)
     splits = [_split_importance(X, y, seed) for seed in range(N_SPLITS)]
-    fit = float(np.mean([own for own, _ in splits]))
+    n, fit = int(np.isfinite(results.mean).sum()), float(np.mean([own for own, _ in splits]))
     losses = np.maximum([loss for _, loss in splits], 0.0)
     sums = losses.sum(axis=1, keepdims=True)
     if fit < LEAST_FIT or not sums.any():
-        return Importance(fit=fit, n=len(y), reason=_no_fit(fit))
+        return Importance(fit=fit, n=n, reason=NO_FIT.format(max(fit, 0.0), LEAST_FIT))
     there = sums[:, 0] > 0
-    return Importance(losses[there] / sums[there], fit, len(y))
+    return Importance(losses[there] / sums[there], fit, n)
 
 
 def response(results: Results, across: int, up: int) -> Response:
@@ -106,16 +109,15 @@ def response(results: Results, across: int, up: int) -> Response:
     It is the partial dependence of scikit-learn's `partial_dependence`: at each pair of values, the prediction is
     averaged over all points, with these two values in place of their own.
     """
-    X, y = encoded(results)
-    if reason := _too_little(results, y):
+    X, y, reason = _learnable(results)
+    if reason:
         return Response(reason=reason)
-    X, y = _some(X, y)
     fit = float(np.mean([_split_importance(X, y, seed, n_shuffles=1)[0] for seed in range(3)]))
     if fit < LEAST_FIT:
-        return Response(reason=_no_fit(fit))
-    axes = results.study.axes
-    values = [_grid(axes[place]) for place in (across, up)]
-    codes = [_codes(axes[place], own) for place, own in zip((across, up), values, strict=True)]
+        return Response(reason=NO_FIT.format(max(fit, 0.0), LEAST_FIT))
+    axes = [results.study.axes[place] for place in (across, up)]
+    values = [_grid(axis) for axis in axes]
+    codes = [_codes(axis, own) for axis, own in zip(axes, values, strict=True)]
     asked = np.tile(X, (len(codes[0]) * len(codes[1]), 1))
     asked[:, up] = np.repeat(codes[1], len(codes[0]) * len(X))
     asked[:, across] = np.tile(np.repeat(codes[0], len(X)), len(codes[1]))
@@ -134,9 +136,7 @@ def encoded(results: Results) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 def _codes(axis: Axis, values: Any) -> NDArray[np.float64]:
     """Return values of an axis as numbers; words have the number of their place on the axis."""
-    if _is_numbers(axis):
-        return np.array(values, dtype=np.float64)
-    return np.array([axis.values.index(value) for value in values], dtype=np.float64)
+    return np.array(values if _is_numbers(axis) else [axis.values.index(value) for value in values], dtype=np.float64)
 
 
 def _is_numbers(axis: Axis) -> bool:
@@ -146,37 +146,25 @@ def _is_numbers(axis: Axis) -> bool:
 def _grid(axis: Axis) -> tuple[Any, ...]:
     """Return the values of an axis for a response: its own, or evenly spread ones if there are many numbers."""
     own = tuple(dict.fromkeys(axis.values))
-    if not _is_numbers(axis):
-        return own
-    if len(own) <= GRID:
-        return tuple(sorted(own))
+    if not _is_numbers(axis) or len(own) <= GRID:
+        return tuple(sorted(own)) if _is_numbers(axis) else own
     spread = np.geomspace if min(own) > 0 and max(own) / min(own) > GRID else np.linspace
     return tuple(spread(float(min(own)), float(max(own)), GRID).tolist())
 
 
-def _too_little(results: Results, y: NDArray) -> str:
-    """Return why a study says too little about its axes; an empty text if it says enough."""
+def _learnable(results: Results) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    """Return the points that forests learn from, or why they say too little about the axes."""
+    (X, y), reason = encoded(results), ""
     if len(results.study.axes) < 2:
-        return "With one slider there is nothing to compare. Vary two or more."
-    if len(y) < FEWEST_POINTS:
-        return f"There are too few points: {len(y)} have a value, and {FEWEST_POINTS} are needed."
-    if np.ptp(y) == 0.0:
-        return "All points have the same value."
-    return ""
-
-
-def _no_fit(fit: float) -> str:
-    return (
-        f"The points do not tell. Forests explain {max(fit, 0.0):.0%} of the variance of held-out points, and "
-        f"{LEAST_FIT:.0%} are needed. More points or more seeds can help."
-    )
-
-
-def _some(X: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
+        reason = "With one slider there is nothing to compare. Vary two or more."
+    elif len(y) < FEWEST_POINTS:
+        reason = f"There are too few points: {len(y)} have a value, and {FEWEST_POINTS} are needed."
+    elif np.ptp(y) == 0.0:
+        reason = "All points have the same value."
     if len(y) <= MOST_POINTS:
-        return X, y
+        return X, y, reason
     places = np.random.default_rng(0).choice(len(y), MOST_POINTS, replace=False)
-    return X[places], y[places]
+    return X[places], y[places], reason
 
 
 def _forest(seed: int) -> Any:
