@@ -397,7 +397,7 @@ def test_the_usual_store_can_be_named(monkeypatch, tmp_path):
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "a.sqlite"))
     assert default_store() == tmp_path / "a.sqlite"
     monkeypatch.delenv("DSGLAB_STORE")
-    assert default_store().name == "runs.sqlite"
+    assert default_store().name == "store.sqlite"
 
 
 # --- the command

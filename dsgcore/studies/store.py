@@ -88,7 +88,7 @@ class StoredRun:
 
 def default_store() -> Path:
     """Return the default store file: the one that DSGLAB_STORE names, else one in the user's data folder."""
-    return Path(named) if (named := os.environ.get(VARIABLE)) else data_folder() / "runs.sqlite"
+    return Path(named) if (named := os.environ.get(VARIABLE)) else data_folder() / "store.sqlite"
 
 
 class Store:
