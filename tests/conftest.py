@@ -45,7 +45,7 @@ LONGEST = (
         "test_examples",
         "test_rows_anywhere",
         "test_studies",
-        "test_comparing_fits",
+        "test_comparing",
         "test_race",
     ),
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 import time
+from contextlib import closing, contextmanager, suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,12 +16,13 @@ import pytest
 from cases import each
 from commands import refusal
 from sklearn.datasets import load_iris, make_moons
+from sklearn.dummy import DummyClassifier
 
 from dsgcore import Safe
 from dsgcore.__main__ import main
-from dsgcore.comparing import METHODS, ComparisonError, FitRequest, Sample, compare, html_of
+from dsgcore.comparing import METHODS, ComparisonError, Fit, FitRequest, Sample, compare, fits, html_of, rounds
 from dsgcore.comparing.fits import KeptFits
-from dsgcore.comparing.methods import ORDINAL, chosen_methods, chosen_score
+from dsgcore.comparing.methods import ORDINAL, Method, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
 from dsgcore.comparing.rounds import Workers, _shared_out
 from dsgcore.core.parameters import ParameterError
@@ -281,3 +285,162 @@ def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
 )
 def test_the_command_refuses_bad_input_in_a_sentence(arguments, message, capsys):
     assert message in refusal(capsys, ["compare", *arguments])
+
+
+GIVEN = {"n_labeled": 30, "methods": ["LogisticRegression", "SVC", "Nystroem"], "curves": False, "store": None}
+# Gain of SVC over logistic regression: its mean, and its spread over the seeds.
+EQUAL, UNCLEAR, BETTER = (0.1, 0.1), (0.1, 5.0), (2.0, 3.5)
+
+
+@pytest.fixture
+def race(monkeypatch):
+    """Return a function that compares methods with made-up scores, whose fits take 0.1 s of a made-up clock."""
+    clock = [0.0]
+
+    def run(gain, **options):
+        def score(request):
+            rng = np.random.default_rng(request.seed)
+            hard, sign = rng.normal(), 1.0 if request.seed % 2 else -1.0
+            more = {
+                "SVC": gain[0] + gain[1] * sign,
+                "Nystroem": rng.normal() - 30.0,
+                "SelfTraining": 0.1 * rng.normal() - 0.3,
+            }
+            return 80.0 + hard + more.get(request.method, 0.0)
+
+        def make(kept, requests, end):
+            for request in requests:
+                if clock[0] >= end:
+                    return
+                if not kept.get([request]):
+                    clock[0] += 0.1
+                    kept.put([Fit(request, {"accuracy": score(request)}, 0.1, 1.0)])
+                    yield kept.get([request]).values()
+
+        @contextmanager
+        def workers(sample, kept, jobs, memory):
+            yield SimpleNamespace(
+                kept=kept,
+                make=lambda requests, end: make(kept, requests, end),
+                queue=SimpleNamespace(n_at_a_time=1),
+                cut_off=set(),
+            )
+
+        monkeypatch.setattr(rounds, "workers_for", workers)
+        monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+        return compare(*IRIS, **GIVEN | options)
+
+    return run
+
+
+def seeds_of(found):
+    return {name: len(found.scores(name)) for name in found.methods}
+
+
+@each(
+    "gain, options, seeds",
+    ((EQUAL, {}, 10), (BETTER, {}, 10), (UNCLEAR, {}, 10), (UNCLEAR, {"seeds": 2}, 2), (UNCLEAR, {"seeds": 25}, 25)),
+)
+def test_a_clearly_worse_method_drops_out_of_the_rounds(gain, options, seeds, race):
+    found = race(gain, **options)
+    # Three seeds are the first that give an interval.
+    assert seeds_of(found) == {"LogisticRegression": seeds, "SVC": seeds, "Nystroem": min(seeds, 3)}
+    assert found.is_complete
+    if seeds > 2:
+        assert bool(found.verdict.contenders) is (gain is not EQUAL)
+        assert ("too close to call" in found.verdict.sentence) is (gain is not EQUAL)
+        assert text_of(found).count("clearly worse: no more seeds") == 1
+
+
+def test_a_method_that_has_not_begun_comes_before_more_seeds_of_others(race):
+    names = [name for name, method in METHODS.items() if "classes" in method.kinds]
+    found = race(EQUAL, methods=names, seconds=1.4)  # the first round of ten fits may take half of it
+    assert len(names) == 10
+    assert min(seeds_of(found).values()) == 1
+
+
+@each("curves", (False, True))
+def test_only_when_the_time_is_over_does_a_comparison_say_so(curves, race):
+    # Ten seeds take 2.3 s, and the curves 5.1: the table may take 65 % of the time before the curves.
+    for seconds, is_complete in ((9.0, True), (1.9, False)):
+        found = race(UNCLEAR, seconds=seconds, curves=curves)
+        assert found.is_complete is is_complete
+        assert text_of(found).count("The time was over before all seeds were done.") == (not is_complete)
+    assert found.seconds == pytest.approx(1.9, abs=0.2)
+
+
+def test_seeds_that_lacked_time_before_the_curves_are_made_after_them(race):
+    found = race(UNCLEAR, seconds=12.0, seeds=40, curves=True)  # the table needs 8.3 s, of which 7.8 come first
+    assert seeds_of(found) == {"LogisticRegression": 40, "SVC": 40, "Nystroem": 3}
+
+
+def test_a_comparison_that_is_stopped_goes_on_to_the_same_table(race, tmp_path):
+    def stop(so_far):
+        if len(so_far.fits) == 15:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        race(UNCLEAR, store=tmp_path / "fits.sqlite", tell=stop)
+    pd.testing.assert_frame_equal(race(UNCLEAR, store=tmp_path / "fits.sqlite").table, race(UNCLEAR).table)
+
+
+def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(monkeypatch):
+    monkeypatch.setattr(fits, "MOST_OF_SLOW", 50)
+    sizes = {}
+
+    class Recorder(DummyClassifier):
+        def fit(self, X, y):
+            sizes[len(y)] = set(np.unique(y))
+            return super().fit(X, np.maximum(y, 0))
+
+    monkeypatch.setattr(Method, "make", lambda self, seed: Recorder())
+    sample = Sample.of(*make_moons(400, random_state=0), n_labeled=20, is_ordered=False)
+    split = sample.split(0, 20)
+    fit, other, alone = (
+        fits.fit(FitRequest(name, 0, 20), split, "classes") for name in ("SelfTraining", "SpreadingKNN", "SVC")
+    )
+    assert sizes == {70: {-1, 0, 1}, 300: {-1, 0, 1}, 20: {0, 1}}
+    assert fit.note == "learns from 50 of 280 unlabeled points, to be fast enough"
+    assert other.note == alone.note == ""
+
+
+@pytest.mark.compiled
+def test_a_method_that_needs_too_much_memory_or_time_ends_and_is_tried_again(tmp_path):
+    X, y = make_moons(9000, noise=0.5, random_state=0)
+    few = {"n_labeled": 20, "seeds": 1, "curves": False, "store": tmp_path / "fits.sqlite", "jobs": 1}
+    methods = ["LogisticRegression", "SpreadingRBF"]
+    found = compare(X, y, **few, methods=methods, memory_limit=5 * 10**7, seconds=None)
+    assert "memory" in found.table["note"][1]
+    assert found.scores("LogisticRegression")
+    sample = Sample.of(X, y, n_labeled=20, is_ordered=False)
+    assert not KeptFits(sample, Store(few["store"])).get([FitRequest("SpreadingRBF", 0, 20)])
+    many = few | {"n_labeled": 6000}
+    found = compare(X, y, **many, methods=["LogisticRegression", "SelfTraining"], seconds=5.0)
+    assert found.table["note"][1] == fits.CUT_OFF
+    assert not found.is_complete
+
+
+def n_kept(store):
+    """Return the number of fits in a store that another process may not have made yet."""
+    if not store.exists():
+        return 0
+    with closing(sqlite3.connect(store)) as connection, suppress(sqlite3.OperationalError):
+        return connection.execute("SELECT count(*) FROM kept WHERE kind = 'fit'").fetchone()[0]
+    return 0
+
+
+@pytest.mark.compiled
+def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
+    given = ["compare", "iris", "--n-labeled", "30", "--seeds", "4", "--jobs", "1", "--methods", ",".join(TWO)]
+    given += ["--no-curves", "--seconds", "600", "--csv", str(tmp_path / "table.csv"), "--store"]
+    command = [sys.executable, "-m", "dsgcore", *given, str(tmp_path / "one.sqlite")]
+    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while killed.poll() is None and not n_kept(tmp_path / "one.sqlite"):
+        pass
+    killed.kill()
+    assert killed.wait() < 0
+    tables = []
+    for store in ("one.sqlite", "two.sqlite"):
+        assert main([*given, str(tmp_path / store)]) == 0
+        tables.append(scores_only(pd.read_csv(tmp_path / "table.csv")))
+    pd.testing.assert_frame_equal(*tables)
