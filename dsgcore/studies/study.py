@@ -194,7 +194,7 @@ class Study:
     seconds : float or None
         Time after which no other run begins.
     is_best_first : bool
-        True if seeds come in rounds , and points that are not among the best third get no more.
+        True if seeds come in rounds, and points that are not among the best third get no more.
 
     Examples
     --------
