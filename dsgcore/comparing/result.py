@@ -280,8 +280,10 @@ class Comparison:
             why = failed[0] if not n else f"{len(failed)} of {len(fits)} fits failed: {failed[0]}"
         elif not n:
             why = "it has no fit yet" if self.is_going else CUT_OFF if fits else NO_TIME
-        elif self.difference(name, self.ranking[0]).high < 0.0:
+        elif (gain := self.difference(name, self.ranking[0])).high < 0.0:
             why = "clearly worse: no more seeds"
+        elif gain.n >= FEWEST_SEEDS and name not in self.verdict.contenders and not self.is_going:
+            why = "surely not much better: no more seeds"
         elif n >= len(self.seeds):
             why = "it lacks seeds that the others share"
         else:

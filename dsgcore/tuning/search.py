@@ -39,7 +39,7 @@ def rounds(
     measure: Callable[[list[Candidate], Stage], bool],
     keep: Callable[[list[Candidate], Stage], list[Candidate]],
 ) -> None:
-    """Measure candidates in rounds, each time only those that are worth it; end if a round is not finished.
+    """Measure candidates in rounds, each time only those that are worth it; end if none is, or a round is not finished.
 
     Suggestions, best-first studies and comparisons of methods are such rounds.
 
@@ -56,7 +56,7 @@ def rounds(
     left = list(candidates)
     for number, stage in enumerate(stages):
         left = keep(left, stage) if number else left
-        if not measure(left, stage):
+        if not left or not measure(left, stage):
             return
 
 

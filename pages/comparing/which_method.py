@@ -20,7 +20,7 @@ WHAT = (
     "held-out labels. The answer says which method to use, how sure that is, and whether the unlabeled points help."
 )
 
-SEEDS_HELP = "Number of repetitions; 10 if empty."
+SEEDS_HELP = "Number of repetitions. If empty: 10, and up to 50 for methods between which the choice is not clear."
 
 
 def which_method(dataset: Dataset, name: str, *, is_ordered: bool) -> None:
@@ -45,7 +45,7 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
     least, most, is_going = len(sample.classes), sample.n_labeled, going is not None and not going.is_over
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-which-method"):
         labels = st.number_input("Labels to learn from", least, most, min(USUAL_LABELS, most), key=LABELS, width=170)
-        seeds = st.number_input("Seeds", 3, 100, None, key=SEEDS, width=110, placeholder="10", help=SEEDS_HELP)
+        seeds = st.number_input("Seeds", 3, 100, None, key=SEEDS, width=110, placeholder="10 to 50", help=SEEDS_HELP)
         seconds = st.selectbox("Time", TIMES, index=2, key=SECONDS, format_func="{} s".format, width=110)
 
         def begin() -> None:

@@ -42,8 +42,8 @@ HEAD = """# Is the verdict of a comparison right?
 
 {answer}
 
-A verdict comes from {least} to {most} seeds: on average {mean:.0f} for the recommended method and {every:.0f} for all.
-Then every method is fitted on {others} other splits of the same set.
+A verdict comes from {least} to {most} seeds, as many as `compare` chooses by default: on average {mean:.0f} for the recommended
+method and {every:.0f} for all. Then every method is fitted on {others} other splits of the same set.
 "Behind" is the mean score of the best method on those splits less that of the recommended one, in points.
 The best one is chosen in hindsight among up to 13 methods, so even a perfect choice beforehand would be behind a little.
 "Open" is the number of methods that, by the verdict, may be more than half a point better than the recommended one.
