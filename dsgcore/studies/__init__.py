@@ -1,9 +1,7 @@
 """Studies: a spec varied along axes and over seeds. Each run is made once and kept in a store."""
 
-from dsgcore.studies.background import Progress, begin_study
-from dsgcore.studies.carrying_out import Outcome, carry_out
+from dsgcore.studies.carrying_out import Outcome, Progress, begin_study, carry_out
 from dsgcore.studies.importance import Importance, Response, importance, response
-from dsgcore.studies.kept_races import keep_race, kept_race, name_of
 from dsgcore.studies.optuna_trials import to_optuna
 from dsgcore.studies.processes import local_processes
 from dsgcore.studies.results import (
@@ -19,7 +17,7 @@ from dsgcore.studies.results import (
     time_to,
     usual_target,
 )
-from dsgcore.studies.store import Store, StoredRun, StoreError, default_store
+from dsgcore.studies.store import Store, StoredRun, StoreError, default_store, keep_race, kept_race, name_of
 from dsgcore.studies.study import (
     Axis,
     Price,

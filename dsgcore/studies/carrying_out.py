@@ -1,21 +1,29 @@
-"""Execution of a study by any `concurrent.futures` executor. Runs that the store holds are not repeated."""
+"""Execution of a study by any `concurrent.futures` executor, also in the background of a server.
+
+Runs that the store holds are not repeated. In the background a separate process makes the runs, and the store shows those
+that are finished.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.studies.processes import GivenUpError, Made
+from dsgcore.jobs import Job, shared_queue
+from dsgcore.studies.processes import GivenUpError, Made, give_way, local_processes
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
-from dsgcore.studies.study import AnyStudy, StudyError, StudyRun
+from dsgcore.studies.study import AnyStudy, SpecList, Study, StudyError, StudyRun
+from dsgcore.studies.trajectories import Trajectories
 from dsgcore.tuning.search import KEPT, best_part, rounds
 
 # Number of runs submitted ahead, per run that the executor makes at a time.
@@ -145,3 +153,64 @@ def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:
     if isinstance(error, DSGError | GivenUpError):
         return Outcome(run, None, " ".join(str(error).split()))
     raise error
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a study: `done` runs are finished, of which `new` were made now.
+
+    `failed` holds the error messages, by a run's place in the study.
+    """
+
+    done: int = 0
+    new: int = 0
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+
+def begin_study(
+    study: AnyStudy,
+    store: Store,
+    *,
+    folder: Path | None = None,
+    memory: int,
+    lease: float | None = None,
+    is_wanted: Callable[[], bool] | None = None,
+) -> Job:
+    """Start a study, or queue it behind the current one. The job's progress is a `Progress`, its result the last one.
+
+    Parameters
+    ----------
+    folder : path, optional
+        The folder of the user's own data file.
+    memory : int
+        Bytes that each run may take.
+    lease, is_wanted
+        As in `JobQueue.submit`.
+
+    Returns
+    -------
+    Job
+    """
+    given = study.to_dict(), str(store.file), None if folder is None else str(folder), memory
+    queue = shared_queue("studies", 1)  # one study at a time, on all cores that are free
+    return queue.submit(make_study, *given, lease=lease, is_wanted=is_wanted)
+
+
+def make_study(
+    plain: dict, file: str, folder: str | None, memory: int, *, report: Callable[[Progress], None]
+) -> Progress:
+    """Make a study's runs in child processes; report the progress, and return the last report."""
+    give_way()
+    progress, at_once = Progress(), os.cpu_count() or 1
+
+    def tell(outcome: Outcome) -> None:
+        nonlocal progress
+        failed = {} if outcome.stored is not None else {outcome.run.place: outcome.failed}
+        progress = Progress(progress.done + 1, progress.new + outcome.is_new, {**progress.failed, **failed})
+        report(progress)
+
+    kind: type[AnyStudy] = Trajectories if "data_seed" in plain else SpecList if "specs" in plain else Study
+    study = kind.from_dict(plain)
+    with local_processes(at_once, memory) as executor:
+        carry_out(study, Store(file), executor, at_once, tell, folder)
+    return progress

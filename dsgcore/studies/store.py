@@ -1,8 +1,10 @@
-"""Store of finished runs in one file. A spec always gives the same numbers, so no run is made twice."""
+"""Store of finished runs in one file, and of races. A spec always gives the same numbers, so no run is made twice."""
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import os
 import platform
 import sqlite3
@@ -18,6 +20,8 @@ from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.text_files import data_folder
+from dsgcore.experiments import Spec
+from dsgcore.experiments.race import Race, RaceResult, competitor
 
 # The name of the file, unless the caller gives one.
 VARIABLE = "DSGLAB_STORE"
@@ -251,3 +255,45 @@ def _first_column(content: bytes, names: Sequence[str]) -> NDArray:
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         found = next((name for name in names if name in archive.files), None)
         return np.empty(0) if found is None else archive[found]
+
+
+# The arrays of a race's result.
+_ARRAYS = ("steps", "times", "objectives", "surface", "classes")
+
+
+def name_of(race: Race) -> str:
+    """Return a race's name in a store: the SHA-256 of everything that determines it."""
+    return hashlib.sha256(json.dumps(_said(race), sort_keys=True).encode()).hexdigest()
+
+
+def keep_race(store: Store, race: Race, result: RaceResult) -> None:
+    """Store a race's result, unless it is there already."""
+    plain = dict(vars(result))
+    arrays = {name: plain.pop(name) for name in _ARRAYS}
+    store.keep("race", [(name_of(race), json.dumps([_said(race), plain]), packed(arrays))])
+
+
+def kept_race(store: Store, beginning: str) -> tuple[Race, RaceResult] | None:
+    """Return the race whose name begins so, and its result; None if there is no such race, or more than one.
+
+    Also return None if another version stored it, with a spec or competitor that this version does not know.
+    """
+    row = store.found("race", beginning)
+    if row is None:
+        return None
+    try:
+        said, plain = json.loads(row[0])
+        race = Race(**said | {"spec": Spec.from_dict(said["spec"]), "axes": tuple(said["axes"])})
+        competitor(race.spec.problem.name, race.competitor)
+        return race, RaceResult(**plain | unpacked(row[1]) | {"notes": tuple(plain["notes"])})
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _said(race: Race) -> Any:
+    """Return a race as plain data; numbers may be those of NumPy, and parameters any mapping."""
+    plain = json.dumps(
+        vars(race) | {"spec": race.spec.to_dict()},
+        default=lambda value: value.item() if isinstance(value, np.generic) else dict(value),
+    )
+    return json.loads(plain)

@@ -7,7 +7,7 @@ from streamlit.runtime import exists
 from dsgcore.jobs.starting import fork_server
 
 # Slow imports of the jobs that read a user's file, race against a competitor, or run a study.
-NEEDED = ("dsgcore.data.reading.file", "dsgcore.experiments.race", "dsgcore.studies.background")
+NEEDED = ("dsgcore.data.reading.file", "dsgcore.experiments.race", "dsgcore.studies.carrying_out")
 
 
 def get_ready() -> None:
