@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -131,14 +132,17 @@ def values_of_four_runs(
 
 
 def _runs(task: Task, seeds: Sequence[int], tell: Callable[[float], object]) -> Iterator[FourRuns]:
-    has_own, still, part = is_sampled(len(task.X)), None, 0
+    has_own, still, parts = is_sampled(len(task.X)), None, count()
     n_parts = len(seeds) * (1 + has_own) + (not has_own)
+
+    def next_part() -> Callable[[float], object]:
+        part = next(parts)
+        return lambda share: tell((part + share) / n_parts)
+
     for own, reference in references(replace(task, seed=seed) for seed in seeds):
         if still is None:
-            still = _noiseless(own, reference, lambda share, part=part: tell((part + share) / n_parts))
-            part += 1
-        yield _measured(own, still, lambda share, part=part: tell((part + share) / n_parts))
-        part += 1
+            still = _noiseless(own, reference, next_part())
+        yield _measured(own, still, next_part())
         del reference  # before the next kernel matrix is made
         still = None if has_own else still
 

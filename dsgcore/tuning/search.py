@@ -30,7 +30,8 @@ FIRST_SHARE, KEPT = 0.2, 1 / 3
 FEWEST, MOST = 2, 81
 # Score of a candidate whose fit fails.
 NO_SCORE: NDArray = np.array([-np.inf])
-Candidate, Stage = TypeVar("Candidate"), TypeVar("Stage")
+Candidate = TypeVar("Candidate")
+Stage = TypeVar("Stage")
 
 
 def rounds(

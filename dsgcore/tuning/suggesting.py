@@ -40,7 +40,12 @@ class _SearchSpace:
 
 
 _NUMBERS = Among((64, 128))  # of features
-_OF_RANKING = {"sigma": Times(16.0), "lam": Times(100.0), "gamma": TRUST, "n_features": _NUMBERS}
+_OF_RANKING: dict[str, Times | Among] = {
+    "sigma": Times(16.0),
+    "lam": Times(100.0),
+    "gamma": TRUST,
+    "n_features": _NUMBERS,
+}
 _WIDTH = attrgetter("model_.kernel.sigma")
 _WIDTH_AND_RIDGE = {"sigma": _WIDTH, "lam": attrgetter("lam_")}
 SPACES: dict[str, _SearchSpace] = {
@@ -79,10 +84,10 @@ def _space_of(estimator: Any) -> _SearchSpace:
         raise ParameterError(f"estimator must be one of {', '.join(SPACES)}, got {type(estimator).__name__}")
     if getattr(estimator, "kernel", None) != "matern":
         return SPACES[name]
-    space, own = dict(SPACES[name].space), dict(SPACES[name].own)
-    del space["sigma"], own["sigma"]
-    space, own = {"length": Times(4.0)} | space, {"length": attrgetter("model_.kernel.length")} | own
-    return replace(SPACES[name], space=space, own=own)
+    found = SPACES[name]
+    space, own = ({n: of for n, of in one.items() if n != "sigma"} for one in (found.space, found.own))
+    length: dict[str, Any] = {"length": Times(4.0)}
+    return replace(found, space=length | space, own={"length": attrgetter("model_.kernel.length"), **own})
 
 
 def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0) -> Suggestion:
