@@ -12,8 +12,8 @@ from dsgcore.cli.places import check_files, check_folder, holds_fields, json_fil
 from dsgcore.cli.sweep import inputs_of
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.whole_files import whole_files
-from dsgcore.diagnostics.references import check_possible
 from dsgcore.diagnostics.limits import RunLimits, limits
+from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import Run, StopReason, load_split, read_spec, summary_json
 from dsgcore.experiments.cost import check_cost, machine_budget
 
