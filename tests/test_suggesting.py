@@ -21,7 +21,7 @@ from sklearn.svm import LinearSVC
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
 from dsgcore.core.metrics import Effect, accuracy_half_width
 from dsgcore.model_selection import Calibrated, FoldError, suggest
-from dsgcore.tuning.search import Search, Subject
+from dsgcore.tuning.search import Search, Subject, rounds
 
 pytestmark = pytest.mark.compiled
 
@@ -266,3 +266,15 @@ def test_a_search_goes_on_after_a_time_that_was_too_short_for_a_round():
     found = search.go_on(100.0)
     assert found.parameters
     assert found.tried[0].parameters == found.parameters
+
+
+@each("last, measured", ((3, [("abcd", 1), ("ab", 2)]), (2, [("abcd", 1), ("ab", 2)]), (1, [("abcd", 1)])))
+def test_rounds_measure_what_is_kept_and_end_with_the_time_or_the_candidates(last, measured):
+    seen = []
+
+    def measure(left, stage):
+        seen.append(("".join(left), stage))
+        return stage < last
+
+    rounds("abcd", (1, 2, 3), measure, lambda left, stage: left[:-stage])
+    assert seen == measured
