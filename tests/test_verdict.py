@@ -1,13 +1,15 @@
-"""The verdict on a run and its twin: the interval's coverage, its naive twin, and when there is none."""
+"""The verdict on a run and its twin: the interval's coverage, its naive twin, and when there is none; and the outcome of a run."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width, contributions
-from dsgcore.experiments import SETTINGS, LiveRun, Spec, StopReason
+from dsgcore.diagnostics import four_runs
+from dsgcore.experiments import SETTINGS, LiveRun, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.verdict import gain_over_twin
 from dsgcore.problems.thresholds import mean_auc
 
@@ -170,3 +172,48 @@ def test_a_twin_that_is_behind_is_not_compared():
     live = live_run("auc", name="two_moons", n=200, n_labeled=20)
     live.run.advance(5)
     assert gain_over_twin(live.run, live.supervised) is None
+
+
+# --- the outcome, compared with other measurements of the same run
+
+
+def short_run(setting, **solver):
+    spec = default_spec(setting)
+    spec = replace(spec, data=replace(spec.data, n=200, n_labeled=20))
+    return replace(spec, solver=replace(spec.solver, n_iter=30, n_features=8, **solver))
+
+
+def made(spec):
+    live = LiveRun(spec)
+    live.advance()
+    return live
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("setting", ["auc", "ordinal"])
+def test_distances_to_the_minimiser_are_those_of_the_four_runs(setting):
+    live = made(short_run(setting))
+    four = four_runs(live.run.spec, split=live.run.split)
+    measured = outcome_of(live, {"distance"})
+    assert measured["distance"] == pytest.approx(four.together[-1] / four.scale, rel=1e-3)
+    assert measured["overstated"] == pytest.approx(four.error[-1] / four.together[-1], rel=1e-2)
+    assert "distance" not in outcome_of(live)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("setting", ["s3vm", "multiclass"])
+def test_a_risk_that_is_not_quadratic_has_no_distance(setting):
+    assert "distance" not in outcome_of(made(short_run(setting)), {"distance"})
+
+
+@pytest.mark.compiled
+def test_a_model_is_as_large_as_its_iterations_and_features_make_it():
+    measured = outcome_of(made(short_run("auc")))
+    assert measured["matrix_share"] * 140**2 == pytest.approx(2 * 30 * 8)
+
+
+@pytest.mark.compiled
+def test_an_averages_objective_is_taken_off_the_last_iterates():
+    live = made(short_run("auc", average="tail"))
+    row = live.run.history.last()
+    assert outcome_of(live)["averaging"] == row["objective"] - row["objective_average"]
