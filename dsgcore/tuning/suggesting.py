@@ -85,9 +85,9 @@ def _space_of(estimator: Any) -> _SearchSpace:
     if getattr(estimator, "kernel", None) != "matern":
         return SPACES[name]
     found = SPACES[name]
-    space, own = ({n: of for n, of in one.items() if n != "sigma"} for one in (found.space, found.own))
-    length: dict[str, Any] = {"length": Times(4.0)}
-    return replace(found, space=length | space, own={"length": attrgetter("model_.kernel.length"), **own})
+    space: dict[str, Any] = {"length": Times(4.0)} | {n: how for n, how in found.space.items() if n != "sigma"}
+    own = {"length": attrgetter("model_.kernel.length")} | {n: of for n, of in found.own.items() if n != "sigma"}
+    return replace(found, space=space, own=own)
 
 
 def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0) -> Suggestion:
