@@ -86,7 +86,9 @@ def _space_of(estimator: Any) -> _SearchSpace:
         return SPACES[name]
     found = SPACES[name]
     space: dict[str, Any] = {"length": Times(4.0)} | {n: how for n, how in found.space.items() if n != "sigma"}
-    own = {"length": attrgetter("model_.kernel.length")} | {n: of for n, of in found.own.items() if n != "sigma"}
+    own: dict[str, Any] = {"length": attrgetter("model_.kernel.length")} | {
+        n: of for n, of in found.own.items() if n != "sigma"
+    }
     return replace(found, space=space, own=own)
 
 
