@@ -250,7 +250,7 @@ def test_the_command_has_the_numbers_of_python(tmp_path, capsys):
     shown = capsys.readouterr()
     expected = compare(X, y, **QUICK | {"seeds": 3, "store": tmp_path / "s.sqlite"}, name="iris")
     said = json.loads(files["json"].read_text())
-    assert said == json.loads(json.dumps(expected.to_dict()))
+    assert said == {"command": "dsg-lab compare", **json.loads(json.dumps(expected.to_dict()))}
     assert files["csv"].read_text() == expected.to_csv()
     assert pd.read_csv(files["csv"])["method"].tolist() == expected.table["method"].tolist()
     assert expected.verdict.sentence in shown.out
