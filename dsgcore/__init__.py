@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from dsgcore.core.parameters import ParameterError
     from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
     from dsgcore.experiments import Run, Spec, SpecError
-    from dsgcore.models import load_model
+    from dsgcore.models import load_model, save_model
     from dsgcore.problems import ProblemError
     from dsgcore.solver.model import Expansion
     from dsgcore.solver.model_files import ModelError
@@ -36,6 +36,7 @@ __all__ = [
     "Spec",
     "SpecError",
     "load_model",
+    "save_model",
 ]
 # The module of each public name, imported on first access: scikit-learn alone would take more than a second to import.
 _MODULES = {
@@ -48,7 +49,7 @@ _MODULES = {
     "ModelError": "dsgcore.solver.model_files",
     "ParameterError": "dsgcore.core.parameters",
     "ProblemError": "dsgcore.solver.problem",
-    "load_model": "dsgcore.models",
+    **dict.fromkeys(("load_model", "save_model"), "dsgcore.models"),
 }
 
 

@@ -14,9 +14,9 @@ from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array, gen_batches
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import generator
+from dsgcore.core.threads import single_threaded_blas
 
 __all__ = [
     "HullDistance",

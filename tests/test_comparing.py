@@ -146,7 +146,7 @@ def test_an_interrupted_comparison_goes_on(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        compare(*IRIS, **QUICK | {"store": store, "seeds": 3}, tell=interrupt)
+        compare(*IRIS, **QUICK | {"store": store, "seeds": 3}, callback=interrupt)
     sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
     requests = [FitRequest(name, seed, 30) for name in TWO for seed in range(3)]
     kept = KeptFits(sample, Store(store)).get(requests)
@@ -193,12 +193,15 @@ def test_with_no_time_left_no_fit_begins(tmp_path):
 @pytest.mark.compiled
 def test_while_fits_are_to_come_nothing_is_said_to_lack_time(tmp_path):
     said = []
-    found = compare(*IRIS, **QUICK | {"seeds": 4, "methods": [*TWO, "Nystroem"]}, tell=said.append)
+    found = compare(*IRIS, **QUICK | {"seeds": 4, "methods": [*TWO, "Nystroem"]}, callback=said.append)
     assert {so_far.is_going for so_far in said} == {True}
     assert not any("time" in note for so_far in said for note in so_far.table["note"])
     waiting = {note for so_far in said for note in so_far.table["note"][so_far.table["seeds"] == 0]}
     assert waiting <= {"it has no fit yet"}  # how many wait at the first look depends on the machine
     assert not found.is_going
+    assert repr(found).startswith("Comparison(your data: 3 methods, ")
+    assert len(repr(found)) < 400
+    assert found._repr_html_().count("<tr") == 4
 
 
 @pytest.mark.compiled

@@ -1,21 +1,22 @@
 """Records check their parameters when they are made; scikit-learn's estimators do not, as is their rule."""
 
 from dataclasses import fields, replace
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
 from cases import each
 
-from dsgcore import QSGS2AUC, TSGS3VM
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Integer, Real, parameters_of
-from dsgcore.estimators.stopping import Stopping
+from dsgcore.core.parameters import Choice, Integer, Real, parameters_of
 from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import SETTINGS, DataSpec, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Change
+from dsgcore.solver.stopping import Stopping
 from dsgcore.studies import Study
 
 RECORDS = [*KERNELS.values(), *SETTINGS.values(), SolverParameters, DataSpec, StopSpec, DiagnosticsSpec, Stopping]
@@ -86,3 +87,14 @@ def test_numbers_that_are_computed_may_leave_the_range():
 def test_an_estimator_takes_anything_until_it_is_fitted():
     model = QSGS2AUC(sigma=-1, n_iter=0, random_state="x")
     assert model.set_params(lam=-3).get_params()["lam"] == -3
+
+
+@each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU, PS3VT])
+def test_the_types_of_an_estimators_choices_are_their_options(kind):
+    hints = get_type_hints(kind)
+    for parameter in parameters_of(kind):
+        words = parameter.options if isinstance(parameter, Choice) else getattr(parameter, "words", ())
+        words += ("auto",) * (getattr(parameter, "automatic", None) is not None)
+        parts = [hints[parameter.name], *get_args(hints[parameter.name])]
+        literals = [word for part in parts if get_origin(part) is Literal for word in get_args(part)]
+        assert set(literals) == set(words), parameter.name

@@ -17,7 +17,7 @@ from commands import refusal
 from hostile_files import GOOD
 
 from dsgcore.__main__ import main
-from dsgcore.core.text_files import cache_folder
+from dsgcore.core.files import cache_folder
 from dsgcore.data import DataError
 from dsgcore.data.downloads import REMOTE_SETS, Patience, RemoteSet, cached, download, fetch, remote_set
 from dsgcore.data.downloads.fetching import OTHER_SIZES

@@ -11,7 +11,7 @@ from four_estimators import make as small
 from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore import QSGS2AUC
-from dsgcore.estimators.stopping import stages
+from dsgcore.solver.stopping import stages
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +75,9 @@ def test_verbose_prints_a_line_at_every_look(moons, capsys):
 class Seen(QSGS2AUC):
     """An estimator that keeps what the choice of its threshold knows."""
 
-    def _place(self, task, codes, values):
+    def _thresholds(self, task, codes, values):
         self.known, self.values_there = values._rows, values._values
-        return super()._place(task, codes, values)
+        return super()._thresholds(task, codes, values)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

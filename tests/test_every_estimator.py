@@ -1,6 +1,7 @@
 """Rules that hold for every estimator, every competitor and every meta-estimator."""
 
 import inspect
+import io
 import warnings
 from copy import deepcopy
 from functools import cache
@@ -9,16 +10,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
+from scipy.sparse import csr_matrix
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_moons
-from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Safe
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ModelError, Safe, load_model, save_model
 from dsgcore.baselines import COMPETITORS, MSAMULT, SUSL
 from dsgcore.baselines.design import IllPosedWarning
 from dsgcore.core.errors import DSGError
+from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.model_selection import (
     AUCRisk,
     Calibrated,
@@ -99,15 +105,20 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(model):
     y = np.column_stack([FEW, Y]) if model is SEEN else FEW
     model = fitted(model, y=y)
     before = answers(model)
+    stopped = {"callback": stop} if isinstance(model, FunctionalGradientEstimator) else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(model), "__setattr__", stop_where_it_has_learned, raising=False)
         with pytest.raises(KeyboardInterrupt):
-            quietly(model.fit, X[:, :1], np.where(y == -1, -1, y + 5))
+            quietly(model.fit, X[:, :1], np.where(y == -1, -1, y + 5), **stopped)
     assert_same(before, answers(model))
     for points, labels in ((X, np.full_like(y, 3)), (X[:5], y), (np.full_like(X, np.nan), y)):
         with pytest.raises(ValueError, match=r"."):
             quietly(model.fit, points, labels)
         assert_same(before, answers(model))
+
+
+def stop(iterate):
+    raise KeyboardInterrupt
 
 
 def stop_where_it_has_learned(self, name, value):
@@ -299,3 +310,120 @@ def test_a_weight_for_each_cut_may_be_an_array():
             np.testing.assert_array_equal(*values)
         with pytest.raises(DSGError, match="gamma must be"):
             made(kind, gamma=np.ones((2, 2))).fit(X, y)
+
+
+@each("model", [*EVERY, SEEN])
+def test_every_estimator_knows_its_columns(model):
+    y = np.column_stack([FEW, Y]) if model is SEEN else FEW
+    plain, named = fitted(model, y=y), fitted(model, pd.DataFrame(X, columns=["a", "b"]), y)
+    assert plain.n_features_in_ == named.n_features_in_ == 2
+    assert not hasattr(plain, "feature_names_in_")
+    assert list(named.feature_names_in_) == ["a", "b"]
+
+
+@each("model", [*EVERY, SEEN])
+def test_sparse_points_and_weights_are_refused_in_scikit_learns_words(model):
+    y = np.column_stack([FEW, Y]) if model is SEEN else FEW
+    with pytest.raises(TypeError, match=r"Sparse data was passed( for X)?, but dense data is required"):
+        quietly(clone(model).fit, csr_matrix(X), y)
+    with pytest.raises(TypeError, match=r"got an unexpected keyword argument 'sample_weight'"):
+        clone(model).fit(X, y, sample_weight=np.ones(N))
+    with config_context(enable_metadata_routing=True):
+        folds = LabeledFolds(2, random_state=0)
+        search = GridSearchCV(clone(model), {}, cv=folds if model is not SEEN else UnlabeledFolds(2, random_state=0))
+        with pytest.raises((TypeError, ValueError), match=r"sample_weight"):
+            quietly(search.fit, X, y, sample_weight=np.ones(N))
+
+
+# --- files of whole estimators
+
+SAVED = [
+    *(model for model in ALONE if type(model) in (QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU)),
+    *META,
+    make_pipeline(StandardScaler(), made(TSGS3VM)),
+    Safe(make_pipeline(MinMaxScaler(), made(QSGS2AUC))),
+]
+
+
+def again(model):
+    file = io.BytesIO()
+    save_model(model, file)
+    return load_model(file)
+
+
+@each("model", SAVED)
+@each("points, labels", [
+    (X, FEW), (pd.DataFrame(X, columns=["a", "b"]), np.where(FEW == -1, None, np.array(["no", "yes"])[FEW]))
+])  # fmt: skip
+def test_a_saved_estimator_says_the_same_to_the_last_bit(model, points, labels):
+    before = fitted(model, points, labels)
+    after = again(before)
+    assert type(after) is type(before)
+    assert str(after.get_params()) == str(before.get_params())
+    names = ("predict", "decision_function", "predict_proba", "ranking_function")
+    for name in names:
+        assert hasattr(after, name) == hasattr(before, name)
+        if hasattr(before, name):
+            np.testing.assert_array_equal(getattr(after, name)(points), getattr(before, name)(points))
+    assert after.score(points, labels) == before.score(points, labels)
+    learned = {k: v for k, v in vars(before).items() if isinstance(v, int | float | str | np.ndarray)}
+    for name, value in learned.items():
+        np.testing.assert_array_equal(vars(after)[name], value, err_msg=name)
+        assert type(vars(after)[name]) is type(value)
+    assert set(vars(after)) == set(vars(before))
+
+
+@each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU])
+def test_a_saved_estimator_learns_on_as_the_first_would_have(kind):
+    model = quietly(made(kind, random_state=np.random.RandomState(3)).partial_fit, X, FEW, classes=[0, 1])
+    other = quietly(again(model).partial_fit, X, FEW)
+    np.testing.assert_array_equal(quietly(model.partial_fit, X, FEW).decision_function(X), other.decision_function(X))
+    assert clone(other).random_state.randint(2**31) == clone(model).random_state.randint(2**31)
+
+
+def test_what_cannot_be_saved_is_refused_and_a_persons_file_stays(tmp_path):
+    model, file = fitted(made(TSGS3VM)), tmp_path / "model.npz"
+    with pytest.raises(NotFittedError):
+        save_model(made(TSGS3VM), file)
+    with pytest.raises(ModelError, match=r"without pickle: save the estimator with joblib"):
+        save_model(fitted(made(COMPETITORS["s3vm"][0])), file)
+    assert not file.exists()
+    for _ in range(2):  # a model's own file is replaced
+        save_model(model, file)
+    assert (load_model(str(file)).predict(X) == model.predict(X)).all()
+    other = tmp_path / "notes.txt"
+    other.write_text("mine")
+    with pytest.raises(ModelError, match="not a model file"):
+        save_model(model, other)
+    assert other.read_text() == "mine"
+    with pytest.raises(ModelError, match=r"^nope.npz does not exist\.$"):
+        load_model("nope.npz")
+
+
+def test_a_damaged_file_of_an_estimator_gets_one_sentence(tmp_path):
+    file = io.BytesIO()
+    save_model(fitted(made(PS3VT)), file)
+    whole = file.getvalue()
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        damaged = bytearray(whole[: rng.integers(len(whole))] if rng.random() < 0.3 else whole)
+        for place in rng.integers(len(damaged), size=8):
+            damaged[place] ^= int(rng.integers(1, 256))
+        said = []
+        try:
+            load_model(io.BytesIO(damaged))
+        except ModelError as error:
+            said.append(str(error))
+        assert "\n" not in "".join(said)
+    with np.load(io.BytesIO(whole)) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    text = arrays["text"].tobytes().decode()
+    for then, now in [
+        ("dsgcore.estimators.ps3vt:PS3VT", "os:system"), ("dsgcore.estimators.ps3vt:PS3VT", "sklearn.nothing:Nothing"),
+        ('"fields"', '"field"'), ('"array 0"', '"array 99"'), (text, "[" * 20), (text, '{"number": 1}'), (text, "7"),
+    ]:  # fmt: skip
+        changed = np.frombuffer(text.replace(then, now).encode(), dtype=np.uint8)
+        other = io.BytesIO()
+        np.savez(other, **{**arrays, "text": changed})
+        with pytest.raises(ModelError, match="not a model file"):
+            load_model(other)

@@ -4,8 +4,7 @@ from cases import each
 from saved_models import assert_refused, edited, make_model, parts, saved
 
 from dsgcore import load_model
-from dsgcore.core._threads import n_workers, set_workers
-from dsgcore.core.pauses import pausing
+from dsgcore.core.threads import n_workers, pausing, set_workers
 from dsgcore.kernels import KERNELS, Gaussian, block_frequencies
 from dsgcore.kernels.features import coefficients
 from dsgcore.solver import model as expansion

@@ -7,8 +7,8 @@ import pytest
 from cases import each
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dsgcore.core import _threads
-from dsgcore.core._threads import (
+from dsgcore.core import threads
+from dsgcore.core.threads import (
     PIECES_PER_WORKER,
     for_each_piece,
     n_workers,
@@ -54,7 +54,7 @@ def block_of(m, dtype="float64", seed=1):
 def workers(monkeypatch):
     """Make even small work worth sharing, and give the number of workers back afterwards."""
     before = n_workers()
-    monkeypatch.setattr("dsgcore.core._threads.MIN_EVALUATIONS_PER_WORKER", 100)
+    monkeypatch.setattr("dsgcore.core.threads.MIN_EVALUATIONS_PER_WORKER", 100)
     yield set_workers
     set_workers(before)
 
@@ -220,11 +220,11 @@ def test_the_number_of_workers_must_be_positive():
 
 def test_the_number_of_workers_is_that_of_the_environment_or_of_the_cores(monkeypatch):
     monkeypatch.setenv("DSGCORE_WORKERS", "3")
-    assert _threads._Workers().count == 3
+    assert threads._Workers().count == 3
     monkeypatch.delenv("DSGCORE_WORKERS")
-    assert _threads._Workers().count >= 1
+    assert threads._Workers().count >= 1
     monkeypatch.delattr("os.sched_getaffinity", raising=False)  # as on macOS and Windows
-    assert _threads._Workers().count == os.cpu_count()
+    assert threads._Workers().count == os.cpu_count()
 
 
 def test_points_are_copied_only_where_they_must_be():

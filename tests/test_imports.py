@@ -97,7 +97,7 @@ def test_the_reading_of_imports_sees_what_there_is():
         "dsgcore.problems.auc",
     } <= set(MODULES)
     assert "numba" in imported(PACKAGE / "kernels" / "loops.py")
-    assert {"dsgcore.kernels.loops", "dsgcore.core._threads"} <= imported(PACKAGE / "kernels" / "features.py")
+    assert {"dsgcore.kernels.loops", "dsgcore.core.threads"} <= imported(PACKAGE / "kernels" / "features.py")
     assert "dsgcore.solver.carried" in imported(PACKAGE / "solver" / "loop.py")
     assert PACKAGE / "solver" / "loop.py" in FILES
     assert imports(PACKAGE / "kernels" / "loops.py", "numba")
@@ -176,7 +176,7 @@ def test_the_loops_are_called_through_few_modules():
 
 def test_the_loops_import_nothing_of_the_package_but_the_cache_folder():
     own = {name for name in imported(PACKAGE / "kernels" / "loops.py") if name.startswith("dsgcore.")}
-    assert own == {"dsgcore.core.text_files"}
+    assert own == {"dsgcore.core.files"}
 
 
 def test_baselines_never_import_the_solver():

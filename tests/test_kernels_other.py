@@ -6,7 +6,7 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel
 
 from dsgcore import load_model
-from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core.threads import n_workers, set_workers
 from dsgcore.kernels import features_product
 from dsgcore.kernels.kernels import MATERN, DotProduct, Laplacian, Matern
 from dsgcore.solver.carried import Carried
@@ -108,7 +108,7 @@ def test_products_equal_the_naive_map(kernel, small_tiles):
 
 
 def test_products_have_the_same_bits_whatever_the_number_of_workers(monkeypatch):
-    monkeypatch.setattr("dsgcore.core._threads.MIN_EVALUATIONS_PER_WORKER", 1000)
+    monkeypatch.setattr("dsgcore.core.threads.MIN_EVALUATIONS_PER_WORKER", 1000)
     rng = np.random.default_rng(0)
     X, c = (rng.normal(size=size).astype(np.float32) for size in ((700, 5), 700))
     W = DotProduct(0.2, "3").frequencies(rng, 5, 2500)

@@ -101,7 +101,7 @@ def test_another_kind_or_format_is_refused(kind):
     model = KINDS[kind]()
     for name in (None, "svm", 3, [], "Weights"):
         file = edited(model, header=lambda h, name=name: {**h, "model": name})
-        assert_refused(file, f"model must be one of expansion, weights, got {name!r}")
+        assert_refused(file, f"model must be one of expansion, weights, estimator, got {name!r}")
     for number in (0, 1, 3, 1.5, None, "one"):
         file = edited(model, header=lambda h, number=number: {**h, "format": number})
         assert_refused(file, f"the model file has format {number!r}, this program reads format 2")

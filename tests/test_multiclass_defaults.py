@@ -21,9 +21,10 @@ from dsgcore.multiclass import task as task_module
 from dsgcore.multiclass.exact import smooth_minimiser
 from dsgcore.multiclass.features import LazyFeatures
 from dsgcore.multiclass.held_out import FACTORS, FOLDS, held_out_factor
-from dsgcore.multiclass.loop import TailMean, descend, train
+from dsgcore.multiclass.loop import descend, tail_mean, train
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import make_task
+from dsgcore.solver.stopping import Stopping
 
 
 @pytest.fixture
@@ -44,8 +45,8 @@ def test_the_average_is_the_mean_of_the_naive_twins_second_half(points, n_iter):
     X, y = points
     p = MultiClass(lam=0.02, tau_I=0.003, tau_S=0.2, step_size=1e-4, batch_size=5, n_iter=n_iter, n_neighbors=4)
     task = make_task(p, X, y, 5)
-    tail = TailMean(task, tol=None, n_iter_no_change=1, verbose=0)
-    train(task, is_enough=tail.take)
+    tail = tail_mean(task, None, Stopping(tol=None))
+    train(task, is_enough=lambda t, W: tail.add(W))
     M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
     batches = [task.batch(t) for t in range(1, n_iter + 1)]
     Ws = naive_proximal.ps3vt(X[:30], y[:30], 3, batches, M, 0.02, 0.003, 0.2, 2, mu=1e4)

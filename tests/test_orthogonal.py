@@ -5,7 +5,7 @@ import pytest
 from cases import each
 from scipy import stats
 
-from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core.threads import n_workers, set_workers
 from dsgcore.kernels import Gaussian, OrthogonalGaussian, block_frequencies
 from dsgcore.kernels.kernels import MOST_ORTHOGONAL
 from dsgcore.multiclass.features import FixedFeatures, _frequencies

@@ -109,7 +109,7 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
 
 def test_more_rows_than_are_kept_are_evaluated_in_one_more_pass(points, monkeypatch):
     monkeypatch.setattr("dsgcore.solver.model.POINTS_AT_A_TIME", 999)
-    for place in ("data.rows", "estimators.out_of_core"):
+    for place in ("data.rows", "estimators.inputs"):
         monkeypatch.setattr(f"dsgcore.{place}.SAMPLE", 100)
     rows, y = rows_of(cut(points[0], CUTS[1]), points[1])
     same(make(TSGS3VM, sigma=0.5).fit(rows, y), make(TSGS3VM, sigma=0.5).fit(*points))
@@ -139,13 +139,13 @@ class Watched(np.ndarray):
 @pytest.mark.parametrize("cls", [QSGS2AUC, QS3ORAO])
 def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monkeypatch, cls):
     monkeypatch.setattr("dsgcore.data.rows.SAMPLE", 100)
-    monkeypatch.setattr("dsgcore.estimators.out_of_core.SAMPLE", 100)
+    monkeypatch.setattr("dsgcore.estimators.inputs.SAMPLE", 100)
     monkeypatch.setattr("dsgcore.estimators.inputs.POINTS_CUT", 50)
     arrays = [own.view(Watched) for own in cut(points[0], CUTS[1])]
     for array in arrays:
         array.asked = []
     told = []
-    rows, y = rows_of(arrays, points[1], tell=lambda *said: told.append(said))
+    rows, y = rows_of(arrays, points[1], callback=lambda *said: told.append(said))
     make(cls, n_iter=5, batch_size=4, sigma=0.5).fit(rows, y)
     assert [len(array.asked) for array in arrays] == [1, 1, 0, 1]
     assert 0 < sum(len(own) for array in arrays for own in array.asked) < N / 2
@@ -164,7 +164,7 @@ def test_who_is_told_can_end_it_and_the_estimator_is_as_it_was(points):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        model.fit(*rows_of(cut(X, CUTS[1]), y, tell=end))
+        model.fit(*rows_of(cut(X, CUTS[1]), y, callback=end))
     assert seen == [1, 2]
     assert model.model_ is before
 

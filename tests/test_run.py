@@ -188,3 +188,22 @@ def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, mon
     run.advance(3)
     assert run.training_clock == [1.0, 2.0, 3.0]
     assert run.clock == [100.0 * len(measuring) * t + t for t in (1, 2, 3)]
+
+
+def test_runs_histories_and_results_show_themselves_in_a_line():
+    spec = Spec.from_dict(
+        {"setting": "auc", "data": {"name": "two_moons"}, "solver": {"n_iter": 12, "average": "tail"}}
+    )
+    run = Run(spec)
+    assert repr(run.history) == "History(0 rows, 0 columns)"
+    assert repr(run).startswith("Run(auc on two_moons: 0 of 12 iterations; History(0 rows")
+    run.advance()
+    frame = run.history.to_frame()
+    assert list(frame.columns) == list(run.history.names)
+    assert (frame["objective"].to_numpy() == run.history.column("objective")).all()
+    assert repr(run).startswith("Run(auc on two_moons: 12 of 12 iterations, finished; History(12 rows")
+    for shown in (run, run.history):
+        assert len(repr(shown)) < 200
+        assert "\n" not in repr(shown)
+        assert shown._repr_html_().count("<tr") == 11
+    assert len(repr(run.result)) < 200

@@ -139,7 +139,7 @@ def test_what_cannot_be_done_is_said_in_one_sentence(stored, tmp_path, capsys):
 def test_values_of_rows_are_those_of_memory_a_piece_at_a_time(stored, points, monkeypatch):
     from dsgcore.data import rows_of
 
-    monkeypatch.setattr("dsgcore.estimators.out_of_core.points_at_a_time", lambda d: 768)
+    monkeypatch.setattr("dsgcore.estimators.inputs.points_at_a_time", lambda d: 768)
     X, y = pd.DataFrame(points[0], columns=list("abc")), np.where(points[1] == 2, 1, points[1])
     rows, _ = rows_of(stored[0] / "data")
     monkeypatch.setattr(type(rows), "__array__", None)

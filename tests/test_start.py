@@ -181,14 +181,14 @@ def test_two_parts_equal_one_fit():
 def test_a_started_run_continues_from_its_checkpoint_and_its_model_from_a_file(tmp_path):
     X, _, few = moons_with_few_labels(100)
 
-    def stop(t):
-        if t == 15:
+    def stop(iterate):
+        if iterate.t == 15:
             raise KeyboardInterrupt
 
     how = {"checkpoint": tmp_path / "run.npz", "every": 10}
     whole = make(start="exact", n_iter=20).fit(X, few)
     with pytest.raises(KeyboardInterrupt):
-        make(start="exact", n_iter=20).fit(X, few, tell=stop, **how)
+        make(start="exact", n_iter=20).fit(X, few, callback=stop, **how)
     again = make(start="exact", n_iter=20).fit(X, few, **how)
     again.model_.save(tmp_path / "model.npz")
     for model in (again.model_, load_model(tmp_path / "model.npz")):

@@ -72,7 +72,7 @@ def test_few_enough_points_are_all_used():
 @pytest.mark.parametrize("setting", SETS)
 def test_what_limits_a_run_on_many_points_is_found_and_says_on_which(setting, few):
     told = []
-    found = limits(spec_of(setting), seeds=2, tell=told.append)
+    found = limits(spec_of(setting), seeds=2, callback=told.append)
     assert found.to_dict()["subsample"] == {
         "points": 100,
         "of": len(load_split(spec_of(setting)).X_train),

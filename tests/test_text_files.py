@@ -20,7 +20,7 @@ from test_written_lessons import TEXT
 from dsgcore.__main__ import main
 from dsgcore.cli import run as run_commands
 from dsgcore.cli.sweep import read_study
-from dsgcore.core.text_files import read_text
+from dsgcore.core.files import read_text
 from dsgcore.data.reading import sniff
 from dsgcore.experiments import SpecError, read_spec, script
 from dsgcore.settings.guided.written import LessonError, lessons_of

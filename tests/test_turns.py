@@ -5,8 +5,7 @@ from functools import partial
 import clocks
 import pytest
 
-from dsgcore.core._threads import MAX_EVALUATIONS_PER_PIECE, for_each_piece, pieces
-from dsgcore.core.pauses import pausing
+from dsgcore.core.threads import MAX_EVALUATIONS_PER_PIECE, for_each_piece, pausing, pieces
 from pages.shell.turns import LONGEST_TURN, Turns
 
 LONG = 20.0  # seconds after which a test gives up

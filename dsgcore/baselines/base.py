@@ -16,9 +16,8 @@ from dsgcore.baselines.progress import Callback, Watch
 from dsgcore.core.documented import described
 from dsgcore.core.parameters import Choice, Parameter, parameters_of_fields
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
-from dsgcore.estimators.inputs import all_or_nothing, encode, seed_of
+from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points
 from dsgcore.estimators.kernel import SIGMA, make_kernel
-from dsgcore.estimators.out_of_core import in_memory, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.far_points import check_sizes, check_values

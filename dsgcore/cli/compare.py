@@ -47,7 +47,7 @@ def compare(given: argparse.Namespace) -> Made:
             store=given.store or default_store(),
             jobs=given.jobs,
             name=data.name,
-            tell=progress.tell,
+            callback=progress.tell,
         )
     except KeyboardInterrupt:
         progress.line.end()

@@ -12,8 +12,8 @@ from typing import Any
 from dsgcore.cli.ending import Made, note
 from dsgcore.cli.options import reading_of
 from dsgcore.cli.places import check_files, json_file
+from dsgcore.core.files import cache_folder
 from dsgcore.core.parameters import quoted
-from dsgcore.core.text_files import cache_folder
 from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cached, fetch, remote_set

@@ -21,8 +21,8 @@ from dsgcore.cli.places import check_files, check_folder, holds_fields, json_fil
 from dsgcore.cli.scores import FACTS, MACHINE, MODEL, PREPARATION
 from dsgcore.cli.sweep import typed_value
 from dsgcore.core.durations import TimeLeft
+from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import Choice, ParameterError, quoted
-from dsgcore.core.whole_files import whole_files
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.file import training_labels
@@ -35,6 +35,7 @@ from dsgcore.estimators.ps3vt import PS3VT
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
 from dsgcore.models import load_model
+from dsgcore.solver.loop import Iterate
 from dsgcore.solver.model_files import ModelError
 
 METHODS = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
@@ -155,7 +156,7 @@ def _train(
     """Train from the checkpoint's iterations on; return what the estimator was trained on."""
     training = _training(given, estimator, progress.read)
     progress.say(training.notes)
-    estimator.fit(training.X, training.y, checkpoint=checkpoint, every=given.every, tell=progress.made)
+    estimator.fit(training.X, training.y, checkpoint=checkpoint, every=given.every, callback=progress.made)
     return training
 
 
@@ -211,7 +212,7 @@ def _rows(given: argparse.Namespace, tell: Any) -> Training:
     if given.target is None:
         raise ParameterError("--target must name the column of the labels of rows that are not all in memory, got none")
     missing = given.missing or "mean"
-    rows, y = rows_of(given.data, given.target, **said, missing=missing, scaling=given.scaling, tell=tell)
+    rows, y = rows_of(given.data, given.target, **said, missing=missing, scaling=given.scaling, callback=tell)
     return Training(rows, y, rows.notes, tuple(rows.names or ()), preparation=rows.preparation)
 
 
@@ -262,9 +263,10 @@ class _Progress:
         """Report that a part has been read, for its labels or its points."""
         self.line.show(f"{bar(done, of)} read {done} of {of}: {name}")
 
-    def made(self, t: int) -> None:
+    def made(self, iterate: Iterate) -> None:
         """Report an iteration. Before the first one, print the notes about the training data."""
         self.print_notes()
+        t = iterate.t
         if self.left is None:
             self.left = TimeLeft()
             self.left.skip(t)

@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
+from dsgcore.core.files import TextFileError, check_place
 from dsgcore.core.parameters import quoted
-from dsgcore.core.text_files import TextFileError, check_place
 
 # Bytes of an earlier result's head, and of its end, in which the text is that tells it.
 _SEARCHED = 65_536

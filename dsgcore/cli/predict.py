@@ -22,7 +22,7 @@ from dsgcore.cli.places import check_files, check_folder, check_own, json_file
 from dsgcore.cli.scores import KEY, PREDICTED, PREPARATION, Fitted, is_part, is_there, write_scores
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
-from dsgcore.core.whole_files import whole_files
+from dsgcore.core.files import whole_files
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading import Features, File, Recipe, Table
 from dsgcore.data.reading.binary import is_large
@@ -49,7 +49,7 @@ def predict(given: argparse.Namespace) -> Made:
             _predict_table(prepared, given, keep, progress)
         else:
             features = listed_names(given.features)
-            write_scores(given.model, given.data, given.out, features=features, keep=keep, tell=progress.tell)
+            write_scores(given.model, given.data, given.out, features=features, keep=keep, callback=progress.tell)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"the files in {given.out} are kept, and the same command continues") from None
     progress.line.end()

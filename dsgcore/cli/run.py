@@ -11,7 +11,7 @@ from dsgcore.cli.options import PROGRAM
 from dsgcore.cli.places import check_files, check_folder, holds_fields, json_file
 from dsgcore.cli.sweep import inputs_of
 from dsgcore.core.durations import TimeLeft
-from dsgcore.core.whole_files import whole_files
+from dsgcore.core.files import whole_files
 from dsgcore.diagnostics.limits import RunLimits, limits
 from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import Run, StopReason, load_split, read_spec, summary_json
@@ -77,7 +77,7 @@ def check(given: argparse.Namespace) -> Made:
         done = round(_PARTS * share)
         line.show(f"{bar(done, _PARTS)} {share:.0%}{left.text(done, _PARTS)}")
 
-    found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent), tell=tell)
+    found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent), callback=tell)
     line.end()
     return Made(found.to_dict(), words(found), 0 if found.converged else NO, is_result=True)
 

@@ -118,7 +118,7 @@ def write_scores(
     *,
     features: Sequence[str] | None = None,
     keep: Sequence[str] = (),
-    tell: Callable[[int, int, int], object] = lambda done, of, new: None,
+    callback: Callable[[int, int, int], object] = lambda done, of, new: None,
 ) -> int:
     """Write classes and scores of the points of Parquet files, one file per row group; return the number of new files.
 
@@ -135,7 +135,7 @@ def write_scores(
         The feature columns, in their order; by default those of the folder, or all.
     keep : sequence of str
         Columns of the data that the output has, too.
-    tell : callable, optional
+    callback : callable, optional
         Called with the number of finished parts, the number of all parts, and the number of new ones.
 
     Raises
@@ -151,10 +151,10 @@ def write_scores(
         for number, (name, n) in enumerate(rows.parts())
     ]
     missing = [number for number, part in enumerate(parts) if not is_there(*part)]
-    tell(len(parts) - len(missing), len(parts), 0)
+    callback(len(parts) - len(missing), len(parts), 0)
     for new, number in enumerate(missing, start=1):
         _write_part(fitted, rows, number, keep, *parts[number])
-        tell(len(parts) - len(missing) + new, len(parts), new)
+        callback(len(parts) - len(missing) + new, len(parts), new)
     for left in out.glob("part-*.parquet.*.part"):  # left by a process that was killed while writing
         left.unlink(missing_ok=True)
     return len(missing)

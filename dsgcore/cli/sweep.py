@@ -17,9 +17,8 @@ from dsgcore.cli.ending import NO, Line, Made, bar, note
 from dsgcore.cli.options import PROGRAM
 from dsgcore.cli.places import check_files, json_file
 from dsgcore.core.durations import TimeLeft
+from dsgcore.core.files import read_text, whole_files
 from dsgcore.core.parameters import quoted
-from dsgcore.core.text_files import read_text
-from dsgcore.core.whole_files import whole_files
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import named_in_errors

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from html import escape
 from itertools import combinations
 from typing import Any
 
@@ -127,6 +128,14 @@ class Comparison:
     is_complete: bool = True
     is_going: bool = False
     name: str = "your data"
+
+    def __repr__(self) -> str:
+        """Return the sizes and the verdict in a line."""
+        sizes = f"{len(self.methods)} methods, {len(self.seeds)} seeds, {self.n_labeled} labels"
+        return f"Comparison({self.name}: {sizes}; {self.verdict.sentence})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.verdict.sentence)}</p>{self.table.to_html(index=False, na_rep='')}"
 
     @property
     def score(self) -> Score:

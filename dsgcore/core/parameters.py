@@ -1,12 +1,17 @@
-"""Parameters, each defined once: range, scale, symbol and sentence. Controls, links, specs and docs use them."""
+"""Parameters, each defined once: range, scale, symbol and sentence. Controls, links, specs and docs use them.
+
+Dataclasses whose fields are parameters are read from plain data, as JSON and TOML give them.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache, partial
 from numbers import Integral
 from numbers import Real as RealNumber
@@ -14,12 +19,15 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from dsgcore.core.errors import DSGError
 
-Record = TypeVar("Record")
+Made = TypeVar("Made")
 LONGEST_QUOTE = 80
 # The value in specs and links that lets the run find a number.
 AUTOMATIC = "auto"
 # Largest number; infinity is never allowed.
 FARTHEST = sys.float_info.max
+# Default of a field that must be given.
+REQUIRED: Any = MISSING
+_NUMBERS = re.compile(r"\[[\s\d.,eE+-]+\]")  # a list of numbers
 # A field's metadata hold its parameter under this name.
 PARAMETER = "parameter"
 
@@ -73,7 +81,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Real(Parameter):
-    """A real number in [low, high].
+    """A real number in [low, high], or one of a few `words`; if `many`, also a list of such numbers.
 
     `usual` is the range that a slider should offer, on the `scale` that suits it. If None lets the run find the number,
     `automatic` describes that number: then a slider has a stop for None, and "auto" also means None.
@@ -85,16 +93,31 @@ class Real(Parameter):
     usual: tuple[float, float] | None = None
     optional: bool = False
     automatic: float | None = None
+    words: tuple[str, ...] = ()
+    many: bool = False
 
     def allowed(self) -> str:
         """Return the allowed values in words."""
         return super().allowed() if self.automatic is None else f"{self._words()} or {AUTOMATIC!r}"
 
     def _words(self) -> str:
-        return "a number" if self.high == -self.low == FARTHEST else f"a number between {self.low:g} and {self.high:g}"
+        number = (
+            "a number" if self.high == -self.low == FARTHEST else f"a number between {self.low:g} and {self.high:g}"
+        )
+        separator = ", " if self.optional else " or "
+        return separator.join([number, *map(repr, self.words)]) + ", or a list of such numbers" * self.many
 
-    def _checked(self, value: object) -> float | None:
-        if self.optional and self.automatic is not None and value == AUTOMATIC:
+    def _checked(self, value: object) -> Any:
+        if isinstance(value, str) and value in self.words:
+            return value
+        if self.many:
+            value = value.tolist() if hasattr(value, "tolist") else value  # an array
+            if isinstance(value, list | tuple) and value:
+                return tuple(self._number(one) for one in value)
+        return self._number(value)
+
+    def _number(self, value: object) -> float | None:
+        if self.optional and self.automatic is not None and isinstance(value, str) and value == AUTOMATIC:
             return None
         if isinstance(value, bool) or not isinstance(value, RealNumber):
             raise self.refuse(value)
@@ -235,7 +258,7 @@ class Checked(Protocol):
                 object.__setattr__(self, parameter.name, value)
 
 
-def derived(record: Record, **computed: Any) -> Record:
+def derived(record: Made, **computed: Any) -> Made:
     """Return a copy of a record with computed values, which may be outside the allowed range."""
     other = copy(record)
     for name, value in computed.items():
@@ -280,3 +303,112 @@ def known(given: object, parameters: Sequence[Parameter], place: str) -> Mapping
         if name not in names:
             raise ParameterError(f"{place} has no field {quoted(name)}; it has {', '.join(names)}")
     return given
+
+
+@dataclass(frozen=True)
+class Anything(Parameter):
+    """Any value. The code that asks for it checks it."""
+
+    def _words(self) -> str:
+        return "given"
+
+    def _checked(self, value: object) -> Any:
+        return value
+
+
+ANYTHING = Anything("item", None)
+
+
+@dataclass(frozen=True)
+class Items(Parameter):
+    """A list of values of one kind, of `least` to `most` of them."""
+
+    item: Parameter = ANYTHING
+    least: int = 0
+    most: int = 10_000
+    optional: bool = False
+
+    def _words(self) -> str:
+        return f"a list of {self.least} to {self.most}" if self.least else f"a list of at most {self.most}"
+
+    def _checked(self, value: object) -> tuple[Any, ...]:
+        if isinstance(value, str) or not isinstance(value, Sequence) or not self.least <= len(value) <= self.most:
+            raise self.refuse(value)
+        one = self.name.removesuffix("s")  # the second of "steps" is "step 2"
+        return tuple(replace(self.item, name=f"{one} {number}").check(own) for number, own in enumerate(value, start=1))
+
+
+@dataclass(frozen=True)
+class Record(Parameter):
+    """An object whose fields are those of a dataclass, or the name of a known one."""
+
+    kind: type = object
+    optional: bool = False
+    named: Mapping[str, Any] | None = None
+
+    def _words(self) -> str:
+        words = f"an object with {', '.join(p.name for p in parameters_of(self.kind))}"
+        return f"{words}, or one of {', '.join(self.named)}" if self.named else words
+
+    def _checked(self, value: object) -> Any:
+        if self.named and isinstance(value, str) and value in self.named:
+            return self.named[value]
+        if not isinstance(value, Mapping | self.kind):
+            raise self.refuse(value)
+        return value if isinstance(value, self.kind) else read(self.kind, value, self.name)
+
+
+def items(item: Parameter, *default: Any, **options: Any) -> Any:
+    """Return a dataclass field for a list. It must be given, unless there is a default."""
+    (value,) = default or (REQUIRED,)
+    return field_of(Items, value, item=item, **options)
+
+
+def record(kind: type) -> Any:
+    """Return a dataclass field for an object that may be missing."""
+    return like(Record("", None, kind=kind, optional=True))
+
+
+def mapping(parameter: Parameter = ANYTHING) -> Any:
+    """Return a dataclass field for an object that is empty by default."""
+    return field(default_factory=dict, metadata={PARAMETER: parameter})
+
+
+def read(cls: type[Made], plain: object, place: str, **more: Any) -> Made:
+    """Return an instance of a dataclass whose fields are parameters, made from plain data.
+
+    Parameters
+    ----------
+    cls : type
+        The dataclass.
+    plain : object
+        A mapping of names to values. Missing fields take their defaults.
+    place : str
+        Name of the object in messages.
+    **more
+        Fields that are not in the data.
+
+    Raises
+    ------
+    ParameterError
+        If a field is unknown, missing or has a value that is not allowed. The message begins with the place.
+    """
+    parameters = parameters_of(cls)  # type: ignore[arg-type]
+    given = known(plain, parameters, place)
+    if missing := [p.name for p in parameters if p.default is REQUIRED and p.name not in given]:
+        raise ParameterError(f"{place} must have {', '.join(missing)}, got {', '.join(given) or 'nothing'}")
+    values = {p.name: replace(p, name=f"{place}, {p.name}").check(given[p.name]) for p in parameters if p.name in given}
+    try:
+        return cls(**values, **more)
+    except ParameterError as error:  # from a check of several fields together
+        raise ParameterError(f"{place} {error}") from None
+
+
+def json_text(plain: dict[str, Any], *, indent: int | None) -> str:
+    """Return JSON with sorted keys and the shortest exact floats; without `indent`, without white space.
+
+    With `indent`, a list of numbers stays on one line: thousands of coordinates would otherwise take a line each.
+    """
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(plain, sort_keys=True, indent=indent, separators=separators, allow_nan=False)
+    return text if indent is None else _NUMBERS.sub(lambda found: " ".join(found[0].split()), text)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_openmp
+from dsgcore.core.threads import single_threaded_openmp
 from dsgcore.data.edits import ALL, ERASE, LABEL, PAINT, Edit
 from dsgcore.data.options import check_whole, keyed_generator
 from dsgcore.data.splits import Split

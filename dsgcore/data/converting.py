@@ -13,8 +13,8 @@ import pandas as pd
 import pyarrow
 from pyarrow import parquet
 
+from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import quoted
-from dsgcore.core.whole_files import whole_files
 from dsgcore.data import conversions
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.binary import Source, streamed

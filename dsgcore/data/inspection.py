@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import Split
 from dsgcore.solver.problem import UNLABELED

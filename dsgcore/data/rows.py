@@ -41,7 +41,7 @@ from dsgcore.kernels.features import in_precision
 # Values that depend on all rows, such as a kernel's "scale", are estimated from at most this many rows, evenly spread.
 SAMPLE = 65_536
 # Progress callback: called after each part with its name, the number of parts read, and the number of all parts.
-Tell = Callable[[str, int, int], object]
+Callback = Callable[[str, int, int], object]
 # What a column holds that has no value at all.
 NOTHING = "no value"
 _SHOWN = 6
@@ -157,7 +157,7 @@ class Source:
     dtype: np.dtype
     labels: Callable[[], pd.Series] | None = None
     columns: Columns | None = None
-    tell: Tell = lambda name, done, of: None
+    callback: Callback = lambda name, done, of: None
     preparation: Preparation | None = None
     notes: tuple[str, ...] = ()  # sentences about columns that are left out, and about labels that were read as missing
     guesses: tuple[str, ...] = ()  # the notes that record a guess: the data themselves do not state them
@@ -201,7 +201,7 @@ class Source:
             if is_checked:
                 self._check_finite(number, own, points)
             yield points
-            self.tell(part.name, done, len(touched))
+            self.callback(part.name, done, len(touched))
 
     def _check_finite(self, number: int, rows: NDArray, points: NDArray) -> None:
         is_bad = ~np.isfinite(points)
@@ -333,7 +333,7 @@ def _labels_of_parquet(source: Source, label: str) -> pd.Series:
         assert part.column is not None
         with readable(f"the labels of {source.called(number)}"):
             found.append(part.column(label))
-        source.tell(f"labels of {part.name}", number + 1, len(source.parts))
+        source.callback(f"labels of {part.name}", number + 1, len(source.parts))
     if pyarrow.types.is_dictionary(found[0].type):
         return exact(pyarrow.chunked_array([chunk for column in found for chunk in column.chunks]))
     labels = pd.concat([exact(column) for column in found], ignore_index=True)
@@ -461,7 +461,7 @@ def rows_of(
     sample: int = SAMPLE,
     preparation: Preparation | None = None,
     unlabeled: str | float | None = AUTO,
-    tell: Tell = lambda name, done, of: None,
+    callback: Callback = lambda name, done, of: None,
 ) -> tuple[Rows, Any]:
     """Return an out-of-core array that reads only the rows it needs, and the labels.
 
@@ -491,7 +491,7 @@ def rows_of(
     unlabeled : label or None, default "auto"
         The label of a column that means "not labeled". "auto" takes -1 if there are two or more other labels and none
         of them is negative. If there is only one other label, -1 is a class. None or "none": every label is a class.
-    tell : callable, optional
+    callback : callable, optional
         Called after each part with its name, the number of parts read and the number of all parts. An exception that it
         raises ends the reading.
 
@@ -518,7 +518,7 @@ def rows_of(
     """
     label = y if isinstance(y, str) else None
     source = _source(X, label, features, drop)
-    source.tell = tell
+    source.callback = callback
     if not len(source):
         raise DataError("X must have at least one row, got none")
     own = _own_type(source.dtype)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import Cost
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.diagnostics.references import (
     MAX_POINTS,
@@ -240,8 +240,8 @@ class Convergence:
 
     spec: Spec
     seeds: tuple[int, ...]
-    t: NDArray
-    columns: Mapping[str, NDArray]
+    t: NDArray = field(repr=False)
+    columns: Mapping[str, NDArray] = field(repr=False)
 
     @classmethod
     def of(cls, spec: Spec, trajectories: Mapping[int, Mapping[str, NDArray]]) -> Convergence:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.diagnostics.references import Reference, check_possible, is_sampled, references, settled_task
 from dsgcore.experiments import Spec, load_split

@@ -13,8 +13,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.errors import DSGError
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.stochastic_engine import StochasticEngine
 from dsgcore.solver.diagnostics import DiagnosticsError

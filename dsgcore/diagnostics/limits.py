@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ class RunLimits:
     expected: float | None
     largest_step: float | None
     seeds: tuple[int, ...]
-    runs: tuple[FourRuns, ...]
+    runs: tuple[FourRuns, ...] = field(repr=False)
     subsample: Subsample | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.core.documented import described, estimator
-from dsgcore.core.parameters import ParameterError, Real, like
-from dsgcore.estimators.binary import BinaryEstimator
+from dsgcore.core.documented import estimator
+from dsgcore.core.parameters import Real, like
+from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import decision_threshold
-from dsgcore.estimators.inputs import threshold_rows
-from dsgcore.estimators.out_of_core import TrainingValues
+from dsgcore.estimators.inputs import TrainingValues, threshold_rows
 from dsgcore.estimators.scores import auc_of
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.problem import UNLABELED
-from dsgcore.solver.start import AUTOMATIC_START
-from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
+from dsgcore.solver.task import Task
 
-SHARES = ("labels", "estimate")
-_SHARE = Real("positive_share", None, low=0.0, high=1.0, optional=True)
+SHARE = Real("positive_share", "labels", low=0.0, high=1.0, optional=True, words=("labels", "estimate"))
 
 
 @estimator
@@ -72,26 +69,16 @@ class QSGS2AUC(BinaryEstimator):
     problem_class: ClassVar[type[SemiSupervisedAUC]] = SemiSupervisedAUC
     is_ranking: ClassVar[bool] = True
 
-    start: str | None = like(AUTOMATIC_START)
-    sampling: str = like(SAMPLING, SHUFFLED)
     gamma: float = like(SemiSupervisedAUC, "gamma", default=0.9)
-    pairing: str = like(SemiSupervisedAUC, "pairing", default="all")
+    pairing: Literal["triplets", "all"] = like(SemiSupervisedAUC, "pairing", default="all")
     is_pooled: bool = like(SemiSupervisedAUC, "is_pooled", default=True)
-    positive_share: float | str | None = described("labels", "a number between 0 and 1, 'labels', 'estimate' or None")
+    positive_share: float | Literal["labels", "estimate"] | None = like(SHARE)
 
-    def _learn(self, *args: Any, **given: Any) -> Self:
-        if not isinstance(self.positive_share, str):
-            _SHARE.check(self.positive_share)  # check before training
-        elif self.positive_share not in SHARES:
-            raise ParameterError(
-                f"positive_share must be a number between 0 and 1, 'labels', 'estimate' or None, got {self.positive_share!r}"
-            )
-        return super()._learn(*args, **given)
+    def _checked(self) -> dict[str, Any]:
+        SHARE.check(self.positive_share)  # check before training
+        return super()._checked()
 
-    def _rows_placed(self, codes: NDArray) -> NDArray:
-        return threshold_rows(len(codes))
-
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
+    def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         labeled = np.flatnonzero(codes != UNLABELED)
         some = values.at(threshold_rows(len(codes)))
         return {"threshold_": decision_threshold(self.positive_share, codes[labeled], values.at(labeled), some)}

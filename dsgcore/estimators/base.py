@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from math import isclose
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,45 +15,46 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, Parameter, ParameterError, check_all, like, parameters_of
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.rows import opened
-from dsgcore.estimators.classes import check_some_classes, check_two_classes
-from dsgcore.estimators.inputs import all_or_nothing, encode, known_classes, seed_of, width
-from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, own_kernel
-from dsgcore.estimators.out_of_core import (
+from dsgcore.estimators.classes import check_every_class
+from dsgcore.estimators.inputs import (
+    POINTS_CUT,
     TrainingValues,
+    all_or_nothing,
+    encode,
     in_precision,
+    known_classes,
+    labeled_rows,
+    over_partitions,
     read_ahead,
+    seed_of,
     some_of,
+    threshold_rows,
     validated,
     validated_points,
     values_of,
+    width,
 )
+from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, own_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.stopping import (
-    TOL,
-    AutomaticTolerance,
-    Stopping,
-    StoppingCheck,
-    check_finite,
-    stages,
-)
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import settle_step
-from dsgcore.solver.carried import AllPoints, is_dense
-from dsgcore.solver.checkpoint import Checkpoint, checkpointing, current_checkpoint, resumed_points
-from dsgcore.solver.loop import solve
-from dsgcore.solver.model import Expansion
+from dsgcore.solver.checkpoint import Checkpoint
+from dsgcore.solver.loop import Iterate, solve
+from dsgcore.solver.model import FEW_POINTS, Expansion
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
-from dsgcore.solver.start import EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, START, begin, plan_start
-from dsgcore.solver.task import SAMPLING, Task, drawn
+from dsgcore.solver.start import AUTOMATIC_START, EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, begin, plan_start
+from dsgcore.solver.stopping import TOL, Stopping, ValuesMean
+from dsgcore.solver.task import SAMPLING, SHUFFLED, Task, drawn
 
+Callback = Callable[[Iterate], object]
 # Two numbers are the same parameter up to this relative difference, such as one that a person has computed.
 SAME = 1e-3
 
@@ -113,21 +114,26 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
     problem_class: ClassVar[type[Any]]
     is_binary: ClassVar[bool] = True
     is_ordered: ClassVar[bool] = False
-    automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance()
+    is_ranking: ClassVar[bool] = False
+    # The tolerances that 'auto' stands for: of a fit from 0, and of one that starts at a solution.
+    tol_from_0: ClassVar[float] = 0.02
+    tol_started: ClassVar[float] = 0.05
 
-    lam: float | str = like(SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2)
+    lam: float | Literal["auto"] | None = like(
+        SolverParameters, "lam", default=AUTOMATIC, optional=True, automatic=1e-2
+    )
     n_iter: int = like(SolverParameters, "n_iter", default=800)
     n_features: int = like(SolverParameters, "n_features", default=64)
     batch_size: int = like(SolverParameters, "batch_size")
-    step_size: float | str = like(SolverParameters, "step_size", default=AUTOMATIC)
-    schedule: str = like(SolverParameters, "schedule")
-    average: str | None = like(SolverParameters, "average", default="tail")
-    start: str | None = like(START)
-    sampling: str = like(SAMPLING)
-    tol: float | str | None = like(TOL)
+    step_size: float | Literal["auto"] | None = like(SolverParameters, "step_size", default=AUTOMATIC)
+    schedule: Literal["constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"] = like(SolverParameters, "schedule")
+    average: Literal["tail"] | None = like(SolverParameters, "average", default="tail")
+    start: Literal["auto", "exact"] | None = like(AUTOMATIC_START)
+    sampling: Literal["independent", "shuffled"] = like(SAMPLING, SHUFFLED)
+    tol: float | Literal["auto"] | None = like(TOL)
     n_iter_no_change: int = like(Stopping, "n_iter_no_change")
     verbose: int = like(Stopping, "verbose")
-    dtype: str = like(SolverParameters, "dtype")
+    dtype: Literal["float32", "float64"] = like(SolverParameters, "dtype")
     random_state: int | np.random.RandomState | None = described(None, SEED)
 
     def __sklearn_tags__(self) -> Tags:
@@ -144,7 +150,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         *,
         checkpoint: str | PathLike[str] | None = None,
         every: int = 50,
-        tell: Callable[[int], object] | None = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Learn from labeled and unlabeled points; return the estimator.
 
@@ -161,8 +167,9 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             A file for the iterations so far. The same call continues from it after an interruption, to the same model.
         every : int, default 50
             Iterations between two checkpoints.
-        tell : callable, optional
-            Called after each iteration, with the number of iterations so far.
+        callback : callable, optional
+            Called after each iteration with its `dsgcore.solver.loop.Iterate`, whose `t` is the number of iterations so far.
+            If it returns True, the fit ends there.
 
         Raises
         ------
@@ -172,8 +179,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         X, y = opened(X, y)
         classes, codes = encode(y, is_ordered=self.is_ordered)
         points, codes = validated(self, X, codes)
-        with checkpointing(checkpoint, every, tell):
-            return self._learn(points, classes, codes)
+        check_every_class(classes, codes, is_binary=self.is_binary)
+        return self._train(points, codes, classes, self._seed(), Checkpoint(checkpoint, every), callback)
 
     @all_or_nothing
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -197,63 +204,76 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         ValueError
             If `fit` would raise it, or the classes are missing or have changed. The estimator remains as it was.
         """
-        earlier = getattr(self, "iterate_", None)
-        X, y = opened(X, y)
-        known = known_classes(classes, None if earlier is None else self.classes_, y, is_sorted=self.is_binary)
+        is_first, (X, y) = not hasattr(self, "iterate_"), opened(X, y)
+        known = known_classes(classes, None if is_first else self.classes_, y, is_sorted=self.is_binary)
         known, codes = encode(y, known)
-        points, codes = validated(self, X, codes, reset=earlier is None)
-        return self._learn(points, known, codes, earlier, is_part=True)
+        points, codes = validated(self, X, codes, reset=is_first)
+        check_every_class(known, codes, is_binary=self.is_binary)
+        return self._train(points, codes, known, self._seed())
 
-    def _learn(
-        self,
-        X: NDArray,
-        classes: NDArray,
-        codes: NDArray,
-        model: Expansion | None = None,
-        *,
-        is_part: bool = False,
-    ) -> Self:
-        """Learn from validated points and class codes, from the beginning or continuing from `model`.
-
-        A part of a fit makes all its iterations.
-        """
-        self._check_classes(classes, codes)
-        return self._train(X, codes, classes, self._seed(model), model, is_part=is_part)
-
-    def _seed(self, model: Expansion | None) -> int:
-        return seed_of(self.random_state) if model is None else model.seed
+    def _seed(self) -> int:
+        """Return the seed of the run: that of the first call, if there was one."""
+        return self.iterate_.seed if hasattr(self, "iterate_") else seed_of(self.random_state)
 
     def _train(
-        self, X: NDArray, labels: NDArray, classes: NDArray, seed: int, model: Expansion | None, *, is_part: bool
+        self,
+        X: NDArray,
+        labels: NDArray,
+        classes: NDArray,
+        seed: int,
+        checkpoint: Checkpoint | None = None,
+        callback: Callback | None = None,
     ) -> Self:
-        """Run the solver, with `labels` as the problem expects them, and set what it has learned in the end."""
-        # The same result for any number of threads. It is entered once, because every first entry asks the libraries.
-        with single_threaded_blas():
-            task = self._task(X, labels, seed, model)
-            earlier = None if model is None else model.prefix(len(model))
-            start = self._checked_start(task, labels) if earlier is None else None
-            iterate, check = self._run(task, earlier, self._rows_placed(labels), start=start, is_part=is_part)
-            averaged = len(iterate) - tail_start(len(iterate))
-            learned = iterate if self.average is None else iterate.tail_average(averaged)
-            known = None if self.average is None else check.mean(len(iterate))
-            values = TrainingValues(partial(values_of, learned, task.X), None if known is None else check.rows, known)
-            placed = self._place(task, labels, values)
-        self.__dict__.update(placed)
-        self.classes_, self.model_, self.iterate_, self.n_iter_ = classes, learned, iterate, len(iterate)
-        self.step_size_, self.lam_ = task.plan.theta, task.plan.lam
+        """Run the solver, with `labels` as the problem expects them, and set what it has learned in the end.
+
+        Without a checkpoint, which only `fit` has, continue from the last iterate and make all iterations.
+        """
+        s, earlier = self._checked(), getattr(self, "iterate_", None)
+        first, is_part = 0 if earlier is None else len(earlier), checkpoint is None
+        with single_threaded_blas():  # the same result for any number of threads
+            task = self._task(X, labels, seed, s, earlier)
+            has_start = earlier is None and plan_start(task, self._checked_start(task, labels))
+            kept = (checkpoint or Checkpoint()).of(task)
+            model = kept.begun(task) if earlier is None else earlier.prefix(first)
+            if has_start and not len(model):
+                begin(task, model)
+                kept.keep(model)
+            tol = (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
+            stopping = Stopping(None if is_part else tol, s["n_iter_no_change"], s["verbose"])
+            needed = (
+                np.union1d(threshold_rows(len(labels)), labeled_rows(labels, POINTS_CUT)) if self.is_ranking else ()
+            )
+            mean = ValuesMean(task, model, first, np.asarray(needed, dtype=np.intp), stopping)
+            is_done = mean.replay(model, has_start=has_start)
+            for iterate in () if is_done else solve(task, model, training=mean.training, carried=mean.carried):
+                kept.keep(model)
+                is_done = mean.take(iterate)
+                if (callback is not None and callback(iterate)) or is_done:
+                    is_done = True
+                    break
+            self._check_finite(task, model, mean, is_done=is_done)
+            mean.warn(self)
+            n = len(model)
+            learned = model if self.average is None else model.tail_average(n - tail_start(n))
+            known = None if self.average is None else mean.known
+            values = TrainingValues(partial(values_of, learned, task.X), None if known is None else mean.rows, known)
+            found = self._thresholds(task, labels, values)
+        found |= {"classes_": classes, "model_": learned, "iterate_": model, "n_iter_": n}
+        self.__dict__.update(found, step_size_=task.plan.theta, lam_=task.plan.lam)
         return self
 
-    def _check_classes(self, classes: NDArray, codes: NDArray) -> None:
-        (check_two_classes if self.is_binary else check_some_classes)(classes)
-        for code, label in enumerate(classes):
-            if not (codes == code).any():
-                raise DSGError(f"y must hold labeled points of every class, got none of class {label!s}")
+    def _check_finite(self, task: Task, model: Expansion, mean: ValuesMean, *, is_done: bool) -> None:
+        """Raise DSGError if a run has ended early by itself, or if values are not finite: the carried ones, or some others."""
+        with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
+            values = mean.values if len(mean.rows) else model.evaluate(task.X[:FEW_POINTS])
+        if not np.isfinite(values).all() or (len(model) < task.plan.n_iter and not is_done):
+            or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
+            raise DSGError(
+                f"{type(self).__name__} diverged at iteration {len(model) + 1}: "
+                f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
+            )
 
-    def _rows_placed(self, codes: NDArray) -> NDArray:
-        """Return ascending rows whose values `_place` will ask for."""
-        return np.empty(0, dtype=np.intp)
-
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
+    def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         """Return the decision thresholds, by the names of their attributes, from the model's values; by default none."""
         return {}
 
@@ -263,34 +283,6 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         kind: type = type(self)
         own = [p for p in parameters_of(kind) if p.name in names]
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
-
-    def _run(
-        self, task: Task, model: Expansion | None, rows: NDArray, *, start: str | None, is_part: bool
-    ) -> tuple[Expansion, StoppingCheck]:
-        """Train a new model until it has converged, or continue `model` to the last iteration of the plan.
-
-        Returns the model, and a check that knows its values at some rows.
-        """
-        has_start = plan_start(task, start)
-        checkpoint, s = current_checkpoint().of(task), self._checked()
-        learned = checkpoint.begun(task) if model is None else model
-        if has_start and not len(learned):
-            begin(task, learned)
-            checkpoint.keep(learned)
-        watched = {p.name: s[p.name] for p in Stopping.parameters}
-        if is_part:
-            watched["tol"] = None
-        elif watched["tol"] == AUTOMATIC:
-            watched["tol"] = self.automatic_tol.of(has_start=has_start)
-        before = task.new_model() if model is None else model
-        training = AllPoints(task, before) if is_dense(task, len(before)) else None
-        check = StoppingCheck(task, before, rows, training, **watched)
-        is_done = check.replay(learned, has_start=has_start) or any(
-            self._looks(task, learned, checkpoint, check, training, len(before))
-        )
-        check_finite(task, learned, check, type(self).__name__, is_done=is_done)
-        check.rule.warn(self)
-        return learned, check
 
     def _checked_start(self, task: Task, labels: NDArray) -> str | None:
         """Return the start of the run, with 'auto' resolved."""
@@ -321,27 +313,6 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         except ParameterError:  # of these points there is no default value
             return False
 
-    def _looks(
-        self,
-        task: Task,
-        model: Expansion,
-        checkpoint: Checkpoint,
-        check: StoppingCheck,
-        training: AllPoints | None,
-        start: int,
-    ) -> Iterator[bool]:
-        """Make the iterations after `start` that `model` does not have; yield after each True if it has converged."""
-        whole = ((start, task.plan.n_iter),)
-        for first, last in whole if training is not None or check.rule.tol is None else stages(task, start):
-            if last <= len(model):
-                continue
-            points = resumed_points(task, model, first, last) if training is None else training
-            for iterate in solve(task, model, training=points, carried=check.carried, stop=last):
-                checkpoint.keep(model)
-                yield check.look(iterate.t, iterate)
-            if len(model) < last:  # it diverged
-                return
-
     def _problem(self, labels: NDArray) -> Problem:
         """Return the problem. It may compute some of its own numbers from the labels."""
         return self.problem_class(**self._problem_parameters())
@@ -352,8 +323,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         own = {p.name: getattr(self, p.name) for p in parameters if p.name not in given}
         return check_all(parameters, {**own, **given}, type(self).__name__)
 
-    def _task(self, X: NDArray, labels: NDArray, seed: int, model: Expansion | None) -> Task:
-        s = self._checked()
+    def _task(self, X: NDArray, labels: NDArray, seed: int, s: dict[str, Any], model: Expansion | None) -> Task:
+        """Return the solver's task, from checked parameters `s`, to continue a model if there is one."""
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem(labels).bind(labels)
         rows = problem.rows(labels)
@@ -386,3 +357,28 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         values = check_values(self.model_.evaluate(points))
         warn_of_rounding(points, self.model_.kernel, self.model_.dtype, getattr(self, "feature_names_in_", None))
         return values
+
+
+class BinaryEstimator(FunctionalGradientEstimator):
+    """Base class of estimators for two classes; a positive decision function means the second class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels. The second one is the positive class.
+    """
+
+    @over_partitions
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the predicted label of each row of `X`, of shape (n,)."""
+        is_second = self.decision_function(X) > 0  # first, because it raises NotFittedError
+        return self.classes_[is_second.astype(int)]
+
+    @over_partitions
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return f(x) minus the decision threshold, of shape (n,). Larger values are more likely positive."""
+        return self._cut(self._values(X))
+
+    def _cut(self, f: NDArray) -> NDArray:
+        """Shift the scores so that the decision threshold is at 0."""
+        return f

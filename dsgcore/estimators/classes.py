@@ -10,13 +10,21 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 
 from dsgcore.core.errors import DSGError
-from dsgcore.estimators.out_of_core import over_partitions
+from dsgcore.estimators.inputs import over_partitions
 from dsgcore.estimators.scores import ScoredOnLabels, mean_auc_of
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.thresholds import classify
 
 # Inverse ridge of the curves for the thresholds between ordered classes, and the farthest threshold in spreads.
 CURVE, FARTHEST = 100.0, 10.0
+
+
+def check_every_class(classes: NDArray, codes: NDArray, *, is_binary: bool) -> None:
+    """Raise DSGError unless there are enough classes, each with a label among the codes (n,)."""
+    (check_two_classes if is_binary else check_some_classes)(classes)
+    for code, label in enumerate(classes):
+        if not (codes == code).any():
+            raise DSGError(f"y must hold labeled points of every class, got none of class {label!s}")
 
 
 def check_two_classes(classes: NDArray) -> None:

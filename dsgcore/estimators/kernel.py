@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,10 +43,10 @@ class KernelParameters:
     kernels: ClassVar[tuple[str, ...]] = tuple(KERNELS)
 
     kernel: str = described("gaussian", "one of {cls.kernels}", kw_only=False)
-    sigma: float | str = described("scale", f"{SIGMA.allowed()}, or 'scale'")
-    length: float | str = described("scale", f"{SIGMA.allowed()}, or 'scale'")
-    nu: str = described("3/2", "one of '1/2', '3/2', '5/2'")
-    power: int | str = described(3, "1, 3 or 5")
+    sigma: float | Literal["scale"] = described("scale", f"{SIGMA.allowed()}, or 'scale'")
+    length: float | Literal["scale"] = described("scale", f"{SIGMA.allowed()}, or 'scale'")
+    nu: Literal["1/2", "3/2", "5/2"] = described("3/2", "one of '1/2', '3/2', '5/2'")
+    power: Literal[1, 3, 5, "1", "3", "5"] = described(3, "1, 3 or 5")
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:

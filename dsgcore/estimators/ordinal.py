@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedKFold
 
 from dsgcore.core.documented import estimator
-from dsgcore.core.folds import stratified_folds
 from dsgcore.core.parameters import Parameter, ParameterError, choice, like, parameter_like, parameters_of_fields, real
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier, even_chances, spread
-from dsgcore.estimators.inputs import POINTS_CUT, labeled_rows, threshold_rows
-from dsgcore.estimators.out_of_core import TrainingValues, over_partitions
+from dsgcore.estimators.inputs import TrainingValues, labeled_rows, over_partitions, threshold_rows
 from dsgcore.estimators.scores import mean_auc_of
-from dsgcore.estimators.stopping import AutomaticTolerance
 from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.near_risks import shares
 from dsgcore.solver.problem import UNLABELED
-from dsgcore.solver.start import AUTOMATIC_START
-from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
+from dsgcore.solver.task import Task
 
 # Candidate factors of the usual ridge. Factors down to 0.1 were also tried: the stochastic solution gained 2 points on
 # one set (kin40k) and lost 0.8 on another (sgemm), where exact solutions gain.
@@ -104,18 +102,16 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     is_binary: ClassVar[bool] = False
     is_ranking: ClassVar[bool] = True
     # With 5 % the score was lower: `tests/benchmarks/fast_fits.md`.
-    automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance(started=0.03)
+    tol_started: ClassVar[float] = 0.03
 
-    start: str | None = like(AUTOMATIC_START)
-    sampling: str = like(SAMPLING, SHUFFLED)
     gamma: float | Sequence[float] = like(SemiSupervisedOrdinal, "gamma", default=0.9)
-    pairing: str = like(SemiSupervisedOrdinal, "pairing", default="all")
-    thresholds: str = choice("error", options=("error", "hinge", "squared"))
+    pairing: Literal["paired", "all"] = like(SemiSupervisedOrdinal, "pairing", default="all")
+    thresholds: Literal["error", "hinge", "squared"] = choice("error", options=("error", "hinge", "squared"))
     margin: float | None = real(None, low=0.0, high=1e6, optional=True)
 
-    def _learn(self, *args: Any, **given: Any) -> Self:
+    def _checked(self) -> dict[str, Any]:
         self._checked_cut()  # check before training
-        return super()._learn(*args, **given)
+        return super()._checked()
 
     def _checked_cut(self) -> dict[str, Any]:
         """Return the loss and the margin of the thresholds, checked."""
@@ -135,10 +131,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         factor = _held_out_factor(problem, kernel, X[is_labeled], labels[is_labeled])
         return factor * super()._ridge(problem, kernel, X, labels, rows)
 
-    def _rows_placed(self, codes: NDArray) -> NDArray:
-        return np.union1d(threshold_rows(len(codes)), labeled_rows(codes, POINTS_CUT))
-
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
+    def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         cut, labeled = self._checked_cut(), np.flatnonzero(codes != UNLABELED)
         loss = "squared" if cut["thresholds"] == "squared" else "hinge"
         b = thresholds(codes[labeled], values.at(labeled), loss=loss, margin=cut["margin"])
@@ -162,33 +155,47 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         return self._values(X)
 
 
-def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -> float:
-    """Return the factor of the usual ridge with the best score on held-out labels, from points (n, d) and codes (n,).
+def _folds(y: NDArray, n_folds: int) -> list[tuple[NDArray, NDArray]]:
+    """Return stratified folds of labels, some of which hold out none of a class with few."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(y, y))
 
-    Return 1 if a class has too few labels, or if the equations have no solution in float64 (huge kernel values).
+
+def _exact_values(
+    problem: Problem, K: NDArray, y: NDArray, fold: tuple[NDArray, NDArray], ridges: Callable[[float], Sequence[float]]
+) -> list[NDArray]:
+    """Return the values at a fold's held-out points of the exact solutions on the others, (QK + lam) a = -l.
+
+    There is one for each of the ridges, which may follow from the usual one. K (n, n) is the kernel's matrix. Raise
+    `LinAlgError` if the equations have no solution in float64, as with huge kernel values.
     """
-    rows = evenly_spread(len(y), MOST_LABELS)
-    points, labels = np.asarray(X[rows], dtype=float), y[rows]
-    if np.bincount(labels)[np.unique(y)].min() < FOLDS:
-        return 1.0
-    folds = stratified_folds(labels, FOLDS)
-    K = kernel.matrix(points, points)
-    try:
-        scores = np.mean([_scores(problem.baseline(), K, labels, train, held) for train, held in folds], axis=0)
-    except np.linalg.LinAlgError:
-        return 1.0
-    return FACTORS[int(np.argmax(scores))]
-
-
-def _scores(problem: Problem, K: NDArray, y: NDArray, train: NDArray, held: NDArray) -> list[float]:
-    """Return each factor's score on the held-out points, from exact solutions on the others: (QK + lam) a = -l."""
-    bound = problem.bind(y[train])
-    rows = bound.rows(y[train])
-    risk, usual = bound.near_risk(), bound.usual_ridge(rows)
+    train, held = fold
+    bound = problem.baseline().bind(y[train])
+    rows, risk = bound.rows(y[train]), bound.near_risk()
     assert risk is not None
     M, of_train = shares(rows.values(), len(train)), K.take(train, axis=1)
     inside, outside = of_train.take(train, axis=0), of_train.take(held, axis=0)
-    return [bound.score(y[held], outside @ risk.solution(M, inside, factor * usual, np.float32)) for factor in FACTORS]
+    return [outside @ risk.solution(M, inside, lam, np.float32) for lam in ridges(bound.usual_ridge(rows))]
+
+
+def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -> float:
+    """Return the factor of the usual ridge with the best score on held-out labels, from points (n, d) and codes (n,).
+
+    Return 1 if a class has too few labels, or if the equations have no solution.
+    """
+    rows = evenly_spread(len(y), MOST_LABELS)
+    points, labels = np.asarray(X[rows], dtype=float), y[rows]
+    if np.bincount(labels)[np.unique(labels)].min() < FOLDS:
+        return 1.0
+    K, scores = kernel.matrix(points, points), []
+    for fold in _folds(labels, FOLDS):
+        try:
+            found = _exact_values(problem, K, labels, fold, lambda usual: [factor * usual for factor in FACTORS])
+        except np.linalg.LinAlgError:
+            return 1.0
+        scores.append([problem.score(labels[fold[1]], f) for f in found])
+    return FACTORS[int(np.argmax(np.mean(scores, axis=0)))]
 
 
 def _held_out(task: Task, codes: NDArray) -> tuple[NDArray, NDArray] | None:
@@ -200,15 +207,9 @@ def _held_out(task: Task, codes: NDArray) -> tuple[NDArray, NDArray] | None:
         return None
     X, f = np.asarray(task.X[rows], dtype=float), np.empty(len(y))
     K = task.kernel.matrix(X, X)
-    for train, held in stratified_folds(y, min(FOLDS_OF_THRESHOLDS, int(counts.max()))):
-        bound = task.problem.baseline().bind(y[train])
-        risk = bound.near_risk()
-        assert risk is not None
-        of_train = K.take(train, axis=1)
-        M = shares(bound.rows(y[train]).values(), len(train))
+    for fold in _folds(y, min(FOLDS_OF_THRESHOLDS, int(counts.max()))):
         try:
-            alone = risk.solution(M, of_train.take(train, axis=0), task.plan.lam, np.float32)
-        except np.linalg.LinAlgError:  # huge kernel values
+            (f[fold[1]],) = _exact_values(task.problem, K, y, fold, lambda usual: [task.plan.lam])
+        except np.linalg.LinAlgError:
             return None
-        f[held] = of_train.take(held, axis=0) @ alone
     return (y, f) if np.isfinite(f).all() else None

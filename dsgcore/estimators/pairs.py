@@ -14,8 +14,7 @@ from dsgcore.core.sampling import generator
 from dsgcore.data.reading.label_kinds import check_exact
 from dsgcore.data.reading.unlabeled import numbers_given
 from dsgcore.data.rows import Rows, opened
-from dsgcore.estimators.inputs import encode, float_types
-from dsgcore.estimators.out_of_core import taken, validated
+from dsgcore.estimators.inputs import encode, float_types, taken, validated
 from dsgcore.solver.problem import UNLABELED
 
 

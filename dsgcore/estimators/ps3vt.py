@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
-from dsgcore.estimators.inputs import all_or_nothing, encode, seed_of, width
-from dsgcore.estimators.out_of_core import in_memory, validated_points
+from dsgcore.core.threads import single_threaded_blas
+from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points, width
 from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.estimators.stopping import TOL, AutomaticTolerance, Stopping
 from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.multiclass.exact import has_minimiser, smooth_minimiser
-from dsgcore.multiclass.loop import TailMean, train
+from dsgcore.multiclass.loop import tail_mean, train
 from dsgcore.multiclass.problem import LOSSES, MultiClass
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.start import START
+from dsgcore.solver.stopping import TOL, Stopping
 
 _SIGMA = parameter_like(MultiClass, "sigma")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
-_AUTOMATIC_TOL = AutomaticTolerance(from_0=0.01)
 _RUN = (*Stopping.parameters, parameter_like(SolverParameters, "average"))
+# The tolerances that 'auto' stands for, from 0 and from an exact start.
+TOL_FROM_0, TOL_STARTED = 0.01, 0.05
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,7 +45,7 @@ class GraphParameters:
         negligible.
     """
 
-    tau_I: float | str | None = like(MultiClass, "tau_I", default="auto")
+    tau_I: float | Literal["auto"] | None = like(MultiClass, "tau_I", default="auto")
     n_neighbors: int = like(MultiClass, "n_neighbors")
 
 
@@ -60,7 +60,7 @@ class RankParameters:
         features and 0 for Fourier features.
     """
 
-    tau_S: float | str | None = like(MultiClass, "tau_S", default="auto")
+    tau_S: float | Literal["auto"] | None = like(MultiClass, "tau_S", default="auto")
     theta: float = like(MultiClass, "theta")
 
 
@@ -113,21 +113,21 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         Number of coordinates d of a point.
     """
 
-    lam: float | str | None = like(MultiClass, "lam", default="auto")
-    step_size: float | str | None = like(MultiClass, "step_size", default="auto")
+    lam: float | Literal["auto"] | None = like(MultiClass, "lam", default="auto")
+    step_size: float | Literal["auto"] | None = like(MultiClass, "step_size", default="auto")
     radius: float | None = like(MultiClass, "radius")
     batch_size: int | None = like(MultiClass, "batch_size")
     n_iter: int = like(MultiClass, "n_iter", default=4000)
-    average: str | None = described("tail", "'tail' or None")
-    tol: float | str | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
+    average: Literal["tail"] | None = described("tail", "'tail' or None")
+    tol: float | Literal["auto"] | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
     n_iter_no_change: int = like(Stopping, "n_iter_no_change")
     verbose: int = described(0, "int")
-    variant: str = like(MultiClass, "variant")
-    features: str = like(MultiClass, "features")
+    variant: Literal["paper", "released"] = like(MultiClass, "variant")
+    features: Literal["linear", "fourier"] = like(MultiClass, "features")
     is_orthogonal: bool = like(MultiClass, "is_orthogonal", default=True)
     fit_intercept: bool = like(MultiClass, "fit_intercept", default=True)
-    loss: str = like(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
-    sigma: float | str = described("scale", f"{_SIGMA.allowed()}, or 'scale'")
+    loss: Literal["auto", "hinge", "logistic"] = like(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
+    sigma: float | Literal["scale"] = described("scale", f"{_SIGMA.allowed()}, or 'scale'")
     n_features: int = like(MultiClass, "n_features", default=2048)
     random_state: int | np.random.RandomState | None = described(None, SEED)
 
@@ -190,18 +190,17 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         given = {p.name: getattr(self, p.name) for p in _RUN}
         given["tol"] = self._tolerance(is_started=start is not None)
         said = check_all(_RUN, given, type(self).__name__)
-        average = said.pop("average")
-        tail = TailMean(task, start, **said)
+        average, mean = said.pop("average"), tail_mean(task, start, Stopping(**said))
         is_needed = average is not None or said["tol"] is not None or said["verbose"] > 0
-        W, self.n_iter_ = train(task, start, is_enough=tail.take if is_needed else None)
-        if self.n_iter_ < task.problem.n_iter and not tail.rule.is_settled:
+        W, self.n_iter_ = train(task, start, is_enough=(lambda t, W: mean.add(W)) if is_needed else None)
+        if self.n_iter_ < task.problem.n_iter and not mean.is_settled:
             raise DSGError(
                 f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
                 "is too big for points of this size; scale them, or try a smaller one"
             )
-        self.converged_ = not tail.rule.is_moving
-        tail.rule.warn(self)
-        return W if average is None else tail.mean
+        self.converged_ = not mean.is_moving
+        mean.warn(self)
+        return W if average is None else mean.mean
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the classes' scores at the rows of `X`, of shape (n, K).
@@ -269,8 +268,8 @@ class PS3VT(GraphParameters, RankParameters, MultiClassEstimator):
     (178, 3)
     """
 
-    start: str | None = like(START, "exact")
-    tol: float | str | None = like(TOL)
+    start: Literal["exact"] | None = like(START, "exact")
+    tol: float | Literal["auto"] | None = like(TOL)
 
     def _begin(self, task: MultiClassTask) -> NDArray | None:
         if START.check(self.start) is None or not has_minimiser(task):
@@ -280,4 +279,4 @@ class PS3VT(GraphParameters, RankParameters, MultiClassEstimator):
     def _tolerance(self, *, is_started: bool) -> float | str | None:
         if TOL.check(self.tol) != AUTOMATIC:
             return self.tol
-        return _AUTOMATIC_TOL.of(has_start=is_started)
+        return TOL_STARTED if is_started else TOL_FROM_0

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import Choice, derived, like
-from dsgcore.estimators.binary import BinaryEstimator
-from dsgcore.estimators.out_of_core import TrainingValues
-from dsgcore.estimators.stopping import AutomaticTolerance
+from dsgcore.estimators.base import BinaryEstimator
+from dsgcore.estimators.inputs import TrainingValues
 from dsgcore.problems import Problem
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.solver.parameters import SolverParameters
-from dsgcore.solver.start import AUTOMATIC_START
-from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
+from dsgcore.solver.task import Task
 
 # Total weight of the unlabeled points, as a share of the total weight of the labeled points.
 UNLABELED_PART = 0.1
@@ -81,14 +79,12 @@ class TSGS3VM(BinaryEstimator):
 
     problem_class: ClassVar[type[SemiSupervisedSVM]] = SemiSupervisedSVM
     # Signs decide: values near 0 must be more accurate than for a ranking.
-    automatic_tol: ClassVar[AutomaticTolerance] = AutomaticTolerance(started=0.02)
+    tol_started: ClassVar[float] = 0.02
 
-    start: str | None = like(AUTOMATIC_START)
-    sampling: str = like(SAMPLING, SHUFFLED)
     C: float = like(SemiSupervisedSVM, "C", default=5.0)
     C_star: float | None = like(SemiSupervisedSVM, "C_star")
-    C_per: str = like(PER)
-    loss: str = like(SemiSupervisedSVM, "loss")
+    C_per: Literal["point", "mean"] = like(PER)
+    loss: Literal["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"] = like(SemiSupervisedSVM, "loss")
     s: float = like(SemiSupervisedSVM, "s")
     is_balanced: bool = like(SemiSupervisedSVM, "is_balanced")
     lam: float = like(SolverParameters, "lam", default=1.0)
@@ -103,7 +99,7 @@ class TSGS3VM(BinaryEstimator):
         C_star = UNLABELED_PART * C if problem.C_star is None else problem.C_star * len(rows["unlabeled"])
         return derived(problem, C=C, C_star=C_star)
 
-    def _place(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
+    def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         return {"shift_": task.problem.shift(values.at(task.rows["unlabeled"])) if task.problem.is_shifted else 0.0}
 
     def _cut(self, f: NDArray) -> NDArray:

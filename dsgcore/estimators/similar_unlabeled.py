@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from dsgcore.core.documented import described, estimator
-from dsgcore.core.parameters import Choice, ParameterError, like, parameter_like
-from dsgcore.estimators.binary import BinaryEstimator
-from dsgcore.estimators.inputs import all_or_nothing, known_classes
-from dsgcore.estimators.out_of_core import taken
+from dsgcore.core.documented import estimator
+from dsgcore.core.parameters import Choice, like, parameter_like
+from dsgcore.estimators.base import BinaryEstimator, Callback
+from dsgcore.estimators.classes import check_every_class
+from dsgcore.estimators.inputs import all_or_nothing, known_classes, taken
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
-from dsgcore.solver.checkpoint import checkpointing
-from dsgcore.solver.model import Expansion
+from dsgcore.solver.checkpoint import Checkpoint
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED, unlabeled_rows
+from dsgcore.solver.start import START
+from dsgcore.solver.task import SAMPLING
 
-_PRIOR = parameter_like(SimilarUnlabeled, "prior")
+PRIOR = parameter_like(SimilarUnlabeled, "prior", words=("estimate",))
 Y_HOLDS = Choice("y_holds", "pairs", options=("pairs", "classes")).called(
     "What y holds", "Pair ids, or classes from which similar pairs are drawn."
 )
@@ -92,10 +92,14 @@ class TSGSU(BinaryEstimator):
 
     problem_class: ClassVar[type[SimilarUnlabeled]] = SimilarUnlabeled
 
-    y_holds: str = like(Y_HOLDS)
-    prior: float | str = described("estimate", f"{_PRIOR.allowed()}, or 'estimate'")
-    loss: str = like(SimilarUnlabeled, "loss")
-    correction: str = like(SimilarUnlabeled, "correction", default="identity")
+    start: Literal["exact"] | None = like(START)
+    sampling: Literal["independent", "shuffled"] = like(SAMPLING)
+    y_holds: Literal["pairs", "classes"] = like(Y_HOLDS)
+    prior: float | Literal["estimate"] = like(PRIOR, "estimate")
+    loss: Literal["squared", "double hinge", "logistic"] = like(SimilarUnlabeled, "loss")
+    correction: Literal["absolute value", "ReLU", "leaky ReLU", "identity"] = like(
+        SimilarUnlabeled, "correction", default="identity"
+    )
     batch_size: int = like(SolverParameters, "batch_size", default=256)
     leak: float = like(SimilarUnlabeled, "leak")
 
@@ -114,7 +118,7 @@ class TSGSU(BinaryEstimator):
         pairs: ArrayLike | None = None,
         checkpoint: str | PathLike[str] | None = None,
         every: int = 50,
-        tell: Callable[[int], object] | None = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Learn from similar pairs and unlabeled points.
 
@@ -127,7 +131,7 @@ class TSGSU(BinaryEstimator):
         pairs : array-like of shape (m, 2) or (m, 2, d), optional
             Similar pairs, instead of `y`. Whole numbers of shape (m, 2) are rows of `X`, whose other rows are the unlabeled
             points. An array of shape (m, 2, d) holds the points of the pairs themselves.
-        checkpoint, every, tell
+        checkpoint, every, callback
             As in `dsgcore.QSGS2AUC.fit`: a file to continue the run from, and a callback.
 
         Raises
@@ -136,11 +140,8 @@ class TSGSU(BinaryEstimator):
             If a parameter is out of range (for instance a prior too close to 1/2), if an id does not occur exactly
             twice, if there are no pairs or no unlabeled points, or if the run diverges.
         """
-        points, classes, codes = self._validated(X, y, pairs)
-        with checkpointing(checkpoint, every, tell):
-            if classes is None:
-                return self._learn_pairs(points, codes)
-            return self._learn(points, classes, codes)
+        found = points_and_labels(self, X, y, pairs, holds_pairs=self._holds_pairs())
+        return self._train(*self._drawn(*found), Checkpoint(checkpoint, every), callback)
 
     @all_or_nothing
     def partial_fit(
@@ -164,62 +165,35 @@ class TSGSU(BinaryEstimator):
         -------
         self
         """
-        earlier = getattr(self, "iterate_", None)
-        learned = None if earlier is None else self.classes_
-        known = known_classes([0, 1] if self._holds_pairs() else classes, learned, y, is_sorted=True)
-        points, own, codes = self._validated(X, y, pairs, known, is_first=earlier is None)
-        if own is None:
-            return self._learn_pairs(points, codes, earlier, is_part=True)
-        return self._learn(points, own, codes, earlier, is_part=True)
+        is_first, holds_pairs = not hasattr(self, "iterate_"), self._holds_pairs()
+        known = known_classes(
+            [0, 1] if holds_pairs else classes, None if is_first else self.classes_, y, is_sorted=True
+        )
+        found = points_and_labels(self, X, y, pairs, known, holds_pairs=holds_pairs, reset=is_first)
+        return self._train(*self._drawn(*found))
 
     def _holds_pairs(self) -> bool:
         return Y_HOLDS.check(self.y_holds) == "pairs"
 
-    def _validated(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None,
-        pairs: ArrayLike | None,
-        known: NDArray | None = None,
-        *,
-        is_first: bool = True,
-    ) -> tuple[NDArray, NDArray | None, NDArray]:
-        holds_pairs = self._holds_pairs()
-        return points_and_labels(self, X, y, pairs, known, holds_pairs=holds_pairs, reset=is_first)
+    def _drawn(self, X: NDArray, classes: NDArray | None, codes: NDArray) -> tuple[NDArray, NDArray, NDArray, int]:
+        """Return points with pair ids, the classes and the seed, and set `prior_` at the first call.
 
-    def _learn_pairs(self, X: NDArray, ids: NDArray, model: Expansion | None = None, *, is_part: bool = False) -> Self:
-        seed, rows = self._seed(model), SimilarUnlabeled().rows(ids)
-        self._choose_prior(model, lambda: _estimated_prior(X, rows["similar"], rows["unlabeled"], seed))
-        return self._train(X, ids, np.array([0, 1]), seed, model, is_part=is_part)
-
-    def _learn(
-        self,
-        X: NDArray,
-        classes: NDArray,
-        codes: NDArray,
-        model: Expansion | None = None,
-        *,
-        is_part: bool = False,
-    ) -> Self:
-        """Learn from similar pairs drawn from labeled points. Every call draws the same ones."""
-        self._check_classes(classes, codes)
-        seed = self._seed(model)
+        From classes draw similar pairs, the same ones at every call. Without classes the codes are pair ids already.
+        """
+        seed, is_first = self._seed(), not hasattr(self, "prior_")
+        prior = PRIOR.check(self.prior) if is_first else self.prior_
+        if classes is None:
+            if prior == "estimate":
+                rows = SimilarUnlabeled().rows(codes)
+                prior = _estimated_prior(X, rows["similar"], rows["unlabeled"], seed)
+            self.prior_: float = prior
+            return X, codes, np.array([0, 1]), seed
+        check_every_class(classes, codes, is_binary=True)
         is_labeled = codes != UNLABELED
-        self._choose_prior(model, lambda: float(np.mean(codes[is_labeled])))
+        self.prior_ = float(np.mean(codes[is_labeled])) if prior == "estimate" else prior
         members, unlabeled = drawn_members(codes, seed), unlabeled_rows(~is_labeled)
         points = taken(X, np.concatenate([members, unlabeled]))
-        return self._train(points, ids_of_stacked(len(members), len(unlabeled)), classes, seed, model, is_part=is_part)
-
-    def _choose_prior(self, model: Expansion | None, estimate: Callable[[], float]) -> None:
-        """Set `prior_` at the first call."""
-        if model is not None:
-            return
-        if not isinstance(self.prior, str):
-            self.prior_: float = _PRIOR.check(self.prior)
-        elif self.prior == "estimate":
-            self.prior_ = estimate()
-        else:
-            raise ParameterError(f"prior must be {_PRIOR.allowed()} or 'estimate', got {self.prior!r}")
+        return points, ids_of_stacked(len(members), len(unlabeled)), classes, seed
 
     def _problem_parameters(self, **given: object) -> dict[str, Any]:
         return super()._problem_parameters(prior=self.prior_, **given)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.errors import DSGError
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.experiments.run import Run, StopReason
 
 

@@ -6,12 +6,17 @@ import csv
 from array import array
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _NO_ROWS = array("d")
+# Columns whose last value a history shows in a line, and rows that a notebook shows.
+SHOWN, ROWS_SHOWN = ("t", "objective", "score_test"), 10
 
 
 class History:
@@ -22,6 +27,22 @@ class History:
 
     def __len__(self) -> int:
         return len(next(iter(self._columns.values()), []))
+
+    def __repr__(self) -> str:
+        """Return the numbers of rows and columns, and the last values of some."""
+        last = [f"{name}={value:.4g}" for name, value in self.last().items() if name in SHOWN]
+        return f"History({len(self)} rows, {len(self.names)} columns{': ' * bool(last)}{', '.join(last)})"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame().tail(ROWS_SHOWN).to_html(index=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows as a pandas DataFrame with a column for each name."""
+        import pandas as pd
+
+        columns = {name: self.column(name) for name in self.names}
+        rows = min(map(len, columns.values()), default=0)  # another thread may be adding a row
+        return pd.DataFrame({name: column[:rows] for name, column in columns.items()})
 
     @property
     def names(self) -> tuple[str, ...]:

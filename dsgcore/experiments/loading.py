@@ -9,8 +9,8 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
+from dsgcore.core.files import read_text
 from dsgcore.core.parameters import Real
-from dsgcore.core.text_files import read_text
 from dsgcore.data import (
     OPTION_NAMES,
     Dataset,

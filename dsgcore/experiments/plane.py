@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.solver.model import Expansion
 
 MARGIN = 0.06

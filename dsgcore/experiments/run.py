@@ -7,15 +7,16 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from enum import Enum
+from html import escape
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.experiments.cost import check_cost, machine_budget
 from dsgcore.experiments.engine import Model, engine_for
@@ -125,6 +126,15 @@ class Run:
         self.labeled_rows = np.flatnonzero(self.split.y_train != UNLABELED)
         self.engine = engine_for(spec, self.split)
         self._start_objective = self.engine.start_objective()
+
+    def __repr__(self) -> str:
+        """Return the setting, the data and the state in a line."""
+        state = "" if self.stop_reason is None else f", {self.stop_reason.name.lower()}"
+        what = f"{self.spec.problem.name} on {self.spec.data.name}"
+        return f"Run({what}: {self.t} of {self.n_iter} iterations{state}; {self.history})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.history._repr_html_()}"
 
     @property
     def result(self) -> Any:

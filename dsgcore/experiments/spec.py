@@ -12,8 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, check_all, known, quoted
-from dsgcore.core.plain import Anything, Items, json_text
+from dsgcore.core.parameters import (
+    Anything,
+    Choice,
+    Integer,
+    Items,
+    Parameter,
+    ParameterError,
+    Real,
+    check_all,
+    json_text,
+    known,
+    quoted,
+)
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
 from dsgcore.data.options import SEED

@@ -8,10 +8,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.data.options import N_CLASSES
 from dsgcore.experiments.spec import Spec

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.random_choices import random_choices

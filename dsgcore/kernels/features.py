@@ -16,9 +16,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import for_each_piece, pieces
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
+from dsgcore.core.threads import for_each_piece, pieces
 from dsgcore.kernels import loops
 
 

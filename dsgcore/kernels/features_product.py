@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import for_each_piece, pieces
+from dsgcore.core.threads import for_each_piece, pieces
 from dsgcore.kernels.features import alone as alone
 
 # Rows of a block: factors.

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE, seconds_of_features
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Checked, choice, real
-from dsgcore.core.pauses import pause
+from dsgcore.core.threads import pause, single_threaded_blas
 from dsgcore.kernels import features, features_product, loops
 from dsgcore.kernels.features import FeatureMap, scratch_of_this_thread
 

@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import config, njit, types
 from numba.extending import intrinsic, overload
 
-from dsgcore.core.text_files import cache_folder
+from dsgcore.core.files import cache_folder
 
 TILE_ROWS = 96  # enough to keep packing cheap at large d, few enough that a tile fits in the second-level cache
 _MAX_COLUMNS = 512

@@ -11,8 +11,8 @@ from scipy.sparse.linalg import eigsh
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
-from dsgcore.core._threads import single_threaded_openmp
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.threads import single_threaded_openmp
 
 # Up to this many points the mean distance uses all pairs. For more points, it uses the distances to this many of them.
 MAX_ANCHORS = 1000

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness

@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import KFold
 
-from dsgcore.core.folds import Fold, shuffled_folds
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.solver.logistic import FoldRegressions
 
@@ -40,7 +40,7 @@ def held_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
     points, labels = (X[rows] - X[rows].mean(axis=0)) / np.sqrt(2.0 * usual), y[rows]
     if len(rows) < 2 * FOLDS:
         return 1.0
-    folds = [fold for fold in shuffled_folds(len(rows), FOLDS) if _is_fit(labels, *fold)]
+    folds = [fold for fold in KFold(FOLDS, shuffle=True, random_state=0).split(points) if _is_fit(labels, *fold)]
     if not folds:
         return 1.0
 
@@ -86,7 +86,7 @@ def _is_fit(y: NDArray, train: NDArray, held: NDArray) -> bool:
     return len(np.unique(y[train])) > 1 and bool(np.isin(y[held], y[train]).any())
 
 
-def _losses(y: NDArray, folds: list[Fold], of_folds: list[NDArray]) -> list[tuple[NDArray, int]]:
+def _losses(y: NDArray, folds: list[tuple[NDArray, NDArray]], of_folds: list[NDArray]) -> list[tuple[NDArray, int]]:
     """Return each fold's losses from the held-out points' scores, and the number of mistakes; unseen classes do not count."""
     classes, codes = np.unique(y, return_inverse=True)
     found = []

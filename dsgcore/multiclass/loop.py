@@ -17,12 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import MultiClassTask
-from dsgcore.solver.plan import tail_start
-from dsgcore.solver.stopping import StoppingRule
+from dsgcore.solver.stopping import Stopping, TailMean
 
 
 @dataclass(frozen=True)
@@ -172,53 +171,15 @@ def shrink(Q: NDArray, threshold: float, which: slice) -> tuple[NDArray, NDArray
     return (U * values) @ Vt, values
 
 
-# Sums are kept at multiples of this number of iterations: after a start at a solution, and at 0. The mean is checked
-# after an even number of such stretches.
+# Sums for the mean are kept at multiples of this number of iterations: after a start at a solution, and at 0.
 STRETCH_STARTED, STRETCH = 25, 100
 # Number of labeled points at which the change of the mean's scores is measured.
 POINTS = 256
 
 
-class TailMean:
-    """Running sums of the weights, so that the mean of the second half is known at any end of the run.
-
-    `rule` tells if the mean has converged, from its scores at some of the labeled points. With `verbose` every check
-    prints a line.
-    """
-
-    def __init__(
-        self,
-        task: MultiClassTask,
-        start: NDArray | None = None,
-        *,
-        tol: float | None,
-        n_iter_no_change: int,
-        verbose: int,
-    ) -> None:
-        self.verbose, self.stretch = verbose, STRETCH if start is None else STRETCH_STARTED
-        self.n_iter, self.t = task.problem.n_iter, 0
-        self.total = task.start()
-        self._totals = {0: self.total.copy()}
-        self._phi = task.X[evenly_spread(len(task.X), POINTS)]
-        self.rule = StoppingRule(tol, n_iter_no_change, self._phi @ (self.total if start is None else start))
-
-    def take(self, t: int, W: NDArray) -> bool:
-        """Add the weights after iteration `t`; return True if the mean has converged."""
-        self.t = t
-        self.total += W
-        if t % self.stretch == 0 or t == tail_start(self.n_iter):
-            self._totals[t] = self.total.copy()
-        if t % (2 * self.stretch) == 0 and (self.rule.tol is not None or self.verbose):
-            self._look()
-        return self.rule.is_settled
-
-    @property
-    def mean(self) -> NDArray:
-        """Mean of the weights over the second half of the iterations made."""
-        start = tail_start(self.t)
-        return (self.total - self._totals[start]) / (self.t - start)
-
-    def _look(self) -> None:
-        self.rule.look(self._phi @ self.mean, 2 * self.stretch)
-        if self.verbose:
-            print(f"iteration {self.t}: the mean's scores moved by {self.rule.change:.2g} of their size")
+def tail_mean(task: MultiClassTask, start: NDArray | None, stopping: Stopping) -> TailMean:
+    """Return the mean of the weights' second half, with its scores at some labeled points; `start` is as in `train`."""
+    phi = task.X[evenly_spread(len(task.X), POINTS)]
+    stretch = STRETCH if start is None else STRETCH_STARTED
+    zero, n_iter = task.start(), task.problem.n_iter
+    return TailMean(zero, n_iter, stretch, stopping, start=zero if start is None else start, scores=lambda W: phi @ W)

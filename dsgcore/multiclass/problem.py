@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.moments import mean
 from dsgcore.core.parameters import Parameter, choice, flag, integer, parameters_of_fields, real
 
 # Function from scores (B, K) and classes (B,) to each point's loss (B,) and its sub-gradient by the scores (B, K).
@@ -211,7 +210,7 @@ class MultiClass:
 
     def _terms(self, loss: NDArray, W: NDArray, pulled: NDArray, MW: NDArray | None) -> dict[str, float]:
         return {
-            self.loss: float(mean(loss)),
+            self.loss: float(loss.mean()),
             "ridge": self.lam * float(np.vdot(W, pulled)),
             "graph": 0.0 if MW is None else self.tau_I * float(np.vdot(W, MW)),
         }

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.sampling import batch_rows, evenly_spread, generator
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.far_points import too_far
 from dsgcore.multiclass.automatic import settle_step, settle_weights

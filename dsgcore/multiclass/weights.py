@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -54,7 +54,7 @@ class Weights:
     """
 
     features: FixedFeatures
-    W: NDArray
+    W: NDArray = field(repr=False)
     d: int
 
     def evaluate(self, X: NDArray) -> NDArray:

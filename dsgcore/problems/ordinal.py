@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import Real, choice, field_of
+from dsgcore.core.parameters import choice, real
 from dsgcore.problems.ranking import RankingProblem
 from dsgcore.problems.thresholds import check_classes, mean_auc
 from dsgcore.solver.problem import UNLABELED, ProblemError, Values, bound, rows_where, unlabeled_rows
-
-
-@dataclass(frozen=True)
-class Reals(Real):
-    """A real number in [low, high], or a list of such numbers."""
-
-    def _words(self) -> str:
-        return f"{super()._words()}, or a list of such numbers"
-
-    def _checked(self, value: object) -> Any:
-        if not isinstance(value, list | tuple | np.ndarray) or np.ndim(value) == 0:
-            return super()._checked(value)
-        if np.ndim(value) > 1 or not len(value):
-            raise self.refuse(value)
-        return tuple(Real._checked(self, number) for number in value)
 
 
 @documented
@@ -73,7 +58,7 @@ class SemiSupervisedOrdinal(RankingProblem):
     `SemiSupervisedAUC`.
     """
 
-    gamma: float | tuple[float, ...] = field_of(Reals, 0.5, low=0.0, high=1.0, symbol="γ")
+    gamma: float | tuple[float, ...] = real(0.5, low=0.0, high=1.0, symbol="γ", many=True)
     pairing: str = choice("paired", options=("paired", "all"))
     shares: tuple[float, ...] | None = None
 

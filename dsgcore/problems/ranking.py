@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.moments import means_and_variances
 from dsgcore.solver.near_risks import SourceQuadratic, shares
 from dsgcore.solver.problem import Problem, ProblemError, Values
 
@@ -98,7 +97,8 @@ class RankingProblem(Problem, Protocol):
             covariance = rows @ rows.T / rows.shape[1]
             variance = covariance.diagonal()
         else:
-            covariance, (mean, variance) = 0.0, means_and_variances(values)
+            covariance, samples = 0.0, [own.astype(float, copy=False) for own in values]
+            mean, variance = (np.array([moment(own) for own in samples]) for moment in (np.mean, np.var))
         risks = (1.0 - mean[:, None] + mean) ** 2 + variance[:, None] + variance - 2.0 * covariance
         parts = self.risk_weights * risks
         # Values that their own precision cannot square are those of a run that has diverged.

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.moments import mean
 from dsgcore.core.parameters import choice, derived, flag, real
 from dsgcore.solver.near_risks import SourceHinge
 from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
@@ -148,7 +147,7 @@ class SemiSupervisedSVM(Problem):
         """Return the shift of f before its sign is taken, from the values (n_u,) at the unlabeled training points."""
         if not self.is_balanced:
             return 0.0
-        return 2.0 * bound(self.positive_share) - 1.0 - float(mean(unlabeled))
+        return 2.0 * bound(self.positive_share) - 1.0 - float(unlabeled.mean())
 
     def _shifted(self, f: Values) -> dict[str, NDArray]:
         shift = self.shift(f["unlabeled"])
@@ -176,7 +175,7 @@ class SemiSupervisedSVM(Problem):
             "negative": np.maximum(0.0, 1.0 + g["negative"]),
             "unlabeled": LOSSES[self.loss].value(g["unlabeled"], self.s),
         }
-        return {source: weight[source] * float(mean(loss)) for source, loss in losses.items()}
+        return {source: weight[source] * float(loss.mean()) for source, loss in losses.items()}
 
     def near_risk(self) -> SourceHinge:
         """Return the risk of the labeled points alone, without the shift."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dsgcore.core.documented import documented
-from dsgcore.core.moments import mean
 from dsgcore.core.parameters import ParameterError, choice, real
 from dsgcore.solver.near_risks import SourceQuadratic
 from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, rows_where
@@ -172,7 +171,7 @@ class SimilarUnlabeled(Problem):
         """Return the four signed mean losses."""
         value = LOSSES[self.loss].value
         return {
-            name: weight * float(mean(value(target * f[source])))
+            name: weight * float(value(target * f[source]).mean())
             for name, (source, target, weight) in self._weights().items()
         }
 

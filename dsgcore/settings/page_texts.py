@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dsgcore.core.parameters import Text, field_of, integer, like
-from dsgcore.core.plain import ANYTHING, REQUIRED, Record, items, mapping
+from dsgcore.core.parameters import ANYTHING, REQUIRED, Record, Text, field_of, integer, items, like, mapping
 from dsgcore.settings.guided.lesson import VALUES
 from dsgcore.settings.guided.questions import CLAIM, Claim, some_text
 from dsgcore.settings.guided.written import read_file

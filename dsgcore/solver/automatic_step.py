@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.sampling import generator
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import features
 from dsgcore.kernels.features import as_points
 from dsgcore.solver.plan import SCHEDULES

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +15,6 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Integer
 from dsgcore.kernels.features import as_points
-from dsgcore.solver.carried import TrainingPoints, training_points
 from dsgcore.solver.model import Expansion, restore
 from dsgcore.solver.model_files import RUN, ModelError, read
 from dsgcore.solver.task import Task
@@ -31,6 +28,7 @@ _CHOOSES_ROWS = ("labels", "seed", "batch_size", "dtype")
 _MAY_FOLLOW = ("sigma", "length", "step_size", "lam", "C", "C_star", "prior")
 # These explain why points differ. By themselves they change no iteration.
 _EXPLAINS = ("columns", "preparation")
+_EVERY = Integer("every", 50, low=1)
 
 
 def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
@@ -106,7 +104,7 @@ def _digest_of_preparation(X: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A file for a run's iterations so far, and who is told of each.
+    """A file for a run's iterations so far.
 
     Attributes
     ----------
@@ -114,16 +112,17 @@ class Checkpoint:
         It is written every so many iterations; if it exists already, the run continues from it.
     every : int
         Iterations between two writings.
-    tell : callable, optional
-        Called after each iteration with the number of iterations made.
     origin : dict
         The record of the run for the file, made by `origin_of`.
     """
 
     file: str | os.PathLike[str] | None = None
     every: int = 50
-    tell: Callable[[int], object] | None = None
     origin: dict[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` if `every` is not a whole number from 1."""
+        _EVERY.check(self.every)
 
     def of(self, task: Task) -> Self:
         """Return the same checkpoint for this task, whose record the file gets."""
@@ -150,26 +149,12 @@ class Checkpoint:
             raise ModelError(f"{self.file} belongs to another run: {said}; choose another file, or delete it")
 
     def keep(self, model: Expansion) -> None:
-        """Write the model's blocks, completely or not at all, if a checkpoint is due; report their number."""
+        """Write the model's blocks, completely or not at all, if a checkpoint is due."""
         if self.file is not None and len(model) % self.every == 0:
             part = f"{os.fspath(self.file)}.{os.getpid()}.part"
             with open(part, "wb") as file:
                 model.save(file, run=self.origin)
             os.replace(part, self.file)
-        if self.tell is not None:
-            self.tell(len(model))
-
-
-def resumed_points(task: Task, model: Expansion, start: int, stop: int) -> TrainingPoints:
-    """Return the tracked training points of the iterations after `start` up to `stop`.
-
-    If `model` has some of these already, as from a file, the points are the same and have the values so far. They use
-    the same tiles, so results are bit-for-bit identical.
-    """
-    training = training_points(task, model.prefix(start), stop)
-    for t, (block, decay) in enumerate(zip(model.blocks[start:], model.decays[start:], strict=True), start + 1):
-        training.advance(model.frequencies(t, block.shape[1]), block, decay)
-    return training
 
 
 def _difference_of_steps(task: Task, model: Expansion) -> str:
@@ -181,24 +166,3 @@ def _difference_of_steps(task: Task, model: Expansion) -> str:
         and [block.shape[1] for block in model.blocks] == [step.n_features for step in steps]
     )
     return "" if is_same else f"n_iter is {task.plan.n_iter}, and the steps differ"
-
-
-_current: ContextVar[Checkpoint] = ContextVar("checkpoint", default=Checkpoint())  # noqa: B039  (it is immutable)
-_EVERY = Integer("every", 50, low=1)
-
-
-def current_checkpoint() -> Checkpoint:
-    """Return the checkpoint of the block's runs."""
-    return _current.get()
-
-
-@contextmanager
-def checkpointing(
-    file: str | os.PathLike[str] | None, every: int, tell: Callable[[int], object] | None = None
-) -> Iterator[None]:
-    """Keep the iterations of the block's runs in a file."""
-    token = _current.set(Checkpoint(file, _EVERY.check(every), tell))
-    try:
-        yield
-    finally:
-        _current.reset(token)

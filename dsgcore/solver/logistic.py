@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.folds import Fold
 from dsgcore.kernels import _loops_logistic
 from dsgcore.solver.near_risks import symmetric_solution
 
@@ -36,7 +35,7 @@ class FoldRegressions:
     (train, held).
     """
 
-    def __init__(self, X: NDArray, y: NDArray, folds: Sequence[Fold]) -> None:
+    def __init__(self, X: NDArray, y: NDArray, folds: Sequence[tuple[NDArray, NDArray]]) -> None:
         classes, codes = np.unique(y, return_inverse=True)
         own = np.eye(len(classes))[:, codes] if len(classes) > 2 else codes[None].astype(float)
         self._targets, self._weights = np.repeat(own[:, None], len(folds), axis=1), np.zeros((len(folds), len(X)))

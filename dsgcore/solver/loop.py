@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.solver.carried import Advanced, TrainingPoints, training_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Step

@@ -12,17 +12,17 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import (
+from dsgcore.core.cost import COORDINATES_PER_COSINE
+from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import Choice, Integer, ParameterError, check_all
+from dsgcore.core.sampling import MAX_SEED
+from dsgcore.core.threads import (
     MAX_EVALUATIONS_PER_PIECE,
     MIN_EVALUATIONS_PER_WORKER,
     for_each_piece,
     n_workers,
     pieces,
 )
-from dsgcore.core.cost import COORDINATES_PER_COSINE
-from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Choice, Integer, ParameterError, check_all
-from dsgcore.core.sampling import MAX_SEED
 from dsgcore.kernels import KERNELS, Kernel, block_frequencies, features
 from dsgcore.kernels.far_points import overflowing, too_far
 from dsgcore.solver.model_files import (
@@ -128,8 +128,8 @@ class Expansion:
     seed: int
     d: int
     dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float32))
-    blocks: list[NDArray] = field(default_factory=list)
-    decays: list[float] = field(default_factory=list)
+    blocks: list[NDArray] = field(default_factory=list, repr=False)
+    decays: list[float] = field(default_factory=list, repr=False)
 
     def __len__(self) -> int:
         return len(self.blocks)

@@ -25,7 +25,8 @@ from dsgcore.core.parameters import Choice
 from dsgcore.kernels import Kernel, block_frequencies
 
 FORMAT = 2
-_MODEL = Choice("model", None, options=("expansion", "weights"))
+ESTIMATOR = "estimator"
+_MODEL = Choice("model", None, options=("expansion", "weights", ESTIMATOR))
 HEADER = "header"
 # The header field of a checkpoint that determines its run.
 RUN = "run"
@@ -57,7 +58,7 @@ class ModelError(DSGError):
 class ModelFile:
     """Contents of a file, before they are checked and made into a model."""
 
-    model: str  # its kind: "expansion" or "weights"
+    model: str  # its kind: "expansion", "weights" or "estimator"
     header: dict[str, Any]  # all other fields but the format's number; plain data
     arrays: dict[str, NDArray]  # in this machine's byte order
 
@@ -85,7 +86,7 @@ def read(file: str | Path | IO[bytes]) -> ModelFile:
     try:
         arrays = _arrays(_content(file))
     except FileNotFoundError as error:
-        raise ModelError(f"{file} does not exist: give the path of a file that a run or `save` wrote") from error
+        raise ModelError(f"{file} does not exist.") from error
     except _UNREADABLE as error:
         reason = " ".join(str(error).partition("\n")[0].split()) or type(error).__name__
         raise ModelError(f"not a model file, or a damaged one ({reason})") from error

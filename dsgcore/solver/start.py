@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.parameters import AUTOMATIC, Choice
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import features
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic, symmetric_solution

@@ -5,7 +5,7 @@ The server has one thread, and this module starts no other: a fork would not inh
 
 from __future__ import annotations
 
-from dsgcore.core._threads import set_workers
+from dsgcore.core.threads import set_workers
 from dsgcore.experiments import Spec
 from dsgcore.studies.processes import make_run
 

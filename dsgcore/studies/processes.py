@@ -21,7 +21,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dsgcore.core._threads import n_workers, set_workers
+from dsgcore.core.threads import n_workers, set_workers
 from dsgcore.data import Split
 from dsgcore.experiments import Run, Spec, StopReason, load_split, summary
 from dsgcore.experiments.brief_run import BriefRun

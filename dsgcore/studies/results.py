@@ -102,6 +102,13 @@ class Results:
         self.mean, self.error, self.low, self.high = (column.filled(np.nan) for column in found)
         self.step_limit = np.ma.masked_invalid(limits).mean(axis=1).filled(np.nan)
 
+    def __repr__(self) -> str:
+        """Return the numbers of points and values, and the best point, in a line."""
+        done = f"{int(self.n.sum())} of {self.values.size} runs"
+        best = self.ranking()[0] if self.n.any() else None
+        what = "" if best is None else f", best {self.mean[best]:.4g} at {self.points[best]}"
+        return f"Results({self.measure.name}: {done}{what})"
+
     def ranking(self) -> NDArray[np.intp]:
         """Return the points' indices, best first; those that diverged come last.
 

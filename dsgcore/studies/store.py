@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.text_files import data_folder
+from dsgcore.core.files import data_folder
 from dsgcore.experiments import Spec
 from dsgcore.experiments.race import Race, RaceResult, competitor
 

@@ -19,21 +19,27 @@ from dsgcore.core.cost import Cost
 from dsgcore.core.durations import duration_text
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import (
+    ANYTHING,
+    REQUIRED,
+    Anything,
     Checked,
     Choice,
     Flag,
     Integer,
+    Items,
     Parameter,
     ParameterError,
     Real,
     Text,
     check_all,
     flag,
+    items,
     like,
     quoted,
+    read,
     real,
+    record,
 )
-from dsgcore.core.plain import ANYTHING, REQUIRED, Anything, Items, items, read, record
 from dsgcore.core.sampling import generator
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.data.options import SEED

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from dsgcore.estimators.inputs import all_or_nothing, encode
+from dsgcore.estimators.inputs import all_or_nothing, columns_of, encode
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.folds import LabeledFolds
@@ -71,6 +71,7 @@ class Calibrated(ScoredOnLabels, BaseEstimator):
         """Fit the estimator and the probabilities; `y` has -1 for unlabeled points."""
         self.estimator_ = clone(self.estimator).fit(X, y)
         self.classes_ = self.estimator_.classes_
+        self.__dict__.update(columns_of(self.estimator_))
         _, codes = encode(y, self.classes_)
         folds = LabeledFolds(self.n_splits, unlabeled="train", random_state=self.random_state)
         held, scores = [], []

@@ -21,14 +21,13 @@ from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsgcore.core._threads import single_threaded_blas, single_threaded_openmp
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc_error
 from dsgcore.core.parameters import Integer
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.threads import single_threaded_blas, single_threaded_openmp
 from dsgcore.estimators.classes import OrderedClassifier, decision_threshold, even_chances, spread
-from dsgcore.estimators.inputs import all_or_nothing, encode, labeled_rows
-from dsgcore.estimators.out_of_core import in_memory, validated_points
+from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, labeled_rows, validated_points
 from dsgcore.estimators.scores import ScoredOnLabels, Weights, auc_of, mean_auc_of
 from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.problems.thresholds import classify, mean_auc, thresholds

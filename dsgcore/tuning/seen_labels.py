@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.parameters import ParameterError
-from dsgcore.estimators.inputs import all_or_nothing
+from dsgcore.estimators.inputs import all_or_nothing, columns_of
 from dsgcore.tuning.scorers import accuracy
 
 
@@ -65,6 +65,7 @@ class SeenLabels(MetaEstimatorMixin, BaseEstimator):
         """Learn from the first column of `y`, of shape (n, 2)."""
         self.estimator_ = clone(self.estimator).fit(X, _columns(y)[0])
         self.classes_ = self.estimator_.classes_
+        self.__dict__.update(columns_of(self.estimator_))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray:

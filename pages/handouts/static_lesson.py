@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
+from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import Integer, Parameter, Real, grid
-from dsgcore.core.whole_files import whole_files
 from dsgcore.data.options import SEED
 from dsgcore.experiments import SETTINGS, Plane, Run, Setting, Spec, load_split
 from dsgcore.settings import GuidedLesson, profile_of

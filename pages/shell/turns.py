@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from dsgcore.core.pauses import pausing
+from dsgcore.core.threads import pausing
 
 # Longer work waits for another turn if others wait. Turns are equally long, so each session gets a fair share.
 LONGEST_TURN = 0.1

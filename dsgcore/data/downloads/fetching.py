@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from dsgcore.core.files import cache_folder, whole_files
 from dsgcore.core.parameters import quoted
-from dsgcore.core.text_files import cache_folder
-from dsgcore.core.whole_files import whole_files
 from dsgcore.data.datasets import DataError
 from dsgcore.data.downloads.transfer import Patience, Progress, download
 from dsgcore.data.reading.names import reason_of

@@ -18,9 +18,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from dsgcore.core._threads import single_threaded_blas
 from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.datasets import DataError
 from dsgcore.data.options import SCALING, checked
 from dsgcore.data.reading.columns import LeftOut, counted

@@ -7,8 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.core.parameters import AUTOMATIC, Choice, Parameter, ParameterError, Text, field_of, integer, quoted
-from dsgcore.core.plain import REQUIRED, Record, items, mapping, record
+from dsgcore.core.parameters import (
+    AUTOMATIC,
+    REQUIRED,
+    Choice,
+    Parameter,
+    ParameterError,
+    Record,
+    Text,
+    field_of,
+    integer,
+    items,
+    mapping,
+    quoted,
+    record,
+)
 from dsgcore.settings.guided.questions import CLAIM, Claim, Curve, Estimate, Pick, some_text
 
 MAP = "map"

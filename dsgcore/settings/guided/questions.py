@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dsgcore.core.parameters import ParameterError, Text, field_of, flag, real
-from dsgcore.core.plain import REQUIRED, Record, items
+from dsgcore.core.parameters import REQUIRED, ParameterError, Record, Text, field_of, flag, items, real
 
 some_text = partial(field_of, Text, REQUIRED)
 _number = partial(real, REQUIRED)

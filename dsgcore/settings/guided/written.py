@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import ParameterError
-from dsgcore.core.plain import Made, read
-from dsgcore.core.text_files import TextFileError, read_text
+from dsgcore.core.files import TextFileError, read_text
+from dsgcore.core.parameters import Made, ParameterError, read
 from dsgcore.settings.guided.lesson import GuidedLesson
 
 HERE = Path(__file__).parent

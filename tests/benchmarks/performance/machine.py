@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from dsgcore.core._threads import n_workers, set_workers, single_threaded_blas
+from dsgcore.core.threads import n_workers, set_workers, single_threaded_blas
 from dsgcore.kernels import features, loops
 from dsgcore.kernels.kernels import Gaussian
 

@@ -1,10 +1,13 @@
-"""Text files in the encodings that editors and shells save, and this program's folders on each platform."""
+"""Files: text in the encodings that editors and shells save, files written together, and this program's folders."""
 
 from __future__ import annotations
 
 import codecs
 import os
 import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from dsgcore.core.errors import DSGError
@@ -106,3 +109,47 @@ def check_place(file: Path, option: str) -> None:
         )
     if not os.access(file if file.exists() else file.parent, os.W_OK):
         raise TextFileError(f"{option} names the file {file}, which you have no permission to write: name another one")
+
+
+@contextmanager
+def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Path]:
+    """Provide a place to write files of these names. At the end all of them move to `folder`; after a failure none does.
+
+    The folder is created if necessary, and tested before anything is written. Files of these names are replaced. The
+    last one is removed first and moved last, so even a killed process leaves no mixture that includes it.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    IsADirectoryError
+        If one of the files is a folder.
+    """
+    to = Path(folder)
+    if taken := next((to / name for name in names if (to / name).is_dir()), None):
+        raise IsADirectoryError(f"{taken} must be a file path, but it is a folder")
+    with ExitStack() as made:
+        for missing in [place for place in (to, *to.parents) if not place.exists()][::-1]:
+            missing.mkdir(exist_ok=True)
+            made.callback(_remove_if_empty, missing)
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=to) as part:
+            yield Path(part)
+            _move(Path(part), to, names)
+        made.pop_all()
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _move(part: Path, to: Path, names: Sequence[str]) -> None:
+    with ExitStack() as undo:
+        for name in reversed(names):
+            if (to / name).exists():
+                os.replace(to / name, part / f"before-{name}")
+                undo.callback(os.replace, part / f"before-{name}", to / name)
+        for name in names:
+            undo.callback((to / name).unlink, missing_ok=True)
+            os.replace(part / name, to / name)
+        undo.pop_all()

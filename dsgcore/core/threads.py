@@ -1,24 +1,24 @@
 """One pool of worker threads for the whole process. BLAS is limited to one thread while it works.
 
 Rows are split into pieces at multiples of a fixed tile. One thread works on each piece in a fixed order, so results do
-not depend on the number of workers. Without the limit, BLAS would start its own threads inside each worker.
+not depend on the number of workers. Without the limit, BLAS would start its own threads inside each worker. Between its
+pieces, long work pauses, so that the caller may let others use the cores.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from contextvars import copy_context
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.pauses import pause
 
 # Work below this many evaluations costs less than handing it to another thread.
 MIN_EVALUATIONS_PER_WORKER = 250_000
@@ -56,6 +56,27 @@ class _Workers:
 
 
 _workers = _Workers()
+
+
+_pause: ContextVar[Callable[[], None]] = ContextVar("pause", default=lambda: None)
+
+
+@contextmanager
+def pausing(pause: Callable[[], None]) -> Iterator[None]:
+    """Make all work in the block call `pause` between its pieces, in this thread, about every 50 ms or more often.
+
+    `pause` must return: work that has begun must end, or a run would be left between two iterations.
+    """
+    token = _pause.set(pause)
+    try:
+        yield
+    finally:
+        _pause.reset(token)
+
+
+def pause() -> None:
+    """Call this thread's `pause`, if it has one."""
+    _pause.get()()
 
 
 def n_workers() -> int:
