@@ -401,7 +401,7 @@ def test_a_comparison_that_is_stopped_goes_on_to_the_same_table(race, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        race(UNCLEAR, store=tmp_path / "fits.sqlite", tell=stop)
+        race(UNCLEAR, store=tmp_path / "fits.sqlite", callback=stop)
     pd.testing.assert_frame_equal(race(UNCLEAR, store=tmp_path / "fits.sqlite").table, race(UNCLEAR).table)
 
 

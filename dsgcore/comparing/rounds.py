@@ -48,7 +48,7 @@ MOST_AT_ONCE = 12
 SECONDS_BETWEEN_LOOKS, SECONDS_TO_END = 0.02, 1.0
 # Seconds after which a comparison in the background ends at its next fit, if nobody has asked for its state.
 LEASE = 90.0
-Tell = Callable[[Comparison], object]
+Callback = Callable[[Comparison], object]
 
 
 def compare(
@@ -66,7 +66,7 @@ def compare(
     jobs: int | JobQueue | None = None,
     memory_limit: int = 3 * 10**9,
     name: str = "your data",
-    tell: Tell = lambda comparison: None,
+    callback: Callback = lambda comparison: None,
     recipe: Recipe | None = None,
 ) -> Comparison:
     """Compare the methods of DSG Lab with scikit-learn's on your data, and say which one to use.
@@ -106,7 +106,7 @@ def compare(
         Bytes that a fit may take. A method that needs more has no score.
     name : str, default "your data"
         Name of the data in the report.
-    tell : callable, optional
+    callback : callable, optional
         Called with the comparison so far whenever a fit is done.
     recipe : dsgcore.data.reading.Recipe, optional
         The use of each column, if X is a table: missing numbers, categories and text are prepared as the training points of
@@ -152,7 +152,7 @@ def compare(
     if store is not None and not isinstance(store, Store):
         store = Store(default_store() if store == "default" else store)
     with workers_for(sample, KeptFits(sample, store), at_once, memory) as workers:
-        made = _Rounds(sample, chosen, ranked_by, n_seeds, limit, name, workers, tell, start)
+        made = _Rounds(sample, chosen, ranked_by, n_seeds, limit, name, workers, callback, start)
         return made.carry_out(curves=curves)
 
 
@@ -167,7 +167,7 @@ class _Rounds:
     seconds: float | None
     name: str
     workers: Workers
-    tell: Tell
+    callback: Callback
     start: float
     asked: dict[FitRequest, None] = field(default_factory=dict)
     is_going: bool = True
@@ -249,7 +249,7 @@ class _Rounds:
         self.asked |= dict.fromkeys(requests)
         for new in self.workers.make(requests, time.monotonic() + self._seconds_left(share)):
             if new:
-                self.tell(self.result())
+                self.callback(self.result())
 
     def result(self) -> Comparison:
         """Return the comparison so far."""
@@ -403,7 +403,7 @@ class Background:
 
     def _run(self, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
         try:
-            self.so_far = compare(*arguments, **options, tell=self._take)
+            self.so_far = compare(*arguments, **options, callback=self._take)
         except Unwanted:
             pass
         except (DSGError, OSError) as error:

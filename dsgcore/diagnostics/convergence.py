@@ -331,7 +331,7 @@ def convergence(
     seeds: int | Sequence[int] = 5,
     *,
     split: Split | None = None,
-    tell: Callable[[float], object] = lambda share: None,
+    callback: Callable[[float], object] = lambda share: None,
 ) -> Convergence:
     """Measure the convergence of a spec's run over several seeds.
 
@@ -358,7 +358,7 @@ def convergence(
         for seed, (task, reference) in zip(used, references(tasks), strict=True):
             trajectories[seed] = _columns(task, reference, n, with_gradient, lambda: False)
             del reference  # before the next kernel matrix is made
-            tell(len(trajectories) / len(used))
+            callback(len(trajectories) / len(used))
     return Convergence.of(spec, trajectories)
 
 

@@ -92,14 +92,14 @@ def four_runs(
     seed: int | None = None,
     *,
     split: Split | None = None,
-    tell: Callable[[float], object] = lambda share: None,
+    callback: Callable[[float], object] = lambda share: None,
 ) -> FourRuns:
     """Make the four runs of a spec with one seed of batches and features.
 
     The seed is by default the spec's; the data always belong to the spec's seed. The other parameters and the errors
     are as in `dsgcore.diagnostics.limits`.
     """
-    return runs_of_seeds(spec, (spec.seed if seed is None else seed,), split=split, tell=tell)[0]
+    return runs_of_seeds(spec, (spec.seed if seed is None else seed,), split=split, callback=callback)[0]
 
 
 def runs_of_seeds(
@@ -107,7 +107,7 @@ def runs_of_seeds(
     seeds: Sequence[int],
     *,
     split: Split | None = None,
-    tell: Callable[[float], object] = lambda share: None,
+    callback: Callable[[float], object] = lambda share: None,
 ) -> tuple[FourRuns, ...]:
     """Make the four runs with each of several seeds. Parameters as in `limits`.
 
@@ -116,7 +116,7 @@ def runs_of_seeds(
     check_possible(spec)
     task = settled_task(spec, load_split(spec) if split is None else split)
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        return tuple(_runs(task, seeds, tell))
+        return tuple(_runs(task, seeds, callback))
 
 
 def values_of_four_runs(
@@ -131,13 +131,13 @@ def values_of_four_runs(
         return tuple(tuple(_steps(own, still, DualCoefficients(n), lambda share: None)) for own in made), still.end
 
 
-def _runs(task: Task, seeds: Sequence[int], tell: Callable[[float], object]) -> Iterator[FourRuns]:
+def _runs(task: Task, seeds: Sequence[int], callback: Callable[[float], object]) -> Iterator[FourRuns]:
     has_own, still, parts = is_sampled(len(task.X)), None, count()
     n_parts = len(seeds) * (1 + has_own) + (not has_own)
 
     def next_part() -> Callable[[float], object]:
         part = next(parts)
-        return lambda share: tell((part + share) / n_parts)
+        return lambda share: callback((part + share) / n_parts)
 
     for own, reference in references(replace(task, seed=seed) for seed in seeds):
         if still is None:
@@ -156,13 +156,13 @@ class _Noiseless:
     end: NDArray
 
 
-def _noiseless(task: Task, reference: Reference, tell: Callable[[float], object]) -> _Noiseless:
+def _noiseless(task: Task, reference: Reference, callback: Callable[[float], object]) -> _Noiseless:
     path, g, n_iter = DualCoefficients(len(task.X)), {}, task.plan.n_iter
     wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
     values = reference.K @ path.values
     for t in range(1, n_iter + 1):
         values = _down(reference, path, values, task.plan.at(t))
-        tell(t / n_iter)
+        callback(t / n_iter)
         if t in wanted:
             g[t] = values
     return _Noiseless(reference, g, _end(task, reference, path))
@@ -187,9 +187,9 @@ def _end(task: Task, reference: Reference, start: DualCoefficients) -> NDArray:
     return values
 
 
-def _measured(task: Task, still: _Noiseless, tell: Callable[[float], object]) -> FourRuns:
+def _measured(task: Task, still: _Noiseless, callback: Callable[[float], object]) -> FourRuns:
     h = DualCoefficients(len(task.X))
-    rows = list(_steps(task, still, h, tell))
+    rows = list(_steps(task, still, h, callback))
     of_f = _end(task, still.reference, h)
     squares = [
         [np.mean(d**2) for d in (at.g - still.end, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h)] for at in rows
@@ -211,7 +211,9 @@ class FourValues(NamedTuple):
     h: NDArray
 
 
-def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[float], object]) -> Iterator[FourValues]:
+def _steps(
+    task: Task, still: _Noiseless, h: DualCoefficients, callback: Callable[[float], object]
+) -> Iterator[FourValues]:
     """Make the noisy runs together, and yield the recorded iterations."""
     K, model, b = still.reference.K, task.new_model(), DualCoefficients(len(task.X))
     points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
@@ -225,7 +227,7 @@ def _steps(task: Task, still: _Noiseless, h: DualCoefficients, tell: Callable[[f
         feature_map, W = task.kernel.feature_map, task.new_model().frequencies(iterate.t, step.n_features)
         slopes = still.reference.whole.slopes(r.astype(np.float64)).astype(task.dtype)
         feature_map.evaluate(points.X, W, feature_map.accumulate(points.X, slopes, W, step.size), step.decay, r)
-        tell(iterate.t / task.plan.n_iter)
+        callback(iterate.t / task.plan.n_iter)
         if iterate.t in still.g:
             f = points.values.astype(np.float64)
             yield FourValues(iterate.t, still.g[iterate.t], K @ b.values, r.astype(np.float64), f, K @ h.values)

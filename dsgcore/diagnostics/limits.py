@@ -98,7 +98,7 @@ def limits(
     seeds: int | Sequence[int] = 5,
     *,
     split: Split | None = None,
-    tell: Callable[[float], object] = lambda share: None,
+    callback: Callable[[float], object] = lambda share: None,
 ) -> RunLimits:
     """Find the limits of a run: make it four times with every seed, with and without each of its two noises.
 
@@ -112,7 +112,7 @@ def limits(
         same.
     split : Split, optional
         The data, if they are already loaded.
-    tell : callable, optional
+    callback : callable, optional
         Called with the share that is done.
 
     Returns
@@ -136,7 +136,7 @@ def limits(
     used = seeds_of(spec, seeds)
     check_possible(spec)
     split = load_split(spec) if split is None else split
-    runs = runs_of_seeds(spec, used, split=split, tell=tell)
+    runs = runs_of_seeds(spec, used, split=split, callback=callback)
     largest = step_sizes(task_of(spec, split)).largest
     parts, shares = _at_the_end(runs)
     leading = max(CAUSES, key=lambda cause: parts[cause])
@@ -231,9 +231,9 @@ def find_limits(spec: str, split: Split | None, *, report: Callable[[float], obj
     """Find the limits of a run; report the share that is done."""
     told = [-1]
 
-    def tell(share: float) -> None:
+    def callback(share: float) -> None:
         if int(share * REPORTS) > told[0]:
             told[0] = int(share * REPORTS)
             report(share)
 
-    return limits(Spec.from_json(spec), SEEDS, split=split, tell=tell)
+    return limits(Spec.from_json(spec), SEEDS, split=split, callback=callback)

@@ -54,7 +54,7 @@ def carry_out(
     store: Store,
     executor: Executor,
     at_once: int,
-    tell: Callable[[Outcome], object] = lambda outcome: None,
+    callback: Callable[[Outcome], object] = lambda outcome: None,
     folder: str | None = None,
 ) -> list[Outcome]:
     """Make all runs of a study that the store does not have; return an outcome for each, in the study's order.
@@ -67,7 +67,7 @@ def carry_out(
     study : Study or SpecList
     at_once : int
         Number of runs that the executor makes at a time.
-    tell : callable, optional
+    callback : callable, optional
         Called with each outcome as soon as it is known.
     folder : str, optional
         The folder of the user's own data file, if the spec names the file without a folder.
@@ -80,7 +80,7 @@ def carry_out(
 
     def settle(outcome: Outcome) -> None:
         outcomes[outcome.run.place] = outcome
-        tell(outcome)
+        callback(outcome)
 
     known = store.get(run.key for run in runs if run.key is not None)
     for run in runs:
@@ -203,7 +203,7 @@ def make_study(
     give_way()
     progress, at_once = Progress(), os.cpu_count() or 1
 
-    def tell(outcome: Outcome) -> None:
+    def callback(outcome: Outcome) -> None:
         nonlocal progress
         failed = {} if outcome.stored is not None else {outcome.run.place: outcome.failed}
         progress = Progress(progress.done + 1, progress.new + outcome.is_new, {**progress.failed, **failed})
@@ -212,5 +212,5 @@ def make_study(
     kind: type[AnyStudy] = Trajectories if "data_seed" in plain else SpecList if "specs" in plain else Study
     study = kind.from_dict(plain)
     with local_processes(at_once, memory) as executor:
-        carry_out(study, Store(file), executor, at_once, tell, folder)
+        carry_out(study, Store(file), executor, at_once, callback, folder)
     return progress
