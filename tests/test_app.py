@@ -49,8 +49,12 @@ def test_the_page_runs_at_once_and_draws():
     assert said(app) == []
     assert status(app).startswith("step ")
     traces = {trace.get("name"): trace for trace in figure(app, "chart-error")["data"]}
-    assert {"measured", "paper's bound (Lemma 1)", "calibrated band (×/÷ 3)"} <= set(traces)
-    assert figure(app, "chart-error")["layout"]["xaxis"]["type"] == "log"
+    assert {"measured", "calibrated band (×/÷ 3)"} <= set(traces)
+    beside = {trace.get("name") for trace in figure(app, "chart-bound")["data"]}
+    assert beside == {*traces, "paper's bound (Lemma 1)"}
+    axes = [figure(app, f"chart-{name}")["layout"]["xaxis"] for name in ("objective", "score", "error")]
+    assert [axis["title"]["text"] for axis in axes] == ["", "", "iteration t"]  # one axis of three plots
+    assert axes[0]["range"] == axes[1]["range"] == axes[2]["range"]
     assert len(tiles(app)) == 3
 
 

@@ -4,18 +4,19 @@ from collections import Counter
 
 import pytest
 from cases import each
-from live_page import figures, tiles
-from opened_pages import OF_EACH_ENGINE, checked, open_page
+from live_page import figure, figures, tiles
+from opened_pages import checked, open_page
 from pictures_of_terms import PICTURES
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.glossary import TOPICS, meaning, term
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
+from pages.charts.figures import ITERATION
 from pages.controls.control import key_of
 from pages.pictures.kept import file_of
 
 TERMS = [entry for topic in TOPICS for entry in topic.terms]
-LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum", "chart-risk")
+LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum")
 
 
 @each("entry", TERMS)
@@ -51,22 +52,24 @@ def test_a_name_that_is_no_term_has_no_meaning():
 
 
 @pytest.mark.compiled
-@each("name, parts", [*((name, "false") for name in SETTINGS), *((name, "true") for name in OF_EACH_ENGINE)])
-def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name, parts):
-    setting = SETTINGS[name]
-    app = open_page(name, **{key_of(setting, "at"): "5", key_of(setting, "parts"): parts})
+@each("name", SETTINGS)
+def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name):
+    app = open_page(name, **{key_of(SETTINGS[name], "at"): "5"})
     assert not app.exception
     charts = {key: figure for key, figure in figures(app).items() if key in LIVE}
+    of_theory = ("chart-terms", "chart-bound") if name != "multiclass" else ("chart-terms",)
+    charts |= {key: figure(app, key) for key in of_theory}
     assert len(charts) >= 3
     for tile in tiles(app):
         assert term(tile["label"]), tile["label"]
         assert tile["help"]
-    for key, figure in charts.items():
-        title, along = figure["layout"]["title"]["text"], figure["layout"]["xaxis"]["title"]["text"]
+    for key, drawn in charts.items():
+        title = drawn["layout"]["title"]["text"]
+        along = drawn["layout"]["xaxis"]["title"]["text"] or ITERATION  # named once, below the last of the three
         assert term(title), title
         assert term(along), along
-        assert along in figure["layout"]["meta"]["help"]
-        silent = [t.get("name") for t in figure["data"] if t.get("showlegend", True) and not t.get("meta")]
+        assert along in drawn["layout"]["meta"]["help"]
+        silent = [t.get("name") for t in drawn["data"] if t.get("showlegend", True) and not t.get("meta")]
         assert silent == [], key
 
 

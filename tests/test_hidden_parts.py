@@ -26,12 +26,12 @@ def test_a_link_with_hidden_controls_gives_its_spec(name):
 
 
 def test_hidden_choices_of_the_view_are_those_of_the_link():
-    link = {"map": "h", "log_objective": "true", "parts": "true", "speed": "slow", "slider": "redo", "at": "2"}
+    link = {"map": "h", "log_objective": "true", "speed": "slow", "slider": "redo", "at": "2"}
     axes = {"data": "Breast cancer", "map_x": "mean radius"}
     app = open_page("auc", hide="sidebar,transport,view", **link, **axes)
     assert said(app) == []
     view = bench_of(app, "auc").view
-    assert (view.on_map, view.is_log, view.has_parts, view.speed) == ("h", True, True, "slow")
+    assert (view.on_map, view.is_log, view.speed) == ("h", True, "slow")
     assert app.session_state["slider"] == "redo"
     assert view.axes == (0, None)
     assert app.get("popover") == [] or all(p.proto.popover.label != "Axes" for p in app.get("popover"))

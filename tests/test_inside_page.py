@@ -1,4 +1,4 @@
-"""Look inside on the Details tab, and the parts of the objective as the run goes on."""
+"""Look inside on the Details tab, and the parts of the objective in the tab Theory."""
 
 import numpy as np
 import pytest
@@ -77,11 +77,10 @@ def test_several_classes_have_no_inside_of_that_kind():
 
 
 @pytest.mark.parametrize(("name", "prefix"), [("similar_unlabeled", "su_"), ("multiclass", "mc_")])
-def test_the_parts_of_the_objective_stand_below_the_map_where_they_are_asked_for(name, prefix):
-    app = open_page(name, **{f"{prefix}at": "20", f"{prefix}parts": "true"})
+def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name, prefix):
+    app = open_page(name, **{f"{prefix}at": "20"})
     assert said(app) == []
-    assert not any("chart-error" in key for key in keys(app))
-    drawn, history = figure(app, "chart-risk"), run_of(app, name).history
+    drawn, history = figure(app, "chart-terms"), run_of(app, name).history
     areas = [trace for trace in drawn["data"] if "stackgroup" in trace]
     parts = [column.removeprefix("term: ") for column in history.names if column.startswith("term: ")]
     assert list(dict.fromkeys(trace["name"] for trace in areas)) == parts
@@ -93,9 +92,9 @@ def test_the_parts_of_the_objective_stand_below_the_map_where_they_are_asked_for
 
 
 def test_a_risk_that_is_estimated_below_zero_is_drawn_and_said():
-    app = open_page("similar_unlabeled", su_at="60", su_parts="true", su_n_labeled="20")
+    app = open_page("similar_unlabeled", su_at="60", su_n_labeled="20")
     run = run_of(app, "similar_unlabeled")
-    drawn = figure(app, "chart-risk")
+    drawn = figure(app, "chart-terms")
     names = [f"risk of {name}" for name in run.split.class_names[::-1]]
     lines = [next(trace for trace in drawn["data"] if trace["name"] == name) for name in names]
     below = np.minimum([line["y"] for line in lines], 0.0).sum(axis=0)

@@ -187,7 +187,7 @@ def test_a_link_opens_with_its_kernel_and_the_unbounded_one_draws_no_bound():
     app = open_page("auc", kernel="Dot product", power="5", dot_product_sigma="0.03", at="30")
     assert said(app) == []
     assert '"kernel": { "name": "dot_product", "power": "5", "sigma": 0.03 }' in code(app)
-    traces = {trace.get("name"): trace["y"] for trace in figure(app, "chart-error")["data"]}
+    traces = {trace.get("name"): trace["y"] for trace in figure(app, "chart-bound")["data"]}
     assert all(value is None for value in traces.get("paper's bound (Lemma 1)", []))
     assert any(value is not None for value in traces["measured"])
 

@@ -145,14 +145,6 @@ def test_a_tick_brings_the_tail_of_its_own_singular_values(bench):
         assert tile["note"] == f"sum of the tail {bench.live.run.history.last()['tail_sum']:.3g}"
 
 
-def test_the_parts_of_the_objective_come_by_ticks_where_they_are_asked_for(bench):
-    bench.view = View(speed="slow", has_parts=True)
-    before, now = (news_of(tick(bench))[1] for _ in range(2))
-    assert set(now) >= {"chart-risk"}
-    assert "chart-error" not in now
-    assert [len(one["chart-risk"]["data"][0]["x"]) for one in (before, now)] == [1, 2]
-
-
 @pytest.mark.compiled
 def test_a_map_that_stays_as_it_is_travels_once(bench):
     assert "chart-map" in news_of(tick(bench))[1]

@@ -36,12 +36,6 @@ CLASS_MAP = Choice(
 
 
 LOG_OBJECTIVE = Flag("log_objective", False, label="log", sentence="Draw the objective on a logarithmic axis.")
-PARTS = Flag(
-    "parts",
-    False,
-    label="parts",
-    sentence="Below the map, draw the parts of the objective instead of the error of the random features.",
-)
 GRAPH = Flag(
     "graph",
     False,
@@ -95,7 +89,7 @@ def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
 def choices_of_view(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
     """Return the choices above the charts."""
     of_the_map = (CLASS_MAP, GRAPH) if map_choice(problem) is CLASS_MAP else (MAP,)
-    return (*of_the_map, *ON_THE_MAP, LOG_OBJECTIVE, PARTS)
+    return (*of_the_map, *ON_THE_MAP, LOG_OBJECTIVE)
 
 
 def viewed(problem: type[Setting], choice: Choice) -> str:

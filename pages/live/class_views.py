@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from dsgcore.experiments import History, LiveRun, Run
 from dsgcore.multiclass.engine import MultiClassEngine
 from pages.charts import figures as charts
-from pages.charts import words
 from pages.charts.live_chart import Chart, encoded
-from pages.live.curves import curves_of, error_chart, ghost_of, run_chart
+from pages.live.curves import run_chart
 
 # On a log axis, values below this share of the largest are zeros with rounding errors.
 SMALLEST_SHARE = 1e-9
@@ -23,23 +22,9 @@ def engine_of(run: Run) -> MultiClassEngine:
     return cast(MultiClassEngine, run.engine)
 
 
-def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
-    """Return the chart of the singular values and, with random features, the chart of their error."""
-    figure = encoded(spectrum_figure(live, theme, revision))
-    made = [Chart("chart-spectrum", alt_spectrum(live), figure)]
-    if engine_of(live.run).twin is not None:
-        figure = encoded(error_figure(live, theme, revision))
-        made.append(Chart("chart-error", "Squared error of the random features.", figure))
-    return made
-
-
-def error_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
-    """Return the chart of |f - h|^2 beside |h|^2. The features never change, so the error does not average out."""
-    history = live.run.history
-    curves = curves_of(history, "h_squared", "|h|²", charts.INK[theme], width=1.5, dash="dash")
-    curves += curves_of(history, "error_mean", "|f − h|²", charts.EXACT, sentence=words.measured(live.run))
-    curves += ghost_of(live, "error_mean", charts.EXACT)
-    return error_chart(live, curves, revision=revision)
+def spectrum_chart(live: LiveRun, theme: str, revision: str) -> Chart:
+    """Return the chart of the singular values."""
+    return Chart("chart-spectrum", alt_spectrum(live), encoded(spectrum_figure(live, theme, revision)))
 
 
 def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:

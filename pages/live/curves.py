@@ -14,11 +14,18 @@ from dsgcore.solver.diagnostics import slope
 from dsgcore.solver.plan import tail_start
 from pages.charts import figures as charts
 from pages.charts import words
+from pages.charts.axes import value_axis
 from pages.live.marks import marks_of
 from pages.race.race_charts import finish_line
 from pages.session.view import View
 
 GROWTH_SEEN_ON_LOG_AXIS = 1e3
+ERROR_TITLE = "Error of the random features, |f − h|²"
+
+
+def is_multiclass(run: Run) -> bool:
+    """Return True if the run has a score for each of several classes."""
+    return run.problem.decision == "highest"
 
 
 def alt_objective(live: LiveRun) -> str:
@@ -39,8 +46,7 @@ def alt_error(live: LiveRun) -> str:
     row = live.run.history.last()
     if "error_mean" not in row:
         return "Squared error of the random features: not measured yet."
-    bound = f"the paper's bound {row['bound']:.3g}" if _is_bounded(live.run.history) else "no known bound"
-    return f"Squared error of the random features: {row['error_mean']:.3g}, {bound}."
+    return f"Squared error of the random features: {row['error_mean']:.3g}."
 
 
 def _is_bounded(history: History) -> bool:
@@ -53,6 +59,12 @@ def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **optio
     return charts.line_chart(
         curves, title=title, marks=marks_of(live.run), **{"x_range": (0, live.run.n_iter), **options}
     )
+
+
+def without_axis_title(figure: charts.Figure) -> None:
+    """Leave out what a chart's axis of iterations is called, because another chart with the same axis is right below."""
+    figure["layout"]["xaxis"]["title"] = {"text": ""}
+    figure["layout"]["margin"]["b"] = 20
 
 
 def curves_of(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
@@ -137,34 +149,50 @@ def _mark_best(figure: charts.Figure, history: History, theme: str) -> None:
     )
 
 
-def error_chart(live: LiveRun, curves: Sequence[charts.Curve], **options: Any) -> charts.Figure:
-    """Return a chart of |f - h|^2 over the iterations, with an explanation of f and h."""
-    explanation = f"{words.F} {words.H} {words.measured(live.run)}"
-    title = "Error of the random features, |f − h|²"
-    return run_chart(live, curves, title, is_log_y=True, explanation=explanation, **options)
-
-
-def error_figure(live: LiveRun, revision: str) -> charts.Figure:
-    """Return the log-log chart of |f - h|^2: the measured error, the paper's bound, and the calibrated band."""
+def error_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
+    """Return the chart of |f - h|^2 during the run: the measured error, its band, and for many classes |h|^2."""
     history = live.run.history
-    t, band = history.column("t"), history.column("band")
     curves = ghost_of(live, "error_mean", charts.EXACT)
+    if is_multiclass(live.run):  # the features never change, so the error does not average out
+        curves += curves_of(history, "h_squared", "|h|²", charts.INK[view.theme], width=1.5, dash="dash")
+    return _error_chart(live, curves, revision=revision)
+
+
+def bound_figure(live: LiveRun) -> charts.Figure:
+    """Return the log-log chart of |f - h|^2 beside the paper's bound, with its slope."""
+    history, curves = live.run.history, list[charts.Curve]()
     if _is_bounded(history):
         style: dict[str, Any] = {"dash": "dashdot", "width": 1.5}
         name = f"paper's bound ({profile_of(live.run.problem).theorem.bound})"
-        curves += curves_of(history, "bound", name, charts.BOUND, **style)
-    curves += curves_of(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))
-    theory = theory_of(live.run.spec)
-    note = ""
+        curves = curves_of(history, "bound", name, charts.BOUND, **style)
+    t, theory, note = history.column("t"), theory_of(live.run.spec), ""
     if len(t) >= 20:
         half = len(t) // 2
         note = f"slope over the second half {slope(t[half:], history.column('error_mean')[half:]):+.2f}"
         if theory.error_slope is not None and theory.holds:
             note += f", the theorem predicts {theory.error_slope:+.2f}"
         elif not theory.holds:
-            note += ", but the theorem's assumptions do not hold (see the tab Theory)"
-    figure = error_chart(live, curves, x_range=(1, live.run.n_iter), is_log_x=True, revision=revision, note=note)
-    if len(band):
-        low, high = charts.filled_between(t, band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT)
+            note += ", but the theorem's assumptions do not hold"
+    range_ = (1, live.run.n_iter)
+    return _error_chart(live, curves, x_range=range_, is_log_x=True, revision="bound", note=note)
+
+
+def alt_bound(live: LiveRun) -> str:
+    row = live.run.history.last()
+    bound = f"the paper's bound {row['bound']:.3g}" if _is_bounded(live.run.history) else "no known bound"
+    return f"{alt_error(live)[:-1]}, {bound}."
+
+
+def _error_chart(live: LiveRun, curves: list[charts.Curve], **options: Any) -> charts.Figure:
+    """Return a chart of |f - h|^2 and its calibrated band over the iterations, with an explanation of f and h."""
+    history = live.run.history
+    explanation = f"{words.F} {words.H} {words.measured(live.run)}"
+    curves = [*curves, *curves_of(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))]
+    figure = run_chart(live, curves, ERROR_TITLE, is_log_y=True, explanation=explanation, **options)
+    if "band" in history.names and len(band := history.column("band")):
+        low, high = charts.filled_between(
+            history.column("t"), band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT
+        )
         figure["data"] = [low, high | {"meta": meaning("band")}, *figure["data"]]
+        figure["layout"]["yaxis"] = value_axis([*(curve.y for curve in curves), band / 3, band * 3], is_log=True)
     return figure

@@ -13,9 +13,9 @@ from pages.charts.roles import color_of
 TERM = "term: "
 
 
-def below(live: LiveRun, theme: str, revision: str) -> list[Chart]:
-    """Return the chart of the parts, for the place below the map."""
-    return [Chart("chart-risk", alt_risk(live), encoded(risk_figure(live, theme, revision)))]
+def risk_chart_of(live: LiveRun, theme: str, revision: str) -> Chart:
+    """Return the chart of the parts, for a lesson's step."""
+    return Chart("chart-risk", alt_risk(live), encoded(risk_figure(live, theme, revision)))
 
 
 def risk_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:

@@ -19,12 +19,12 @@ from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import Chart, encoded
 from pages.live import class_views, risk_view
-from pages.live.curves import alt_error, alt_objective, alt_score, outgrows, run_chart
+from pages.live.curves import ERROR_TITLE, alt_error, alt_objective, alt_score, outgrows, run_chart
 from pages.session.view import Scene, View
 
 NOTHING = np.zeros(0)
 LOWEST_SCORE = 0.4
-TITLES = {"objective": "Objective", "error": "Error of the random features, |f − h|²"}
+TITLES = {"objective": "Objective", "error": ERROR_TITLE}
 
 
 def scene_chart(live: LiveRun, view: View, revision: str) -> Chart:
@@ -32,7 +32,7 @@ def scene_chart(live: LiveRun, view: View, revision: str) -> Chart:
     scene = view.scene
     assert scene is not None
     if scene.chart == "parts":
-        return risk_view.below(live, view.theme, revision)[0]
+        return risk_view.risk_chart_of(live, view.theme, revision)
     if scene.chart == "spectrum":
         figure = class_views.spectrum_figure(live, view.theme, revision)
         return Chart("chart-spectrum", class_views.alt_spectrum(live), encoded(figure))

@@ -10,14 +10,23 @@ from itertools import count
 from typing import Any
 
 from pages.charts.live_chart import Chart, encoded
-from pages.live import class_views, risk_view
-from pages.live.curves import alt_error, alt_objective, alt_score, error_figure, objective_figure, score_figure
+from pages.live import class_views
+from pages.live.curves import (
+    alt_error,
+    alt_objective,
+    alt_score,
+    error_figure,
+    is_multiclass,
+    objective_figure,
+    score_figure,
+    without_axis_title,
+)
 from pages.live.gauges import gauges_of, trouble_of
 from pages.live.hand_view import hand_chart
 from pages.live.looking_back import marked, scrubber_of, seen
 from pages.live.map_view import map_chart, map_state
 from pages.live.scene_chart import scene_chart
-from pages.live.tiles import is_multiclass, status_of, tiles_of
+from pages.live.tiles import status_of, tiles_of
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
 HAND = "hand"  # the points that the reader can edit, which are no chart
@@ -91,18 +100,13 @@ def _charts(bench: Any) -> Iterator[tuple[str, Chart]]:
     if view.scene is not None:
         yield from _of_a_lesson(bench, revision)
         return
-    if "curves" not in view.hidden:
-        objective = encoded(marked(objective_figure(live, view, revision), bench))
-        score = encoded(marked(score_figure(live, view, revision), bench))
-        yield CURVES, Chart("chart-objective", alt_objective(live), objective)
-        yield CURVES, Chart("chart-score", alt_score(live), score)
+    yield from _curves(bench, revision)
     if "map" not in view.hidden:
         yield MAP, map_chart(bench, seen(bench), view)
         if view.can_edit:
             yield HAND, hand_chart(bench, live.run, map_state(bench, live.run).plane)
-    if "error" not in view.hidden:
-        for chart in _below(bench, revision):
-            yield BELOW, chart
+    if "error" not in view.hidden and is_multiclass(live.run):
+        yield BELOW, class_views.spectrum_chart(live, view.theme, revision)
 
 
 def _of_a_lesson(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
@@ -116,11 +120,17 @@ def _of_a_lesson(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
             yield HAND, hand_chart(bench, bench.live.run, map_state(bench, bench.live.run).plane)
 
 
-def _below(bench: Any, revision: str) -> list[Chart]:
-    """Return the charts of the objective's parts, of the singular values, or of the error of the random features."""
+def _curves(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
+    """Yield the objective, the score and the error of the random features, above one another with one axis of iterations."""
     live, view = bench.live, bench.view
-    if view.has_parts:
-        return risk_view.below(live, view.theme, revision)
-    if is_multiclass(live.run):
-        return class_views.below(live, view.theme, revision)
-    return [Chart("chart-error", alt_error(live), encoded(marked(error_figure(live, revision), bench)))]
+    made = []
+    if "curves" not in view.hidden:
+        made.append(("chart-objective", alt_objective(live), objective_figure(live, view, revision)))
+        made.append(("chart-score", alt_score(live), score_figure(live, view, revision)))
+    has_error = not is_multiclass(live.run) or class_views.engine_of(live.run).twin is not None
+    if has_error and "error" not in view.hidden:
+        made.append(("chart-error", alt_error(live), error_figure(live, view, revision)))
+    for number, (key, alt, figure) in enumerate(made, start=1):
+        if number < len(made):
+            without_axis_title(figure)
+        yield CURVES, Chart(key, alt, encoded(marked(figure, bench)))

@@ -14,6 +14,7 @@ from dsgcore.glossary import meaning
 from dsgcore.solver.plan import tail_start
 from pages.charts import words
 from pages.live import class_views
+from pages.live.curves import is_multiclass
 from pages.live.looking_back import last_step
 from pages.live.points_view import points_right
 
@@ -134,11 +135,6 @@ def _score_help(live: LiveRun, *, is_compared: bool) -> str:
     problem = live.run.problem
     said = f"{meaning(problem.score_name)} Measured on held-out points, and compared with “{problem.baseline_name}”."
     return f"{said} {VERDICT_HELP}" if is_compared else said
-
-
-def is_multiclass(run: Run) -> bool:
-    """Return True if the run has a score for each of several classes."""
-    return run.problem.decision == "highest"
 
 
 def _number(value: float | None) -> str:

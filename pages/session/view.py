@@ -16,7 +16,6 @@ from pages.controls.view_choices import (
     GRAPH,
     LOG_OBJECTIVE,
     MISTAKES,
-    PARTS,
     SPEED,
     TRUTH,
     WIPE,
@@ -69,7 +68,6 @@ class View:
     has_mistakes: bool = False  # marks test points in a wrong class
     has_wipe: bool = False  # draws labels only beside f
     is_log: bool = False  # the objective's axis
-    has_parts: bool = False  # draws the parts of the objective in place of the error
     finish: Finish | None = None  # the competitor's result in a finished race on the same data
     race: str = ""  # the name of the finished race in a link
     scene: Scene | None = None  # in a lesson
@@ -90,7 +88,6 @@ def view_of(live: LiveRun, hidden: Set[str], scene: Scene | None = None) -> View
         has_mistakes=is_on(problem, MISTAKES),
         has_wipe=is_on(problem, WIPE) and live.supervised is not None,
         is_log=is_on(problem, LOG_OBJECTIVE),
-        has_parts=is_on(problem, PARTS),
         finish=finish_of(live),
         race=name_in_link(problem.name),
         scene=scene,

@@ -1,4 +1,4 @@
-"""The parts of a setting's page, and their layout: all of them fit in a window of 1280 x 900.
+"""The parts of a setting's page, and their layout: the map and the three plots fit in a window of 1366 x 768.
 
 A hidden part is not drawn. `pages/controls/undrawn.py` keeps the values of its controls.
 """
@@ -42,7 +42,6 @@ def refused_parts() -> list[str]:
 def lay_out(hidden: Set[str]) -> None:
     """Give the room of these parts to the others."""
     style = "".join(_ROOM[part] for part in sorted(hidden & set(_ROOM)))
-    style += _BESIDE * ("curves" in hidden and not hidden & {"map", "error"})
     style += _EMBEDDED * bool(st.context.is_embedded)
     if hidden & set(_HEAD):
         style += f".st-key-part-head {{min-height: {sum(_HEAD[part] for part in set(_HEAD) - hidden):g}rem !important}}"
@@ -54,8 +53,5 @@ def lay_out(hidden: Set[str]) -> None:
 _HEAD = {"transport": 1.9, "tiles": 3.7, "limits": 2.2}
 _ROOM = {
     "view": "#chart-map .live-chart-head {padding-top: 0 !important} #chart-map .live-chart-title {display: inline !important}",
-    "error": ".stMain {--row: var(--charts) !important; --below: 0px !important}",
 }
-# The error is beside the map, so its switch moves to the corner of the map.
-_BESIDE = '@media (min-width: 961px) {.st-key-part-view > [class*="parts"] {top: 0 !important}}'
 _EMBEDDED = ".stMainBlockContainer:has(> * > * > .st-key-part-sentence) {padding-top: 1rem !important}"

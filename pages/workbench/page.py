@@ -16,7 +16,6 @@ from pages.controls.view_choices import (
     GRAPH,
     LOG_OBJECTIVE,
     MISTAKES,
-    PARTS,
     TRUTH,
     WIPE,
     choices_of_view,
@@ -195,7 +194,7 @@ def _draw_tab(tab: str, bench: Bench) -> None:
 
 
 def _view_controls(problem: type[Setting], bench: Bench) -> None:
-    """Draw the choices of the view: the function on the map, the objective's axis, and the chart below the map."""
+    """Draw the choices of the view: the function on the map, and the objective's axis."""
     if "view" in bench.hidden:
         keep_view(problem, bench)
         return
@@ -207,11 +206,10 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
             with st.popover("Show", key="shown-on-map", width="content"):
                 for flag in (*([GRAPH] if bench.live.run.engine.has_graph else []), TRUTH, MISTAKES, WIPE):
                     draw_flag(problem, flag)
-        for flag, part in ((LOG_OBJECTIVE, "curves"), (PARTS, "error")):
-            if part in bench.hidden:
-                keep_choice(problem, flag, bench.link.undrawn)
-            else:
-                draw_flag(problem, flag)
+        if "curves" in bench.hidden:
+            keep_choice(problem, LOG_OBJECTIVE, bench.link.undrawn)
+        else:
+            draw_flag(problem, LOG_OBJECTIVE)
 
 
 def keep_view(problem: type[Setting], bench: Bench) -> None:

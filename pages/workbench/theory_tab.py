@@ -1,4 +1,4 @@
-"""The Theory tab: the theorem's promise and assumptions, the values that meet them, and the parts of the risk."""
+"""The Theory tab: the theorem, its assumptions, the values that meet them, its bound, and the parts of the risk."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pages.charts.theme import theme_now
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
 from pages.controls.kernel_parameters import PICKER
+from pages.live.curves import alt_bound, bound_figure
 from pages.live.risk_view import alt_risk, risk_figure
 from pages.session.bench import Bench
 
@@ -42,6 +43,8 @@ def theory(bench: Bench) -> None:
             st.caption(f"{_what_it_sets(spec)} {said.cost}", width="stretch")
     elif what_it_cost := _what_it_cost(live):
         st.caption(what_it_cost)
+    if "bound" in live.run.history.names:
+        live_chart(bound_figure(live), key="chart-bound", alt=alt_bound(live), height=320)
     if len(live.run.history):
         figure = risk_figure(live, theme_now(), "terms")
         live_chart(figure, key="chart-terms", alt=alt_risk(live), height=320)
