@@ -97,7 +97,7 @@ class Comparison:
         Labels of a training set, all points of a training set, and test points.
     overlaps : mapping of int to float
         For numbers of labels: the correction of the intervals for labels that the splits share; 0 if each split draws
-        fresh ones. See `dsgcore.core.metrics.resampled_half_width`.
+        fresh ones. See `dsgcore.core.metrics.mean_half_width`.
     n_classes : int
         Number of classes.
     seconds : float

@@ -99,7 +99,7 @@ def paired_difference(
     ----------
     first, second : array-like of shape (n,)
     overlap : float, default 0
-        As in `resampled_half_width`.
+        As in `mean_half_width`.
     step : float, default 0
         Smallest difference that there can be. If all differences are equal, which is no proof, the interval is that of
         one such step more in one pair.
@@ -123,38 +123,33 @@ def paired_difference(
     mean = mean if abs(mean) > nothing else 0.0
     if len(gaps) >= FEWEST_SEEDS:
         spread = np.append(gaps[1:], gaps[0] + step) if np.ptp(gaps) <= nothing else gaps
-        reach = resampled_half_width(spread, overlap)
+        reach = mean_half_width(spread, overlap)
     low, high = max(mean - reach, -most), min(mean + reach, most)
     wins, losses = int(np.sum(gaps > 0.0)), int(np.sum(gaps < 0.0))
     return Difference(mean, low, high, len(gaps), unit, wins, len(gaps) - wins - losses, losses)
 
 
-def mean_half_width(differences: NDArray) -> float:
-    """Return half of the 95 % interval of the mean of paired differences (n,), by Student's t; NaN for fewer than two."""
-    n = len(differences)
-    if n < 2:
-        return math.nan
-    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * np.std(differences, ddof=1) / np.sqrt(n))
-
-
-def resampled_half_width(differences: NDArray, overlap: float) -> float:
-    """Return half of the 95 % interval of the mean of paired differences (n,) over repeated splits of the same points.
-
-    The splits share points, so their differences are not independent, and Student's interval is too narrow.
+def mean_half_width(differences: NDArray, overlap: float = 0.0) -> float:
+    """Return half of the 95 % interval of the mean of paired differences (n,), by Student's t; NaN for fewer than two.
 
     Parameters
     ----------
     differences : ndarray of shape (n,)
         One difference for each split.
-    overlap : float
-        Number of test points over number of training points. With 0 the result is that of `mean_half_width`.
+    overlap : float, default 0
+        Number of test points over number of training points, if the splits share points. Then their differences are not
+        independent, and Student's interval is too narrow.
 
     Notes
     -----
     Source: C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning, 2003. The variance of the
     mean is (1 / n + overlap) times the variance of a difference.
     """
-    return mean_half_width(differences) * math.sqrt(1.0 + len(differences) * overlap)
+    n = len(differences)
+    if n < 2:
+        return math.nan
+    reach = stdtrit(n - 1, (1 + CONFIDENCE) / 2) * np.std(differences, ddof=1) / np.sqrt(n)
+    return float(reach) * math.sqrt(1.0 + n * overlap)
 
 
 def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
@@ -171,15 +166,12 @@ def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
     Source: Bonett and Price 2012, Adjusted Wald confidence interval for a difference of binomial proportions based on
     paired data.
     """
-    return Z * accuracy_error(hits, others) if len(hits) >= FEWEST_POINTS else math.nan
-
-
-def accuracy_error(hits: NDArray, others: NDArray) -> float:
-    """Return the standard error behind `accuracy_half_width`, for any number of points."""
     n = len(hits)
+    if n < FEWEST_POINTS:
+        return math.nan
     won = (np.sum(hits & ~others) + 1) / (n + 2)
     lost = (np.sum(~hits & others) + 1) / (n + 2)
-    return math.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
+    return Z * math.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
 
 
 def auc_half_width(y: NDArray, f: NDArray, g: NDArray) -> float:

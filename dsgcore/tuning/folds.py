@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,7 +103,11 @@ class LabeledFolds(_Folds):
     """
 
     def __init__(
-        self, n_splits: int = 5, *, unlabeled: str = "folded", random_state: int | np.random.RandomState | None = None
+        self,
+        n_splits: int = 5,
+        *,
+        unlabeled: Literal[folded, train] = "folded",
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(n_splits, random_state=random_state)
         self.unlabeled = unlabeled
