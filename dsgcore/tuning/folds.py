@@ -106,7 +106,7 @@ class LabeledFolds(_Folds):
         self,
         n_splits: int = 5,
         *,
-        unlabeled: Literal[folded, train] = "folded",
+        unlabeled: Literal["folded", "train"] = "folded",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(n_splits, random_state=random_state)
