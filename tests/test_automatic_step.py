@@ -14,7 +14,8 @@ from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver import automatic_step
 from dsgcore.solver.automatic_step import settle_step, step_sizes
 from dsgcore.solver.loop import solve
-from dsgcore.solver.plan import SCHEDULES
+from dsgcore.solver.plan import SCHEDULES, Plan
+from dsgcore.solver.task import Task
 
 every_setting = pytest.mark.parametrize("name", PROBLEMS)
 
@@ -81,6 +82,19 @@ def test_a_hinge_loss_goes_by_its_slope(make_task):
         sizes = step_sizes(task)
         assert sizes.largest is None
         assert sizes.automatic == pytest.approx(2.0 / (C + C_star))
+
+
+def test_the_step_of_a_hinge_loss_grows_with_the_root_of_many_labels():
+    steps = []
+    for n in (100, 512, 2048, 51_200):
+        X, y = np.zeros((n, 2)), np.arange(n) % 2
+        problem = SemiSupervisedSVM(C_star=0.0).bind(y)
+        plan = Plan("constant", None, 0.0, 8, 10)
+        task = Task(
+            problem, Gaussian(1.0), X, problem.rows(y) | {"unlabeled": np.arange(5)}, plan, 4, 0, np.dtype(float)
+        )
+        steps.append(step_sizes(task).automatic)
+    assert steps == pytest.approx([2.0, 2.0, 4.0, 20.0])
 
 
 @each("loss", ["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"])

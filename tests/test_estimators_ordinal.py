@@ -5,11 +5,7 @@ from cases import each
 
 from dsgcore import QS3ORAO
 from dsgcore.estimators.classes import even_chances
-from dsgcore.estimators.ordinal import _held_out_factor
-from dsgcore.kernels import Gaussian
-from dsgcore.problems import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import mean_auc, thresholds
-from dsgcore.solver import near_risks
 
 SMALL = {"sigma": 2.0, "n_iter": 8, "n_features": 16, "batch_size": 16, "random_state": 0}
 
@@ -104,20 +100,6 @@ def test_the_ridge_is_larger_where_labels_that_are_held_out_say_so(d, noise, fac
     y = np.digitize(X[:, 0] + noise * rng.normal(size=240), [-0.5, 0.5])
     lam = QS3ORAO(**SMALL | {"sigma": "scale"}).fit(X, y).lam_
     assert any(lam == pytest.approx(factor * 0.5 / np.bincount(y).min()) for factor in factors)
-
-
-def test_single_precision_chooses_the_ridge_that_double_precision_would(monkeypatch):
-    rng, chosen = np.random.default_rng(0), []
-    for d, noise in ((2, 0.02), (8, 0.5), (8, 1.0), (14, 0.3), (14, 2.0)):
-        X = rng.normal(size=(400, d))
-        y = np.digitize(X[:, 0] + noise * rng.normal(size=400), [-0.5, 0.5, 1.0])
-        problem = SemiSupervisedOrdinal(0.9, "all").bind(y)
-        single = _held_out_factor(problem, Gaussian(1 / d), X, y)
-        with monkeypatch.context() as patched:
-            patched.setattr(near_risks, "WELL_CONDITIONED", 0.0)
-            assert _held_out_factor(problem, Gaussian(1 / d), X, y) == single
-        chosen.append(single)
-    assert len(set(chosen)) > 1
 
 
 def test_with_too_few_labels_of_a_class_to_hold_some_out_the_ridge_is_the_usual(rings):

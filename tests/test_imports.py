@@ -171,6 +171,7 @@ def test_the_loops_are_called_through_few_modules():
     assert shown(users) == [
         "dsgcore/kernels/features.py",
         "dsgcore/kernels/kernels.py",
+        "dsgcore/solver/near_risks.py",
     ]
 
 

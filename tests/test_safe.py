@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits, load_iris, make_classification, make_m
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
@@ -18,7 +19,7 @@ from sklearn.semi_supervised import LabelSpreading
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGError, Safe
 from dsgcore.baselines import SUSL, EverydayNystroem
 from dsgcore.model_selection import Calibrated, LabeledFolds, suggest
-from dsgcore.tuning.safe import PARTS, _Beside, _likeliest_weights, _weights
+from dsgcore.tuning.safe import PARTS, SimpleModels, _likeliest_weights, _weights
 
 pytestmark = pytest.mark.compiled
 MOONS = make_moons(400, noise=0.2, random_state=0)
@@ -75,31 +76,45 @@ def test_probabilities_fit_the_predictions_and_the_hidden_labels(method, y):
 
 def test_the_simple_models_are_those_of_scikit_learn():
     X = MOONS[0] * [1.0, 100.0]
-    simple = _Beside(X, SEEN, 7, is_ordered=False).learned(SEEN)
+    simple = SimpleModels(X, 2, 7, is_ordered=False).fit(SEEN)
     points = StandardScaler().fit_transform(X)
     linear, near = simple.values(X)
     own = LogisticRegression(max_iter=1000).fit(points[:60], SEEN[:60])
     np.testing.assert_allclose(linear, own.decision_function(points), rtol=1e-9, atol=1e-9)
     found = []
     for each_points in (points, X - X.mean(axis=0)):
-        spreading = LabelSpreading(kernel="knn", n_neighbors=7, alpha=0.2).fit(each_points, SEEN)
-        chances = spreading.predict_proba(each_points)
-        found.append(chances[:, 1] - chances[:, 0])
-    known = np.isfinite(found).all(axis=0)
-    assert known.mean() > 0.9
-    np.testing.assert_allclose(near[known], np.mean(found, axis=0)[known], atol=0.3)
-    assert np.mean(np.sign(near) == np.sign(np.mean(found, axis=0))) > 0.9
+        links = NearestNeighbors(n_neighbors=7).fit(each_points).kneighbors_graph(each_points)
+        spreading = LabelSpreading(kernel=lambda X, Z, links=links: links, alpha=0.2, tol=1e-9).fit(each_points, SEEN)
+        shares = spreading.label_distributions_
+        shares[shares.sum(axis=1) == 0.0] = np.bincount(SEEN[:60]) / 60
+        found.append(links @ (shares[:, 1] - shares[:, 0]) / 7)
+    np.testing.assert_allclose(near, np.mean(found, axis=0), atol=1e-4)
+    for at_own, at_given in zip(simple.values(), (linear, near), strict=True):
+        np.testing.assert_allclose(at_own, at_given, atol=1e-12)
 
 
 def test_points_that_no_label_reaches_have_the_classes_shares():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 100.0])
     y = np.where(np.arange(80) < 20, np.arange(80) % 4 == 0, -1)  # no label far away
-    simple = _Beside(X, y, 5, is_ordered=False).learned(y)
+    simple = SimpleModels(X, 2, 5, is_ordered=False).fit(y)
     np.testing.assert_allclose(simple.values(X[50:])[1], 0.25 - 0.75)
     model = Safe(TSGS3VM(**SMALL)).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_fits_that_only_give_weights_are_of_few_points(monkeypatch):
+    X, y = make_classification(5000, 5, random_state=0)
+    sizes, fit = [], TSGS3VM.fit
+    monkeypatch.setattr(TSGS3VM, "fit", lambda self, X, y: sizes.append(len(X)) or fit(self, X, y))
+    for n_labeled, most in ((60, 540), (5000, 1334)):
+        sizes.clear()
+        model = Safe(TSGS3VM(**SMALL)).fit(X, np.where(np.arange(5000) < n_labeled, y, -1))
+        assert sizes[0] == 5000
+        assert len(sizes) == 4
+        assert max(sizes[1:]) <= most
+        assert model.score(X, y) > 0.85
 
 
 @each("method", [QSGS2AUC, TSGS3VM])

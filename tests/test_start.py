@@ -9,7 +9,7 @@ from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.core.parameters import ParameterError
 from dsgcore.kernels import Gaussian, features
 from dsgcore.problems import PROBLEMS
-from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic, symmetric_solution
+from dsgcore.solver.near_risks import SourceHinge
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.start import begin, plan_start
 from dsgcore.solver.task import Task
@@ -85,45 +85,12 @@ def test_the_weights_of_the_sources_give_the_matrix_of_the_risk(name):
     np.testing.assert_allclose(M @ found.linear, l, atol=1e-14)
 
 
-@each("spread", [(0.5, 2.0, 1.0), (0.5, 0.0, 1.0)])  # by a Cholesky factor, and where one source has no spread
-@each("kernel", ["definite", "indefinite"])
-def test_the_weights_of_the_kernel_solve_the_equations(spread, kernel):
-    rng, source = np.random.default_rng(3), np.arange(40) % 3
-    M = np.eye(3)[source] / np.bincount(source)[source, None]
-    A, B = rng.normal(size=(40, 20)), rng.normal(size=(3, 3))
-    K = A @ A.T if kernel == "definite" else A @ np.diag(np.linspace(-1.0, 3.0, 20)) @ A.T
-    risk = SourceQuadratic(np.array(spread), 0.1 * (B + B.T), rng.normal(size=3))
-    before = K.copy()
-    a, (QK, l) = risk.solution(M, K, 1e-2), risk.equations(M, K)
-    np.testing.assert_allclose(QK @ a + 1e-2 * a, -l, atol=1e-11 * np.abs(a).max())
-    np.testing.assert_array_equal(K, before)
-
-
-def test_equations_are_solved_in_single_precision_only_if_they_are_well_conditioned():
-    rng, source = np.random.default_rng(6), np.arange(60) % 2
-    M, X = np.eye(2)[source] / np.bincount(source)[source, None], rng.normal(size=(60, 2))
-    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
-    risk = SourceQuadratic(np.array([0.5, 2.0]), np.zeros((2, 2)), np.array([1.0, -1.0]))
-    double, single = (risk.solution(M, K, 1e-2, precision) for precision in (np.float64, np.float32))
-    assert 0.0 < np.abs(single - double).max() < 1e-4 * np.abs(double).max()
-    for lam in (1e-8, 1e6):
-        double, single = (risk.solution(M, K, lam, precision) for precision in (np.float64, np.float32))
-        np.testing.assert_array_equal(single, double)
-
-
 @each("bad", [np.nan, np.inf])
 def test_a_support_vector_machine_of_numbers_that_are_not_finite_is_refused(bad):
     K, risk = np.eye(4), SourceHinge(np.array([1.0, 1.0, 0.0]), np.array([1.0, -1.0, 0.0]))
     K[1, 2] = bad
     with pytest.raises(np.linalg.LinAlgError, match="not finite"):
         risk.solution(np.eye(4)[:, :3], K, 1.0)
-
-
-def test_symmetric_equations_are_solved_where_they_are_not_positive_definite_too():
-    A, right = np.random.default_rng(4).normal(size=(30, 30)), np.arange(30.0)
-    for signs in (np.ones(30), np.where(np.arange(30) < 3, -1.0, 1.0)):
-        system = (A * signs) @ A.T
-        np.testing.assert_allclose(system @ symmetric_solution(system, right), right, atol=1e-8)
 
 
 @each("kind", ["separable", "overlapping", "nothing in common", "indefinite"])

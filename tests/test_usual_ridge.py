@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.datasets import make_moons
 
 from dsgcore import QSGS2AUC, TSGSU
@@ -15,9 +16,10 @@ def test_it_is_half_of_one_over_the_smallest_source():
     assert SemiSupervisedOrdinal().usual_ridge({"a": np.arange(20), "b": np.arange(50)}) == 0.025
 
 
-def test_of_the_auc_it_is_more_and_never_very_small():
-    assert SemiSupervisedAUC().usual_ridge({"a": np.arange(20), "b": np.arange(50)}) == pytest.approx(0.075)
-    assert SemiSupervisedAUC().usual_ridge({"a": np.arange(2000), "b": np.arange(5000)}) == 0.01
+@each("positive, negative, ridge", [(20, 50, 0.075), (400, 500, 0.01), (4000, 6000, 1e-3), (40_000, 60_000, 1e-4)])
+def test_of_the_auc_it_is_more_and_shrinks_only_with_many_labels(positive, negative, ridge):
+    rows = {"positive": np.arange(positive), "negative": np.arange(negative)}
+    assert SemiSupervisedAUC().usual_ridge(rows) == pytest.approx(ridge)
 
 
 def test_of_the_auc_with_pooled_spreads_all_labels_count():

@@ -176,7 +176,7 @@ def _exact_values(
     assert risk is not None
     M, of_train = shares(rows.values(), len(train)), K.take(train, axis=1)
     inside, outside = of_train.take(train, axis=0), of_train.take(held, axis=0)
-    return [outside @ risk.solution(M, inside, lam, np.float32) for lam in ridges(bound.usual_ridge(rows))]
+    return [outside @ risk.solution(M, inside, lam) for lam in ridges(bound.usual_ridge(rows))]
 
 
 def _held_out_factor(problem: Problem, kernel: Kernel, X: NDArray, y: NDArray) -> float:

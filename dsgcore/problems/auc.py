@@ -140,16 +140,15 @@ class SemiSupervisedAUC(RankingProblem):
         return terms
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
-        """Return three times the ridge of other problems, and at least 0.01.
+        """Return three times the ridge of other problems, and at least 0.01, or ten over the number of labels if that is less.
 
         Pairs of a few positives with all other points are many, but say no more than these few positives. And the
-        noise from pairs with unlabeled points does not shrink with more labels. With `is_pooled`, use the ridge of two
-        equally large classes.
+        noise from pairs with unlabeled points does not shrink with the first labels. With `is_pooled`, use the ridge of
+        two equally large classes.
         """
-        one = super().usual_ridge(rows)
-        if self.is_pooled:
-            one = 1.0 / (len(rows["positive"]) + len(rows["negative"]))
-        return max(3.0 * one, 0.01)
+        n_labeled = len(rows["positive"]) + len(rows["negative"])
+        one = 1.0 / n_labeled if self.is_pooled else super().usual_ridge(rows)
+        return max(3.0 * one, min(0.01, 10.0 / n_labeled))
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""

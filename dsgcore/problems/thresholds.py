@@ -56,28 +56,15 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge", margin: float = 1
         raise ProblemError("thresholds need values that are finite")
     if not margin >= 0:
         raise ProblemError(f"the margin must be 0 or more, got {margin!r}")
-    k = len(check_classes(y))
-    find = {"hinge": _hinge_threshold, "squared": _squared_threshold}[loss]
-    b = np.sort([find(f[y >= j] - margin, f[y < j] + margin) for j in range(1, k)])
-    return _merge_ties(b)
-
-
-def _hinge_threshold(above: NDArray, below: NDArray) -> float:
-    """Return the middle of the interval between the n_below-th kink and the next."""
-    kinks = np.sort(np.concatenate([above, below]))
-    return float(kinks[len(below) - 1] + kinks[len(below)]) / 2.0
-
-
-def _squared_threshold(above: NDArray, below: NDArray) -> float:
-    """Return the mean of f_i - margin above and f_i + margin below."""
-    return float(np.mean(np.concatenate([above, below])))
-
-
-def _merge_ties(b: NDArray) -> NDArray:
+    found = []
+    for j in range(1, len(check_classes(y))):
+        kinks, n_below = np.concatenate([f[y >= j] - margin, f[y < j] + margin]), np.count_nonzero(y < j)
+        found.append(kinks.mean() if loss == "squared" else np.sort(kinks)[n_below - 1 : n_below + 1].mean())
+    b = np.sort(found)
     is_tie = np.diff(b) <= TIE * np.maximum(np.abs(b[1:]), np.abs(b[:-1]))
     if is_tie.any():
         empty = ", ".join(str(j + 1) for j in np.flatnonzero(is_tie))
-        warnings.warn(f"thresholds coincide: no point can get the class of code {empty}", stacklevel=3)
+        warnings.warn(f"thresholds coincide: no point can get the class of code {empty}", stacklevel=2)
         for j in np.flatnonzero(is_tie):
             b[j + 1] = b[j]
     return b
@@ -118,22 +105,13 @@ def mean_auc(y: NDArray, f: NDArray) -> float:
         return float("nan")
     y = np.asarray(y).astype(int)
     # One sort serves all sub-problems, because a sample's AUC follows from the sum of its ranks.
-    order = np.argsort(f)
     above = np.bincount(y)[::-1].cumsum()[::-1][1:]
-    rank_sums = np.bincount(y[order], weights=_ranks(f[order]))[::-1].cumsum()[::-1][1:]
+    _, place, counts = np.unique(f, return_inverse=True, return_counts=True)
+    ranks = (counts.cumsum() - (counts - 1) / 2.0)[place]  # ties get their mean rank
+    rank_sums = np.bincount(y, weights=ranks)[::-1].cumsum()[::-1][1:]
     pairs = above * (len(y) - above)
     has_both = pairs > 0
     if not has_both.any():
         return float("nan")
     wins = rank_sums[has_both] - above[has_both] * (above[has_both] + 1) / 2.0
     return float(np.mean(wins / pairs[has_both]))
-
-
-def _ranks(values: NDArray) -> NDArray:
-    """Return the ranks, starting at 1, of sorted values (n,). Ties get their mean rank."""
-    is_higher = values[1:] != values[:-1]
-    if is_higher.all():
-        return np.arange(1.0, len(values) + 1.0)
-    starts = np.flatnonzero(np.append(True, is_higher))
-    counts = np.diff(starts, append=len(values))
-    return np.repeat(starts + (counts + 1) / 2.0, counts)

@@ -23,8 +23,9 @@ ITERATIONS, POINTS, POWERS = 4, 128, 12
 # At most this many features are examined: more change the curvature little, and would take seconds. Up to so many of
 # their values are kept.
 MOST_FEATURES, MOST_NUMBERS = 8192, 2**20
-# The largest slope moves a value from the wrong side to the other in about one step.
-STEPS_ACROSS = 2.0
+# The largest slope moves a value from the wrong side to the other in about one step. With more than so many labels steps
+# are longer: values have farther to go, and the mean of the iterates loses the noise.
+STEPS_ACROSS, MANY_LABELS = 2.0, 512
 LOWEST, HIGHEST = 1e-6, 1e6
 # Values so small that a run does not meet a correction of negative risks, or a kink.
 SMALL = 1e-2
@@ -49,7 +50,8 @@ def step_sizes(task: Task, t: int = 0) -> StepSizes:
     Squared losses: let mu be the largest eigenvalue of Q_B K_w for the batches B and features w of the first
     iterations. Q is the risk's second derivative and K_w the features' kernel. An iteration multiplies errors by up to
     1 - eta (lambda + mu). Few features and small batches make mu larger, and so the step smaller. Hinge losses have no
-    curvature. For them one step moves a value by at most eta times the largest sum of |c_b| times k(x, x).
+    curvature. For them one step moves a value by at most eta times the largest sum of |c_b| times k(x, x), and the step
+    grows with the root of the number of labels.
     """
     now = replace(task.plan, schedule="constant", automatic_step=1.0).at(t)  # the step itself is not used
     plan, slope = replace(task.plan, lam=now.lam, n_features=now.n_features), task.problem.largest_slope
@@ -59,7 +61,9 @@ def step_sizes(task: Task, t: int = 0) -> StepSizes:
         limit = largest = 2.0 / max(plan.lam + mu, 1.0 / HIGHEST)
         step = SHARE_OF_LARGEST * largest
     else:
-        largest, step = None, STEPS_ACROSS / (slope * _mean_feature_size(task))
+        n_labeled = sum(len(rows) for source, rows in task.rows.items() if source != "unlabeled")
+        across = STEPS_ACROSS * max(1.0, n_labeled / MANY_LABELS) ** 0.5
+        largest, step = None, across / (slope * _mean_feature_size(task))
         if plan.lam > 0:
             step = min(step, 1.0 / plan.lam)
     theta = step / SCHEDULES[plan.schedule](1.0, 1, plan.n_iter)

@@ -19,8 +19,6 @@ from dsgcore.solver.task import Task
 
 # With more visits per point than this, dropping points after their last visit saves next to nothing: track all points.
 MAX_VISITS_PER_POINT = 64
-# With at most this many rows per visit, marking visited rows in a table of all rows is faster than sorting the visits.
-ROWS_PER_VISIT_MARKED = 8
 # Number of rows read from a memory map before its pages are released.
 ROWS_READ_AT_ONCE = 1024
 
@@ -182,10 +180,16 @@ class VisitedPoints(OwnValues):
     changed: ClassVar[tuple[str, ...]] = ("carried",)
 
     def __init__(self, task: Task, model: Expansion, stop: int | None = None) -> None:
-        visited, rank, self.positions, self.needed_after = visits(task, len(model), stop)
-        self.visited = np.empty_like(visited)
-        self.visited[rank] = visited
-        self.start = len(model)
+        self.start, stop = len(model), task.plan.n_iter if stop is None else stop
+        streams = task.joined_batches(self.start, stop)
+        visited, inverse = np.unique(streams, return_inverse=True)
+        inverse, last = inverse.reshape(streams.shape), np.zeros(len(visited), dtype=np.int64)
+        for t, places in enumerate(inverse, self.start + 1):
+            last[places] = t
+        order, rank = np.argsort(-last, kind="stable"), np.empty(len(visited), dtype=np.int32)
+        rank[order] = np.arange(len(order))
+        self.visited, self.positions = visited[order], rank[inverse]
+        self.needed_after = np.searchsorted(-last[order], -np.arange(self.start + 1, stop + 1), side="left")
         points = _rows_in_order(task.X, visited, rank, task.dtype)
         self.carried = Carried(points, model, average_after=task.plan.average_after)
 
@@ -212,40 +216,6 @@ class VisitedPoints(OwnValues):
         """Add one iteration's block at the points that are still to be visited."""
         needed = self.needed_after[self.carried.t - self.start]
         self.carried.advance_first(needed, W, block, decay)
-
-
-def visits(task: Task, start: int, stop: int | None = None) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return the visits of the iterations after `start` up to `stop`, at places in the order of the last visits, latest first.
-
-    Returns
-    -------
-    tuple of ndarray
-        - the rows in ascending order and the place of each, both (k,)
-        - the places of every iteration's batch points, (T, visits)
-        - the number of places that are still visited after each iteration, (T,)
-    """
-    n_iter = task.plan.n_iter if stop is None else stop
-    streams = task.joined_batches(start, n_iter)
-    visited, inverse = _distinct(streams, len(task.X))
-    last = np.zeros(len(visited), dtype=np.int64)
-    for i, rows in enumerate(inverse):
-        last[rows] = start + 1 + i
-    order = np.argsort(-last, kind="stable")
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order))
-    needed_after = np.searchsorted(-last[order], -np.arange(start + 1, n_iter + 1), side="left")
-    return visited, rank, rank[inverse], needed_after
-
-
-def _distinct(streams: NDArray, n: int) -> tuple[NDArray, NDArray]:
-    """Return the different row numbers (below `n`) in increasing order, and each number's place among them."""
-    if n <= ROWS_PER_VISIT_MARKED * streams.size:
-        is_visited = np.zeros(n, dtype=bool)
-        is_visited[streams] = True
-        return np.flatnonzero(is_visited), (np.cumsum(is_visited) - 1)[streams]
-    visited = np.sort(streams, axis=None)
-    visited = visited[np.diff(visited, prepend=-1) > 0]
-    return visited, np.searchsorted(visited, streams)
 
 
 def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.kernels import _loops_logistic
-from dsgcore.solver.near_risks import symmetric_solution
 
 # Newton's method ends when no mean derivative is larger, or after so many steps; each step is solved to this accuracy.
 TOLERANCE, MOST_STEPS, MOST_INNER, INNER = 1e-4, 30, 40, 0.1
@@ -196,7 +195,7 @@ def _exact_step(points: NDArray, gradient: NDArray, chances: NDArray, weights: N
     """Return the same (q,) for one logistic regression, from its Hessian."""
     hessian = (points * (weights * chances * (1.0 - chances))[:, None]).T @ points
     hessian[np.diag_indices(len(ridges))] += ridges
-    return -symmetric_solution(hessian, gradient)
+    return -np.linalg.solve(hessian, gradient)
 
 
 def _rounded(points: NDArray) -> NDArray:

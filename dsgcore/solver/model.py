@@ -67,16 +67,6 @@ def points_at_a_time(d: int) -> int:
     return min(POINTS_AT_A_TIME, max(LEAST_AT_A_TIME, NUMBERS_AT_A_TIME // d // TILE_ROWS * TILE_ROWS))
 
 
-def _parts(n: int, m: int) -> list[slice]:
-    """Split points into pieces for many blocks of `m` features.
-
-    Each block is a call, and threads wait for each other between calls. So there are more pieces than workers only if
-    calls are long. A quarter of the usual work per worker is enough, because it is done many times.
-    """
-    for_each_worker = n_workers() * MIN_EVALUATIONS_PER_WORKER
-    return pieces(n, TILE_ROWS, max(min(4 * n * m, for_each_worker), n * m // 4))
-
-
 class _FrequencyCache:
     """Cache of the frequencies used last, within a fixed number of bytes."""
 
@@ -151,34 +141,33 @@ class Expansion:
         self._update(values, X, [range(t, t + 1) for t in range(start + 1, stop + 1)])
 
     def _update(self, values: NDArray, X: NDArray, groups: list[range]) -> None:
-        """Update the values by groups of iterations, each as one block: only the first of a group may shrink them."""
-        largest = max((self._size(group) for group in groups), default=1)
-        parts = _parts(len(X), largest)
+        """Update the values by groups of iterations, each as one block: only the first of a group may shrink them.
+
+        Each block is a call, and threads wait for each other between calls. So there are more pieces than workers only if
+        calls are long. A quarter of the usual work per worker is enough, because it is done many times.
+        """
+        n, is_kept = len(X), len(X) <= POINTS_OF_CACHE
+        largest = max((sum(self.blocks[t - 1].shape[1] for t in group) for group in groups), default=1)
+        work_of_all = max(min(4 * n * largest, n_workers() * MIN_EVALUATIONS_PER_WORKER), n * largest // 4)
+        parts = pieces(n, TILE_ROWS, work_of_all)
         # At most so many features that no piece takes too long: many coordinates cost more than the cosine.
-        each = 1 + self.d // COORDINATES_PER_COSINE
-        most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, len(X) * each)
+        most = MAX_EVALUATIONS_PER_PIECE * len(parts) // max(1, n * (1 + self.d // COORDINATES_PER_COSINE))
         size = max(1, min(NUMBERS_DRAWN_AT_ONCE // self.d, most) // largest)
         for first in range(0, len(groups), size):
-            self._add(groups[first : first + size], X, values, parts)
+            drawn = [self._joined(group, is_kept=is_kept) for group in groups[first : first + size]]
 
-    def _size(self, group: range) -> int:
-        return sum(self.blocks[t - 1].shape[1] for t in group)
+            def work(part: slice, drawn: list[tuple[NDArray, NDArray, float]] = drawn) -> None:
+                for W, block, decay in drawn:
+                    self.kernel.feature_map.evaluate(X[part], W, block, decay, values[part])
 
-    def _add(self, groups: list[range], X: NDArray, values: NDArray, parts: list[slice]) -> None:
-        is_kept = len(X) <= POINTS_OF_CACHE
-        drawn = [(*self._joined(group, is_kept=is_kept), self.decays[group.start - 1]) for group in groups]
+            for_each_piece(work, parts)
 
-        def work(part: slice) -> None:
-            for W, block, decay in drawn:
-                self.kernel.feature_map.evaluate(X[part], W, block, decay, values[part])
-
-        for_each_piece(work, parts)
-
-    def _joined(self, group: range, *, is_kept: bool) -> tuple[NDArray, NDArray]:
-        """Return the frequencies and the block of a group of iterations."""
+    def _joined(self, group: range, *, is_kept: bool) -> tuple[NDArray, NDArray, float]:
+        """Return the frequencies, the block and the decay of a group of iterations."""
         blocks = [self.blocks[t - 1] for t in group]
         W = [self._frequencies(t, block.shape[1], is_kept=is_kept) for t, block in zip(group, blocks, strict=True)]
-        return (W[0], blocks[0]) if len(group) == 1 else (np.concatenate(W, axis=1), np.concatenate(blocks, axis=1))
+        joined = (W[0], blocks[0]) if len(group) == 1 else (np.concatenate(W, axis=1), np.concatenate(blocks, axis=1))
+        return (*joined, self.decays[group.start - 1])
 
     def _groups(self, n_iter: int) -> list[range]:
         """Return the iterations 1 .. n_iter in groups that are evaluated as one block.
@@ -243,19 +232,12 @@ class Expansion:
         """
         if not 1 <= n_last <= len(self):
             raise DSGError(f"n_last must be between 1 and {len(self)}, the iterations made, got {n_last}")
-        blocks = [block.copy() for block in self.blocks]
-        for block, weight in zip(blocks, self._tail_weights(n_last), strict=True):
-            # the first row is the amplitudes; a block of products has no other row
-            block[0] *= block.dtype.type(weight)
-        return Expansion(self.kernel, self.seed, self.d, self.dtype, blocks, [1.0] * len(blocks))
-
-    def _tail_weights(self, n_last: int) -> list[float]:
-        """Return every block's weight in the mean of the last iterates, from the last block to the first in one pass."""
-        weights, weight, n = [], 0.0, len(self)
+        blocks, weight, n = [block.copy() for block in self.blocks], 0.0, len(self)
         for t in range(n, 0, -1):
             weight = (self.decays[t] * weight if t < n else 0.0) + (t > n - n_last)
-            weights.append(weight / n_last)
-        return weights[::-1]
+            # the first row is the amplitudes; a block of products has no other row
+            blocks[t - 1][0] *= self.dtype.type(weight / n_last)
+        return Expansion(self.kernel, self.seed, self.d, self.dtype, blocks, [1.0] * n)
 
     def fingerprint(self) -> str:
         """Return a digest of the first iteration's frequencies, which differs if they cannot be drawn again."""

@@ -6,18 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
-from scipy.linalg import cho_factor, cho_solve
+from numpy.typing import NDArray
 
-from dsgcore.kernels._loops_hinge import hinge_weights
+from dsgcore.kernels.loops import hinge_weights
 
 # Largest distance of a margin from 1 that a support vector machine leaves, and its largest number of steps.
 MARGIN_ERROR, MOST_STEPS = 1e-3, 20_000
 # Ridge that stands for none.
 SMALLEST_RIDGE = 1e-12
-# Equations are solved in single precision only if the kernel's eigenvalues, which are at most its trace, are at most so
-# many times the ridge, and the ridge at most so many times the kernel's mean k(x, x).
-WELL_CONDITIONED = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,35 +40,14 @@ class SourceQuadratic:
         """A mask (S,) of the sources whose points count."""
         return (self.spread != 0.0) | (self.linear != 0.0) | self.between.any(axis=1)
 
-    def equations(self, M: NDArray, K: NDArray) -> tuple[NDArray, NDArray]:
-        """Return Q K and l for the risk f'Qf / 2 + l'f at n points, with M (n, S) from `shares` and any K (n, k)."""
-        return (M @ self.spread)[:, None] * K - M @ (self.between @ (M.T @ K)), M @ self.linear
+    def solution(self, M: NDArray, K: NDArray, lam: float) -> NDArray:
+        """Return the a with which f = K a minimises the risk plus lam a'K a / 2, for M (n, S) from `shares`.
 
-    def solution(self, M: NDArray, K: NDArray, lam: float, precision: DTypeLike = np.float64) -> NDArray:
-        """Return the a with (Q K + lam) a = -l, for M (n, S) from `shares` and a kernel matrix K (n, n).
-
-        f = K a minimises the risk plus lam a'K a / 2. If every point has a spread, the equations are divided by it. Then
-        they are symmetric but for a matrix of rank S, and take half of the time. They take half of that again in single
-        `precision`, which is used if they are well-conditioned.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            If the equations have no solution.
+        With the risk as f'Qf / 2 + l'f it solves (Q K + lam) a = -l. Raise `numpy.linalg.LinAlgError` if nothing does.
         """
-        spread = M @ self.spread
-        if (spread > 0.0).all():
-            ridge, right = lam / spread, M / spread[:, None]
-            largest = np.trace(K)
-            is_easy = largest <= WELL_CONDITIONED * ridge.min() and len(K) * ridge.max() <= WELL_CONDITIONED * largest
-            system = K.astype(precision if is_easy else np.float64)
-            system[np.diag_indices(len(K))] += ridge
-            solved = symmetric_solution(system, right.astype(system.dtype, copy=False))
-            means = M.T @ (right - ridge[:, None] * solved)  # the values K @ solved
-            v = np.linalg.solve(np.eye(len(self.spread)) - means @ self.between, -means @ self.linear)
-            return solved @ (self.between @ v - self.linear)
-        system, linear = self.equations(M, K)
-        return np.linalg.solve(system + lam * np.eye(len(K)), -linear)
+        system = (M @ self.spread)[:, None] * K - M @ (self.between @ (M.T @ K))
+        system[np.diag_indices(len(K))] += lam
+        return np.linalg.solve(system, -(M @ self.linear))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,33 +68,15 @@ class SourceHinge:
         """A mask (S,) of the sources whose points count."""
         return self.weight != 0.0
 
-    def solution(self, M: NDArray, K: NDArray, lam: float, precision: DTypeLike = np.float64) -> NDArray:
-        """Return the a (n,) with which f = K a minimises the risk plus lam a'K a / 2, up to `MARGIN_ERROR` or `MOST_STEPS`.
+    def solution(self, M: NDArray, K: NDArray, lam: float) -> NDArray:
+        """Return the same as `SourceQuadratic.solution`, up to `MARGIN_ERROR` or `MOST_STEPS`.
 
-        The arguments are as in `SourceQuadratic.solution`, but the precision is always double. Each point belongs to one
-        source that counts, or to none.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            If a number of K is not finite.
+        Each point belongs to one source that counts, or to none. Raise `numpy.linalg.LinAlgError` if a number of K is not finite.
         """
         if not np.isfinite(K).all():
             raise np.linalg.LinAlgError("the kernel matrix has numbers that are not finite")
         cost = M @ self.weight / max(lam, SMALLEST_RIDGE)
-        return hinge_weights(
-            np.ascontiguousarray(K, dtype=float), np.sign(M @ self.sign), cost, MARGIN_ERROR, MOST_STEPS
-        )
-
-
-def symmetric_solution(system: NDArray, right: NDArray) -> NDArray:
-    """Return the solution of symmetric equations (n, n), by a Cholesky factor if they are positive definite."""
-    try:
-        # The transposed matrix is the same one, in LAPACK's order.
-        factor = cho_factor(system.T, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:  # rounding errors, or a ridge that is too small
-        return np.linalg.solve(system, right)
-    return np.asarray(cho_solve(factor, right, check_finite=False))
+        return hinge_weights(K.astype(float), np.sign(M @ self.sign), cost, MARGIN_ERROR, MOST_STEPS)
 
 
 def shares(rows: Iterable[NDArray], n: int) -> NDArray:

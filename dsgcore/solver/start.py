@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import features
 from dsgcore.solver.model import Expansion
-from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic, symmetric_solution
+from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic
 from dsgcore.solver.plan import Change
 from dsgcore.solver.task import Task
 
@@ -52,16 +51,26 @@ def plan_start(task: Task, start: str | None) -> bool:
 
 
 def begin(task: Task, model: Expansion) -> None:
-    """Append the first iteration to an empty model: the minimiser for some points, in the space of its features."""
+    """Append the first iteration to an empty model: the minimiser for some points, in the space of its features.
+
+    It is 0 if the equations have no solution, as without a ridge.
+    """
     step, risk = task.plan.at(1), task.problem.near_risk()
     assert risk is not None
-    W = model.frequencies(1, step.n_features)
+    points, W = _points(task, risk), model.frequencies(1, step.n_features)
+    sizes = np.array([len(X) for X in points])
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        alpha = _exact(risk, _points(task, risk), W, task.plan.lam)
-        model.append(features.block_of(alpha.astype(task.dtype)), step.decay)
+        phi = features.explicit(np.concatenate(points), W)
+        means = np.repeat(np.diag(1.0 / np.maximum(sizes, 1)), sizes, axis=0)
+        try:
+            alpha = phi.T @ risk.solution(means, phi @ phi.T, task.plan.lam).astype(task.dtype)
+        except np.linalg.LinAlgError:
+            alpha = np.zeros(phi.shape[1], dtype=task.dtype)
+        alpha = alpha if np.isfinite(alpha).all() else np.zeros_like(alpha)
+        model.append(features.block_of(alpha), step.decay)
 
 
-def _points(task: Task, risk: SourceQuadratic | SourceHinge) -> list[NDArray]:
+def _points(task: Task, risk: SourceHinge | SourceQuadratic) -> list[NDArray]:
     """Return points of each source that the first iterations visit; none of a source that does not count."""
     batches = [task.batch(t) for t in range(1, ITERATIONS + 1)]
     points = []
@@ -71,33 +80,3 @@ def _points(task: Task, risk: SourceQuadratic | SourceHinge) -> list[NDArray]:
         rows = visited[evenly_spread(len(visited), most if is_counted else 0)]
         points.append(features.as_points(task.X[rows], task.dtype))
     return points
-
-
-def _exact(risk: SourceQuadratic | SourceHinge, points: list[NDArray], W: NDArray, lam: float) -> NDArray:
-    """Return the features' coefficients (2m,) that minimise the objective; zeros if the equations have no solution.
-
-    The unknowns are the coefficients or, if there are fewer points, one number for each point. For a support vector
-    machine they always belong to the points.
-    """
-    n = np.array([len(X) for X in points])
-    phi = features.explicit(np.concatenate(points), W)
-    means = np.repeat(np.diag(1.0 / np.maximum(n, 1)), n, axis=0)  # (n, S): M'f are the sources' mean values
-    if isinstance(risk, SourceHinge) or len(phi) < phi.shape[1]:
-        K = phi @ phi.T
-        return phi.T @ _finite(len(phi), lambda: risk.solution(means, K, lam, phi.dtype)).astype(phi.dtype)
-    weighted, mean = (
-        phi * np.sqrt(means @ risk.spread).astype(phi.dtype)[:, None],
-        (means.T.astype(phi.dtype) @ phi).astype(float),
-    )
-    system = (weighted.T @ weighted).astype(float) - mean.T @ risk.between @ mean
-    system[np.diag_indices(len(system))] += lam
-    return _finite(len(system), lambda: symmetric_solution(system, -mean.T @ risk.linear))
-
-
-def _finite(n: int, solution: Callable[[], NDArray]) -> NDArray:
-    """Return the solution (n,) of some equations, or zeros if they have none, as without a ridge."""
-    try:
-        a = solution()
-    except np.linalg.LinAlgError:
-        return np.zeros(n)
-    return a if np.isfinite(a).all() else np.zeros(n)

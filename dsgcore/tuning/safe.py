@@ -9,21 +9,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
+from scipy.sparse.csgraph import laplacian
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.semi_supervised import LabelSpreading
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc_error
-from dsgcore.core.parameters import Integer
+from dsgcore.core.parameters import AUTOMATIC, Integer
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas, single_threaded_openmp
 from dsgcore.estimators.classes import OrderedClassifier, decision_threshold, even_chances, spread
@@ -36,11 +36,13 @@ from dsgcore.tuning.folds import FoldError, LabeledFolds
 
 N_NEIGHBORS = Integer("n_neighbors", 7, low=1, high=1000)
 PARTS = ("estimator", "linear", "neighbours")
-# Share of a point's label that comes from its neighbours.
-TRUST = 0.2
-# Most labeled points and most others in the graph, most labels of the linear model, and points at which spreads and
-# thresholds are measured.
-MOST_IN_GRAPH, MOST_LABELS, POINTS = 3000, 5000, 1000
+# Most labeled points and most others of which the models beside the method learn, most others in the method's fits without
+# a fold, which only give weights, and points at which spreads and thresholds are measured.
+MOST, MOST_UNLABELED, POINTS = 2000, 500, 1000
+# Tolerance of those fits.
+ROUGH = 0.3
+# Share of a point's label that comes from its neighbours, and steps after which next to nothing of a label goes on.
+TRUST, STEPS = 0.2, 8
 # A model with a smaller share of the weights gets none.
 LEAST = 0.05
 # With several classes: strength of the pull towards equal weights, in log-likelihood units, and the smallest weight.
@@ -58,8 +60,8 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     values, each divided by its spread:
 
     - `estimator`;
-    - scikit-learn's `LogisticRegression` on the labeled points;
-    - scikit-learn's `LabelSpreading` over a graph of nearest neighbours, labeled or not.
+    - scikit-learn's `LogisticRegression` on the labeled points; for ordered classes a `Ridge` regression of their numbers;
+    - labels spread over a graph of nearest neighbours, labeled or not, as by scikit-learn's `LabelSpreading`.
 
     Each fold of the labels is held out once, and the models' values there give the weights.
 
@@ -85,8 +87,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         Weights of "estimator", "linear" and "neighbours"; their sum is 1. They are equal if the labels are too few to be
         held out.
     simple_ : object
-        The models beside the estimator: `linear`, a list of `LogisticRegression`, and `graphs` of neighbours with the classes'
-        `shares`.
+        The models beside the estimator: `linear`, and `graphs` of neighbours with the classes' `shares`.
     threshold_ : float
         Threshold of the score for two classes, if the estimator is a ranker. Otherwise 0.
     thresholds_ : ndarray of shape (k - 1,)
@@ -163,20 +164,23 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         codes = encode(y, self.classes_)[1].astype(np.intp)
         points = validate_data(self, X, dtype=np.float64)
         check_sizes(points)
+        of_all = evenly_spread(len(codes), MOST)
+        rows = np.union1d(labeled_rows(codes, MOST), of_all)
         with single_threaded_blas(), single_threaded_openmp():  # many small systems: threads would wait for each other
-            self._fit_beside(X, y, points, codes, n_neighbors)
+            self.simple_ = SimpleModels(points[rows], len(self.classes_), n_neighbors, is_ordered=self._is_ordered)
+            self._weigh(_safe_indexing(X, rows), _safe_indexing(y, rows), codes[rows], np.searchsorted(rows, of_all))
         return self
 
-    def _fit_beside(self, X: Any, y: Any, points: NDArray, codes: NDArray, n_neighbors: int) -> None:
-        """Fit and weigh the models beside the estimator."""
-        beside = _Beside(points, codes, n_neighbors, self._is_ordered)
-        held = self._held_out(X, y, codes, beside)
+    def _weigh(self, X: Any, y: Any, codes: NDArray, some: NDArray) -> None:
+        """Weigh the models, and fit those beside the estimator; `some` rows are as all points are."""
+        held = self._held_out(X, y, codes)
         self._choose(held, codes)
-        self.simple_ = beside.learned(codes)
-        some = evenly_spread(len(codes), POINTS)
-        values = self._parts(_safe_indexing(X, some), points[some])
-        self._spreads = [spread(each) for each in values]
-        self._place(X, points, codes, self._mean(values), held)
+        some = some[evenly_spread(len(some), POINTS)]
+        rows = np.union1d(np.flatnonzero(codes != UNLABELED), some)
+        beside = [each[rows] for each in self.simple_.fit(codes).values()]
+        values, some = [_values(self.estimator_, _safe_indexing(X, rows)), *beside], np.searchsorted(rows, some)
+        self._spreads = [spread(each[some]) for each in values]
+        self._place(codes[rows], self._mean(values), some, held)
 
     @property
     def _is_ordered(self) -> bool:
@@ -187,25 +191,28 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         """True if the order of the scores is what counts: then held-out labels are compared by the (mean) AUC."""
         return self._is_ordered or bool(getattr(_last(self.estimator_), "is_ranking", False))
 
-    def _held_out(self, X: Any, y: Any, codes: NDArray, beside: _Beside) -> _HeldOut:
+    def _held_out(self, X: Any, y: Any, codes: NDArray) -> _HeldOut:
         """Return the models' values at labels that they have not seen; nothing if the labels are too few."""
+        others = np.flatnonzero(codes == UNLABELED)
+        rows = np.union1d(np.flatnonzero(codes != UNLABELED), others[evenly_spread(len(others), MOST_UNLABELED)])
         folds = LabeledFolds(self.n_splits, unlabeled="train", random_state=self.random_state)
         try:
-            splits = list(folds.split(X, y))
+            splits = [(rows[train], rows[test]) for train, test in folds.split(rows, _safe_indexing(y, rows))]
         except FoldError:
             return _HeldOut(codes[:0], ())
         parts = []
         for train, test in splits:
-            method = clone(self.estimator)
+            method = _rough(self.estimator)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all points has warned already
                 method.fit(_safe_indexing(X, train), _safe_indexing(y, train))
             seen = codes.copy()
             seen[test] = UNLABELED
-            simple = beside.learned(seen).values(beside.points[test])
-            parts.append((_values(method, _safe_indexing(X, test)), *simple))
-        rows = np.concatenate([test for _, test in splits])
-        return _HeldOut(codes[rows], tuple(np.concatenate(each) for each in zip(*parts, strict=True)))
+            parts.append(
+                (_values(method, _safe_indexing(X, test)), *(v[test] for v in self.simple_.fit(seen).values()))
+            )
+        tested = np.concatenate([test for _, test in splits])
+        return _HeldOut(codes[tested], tuple(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def _choose(self, held: _HeldOut, codes: NDArray) -> None:
         """Set the weights of the three models and of the log shares, and the scale of the probabilities."""
@@ -222,32 +229,25 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         self.weights_ = dict(zip(PARTS, (weights / weights.sum()).tolist(), strict=True))
         self._of_shares = float(of_shares)
 
-    def _parts(self, X: Any, points: NDArray) -> list[NDArray]:
-        """Return the values of the three models at points, given as X and as an array."""
-        return [_values(self.estimator_, X), *self.simple_.values(points)]
-
     def _mean(self, values: list[NDArray] | tuple[NDArray, ...], spreads: list[float] | None = None) -> NDArray:
         """Return the weighted sum of values divided by their spreads."""
         spreads = self._spreads if spreads is None else spreads
         total = sum(w * v / s for w, v, s in zip(self.weights_.values(), values, spreads, strict=True) if w)
         return np.asarray(total + self._of_shares * self._log_shares if self._of_shares else total)
 
-    def _place(self, X: Any, points: NDArray, codes: NDArray, at_some: NDArray, held: _HeldOut) -> None:
-        """Set the thresholds and the scale of the probabilities, from scores at some points and at held-out labels."""
-        cuts, self.threshold_, self._scale = None, 0.0, 1.0
+    def _place(self, codes: NDArray, f: NDArray, some: NDArray, held: _HeldOut) -> None:
+        """Set the thresholds and the scale of the probabilities, from the scores f and those at held-out labels."""
+        cuts, self.threshold_, self._scale, labeled = None, 0.0, 1.0, codes != UNLABELED
         unseen = self._mean(held.values, [spread(each) for each in held.values]) if len(held.y) else None
-        if self._is_ranker:
-            labeled = labeled_rows(codes, MOST_LABELS)
-            f = self._mean(self._parts(_safe_indexing(X, labeled), points[labeled]))
         if self._is_ordered:
-            self.thresholds_ = thresholds(codes[labeled], f, loss="hinge", margin=0.0)
+            self.thresholds_ = thresholds(codes[labeled], f[labeled], loss="hinge", margin=0.0)
             if unseen is not None:
                 cuts = even_chances(held.y, unseen, len(self.classes_))
-                moved = at_some.mean() + spread(at_some) * (cuts - unseen.mean()) / spread(unseen)
+                moved = f[some].mean() + spread(f[some]) * (cuts - unseen.mean()) / spread(unseen)
                 self.thresholds_ = (self.thresholds_ + moved) / 2.0
         elif self._is_ranker:
             share = getattr(_last(self.estimator_), "positive_share", "labels")
-            self.threshold_ = decision_threshold(share, codes[labeled], f, at_some)
+            self.threshold_ = decision_threshold(share, codes[labeled], f[labeled], f[some])
             if unseen is not None:
                 unseen = unseen - decision_threshold("labels", held.y, unseen, unseen)
         if unseen is not None:
@@ -259,7 +259,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
         X = X if hasattr(X, "shape") else np.asarray(X)
         points = validated_points(self, X, np.float64)
         with single_threaded_blas(), single_threaded_openmp():
-            return check_values(self._mean(self._parts(X, points)))
+            return check_values(self._mean([_values(self.estimator_, X), *self.simple_.values(points)]))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the scores at the rows of `X`: (n,) for two classes, positive for the second one, else (n, k)."""
@@ -313,82 +313,74 @@ class _Graph:
     """Graph of the nearest neighbours among some scaled points, on which labels spread."""
 
     def __init__(self, points: NDArray, scaler: StandardScaler, n_neighbors: int) -> None:
-        self.points, self.scaler = scaler.fit_transform(points), scaler
-        self.nearest = NearestNeighbors(n_neighbors=min(n_neighbors, len(points))).fit(self.points)
-        self.links = self.nearest.kneighbors_graph(self.points)
+        self.scaler, scaled = scaler, scaler.fit_transform(points)
+        self.nearest = NearestNeighbors(n_neighbors=min(n_neighbors, len(points)), algorithm="brute").fit(scaled)
+        self.links = self.nearest.kneighbors_graph(scaled)
+        self.passed_on = -laplacian(self.links, normed=True).tocsr()
+        self.passed_on.setdiag(0.0)
 
-    def shares(self, codes: NDArray, n_classes: int) -> NDArray:
-        """Return the classes' shares (m, K) at the points, from class codes (m,), -1 for unlabeled."""
-        machine = LabelSpreading(kernel=lambda X, Z: self.links, alpha=TRUST).fit(self.points, codes)
-        shares = np.zeros((len(codes), n_classes))
-        shares[:, machine.classes_] = machine.label_distributions_
-        of_labels = np.bincount(codes[codes != UNLABELED], minlength=n_classes)
-        return np.where(shares.sum(axis=1, keepdims=True) > 0.0, shares, of_labels / of_labels.sum())
+    def spread(self, marks: NDArray) -> NDArray:
+        """Return the classes' shares (m, K) at the points, from a one in the class of each labeled point, as LabelSpreading does.
 
-    def at(self, points: NDArray, values: NDArray) -> NDArray:
-        """Return the means of the nearest points' values, at points (n, d)."""
-        return values[self.nearest.kneighbors(self.scaler.transform(points), return_distance=False)].mean(axis=1)
-
-
-class _Beside:
-    """What the simple models of all folds share: points (n, d), and graphs, which are computed once.
-
-    Standardised coordinates suit columns of different units, and pixels tell more as they are. Few labels cannot choose, so
-    the neighbours' value is the mean over both graphs.
-    """
-
-    def __init__(self, points: NDArray, codes: NDArray, n_neighbors: int, is_ordered: bool) -> None:
-        self.points, self.is_ordered, self.n_classes = points, is_ordered, int(codes.max()) + 1
-        self.scaler = StandardScaler().fit(points)
-        self.placed = np.union1d(labeled_rows(codes, MOST_IN_GRAPH), evenly_spread(len(codes), MOST_IN_GRAPH))
-        scalers = StandardScaler(), StandardScaler(with_std=False)
-        self.graphs = [_Graph(points[self.placed], scaler, n_neighbors) for scaler in scalers]
-
-    def learned(self, codes: NDArray) -> SimpleModels:
-        """Return the simple models of class codes (n,), -1 for unlabeled."""
-        rows, cuts = labeled_rows(codes, MOST_LABELS), range(1, self.n_classes)
-        targets = [codes[rows] >= cut for cut in cuts] if self.is_ordered else [codes[rows]]
-        points = self.scaler.transform(self.points[rows])
-        machines = [LogisticRegression(max_iter=1000).fit(points, target) for target in targets]
-        shares = [graph.shares(codes[self.placed], self.n_classes) for graph in self.graphs]
-        if self.is_ordered:
-            shares = [each @ np.arange(self.n_classes) for each in shares]
-        elif self.n_classes == 2:
-            shares = [each[:, 1] - each[:, 0] for each in shares]
-        return SimpleModels(self.scaler, machines, tuple(self.graphs), shares)
+        Where no label arrives they are those of all labels.
+        """
+        found = marks
+        for _ in range(STEPS):
+            found = TRUST * (self.passed_on @ found) + (1.0 - TRUST) * marks
+        total = found.sum(axis=1, keepdims=True)
+        return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), marks.sum(axis=0) / marks.sum())
 
 
-@dataclass(frozen=True, eq=False)
 class SimpleModels:
     """The two models beside a method.
 
     Attributes
     ----------
-    scaler : StandardScaler
-        Of the linear model.
-    linear : list of LogisticRegression
-        One, or one for each cut of ordered classes.
-    graphs : tuple
-        Graphs of neighbours.
+    linear : LogisticRegression or Ridge
+        Of the classes, or of the numbers of ordered classes, on standardised points.
+    graphs : list
+        Two graphs of neighbours. Standardised coordinates suit columns of different units, and pixels tell more as they
+        are. Few labels cannot choose, so the neighbours' value is the mean over both.
     shares : list of ndarray of shape (m,) or (m, K)
         For each graph what its labels say about its points: for two classes the second one's share less the first one's, for
         ordered classes their mean number, else all shares.
     """
 
-    scaler: StandardScaler
-    linear: list[LogisticRegression]
-    graphs: tuple[_Graph, ...]
-    shares: list[NDArray]
+    def __init__(self, points: NDArray, n_classes: int, n_neighbors: int, *, is_ordered: bool) -> None:
+        self.n_classes, self.is_ordered = n_classes, is_ordered
+        self.graphs = [_Graph(points, StandardScaler(with_std=each), n_neighbors) for each in (True, False)]
+        self._points = self.graphs[0].scaler.transform(points)
 
-    def values(self, points: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the linear model's values at points (n, d), and the neighbours', of shape (n,) or (n, K)."""
-        scaled = self.scaler.transform(points)
-        if len(self.linear) == 1:
-            linear = self.linear[0].decision_function(scaled)
-        else:
-            linear = np.sum([machine.predict_proba(scaled)[:, 1] for machine in self.linear], axis=0)
-        near = [graph.at(points, own) for graph, own in zip(self.graphs, self.shares, strict=True)]
+    def fit(self, codes: NDArray) -> Self:
+        """Learn from class codes (m,) of the points, -1 for unlabeled; the graphs stay as they are."""
+        labeled, of_class = codes != UNLABELED, np.arange(self.n_classes)
+        machine = Ridge() if self.is_ordered else LogisticRegression(max_iter=1000)
+        self.linear = machine.fit(self._points[labeled], codes[labeled])
+        self.shares = [graph.spread((codes[:, None] == of_class).astype(float)) for graph in self.graphs]
+        if self.is_ordered:
+            self.shares = [each @ of_class for each in self.shares]
+        elif self.n_classes == 2:
+            self.shares = [each[:, 1] - each[:, 0] for each in self.shares]
+        return self
+
+    def values(self, points: NDArray | None = None) -> tuple[NDArray, NDArray]:
+        """Return the linear model's values and the neighbours', (n,) or (n, K), at points (n, d), by default the fit's own."""
+        near = []
+        for graph, shares in zip(self.graphs, self.shares, strict=True):
+            given = None if points is None else graph.scaler.transform(points)
+            links = graph.links if given is None else graph.nearest.kneighbors_graph(given)
+            near.append(links @ shares / graph.nearest.n_neighbors)
+        scaled = self._points if points is None else self.graphs[0].scaler.transform(points)
+        linear = self.linear.predict(scaled) if self.is_ordered else self.linear.decision_function(scaled)
         return linear, np.mean(near, axis=0)
+
+
+def _rough(estimator: Any) -> Any:
+    """Return a copy of the estimator for weights alone: an automatic tolerance for its early stopping is larger there."""
+    copy = clone(estimator)
+    if getattr(_last(copy), "tol", None) == AUTOMATIC:
+        _last(copy).set_params(tol=ROUGH)
+    return copy
 
 
 def _last(estimator: Any) -> Any:
@@ -413,30 +405,19 @@ def _log_shares(codes: NDArray, n_classes: int) -> NDArray:
     return np.log(np.maximum(np.bincount(codes, minlength=n_classes), 0.5) / max(1, len(codes)))
 
 
-def _hits(y: NDArray, values: NDArray) -> NDArray:
-    """Return a mask of the labels that are right in the values (n,) for two classes, or (n, K)."""
-    return (values > 0 if values.ndim == 1 else values.argmax(axis=1)) == y
-
-
-def _agreement(y: NDArray, values: NDArray, *, by_auc: bool) -> float:
-    """Return the (mean) AUC of values, or their accuracy."""
-    return float(mean_auc(y, values) if by_auc else np.mean(_hits(y, values)))
-
-
 def _weights(y: NDArray, values: tuple[NDArray, ...], *, by_auc: bool) -> NDArray:
-    """Return the models' weights: e to the minus number of standard errors by which each is behind the best one."""
-    hits = [_hits(y, each) for each in values]
-    scores = np.array([_agreement(y, each, by_auc=by_auc) for each in values])
-    best, n = int(np.argmax(scores)), len(y)
-    fewest = np.bincount(y)[np.unique(y)].min()
-    errors = []
-    for each, hit in zip(values, hits, strict=True):
-        if by_auc:
-            found = auc_error(y, values[best], each)
-            errors.append(max(found if np.isfinite(found) else 0.0, 0.5 / fewest))
-        else:  # a point is added to each kind of disagreement, as by Bonett and Price
-            errors.append(np.sqrt(np.sum(hits[best] != hit) + 2.0) / n)
-    return np.exp((scores - scores[best]) / np.array(errors))
+    """Return the models' weights: e to the minus number of standard errors by which each is behind the best one.
+
+    The (mean) AUC decides, or the accuracy.
+    """
+    hits = [(each > 0 if each.ndim == 1 else each.argmax(axis=1)) == y for each in values]
+    scores = np.array([mean_auc(y, each) for each in values] if by_auc else np.mean(hits, axis=1))
+    best, fewest = int(np.argmax(scores)), np.bincount(y)[np.unique(y)].min()
+    if by_auc:
+        errors = np.maximum(np.nan_to_num([auc_error(y, values[best], each) for each in values]), 0.5 / fewest)
+    else:  # a point is added to each kind of disagreement, as by Bonett and Price
+        errors = np.sqrt([np.sum(hits[best] != hit) + 2.0 for hit in hits]) / len(y)
+    return np.exp((scores - scores[best]) / errors)
 
 
 def _likeliest_weights(y: NDArray, values: list[NDArray]) -> NDArray:
