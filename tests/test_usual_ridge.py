@@ -16,7 +16,9 @@ def test_it_is_half_of_one_over_the_smallest_source():
     assert SemiSupervisedOrdinal().usual_ridge({"a": np.arange(20), "b": np.arange(50)}) == 0.025
 
 
-@each("positive, negative, ridge", [(20, 50, 0.075), (400, 5000, 0.01), (5000, 5000, 1e-3), (60_000, 50_000, 1e-4)])
+@each(
+    "positive, negative, ridge", [(20, 50, 0.075), (400, 5000, 0.01), (10_000, 10_000, 1e-3), (120_000, 100_000, 1e-4)]
+)
 def test_of_the_auc_it_is_more_and_shrinks_only_with_many_labels(positive, negative, ridge):
     rows = {"positive": np.arange(positive), "negative": np.arange(negative)}
     assert SemiSupervisedAUC().usual_ridge(rows) == pytest.approx(ridge)

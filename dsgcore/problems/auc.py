@@ -140,7 +140,7 @@ class SemiSupervisedAUC(RankingProblem):
         return terms
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
-        """Return three times the ridge of other problems, and at least 0.01; with over 500 labels of each class less than that.
+        """Return three times the ridge of other problems, and at least 0.01; with over 1,000 labels of each class less than that.
 
         Pairs of a few positives with all other points are many, but say no more than these few positives. And the
         noise from pairs with unlabeled points does not shrink with the first labels. With `is_pooled`, use the ridge of
@@ -148,7 +148,7 @@ class SemiSupervisedAUC(RankingProblem):
         """
         n = len(rows["positive"]), len(rows["negative"])
         one = 1.0 / sum(n) if self.is_pooled else super().usual_ridge(rows)
-        return max(3.0 * one, min(0.01, 5.0 / min(n)))
+        return max(3.0 * one, min(0.01, 10.0 / min(n)))
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
