@@ -58,15 +58,15 @@ def thresholds(y: NDArray, f: NDArray, *, loss: str = "hinge", margin: float = 1
         raise ProblemError(f"the margin must be 0 or more, got {margin!r}")
     found = []
     for j in range(1, len(check_classes(y))):
-        kinks, n_below = np.concatenate([f[y >= j] - margin, f[y < j] + margin]), np.count_nonzero(y < j)
+        kinks, n_below = np.concatenate([f[y >= j] - margin, f[y < j] + margin]), int(np.sum(y < j))
         found.append(kinks.mean() if loss == "squared" else np.sort(kinks)[n_below - 1 : n_below + 1].mean())
     b = np.sort(found)
     is_tie = np.diff(b) <= TIE * np.maximum(np.abs(b[1:]), np.abs(b[:-1]))
     if is_tie.any():
         empty = ", ".join(str(j + 1) for j in np.flatnonzero(is_tie))
         warnings.warn(f"thresholds coincide: no point can get the class of code {empty}", stacklevel=2)
-        for j in np.flatnonzero(is_tie):
-            b[j + 1] = b[j]
+        for place in np.flatnonzero(is_tie):
+            b[place + 1] = b[place]
     return b
 
 
