@@ -414,7 +414,7 @@ def _weights(y: NDArray, values: tuple[NDArray, ...], *, by_auc: bool) -> NDArra
     scores = np.array([mean_auc(y, each) for each in values] if by_auc else np.mean(hits, axis=1))
     best, fewest = int(np.argmax(scores)), np.bincount(y)[np.unique(y)].min()
     if by_auc:
-        errors = np.maximum(np.nan_to_num([auc_error(y, values[best], each) for each in values]), 0.5 / fewest)
+        errors = np.maximum(np.nan_to_num([auc_error(y, values[best], each) for each in values]), 1.0 / fewest)
     else:  # a point is added to each kind of disagreement, as by Bonett and Price
         errors = np.sqrt([np.sum(hits[best] != hit) + 2.0 for hit in hits]) / len(y)
     return np.exp((scores - scores[best]) / errors)
