@@ -91,19 +91,6 @@ def ps3vt(X, y, K, batches, M, tau_A, tau_I, tau_S, theta, mu, radius=1.0):
     return result
 
 
-def ps3vt_released(X, y, K, batches, size, M, tau_A, tau_I, tau_S, theta, step):
-    """Run the authors' program, as the oracles' description states it."""
-    W, result = np.zeros((X.shape[1], K)), []
-    for t, rows in enumerate(batches, start=1):
-        eta = step / (t + len(y))
-        W = W - eta * gradient(W, X, y, rows, M, tau_A, tau_I, size)
-        W = W * min(1.0, 1.0 / (math.sqrt(tau_A) * norm(W)))
-        if tau_S != 0:
-            W = threshold(W, eta * tau_S, lambda j: j <= theta)
-        result.append(W)
-    return result
-
-
 def objective(W, X, y, M, tau_A, tau_I, tau_S, theta):
     """Eq. (2) and the tail of singular values."""
     hinge = sum(max(0.0, 1.0 - margin(W, X[i], y[i])[0]) for i in range(len(X))) / len(X)

@@ -22,7 +22,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ModelError, Safe, load_model, save_model
 from dsgcore.baselines import COMPETITORS, MSAMULT, SUSL
-from dsgcore.baselines.design import IllPosedWarning
+from dsgcore.baselines.basis import IllPosedWarning
 from dsgcore.core.errors import DSGError
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.model_selection import (

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.compiled
 def test_the_list_has_the_papers_methods_first_and_calls_the_others_everyday():
     app = open_page("s3vm", svm_n="100")
     (asked,) = [box for box in app.selectbox if box.label == "Race against"]
-    methods = COMPETITORS["s3vm"]  # test_baselines_everyday.py has their order
+    methods = COMPETITORS["s3vm"]  # test_baselines.py has their order
     assert asked.options == [f"{method.title} (everyday)" if method.is_everyday else method.title for method in methods]
 
 

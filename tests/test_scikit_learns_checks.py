@@ -20,7 +20,7 @@ from dsgcore.baselines import (
     EverydaySpreadingRBF,
     EverydaySVC,
 )
-from dsgcore.baselines.design import IllPosedWarning
+from dsgcore.baselines.basis import IllPosedWarning
 
 FAST = {"n_iter": 30, "n_features": 32, "random_state": 0}
 # The checks' y holds class labels: of an estimator that learns from pair ids they say nothing.

@@ -6,26 +6,25 @@ Each one minimises the objective of its authors' own program.
 from typing import Any
 
 from dsgcore.baselines.ablations import LRCMC, SSMC, LinearMC
-from dsgcore.baselines.base import Baseline
+from dsgcore.baselines.base import Baseline, Progress
 from dsgcore.baselines.bgs3vm import BGS3VM
 from dsgcore.baselines.bls3vm import BLS3VM
-from dsgcore.baselines.cuu import CUU
 from dsgcore.baselines.everyday import (
     EverydayLogistic,
     EverydayNystroem,
     EverydayOrdinalSVC,
+    EverydaySelfTraining,
+    EverydaySpreadingKNN,
+    EverydaySpreadingRBF,
     EverydaySVC,
     EverydaySVR,
 )
-from dsgcore.baselines.everyday_unlabeled import EverydaySelfTraining, EverydaySpreadingKNN, EverydaySpreadingRBF
 from dsgcore.baselines.frs3vm import FRS3VM
-from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
-from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
-from dsgcore.baselines.progress import Progress
+from dsgcore.baselines.pair_risk import MPNUAUC, MSAMULT, PNUAUC, SAMULT
 from dsgcore.baselines.qns3vm import QNS3VM
 from dsgcore.baselines.s3vm_light import S3VMLight
+from dsgcore.baselines.similar_unlabeled import CUU, SUSL
 from dsgcore.baselines.sudh import SUDH
-from dsgcore.baselines.susl import SUSL
 from dsgcore.baselines.svorex import SVOREX
 
 # Methods that people install, for settings with class labels. None of them can learn from similar pairs.

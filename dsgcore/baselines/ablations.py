@@ -1,62 +1,31 @@
-"""Three special cases of PS3VT, which are also its baselines."""
+"""Three presets of PS3VT, which are also its baselines."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.baselines.base import Baseline
-from dsgcore.baselines.progress import Callback, Watch
+from dsgcore.baselines.base import Baseline, Callback, Watch
 from dsgcore.core.documented import estimator
+from dsgcore.core.parameters import like
 from dsgcore.estimators.inputs import all_or_nothing
-from dsgcore.estimators.ps3vt import GraphParameters, MultiClassEstimator, RankParameters
+from dsgcore.estimators.ps3vt import PS3VT
+from dsgcore.multiclass.loop import MultiClassStep
+from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import MultiClassTask
+from dsgcore.solver.stopping import Stopping
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class MultiClassBaseline(MultiClassEstimator, Baseline):
-    """Base class of PS3VT's special cases, with progress."""
-
-    citation = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
-    kernels = ()
-
-    @all_or_nothing
-    def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
-        """Learn the coefficients, as `PS3VT.fit` does.
-
-        `callback` is as in every `dsgcore.baselines.Baseline`, and is called at each iteration.
-        """
-        self._watch = Watch(callback, type(self).__name__)
-        try:
-            super().fit(X, y)
-            self.objectives_ = self._watch.objectives()
-        finally:
-            del self._watch
-        return self
-
-    def _train(self, task: MultiClassTask) -> NDArray:
-        self._watch.expect(task.problem.n_iter + 1)
-        W = super()._train(_Watched(**vars(task), watch=self._watch))
-        self._watch.step(sum(task.terms(W).values()))
-        return W
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Watched(MultiClassTask):
-    """Task that notifies a watch when an iteration draws its mini-batch."""
-
-    watch: Watch
-
-    def batch(self, t: int) -> NDArray:
-        self.watch.step()
-        return super().batch(t)
+class _Iterations(Watch):
+    def __call__(self, iterate: MultiClassStep) -> None:
+        self.step()
 
 
 @estimator
-class LinearMC(MultiClassBaseline):
-    """Max-margin multi-class classification: PS3VT without graph and without pull to low rank.
+class LinearMC(PS3VT, Baseline):
+    """Max-margin multi-class classification: PS3VT without graph and without pull to low rank, from a start at 0.
 
     Unlabeled points are accepted, but have no effect (except for sigma="scale").
 
@@ -73,11 +42,35 @@ class LinearMC(MultiClassBaseline):
     """
 
     title = "Linear-MC"
+    citation = "Li, Liu, Yin and Wang, IJCAI 2019, Table 2"
     sentence = "learns from the labels alone, without the graph and without a penalty on the rank"
+
+    # A class attribute is no parameter any more: a preset keeps this value.
+    tau_I: ClassVar[Any] = 0.0
+    n_neighbors: ClassVar[Any] = PS3VT.n_neighbors
+    tau_S: ClassVar[Any] = 0.0
+    theta: ClassVar[Any] = PS3VT.theta
+    start: ClassVar[Any] = None
+    tol: float | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
+
+    @all_or_nothing
+    def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:  # type: ignore[override]
+        """Learn the coefficients, as `PS3VT.fit` does.
+
+        `callback` is as in every `dsgcore.baselines.Baseline`, and is called at each iteration.
+        """
+        return super().fit(X, y, callback=_Iterations(callback, type(self).__name__))
+
+    def _train(self, task: MultiClassTask, callback: Any) -> NDArray:
+        callback.total = task.problem.n_iter + 1
+        W = super()._train(task, callback)
+        callback.step(sum(task.terms(W).values()))
+        self.objectives_ = np.array(callback.objectives)
+        return W
 
 
 @estimator
-class LRCMC(RankParameters, MultiClassBaseline):
+class LRCMC(LinearMC):
     """Multi-class classification with a pull to low rank: PS3VT without the graph.
 
     The pull stands for the local Rademacher complexity. For everything else see `LinearMC`.
@@ -86,9 +79,12 @@ class LRCMC(RankParameters, MultiClassBaseline):
     title = "LRC-MC"
     sentence = "learns from the labels alone, with a penalty on the rank"
 
+    tau_S: float | Literal["auto"] | None = like(MultiClass, "tau_S", default="auto")
+    theta: float = like(MultiClass, "theta")
+
 
 @estimator
-class SSMC(GraphParameters, MultiClassBaseline):
+class SSMC(LinearMC):
     """Semi-supervised multi-class classification: PS3VT without the pull to low rank.
 
     A graph makes close points, labeled or not, score alike. For everything else see `LinearMC`.
@@ -96,3 +92,6 @@ class SSMC(GraphParameters, MultiClassBaseline):
 
     title = "SS-MC"
     sentence = "learns from labels and a graph of neighbours, without a penalty on the rank"
+
+    tau_I: float | Literal["auto"] | None = like(MultiClass, "tau_I", default="auto")
+    n_neighbors: int = like(MultiClass, "n_neighbors")

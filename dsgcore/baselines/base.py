@@ -1,27 +1,95 @@
-"""Shared base classes of the baselines: parameters, progress, and three kinds of labels."""
+"""Base classes of the baselines: shared parameters, progress of a fit, and two kinds of labels."""
 
 from __future__ import annotations
 
+import math
+import time
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dsgcore.baselines.basis import HasMatrix, Linear
-from dsgcore.baselines.progress import Callback, Watch
-from dsgcore.core.documented import described
-from dsgcore.core.parameters import Choice, Parameter, parameters_of_fields
+from dsgcore.baselines.basis import CENTERS, Basis, HasMatrix, Linear, choose_centers, make_basis
+from dsgcore.core.documented import SEED, described
+from dsgcore.core.parameters import Choice, Integer, Parameter, Real, like, parameter_like, parameters_of_fields
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points
-from dsgcore.estimators.kernel import SIGMA, make_kernel
+from dsgcore.estimators.kernel import SIGMA, KernelParameters, make_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.far_points import check_sizes, check_values
+from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
+
+LAM = parameter_like(
+    SolverParameters,
+    "lam",
+    usual=(1e-4, 10.0),
+    label="Regularisation",
+    sentence="Strength of the penalty on large weights.",
+)
+TOL = Real("tol", 1e-5, low=1e-9, high=0.1, scale="log", label="Tolerance")
+MAX_ITER = Integer("max_iter", 100, low=1, high=100_000, label="Iterations at most")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a fit after an outer step.
+
+    Attributes
+    ----------
+    step : int
+        Number of outer steps made, from 1.
+    total : int
+        Largest number of outer steps.
+    objective : float
+        Objective after this step. NaN if it was not computed.
+    seconds : float
+        Time since the fit began, in seconds.
+    """
+
+    step: int
+    total: int
+    objective: float
+    seconds: float
+
+
+Callback = Callable[[Progress], object]
+
+
+class Watch:
+    """Counter of one fit's outer steps, which keeps their objectives and calls the callback with a `Progress`.
+
+    Messages name the estimator by `name`.
+    """
+
+    def __init__(self, callback: Callback | None, name: str) -> None:
+        self.callback, self.name = callback, name
+        self.total, self.steps = 0, 0
+        self.objectives: list[float] = []
+        self.is_converged = True
+        self.start = time.perf_counter()
+
+    def step(self, objective: float = math.nan) -> None:
+        """Count an outer step, and keep its objective unless that is NaN."""
+        self.steps += 1
+        if not math.isnan(objective):
+            self.objectives.append(float(objective))
+        if self.callback is not None:
+            seconds = time.perf_counter() - self.start
+            self.callback(Progress(self.steps, max(self.total, self.steps), float(objective), seconds))
+
+    def give_up(self, reason: str) -> None:
+        """Record that the fit has not converged, and warn in one sentence with the reason and possible remedies."""
+        self.is_converged = False
+        warnings.warn(f"{self.name} has not converged: {reason}", ConvergenceWarning, stacklevel=4)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -82,7 +150,7 @@ class Baseline(BaseEstimator):
     citation: ClassVar[str]
     sentence: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
-    kernels: ClassVar[tuple[str, ...]] = ("linear", *KERNELS)
+    kernels: ClassVar[tuple[str, ...]] = ()
     is_everyday: ClassVar[bool] = False  # True for methods that people install, False for a paper's competitors
 
     model_: HasValues
@@ -116,7 +184,7 @@ class Baseline(BaseEstimator):
         watch = Watch(callback, type(self).__name__)
         self._learn(X, y, self._checked(), watch)
         self.converged_ = watch.is_converged
-        self.objectives_, self.n_iter_ = watch.objectives(), watch.steps
+        self.objectives_, self.n_iter_ = np.array(watch.objectives), watch.steps
         return self
 
     def _values(self, X: ArrayLike) -> NDArray:
@@ -126,6 +194,28 @@ class Baseline(BaseEstimator):
         check_sizes(points)
         with np.errstate(over="ignore", invalid="ignore"):  # check_values reports overflow
             return check_values(self.model_.evaluate(points))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BasisParameters(KernelParameters, Baseline):
+    """Parameters of a method whose features are kernels at centres, or the coordinates themselves.
+
+    Parameters
+    ----------
+    random_state
+        Seed for drawing the centres.
+    """
+
+    kernels = ("lm", "linear", *KERNELS)
+
+    lam: float = like(LAM)
+    centers: int | ArrayLike | None = like(CENTERS)
+    random_state: int | np.random.RandomState | None = described(None, SEED)
+
+    def _basis(self, X: NDArray, s: dict[str, Any], *, has_bias: bool = False) -> Basis:
+        """Return the features for the training points, whose weights the penalty counts."""
+        centers = choose_centers(X, s["centers"], self._seed())
+        return make_basis(self._kernel(X), centers, s.get("penalty", ""), has_bias=has_bias)
 
 
 class LabelsBaseline(ScoredOnLabels, Baseline):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.baselines.base import Watch
 from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_parts import GradientS3VM, OrderedPoints, bound_problem, expansion
+from dsgcore.baselines.s3vm import GradientS3VM, OrderedPoints, bound_problem, expansion
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import integer
 from dsgcore.core.sampling import generator
@@ -75,45 +74,21 @@ class BGS3VM(GradientS3VM):
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         problem, rows = bound_problem(s, points)
-        descent, draws = _Descent(kernel, points, problem, s), _Draws(self._seed(), points, rows)
-        watch.expect(s["n_passes"] * len(draws.parts))
+        n_l, n_u, seed = points.n_labeled, points.n_unlabeled, self._seed()
+        share = max(1, int(BUDGET_SHARE * n_u)) if s["budget_unlabeled"] is None else s["budget_unlabeled"]
+        descent = _Descent(kernel, points, problem, min(s["budget_labeled"], n_l), min(share, n_u))
+        labeled, unlabeled, rng = (generator(seed, stream) for stream in ("labeled", "unlabeled", "objective"))
+        some = {source: rng.permutation(own)[:POINTS_FOR_OBJECTIVE].copy() for source, own in rows.items()}
+        n_iter = max(n_l, n_u)
+        stops = set(np.linspace(0, n_iter, STEPS_PER_PASS + 1).astype(int).tolist())
+        watch.total = s["n_passes"] * (len(stops) - 1)
         for _ in range(s["n_passes"]):
-            labeled, unlabeled = draws.of_a_pass()
-            for part in draws.parts:
-                descent.go_on(labeled[part], unlabeled[part])
-                watch.step(descent.objective(draws.for_objective))
+            drawn = labeled.integers(n_l, size=n_iter), n_l + unlabeled.integers(n_u, size=n_iter)
+            for number, (i, j) in enumerate(zip(*(rows.tolist() for rows in drawn), strict=True), start=1):
+                descent.step(i, j, s["step_size"])
+                if number in stops:
+                    watch.step(descent.objective(some))
         self.model_ = expansion(kernel, *descent.supports(), 0.0)
-
-
-def _budget(given: int | None, n_unlabeled: int) -> int:
-    """Return the largest number of kernels at unlabeled points."""
-    return max(1, int(BUDGET_SHARE * n_unlabeled)) if given is None else min(given, n_unlabeled)
-
-
-class _Draws:
-    """Random draws: the points of each iteration, and the points for the objective.
-
-    `parts` divides a pass. The objective is computed after each part.
-    """
-
-    def __init__(self, seed: int, points: OrderedPoints, rows: dict[str, NDArray]) -> None:
-        self.n_labeled, self.n_unlabeled = points.n_labeled, points.n_unlabeled
-        self.n_iter = max(self.n_labeled, self.n_unlabeled)
-        self.streams = generator(seed, "labeled"), generator(seed, "unlabeled")
-        stops = np.unique(np.linspace(0, self.n_iter, STEPS_PER_PASS + 1).astype(int)).tolist()
-        self.parts = [slice(*ends) for ends in pairwise(stops)]
-        rng = generator(seed, "objective")
-        self.for_objective = {
-            source: rng.permutation(own)[:POINTS_FOR_OBJECTIVE].copy() for source, own in rows.items()
-        }
-
-    def of_a_pass(self) -> tuple[NDArray, NDArray]:
-        """Return the row numbers of the labeled and of the unlabeled points for the next pass, one per iteration."""
-        labeled, unlabeled = self.streams
-        return (
-            labeled.integers(self.n_labeled, size=self.n_iter),
-            self.n_labeled + unlabeled.integers(self.n_unlabeled, size=self.n_iter),
-        )
 
 
 class _Supports:
@@ -157,29 +132,23 @@ class _Supports:
 class _Descent:
     """State of the stochastic gradient descent."""
 
-    def __init__(self, kernel: HasMatrix, points: OrderedPoints, problem: SemiSupervisedSVM, s: dict[str, Any]) -> None:
-        self.kernel, self.points, self.problem, self.theta = kernel, points, problem, s["step_size"]
-        d = points.X.shape[1]
-        self.labeled = _Supports(kernel, min(s["budget_labeled"], points.n_labeled), d)
-        self.unlabeled = _Supports(kernel, _budget(s["budget_unlabeled"], points.n_unlabeled), d)
-        self.t = 0
+    def __init__(self, kernel: HasMatrix, points: OrderedPoints, problem: SemiSupervisedSVM, *budgets: int) -> None:
+        self.kernel, self.points, self.problem, self.t = kernel, points, problem, 0
+        self.labeled, self.unlabeled = (_Supports(kernel, budget, points.X.shape[1]) for budget in budgets)
 
-    def go_on(self, labeled: NDArray, unlabeled: NDArray) -> None:
-        """Make one iteration for each pair of a labeled and an unlabeled row."""
-        X, y = self.points.X, self.points.y
-        u, C, C_star = LOSSES[self.problem.loss], self.problem.C, self.problem.C_star
-        assert C_star is not None  # always set in a bound problem
-        for i, j in zip(labeled.tolist(), unlabeled.tolist(), strict=True):
-            self.t += 1
-            step = self.theta / self.t
-            f = self.values(X[[i, j]])
-            for part in (self.labeled, self.unlabeled):
-                part.coef *= 1.0 - step
-            if y[i] * f[0] < 1.0:
-                self.labeled.add(self.t, i, X[i], step * C * y[i])
-            slope = C_star * float(u.slope(f[1], self.problem.s))
-            if slope != 0.0:
-                self.unlabeled.add(self.t, j, X[j], -step * slope)
+    def step(self, i: int, j: int, theta: float) -> None:
+        """Make one iteration, with a labeled and an unlabeled row."""
+        X, y, problem = self.points.X, self.points.y, self.problem
+        assert problem.C_star is not None  # always set in a bound problem
+        self.t += 1
+        step, f = theta / self.t, self.values(X[[i, j]])
+        for part in (self.labeled, self.unlabeled):
+            part.coef *= 1.0 - step
+        if y[i] * f[0] < 1.0:
+            self.labeled.add(self.t, i, X[i], step * problem.C * y[i])
+        slope = problem.C_star * float(LOSSES[problem.loss].slope(f[1], problem.s))
+        if slope != 0.0:
+            self.unlabeled.add(self.t, j, X[j], -step * slope)
 
     def values(self, X: NDArray) -> NDArray:
         """Return f at each row of `X`."""

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.parameters import MAX_ITER, TOL
-from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.regression import HOLDERS, regress
-from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, C, CentredS3VM, OrderedPoints
+from dsgcore.baselines.base import MAX_ITER, TOL, Watch
+from dsgcore.baselines.s3vm import BALANCE_TARGET, HOLDERS, C, CentredS3VM, OrderedPoints, regress
 from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import like
@@ -93,7 +91,25 @@ class BLS3VM(CentredS3VM):
 
     def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
         C_star = s["C"] * points.n_labeled / points.n_unlabeled if s["C_star"] is None else s["C_star"]
-        return _descend(_Machine(K, points, s["C"], C_star, s["s"], mean, s["tol"]), s["max_iter"], watch)
+        machine = _Machine(K, points, s["C"], C_star, s["s"], mean, s["tol"])
+        watch.total = s["max_iter"]
+        coef, f = machine.solve(np.zeros(points.n_unlabeled), 0.0)
+        tangents = machine.tangents(f)
+        for _ in range(s["max_iter"]):
+            coef, f = machine.solve(tangents, C_star)
+            watch.step(machine.objective(coef, f))
+            last, tangents = tangents, machine.tangents(f)
+            if np.array_equal(last, tangents):
+                break
+        else:
+            watch.give_up(
+                f"unlabeled points still change sides after {s['max_iter']} convex steps; try a larger max_iter"
+            )
+        if not machine.is_accurate:
+            watch.give_up(
+                f"libsvm missed a tolerance of {100 * s['tol']:.1g}; try a larger tol, a smaller C, or scaled points"
+            )
+        return coef
 
 
 class _Machine:
@@ -152,24 +168,3 @@ class _Machine:
         self.is_accurate &= is_accurate
         coef[:n] += self.scale[:n] * change
         return coef
-
-
-def _descend(machine: _Machine, max_iter: int, watch: Watch) -> NDArray:
-    """Return the coefficients at convergence, or after `max_iter` steps."""
-    watch.expect(max_iter)
-    nothing = np.zeros(machine.n - machine.n_labeled)
-    coef, f = machine.solve(nothing, 0.0)
-    tangents = machine.tangents(f)
-    for _ in range(max_iter):
-        coef, f = machine.solve(tangents, machine.C_star)
-        watch.step(machine.objective(coef, f))
-        last, tangents = tangents, machine.tangents(f)
-        if np.array_equal(last, tangents):
-            break
-    else:
-        watch.give_up(f"unlabeled points still change sides after {max_iter} convex steps; try a larger max_iter")
-    if not machine.is_accurate:
-        watch.give_up(
-            f"libsvm missed a tolerance of {100 * machine.tol:.1g}; try a larger tol, a smaller C, or scaled points"
-        )
-    return coef

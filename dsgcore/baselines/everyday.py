@@ -1,68 +1,92 @@
-"""scikit-learn's own methods as baselines that learn from the labels alone."""
+"""Everyday peers: scikit-learn's own methods as baselines, one row each in a table at the end."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, make_dataclass, replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, SVR
+from sklearn.utils import gen_batches
 
-from dsgcore.baselines.base import Baseline, GaussianOrLinear, LabelsAlone, LabelsBaseline, OrdinalBaseline
-from dsgcore.baselines.parameters import MAX_ITER
-from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.regression import CACHE
-from dsgcore.core.documented import SEED, described, estimator
-from dsgcore.core.parameters import Choice, integer, like, parameter_like, real
+from dsgcore.baselines.base import (
+    MAX_ITER,
+    Baseline,
+    GaussianOrLinear,
+    LabelsAlone,
+    LabelsBaseline,
+    OrdinalBaseline,
+    Watch,
+)
+from dsgcore.baselines.basis import MAX_VALUES
+from dsgcore.core.documented import SEED, described, documented
+from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import Choice, Integer, Real, like, parameter_like
 from dsgcore.estimators.inputs import width
 from dsgcore.estimators.kernel import SIGMA
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.thresholds import thresholds
+from dsgcore.solver.problem import UNLABELED
 
-C = parameter_like(
-    SemiSupervisedSVM, "C", default=1.0, sentence="Cost of an error at one labeled point. The same as scikit-learn's C."
-)
-KERNELS_OF_LIBSVM = {"gaussian": "rbf", "linear": "linear"}
+CACHE = 200  # MB of kernel rows that libsvm caches (its own default)
+# Folds for the probabilities of a support vector machine. Fewer if a class has fewer labels.
+FOLDS = 5
+LIBSVM = "scikit-learn; LIBSVM, Chang and Lin 2011"
 
 
 @dataclass(frozen=True, eq=False)
-class Decision:
-    """Decision function of a fitted scikit-learn machine as a model."""
+class Machine:
+    """A fitted scikit-learn machine as a model, and the function that takes values from it."""
 
     machine: Any
+    values: Callable[[Any, NDArray], NDArray]
 
     def evaluate(self, X: NDArray) -> NDArray:
-        """Return the decision function at each row of `X`: of shape (n,) for two classes, or (n, k) for more."""
-        return np.asarray(self.machine.decision_function(X))
+        """Return the values at each row of `X`: of shape (n,), or (n, k) for more than two classes without an order."""
+        return self.values(self.machine, X)
 
 
-class LibsvmKernel(GaussianOrLinear):
-    """Kernel and inverse bandwidth of scikit-learn's kernel machines."""
+def decisions(machine: Any, X: NDArray) -> NDArray:
+    """Return the decision function."""
+    return np.asarray(machine.decision_function(X))
 
-    def _number(self, X: NDArray) -> float:
-        return width(SIGMA, self.sigma, X)
 
-    def _libsvm(self) -> dict[str, Any]:
-        """Return the arguments of libsvm's machines for the shared parameters; libsvm itself supports "scale"."""
-        kernel = self._libsvm_kernel()
-        gamma = "scale" if self.sigma == "scale" else self._number(np.zeros((1, 1)))
-        return {"kernel": kernel, "gamma": gamma, "cache_size": CACHE}
+def class_numbers(machine: Any, X: NDArray) -> NDArray:
+    """Return a regression's predictions."""
+    return np.asarray(machine.predict(X))
 
-    def _libsvm_kernel(self) -> str:
-        return KERNELS_OF_LIBSVM[Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)]
+
+def summed_duels(machine: Any, X: NDArray) -> NDArray:
+    """Return the sum of the pairwise decisions; a positive decision is for the later class."""
+    values = decisions(machine, X)
+    # For more than two classes, scikit-learn's decisions are positive for the earlier class.
+    return values if values.ndim == 1 else -values.sum(axis=1)
+
+
+def probabilities(machine: Any, X: NDArray, shares: NDArray, size: int) -> NDArray:
+    """Return the class probabilities, computed for `size` points at a time; for two classes the second minus the first.
+
+    A point without probabilities has the `shares` (k,) of the labels.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.concatenate([machine.predict_proba(X[rows]) for rows in gen_batches(len(X), size)])
+    found = np.where(np.isnan(found), shares, found)
+    return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
 
 
 class Everyday(Baseline):
-    """Base class of scikit-learn's own methods.
-
-    A subclass makes the machine in `_machine`. Its fit is one step, so that there is no progress to report. All other
-    parameters are scikit-learn's defaults.
+    """Base class of scikit-learn's own methods. All parameters but those listed are scikit-learn's defaults.
 
     Attributes
     ----------
@@ -75,29 +99,42 @@ class Everyday(Baseline):
     """
 
     is_everyday = True
+    make: ClassVar[Callable[..., Any]]
+    values: ClassVar[Callable[..., NDArray]] = decisions
 
-    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        """Return an unfitted scikit-learn estimator for points, codes and checked parameters."""
-        raise NotImplementedError
-
-    def _fitted(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> Any:
-        """Return the fitted machine; raise its convergence warning in the baseline's name."""
-        watch.expect(1)
-        machine = self._machine(X, y, s)
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        """Fit the machine that the row's `make` returns; raise its convergence warning in the baseline's name."""
+        watch.total, kind = 1, type(self)
+        machine = kind.make(SimpleNamespace(**s, **self._machine_parameters(X), name=kind.__name__), X, y)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             machine.fit(X, y)
         watch.step()
         if any(issubclass(w.category, ConvergenceWarning) for w in said):
             watch.give_up("scikit-learn's limit of iterations was reached; try a larger one, or scaled points")
-        return machine
+        values = kind.values
+        if values is probabilities:
+            shares = np.bincount(y[y != UNLABELED])
+            values = partial(values, shares=shares / shares.sum(), size=max(1, MAX_VALUES // len(X)))
+        self.model_ = Machine(machine, values)
+
+    def _machine_parameters(self, X: NDArray) -> dict[str, Any]:
+        """Return the seed, and the arguments of a kernel machine; libsvm itself supports "scale"."""
+        found: dict[str, Any] = {"seed": self._seed()}
+        if self.kernels:
+            kernel = Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)  # type: ignore[attr-defined]
+            sigma: Any = self.sigma  # type: ignore[attr-defined]
+            found["sigma"] = partial(width, SIGMA, sigma, X)
+            found["libsvm"] = {
+                "kernel": {"gaussian": "rbf"}.get(kernel, kernel),
+                "gamma": sigma if sigma == "scale" else width(SIGMA, sigma, X),
+                "cache_size": CACHE,
+            }
+        return found
 
 
 class EverydayClassifier(Everyday, LabelsBaseline):
     """Base class of classifiers; `_learn` gets codes 0 .. k - 1, and -1 for unlabeled points."""
-
-    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        self.model_ = Decision(self._fitted(X, y, s, watch))
 
     def decision_function(self, X: NDArray) -> NDArray:
         """Return the score of each row of `X` for each class, of shape (n, k).
@@ -112,166 +149,142 @@ class EverydayClassifier(Everyday, LabelsBaseline):
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
 
-@estimator
-class EverydaySVC(LibsvmKernel, LabelsAlone, EverydayClassifier):
-    """scikit-learn's SVC on the labeled points.
-
-    Notes
-    -----
-    Source: C.-C. Chang and C.-J. Lin, LIBSVM, ACM TIST 2011, as in scikit-learn, with `break_ties`: the predicted
-    class has the highest value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_iris
-    >>> from dsgcore.baselines import EverydaySVC
-    >>> X, y = load_iris(return_X_y=True)
-    >>> few = np.where(np.arange(len(y)) % 5 == 0, y, -1)  # four labels of five hidden
-    >>> EverydaySVC().fit(X, few).score(X, y) > 0.9
-    True
-    """
-
-    title = "SVC"
-    citation = "scikit-learn; LIBSVM, Chang and Lin 2011"
-    sentence = "learns from the labels alone, with a kernel and the hinge loss"
-
-    C: float = like(C)
-
-    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        return SVC(C=s["C"], **self._libsvm())
-
-
-@estimator
-class EverydayLogistic(LabelsAlone, EverydayClassifier):
-    """scikit-learn's LogisticRegression on the labeled points.
-
-    Parameters
-    ----------
-    max_iter
-        Largest number of iterations.
-    """
-
-    title = "Logistic regression"
-    citation = "scikit-learn"
-    sentence = "learns from the labels alone, linear in the coordinates"
-    kernels = ()
-
-    C: float = like(C)
-    max_iter: int = like(MAX_ITER)
-
-    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        return LogisticRegression(C=s["C"], max_iter=s["max_iter"])
-
-
-@estimator
-class EverydayNystroem(LibsvmKernel, LabelsAlone, EverydayClassifier):
-    """scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.
-
-    If the points have variance 1, "scale" (SVC's default sigma) equals 1 / d, Nystroem's default.
-
-    Parameters
-    ----------
-    centers : Kernel centres
-        Number of labeled points, drawn at random, that carry a kernel. If there are fewer, all of them do.
-    random_state
-        Seed for drawing the centres.
-    """
-
-    title = "Nyström + logistic regression"
-    citation = "scikit-learn; Williams and Seeger 2001"
-    sentence = "learns from the labels alone, linear in kernels at some of the labeled points"
-    kernels = ("gaussian",)
-
-    centers: int = integer(100, low=1, high=100_000, scale="log", usual=(10, 2000))
-    C: float = like(C)
-    max_iter: int = like(EverydayLogistic, "max_iter")
-    random_state: int | np.random.RandomState | None = described(None, SEED)
-
-    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        self._libsvm_kernel()
-        centers = Nystroem(gamma=self._number(X), n_components=min(len(X), s["centers"]), random_state=self._seed())
-        return make_pipeline(centers, LogisticRegression(C=s["C"], max_iter=s["max_iter"]))
-
-
-@dataclass(frozen=True, eq=False)
-class ClassNumbers:
-    """Values of a regression on class numbers as a model."""
-
-    machine: SVR
-
-    def evaluate(self, X: NDArray) -> NDArray:
-        """Return the predicted class number at each row of `X`, of shape (n,)."""
-        return self.machine.predict(X)
-
-
-@dataclass(frozen=True, eq=False)
-class SummedDecisions:
-    """Sum of a machine's pairwise decisions as a model; a positive decision is for the later class."""
-
-    machine: SVC
-
-    def evaluate(self, X: NDArray) -> NDArray:
-        """Return the sum at each row of `X`, of shape (n,)."""
-        values = self.machine.decision_function(X)
-        # For more than two classes, scikit-learn's decisions are positive for the earlier class.
-        return values if values.ndim == 1 else -values.sum(axis=1)
-
-
-class EverydayOrdinal(LibsvmKernel, LabelsAlone, Everyday, OrdinalBaseline):
-    """Base class of machines that learn from the labeled points of ordered classes."""
-
-    citation = "scikit-learn; LIBSVM, Chang and Lin 2011"
-
-
-@estimator
-class EverydaySVR(EverydayOrdinal):
-    """scikit-learn's SVR on class numbers 0, 1, 2, ... in the order of the classes.
-
-    Parameters
-    ----------
-    epsilon : Free error
-        Errors below this cost nothing. The distance between two classes is 1.
+class EverydayOrdinal(LabelsAlone, Everyday, OrdinalBaseline):
+    """Base class of machines that learn from the labeled points of ordered classes.
 
     Attributes
     ----------
     thresholds_ : ndarray of shape (k - 1,)
-        The midpoints between class numbers.
+        Thresholds on the values: for a regression the midpoints between class numbers, else those that cut the labeled
+        points into the classes' shares.
     """
 
-    title = "SVR"
-    sentence = "learns the number of the class from the labels alone, as if it were a quantity"
-
-    C: float = like(C)
-    epsilon: float = real(0.1, low=0.0, high=10.0)
-
-    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        return SVR(C=s["C"], epsilon=s["epsilon"], **self._libsvm())
-
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        self.model_ = ClassNumbers(self._fitted(X, y, s, watch))
-        self.thresholds_ = np.arange(y.max()) + 0.5
+        super()._learn(X, y, s, watch)
+        if type(self).values is class_numbers:
+            self.thresholds_ = np.arange(y.max()) + 0.5
+        else:
+            self.thresholds_ = thresholds(y, self.model_.evaluate(X), loss="hinge", margin=0.0)
 
 
-@estimator
-class EverydayOrdinalSVC(EverydayOrdinal):
-    """scikit-learn's SVC on ordered classes, ranked by the sum of its pairwise decisions.
+class Alone(LabelsAlone, EverydayClassifier):
+    """Base class of classifiers that learn from the labeled points only."""
 
-    Attributes
-    ----------
-    thresholds_ : ndarray of shape (k - 1,)
-        Thresholds on the sums. They cut the sums at the labeled points into the classes' shares.
-    """
 
-    title = "SVC"
-    sentence = "learns one classifier for each two classes from the labels alone, and ranks by their sum"
+C = parameter_like(
+    SemiSupervisedSVM, "C", default=1.0, sentence="Cost of an error at one labeled point. The same as scikit-learn's C."
+)
+_ITERATIONS = MAX_ITER.called("Iterations at most", "Largest number of iterations.")
+_CENTERS = Integer("centers", 100, low=1, high=100_000, scale="log", usual=(10, 2000)).called(
+    "Kernel centres",
+    "Number of labeled points, drawn at random, that carry a kernel. If there are fewer, all of them do.",
+)
+_THRESHOLD = Real("threshold", 0.75, low=0.0, high=0.999999).called(
+    "Sure from", "Probability from which a point's predicted class becomes its label."
+)
+_ALPHA = Real("alpha", 0.2, low=1e-6, high=1.0 - 1e-6, symbol="α").called(
+    "Trust in neighbours", "Share of a point's label that comes from its neighbours. The rest is its own."
+)
+_NEIGHBORS = Integer("n_neighbors", 7, low=1, high=1000, usual=(1, 50)).called(
+    "Neighbours", "Number of nearest points that a point passes its label to."
+)
+_EPSILON = Real("epsilon", 0.1, low=0.0, high=10.0).called(
+    "Free error", "Errors below this cost nothing. The distance between two classes is 1."
+)
+_BOTH, _GAUSSIAN = ("gaussian", "linear"), ("gaussian",)
 
-    C: float = like(C)
 
-    def _machine(self, X: NDArray, y: NDArray, s: dict[str, Any]) -> Any:
-        return SVC(C=s["C"], decision_function_shape="ovo", **self._libsvm())
+def _self_training(p: Any, X: NDArray, y: NDArray) -> SelfTrainingClassifier:
+    """Make self-training around an SVC with calibrated probabilities, which scikit-learn recommends for it."""
+    fewest = int(np.bincount(y[y != UNLABELED]).min())
+    if fewest < 2:
+        raise DSGError(f"{p.name} needs at least two labels of each class, but one class has {fewest}")
+    sure = CalibratedClassifierCV(SVC(C=p.C, **p.libsvm), ensemble=False, cv=min(FOLDS, fewest))
+    return SelfTrainingClassifier(sure, threshold=p.threshold, max_iter=p.max_iter)
 
-    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        model = SummedDecisions(self._fitted(X, y, s, watch))
-        self.thresholds_ = thresholds(y, model.evaluate(X), loss="hinge", margin=0.0)
-        self.model_ = model
+
+def _nystroem(p: Any, X: NDArray, y: NDArray) -> Any:
+    centers = Nystroem(gamma=p.sigma(), n_components=min(len(X), p.centers), random_state=p.seed)
+    return make_pipeline(centers, LogisticRegression(C=p.C, max_iter=p.max_iter))
+
+
+def _peer(
+    name: str,
+    base: type[Everyday],
+    title: str,
+    sentence: str,
+    make: Callable[..., Any],
+    *parameters: Any,
+    doc: str,
+    citation: str = LIBSVM,
+    kernels: tuple[str, ...] = (),
+    values: Callable[..., NDArray] = decisions,
+    **fields: Any,
+) -> Any:
+    """Return the class of a row: its texts, the machine it makes from checked parameters, and its parameters."""
+    own = [(p.name, Any, like(p)) for p in parameters] + [(key, Any, value) for key, value in fields.items()]
+    space = {"__doc__": doc, "title": title, "sentence": sentence, "citation": citation, "kernels": kernels}
+    functions = {"make": staticmethod(make), "values": staticmethod(values)}
+    bases = (GaussianOrLinear, base) if kernels else (base,)
+    cls = make_dataclass(name, own, bases=bases, namespace=space | functions, eq=False, repr=False, kw_only=True)
+    cls.__module__ = __name__
+    return documented(cls)
+
+
+EverydaySVC = _peer(
+    "EverydaySVC", Alone, "SVC", "learns from the labels alone, with a kernel and the hinge loss",
+    lambda p, X, y: SVC(C=p.C, **p.libsvm), C, kernels=_BOTH,
+    doc="scikit-learn's SVC on the labeled points, with `break_ties`: the predicted class has the highest value.",
+)  # fmt: skip
+EverydayLogistic = _peer(
+    "EverydayLogistic", Alone, "Logistic regression", "learns from the labels alone, linear in the coordinates",
+    lambda p, X, y: LogisticRegression(C=p.C, max_iter=p.max_iter), C, _ITERATIONS, citation="scikit-learn",
+    doc="scikit-learn's LogisticRegression on the labeled points.",
+)  # fmt: skip
+EverydayNystroem = _peer(
+    "EverydayNystroem", Alone, "Nyström + logistic regression",
+    "learns from the labels alone, linear in kernels at some of the labeled points",
+    _nystroem, _CENTERS, C, _ITERATIONS, kernels=_GAUSSIAN, citation="scikit-learn; Williams and Seeger 2001",
+    random_state=described(None, SEED),
+    doc="scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.\n\n"
+    "Parameters\n----------\nrandom_state\n    Seed for drawing the centres.",
+)  # fmt: skip
+EverydaySelfTraining = _peer(
+    "EverydaySelfTraining", EverydayClassifier, "Self-training SVC",
+    "learns from the labels, then also from its own confident predictions",
+    _self_training, C, _THRESHOLD, replace(_ITERATIONS, default=10), kernels=_BOTH, values=probabilities,
+    citation="scikit-learn; Yarowsky 1995",
+    doc="scikit-learn's SelfTrainingClassifier around its SVC.\n\n"
+    "In each round, points that the classifier is sure of become labeled, and it learns again. The fit raises "
+    "ValueError if a class\nhas only one label.",
+)  # fmt: skip
+EverydaySpreadingKNN = _peer(
+    "EverydaySpreadingKNN", EverydayClassifier, "Label spreading, kNN",
+    "learns by passing labels on to near neighbours, labeled or not",
+    lambda p, X, y: LabelSpreading(
+        kernel="knn", n_neighbors=min(p.n_neighbors, len(X)), alpha=p.alpha, max_iter=p.max_iter
+    ),
+    _ALPHA, replace(_ITERATIONS, default=30), _NEIGHBORS, values=probabilities,
+    citation="scikit-learn; Zhou et al. 2004",
+    doc="scikit-learn's LabelSpreading over a graph of nearest neighbours.",
+)  # fmt: skip
+EverydaySpreadingRBF = _peer(
+    "EverydaySpreadingRBF", EverydayClassifier, "Label spreading, RBF",
+    "learns by passing labels on between all points, with more weight for nearer ones",
+    lambda p, X, y: LabelSpreading(gamma=p.sigma(), alpha=p.alpha, max_iter=p.max_iter),
+    _ALPHA, replace(_ITERATIONS, default=30), kernels=_GAUSSIAN, values=probabilities,
+    citation="scikit-learn; Zhou et al. 2004", sigma=described(20.0, f"{SIGMA.allowed()}, or 'scale'"),
+    doc="scikit-learn's LabelSpreading over all pairs of points, weighted by a Gaussian kernel.\n\n"
+    "Parameters\n----------\nsigma\n    Inverse bandwidth of the kernel. The default 20 is scikit-learn's.",
+)  # fmt: skip
+EverydaySVR = _peer(
+    "EverydaySVR", EverydayOrdinal, "SVR", "learns the number of the class from the labels alone, as if it were a quantity",
+    lambda p, X, y: SVR(C=p.C, epsilon=p.epsilon, **p.libsvm), C, _EPSILON, kernels=_BOTH, values=class_numbers,
+    doc="scikit-learn's SVR on class numbers 0, 1, 2, ... in the order of the classes.",
+)  # fmt: skip
+EverydayOrdinalSVC = _peer(
+    "EverydayOrdinalSVC", EverydayOrdinal, "SVC",
+    "learns one classifier for each two classes from the labels alone, and ranks by their sum",
+    lambda p, X, y: SVC(C=p.C, decision_function_shape="ovo", **p.libsvm), C, kernels=_BOTH, values=summed_duels,
+    doc="scikit-learn's SVC on ordered classes, ranked by the sum of its pairwise decisions.",
+)  # fmt: skip

@@ -1,4 +1,7 @@
-"""Squared pairwise risks as quadratic forms of a model's weights, and base classes of methods that minimise them."""
+"""Squared pairwise risks as quadratic forms of a model's weights, and the methods that minimise them in closed form.
+
+PNU-AUC and SAMULT learn from two classes. For ordered classes there is one model for each cut into two groups.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dsgcore.baselines.base import Baseline, BinaryBaseline
-from dsgcore.baselines.basis import choose_centers
-from dsgcore.baselines.design import FACTORS, PENALTY, Design, Solution, add_products, make_design, solve_symmetric
-from dsgcore.baselines.parameters import CENTERS, FEATURES, LAM
-from dsgcore.baselines.progress import Watch
-from dsgcore.core.documented import SEED, described
+from dsgcore.baselines.base import BasisParameters, BinaryBaseline, OrdinalBaseline, Watch
+from dsgcore.baselines.basis import FACTORS, PENALTY, Basis, solve_symmetric
+from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import like
+from dsgcore.core.metrics import auc
+from dsgcore.core.parameters import Real, like, real
 from dsgcore.estimators.classes import best_threshold
-from dsgcore.estimators.kernel import KernelParameters
+from dsgcore.estimators.inputs import encode
+from dsgcore.estimators.scores import labeled_parts
 from dsgcore.prior import PriorError, energy_class_prior
-from dsgcore.solver.problem import unlabeled_rows
+from dsgcore.problems.thresholds import thresholds
+from dsgcore.solver.problem import UNLABELED, unlabeled_rows
 
 Sets = Mapping[str, NDArray]  # from "positive", "negative" and "unlabeled" to points of shape (n_set, d)
+PRIOR = Real("prior", 0.5, low=0.0, high=1.0, symbol="π", words=("estimate",)).called(
+    "Assumed share of positives", "Share of positives among the unlabeled points."
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class PairRisk:
     Parameters
     ----------
     weights : mapping from (A, B) to float
-        Weight of each R_AB, by the names of the sets.
+        Weight of each R_AB, by the names of the sets; none is 0.
     constant : float, default 0.0
         Constant added to the sum.
     """
@@ -42,47 +48,41 @@ class PairRisk:
     weights: Mapping[tuple[str, str], float]
     constant: float = 0.0
 
-    def sources(self) -> tuple[str, ...]:
-        """Return the names of the sets that the risk uses."""
-        return tuple(dict.fromkeys(name for pair, weight in self.weights.items() if weight for name in pair))
-
     def value(self, f: Mapping[str, NDArray]) -> float:
         """Return the risk at values f, a mapping from a set's name to an array (n_set,)."""
-        return self.constant + sum(w * _pairwise(f[a], f[b]) for (a, b), w in self.weights.items() if w)
+        parts = (
+            w * ((1.0 - (f[a].mean() - f[b].mean())) ** 2 + f[a].var() + f[b].var())
+            for (a, b), w in self.weights.items()
+        )
+        return self.constant + float(sum(parts))
 
-    def system(self, design: Design, sets: Sets, watch: Watch) -> tuple[NDArray, NDArray]:
-        """Return H and h such that the risk of f = psi'v, psi the design's features, is v'Hv - 2 h'v + `at_zero()`.
+    def sources(self) -> tuple[str, ...]:
+        """Return the names of the sets that the risk uses."""
+        return tuple(dict.fromkeys(name for pair in self.weights for name in pair))
 
-        Calls the watch after each block of the sets' rows.
+    def minimise(self, basis: Basis, sets: Sets, ridge: float, watch: Watch) -> tuple[NDArray, float]:
+        """Minimise the risk of f = psi'v plus ridge |v|^2, by one linear system; return v and the objective there.
+
+        Calls the watch after each block of the sets' rows, and with the objective at the end.
         """
-        H, mean = np.zeros((design.basis.size,) * 2), {}
-        room = np.empty_like(H)
+        # H_AB is the mean of psi psi' over A plus that over B, minus the products of the two means.
+        H, h, mean = np.diag(np.full(basis.size, ridge)), np.zeros(basis.size), {}
         for source in self.sources():
-            # H_AB is the mean of psi psi' over A plus that over B, minus the products of the two means.
             weight = sum(w * pair.count(source) for pair, w in self.weights.items()) / len(sets[source])
-            mean[source] = np.zeros(design.basis.size)
-            for psi in design.blocks(sets[source]):
+            mean[source] = np.zeros(basis.size)
+            for psi in basis.blocks(sets[source]):
                 mean[source] += psi.sum(axis=0) / len(sets[source])
-                add_products(H, psi, weight, room)
+                H += psi.T @ (weight * psi)
                 watch.step()
-        h = np.zeros(design.basis.size)
         for (a, b), w in self.weights.items():
-            if w:
-                np.multiply.outer(mean[a], w * mean[b], out=room)
-                H -= room
-                H -= room.T
-                h += w * (mean[a] - mean[b])
-        return H, h
-
-    def at_zero(self) -> float:
-        """Return the risk of f = 0."""
-        return self.constant + sum(self.weights.values())
-
-
-def _pairwise(a: NDArray, b: NDArray) -> float:
-    """Return the mean of (1 - (a_i - b_j))^2 over all pairs."""
-    difference = 1.0 - (a.mean() - b.mean())
-    return float(difference**2 + a.var() + b.var())
+            products = np.outer(mean[a], w * mean[b])
+            H -= products
+            H -= products.T
+            h += w * (mean[a] - mean[b])
+        v = solve_symmetric(H, h, watch.name, stacklevel=9)
+        objective = self.constant + sum(self.weights.values()) - float(h @ v)  # holds because H v = h
+        watch.step(objective)
+        return v, objective
 
 
 def pnu_risk(eta: float, prior: float) -> PairRisk:
@@ -98,28 +98,14 @@ def pnu_risk(eta: float, prior: float) -> PairRisk:
         weights |= {("positive", "unlabeled"): e / (1.0 - prior), ("positive", "positive"): -e * prior / (1.0 - prior)}
     elif eta < 0.0:
         weights |= {("unlabeled", "negative"): e / prior, ("negative", "negative"): -e * (1.0 - prior) / prior}
-    return PairRisk(weights)
+    return PairRisk({pair: weight for pair, weight in weights.items() if weight})
 
 
 def samult_risk(gamma: float) -> PairRisk:
-    """Return SAMULT's risk, for gamma in [0, 1]: J of `dsgcore.baselines.SAMULT` without the ridge."""
+    """Return SAMULT's risk, for gamma in [0, 1]: J of `SAMULT` without the ridge."""
     rest = 1.0 - gamma
     weights = {("positive", "negative"): gamma, ("positive", "unlabeled"): rest, ("unlabeled", "negative"): rest}
-    return PairRisk(weights, constant=-rest / 2.0)
-
-
-def minimise(risk: PairRisk, design: Design, sets: Sets, s: Mapping[str, Any], watch: Watch) -> tuple[Solution, float]:
-    """Minimise the risk plus lam times the penalty, by solving one linear system.
-
-    Return the solution and the objective there. Calls `watch` after each block of rows, and with the objective at the
-    end.
-    """
-    H, h = risk.system(design, sets, watch)
-    H[np.diag_indices(len(H))] += s["lam"] * FACTORS[s["penalty"]]
-    solution = solve_symmetric(H, h)
-    objective = risk.at_zero() - float(h @ solution.x)  # holds because H v = h
-    watch.step(objective)
-    return solution, objective
+    return PairRisk({pair: weight for pair, weight in weights.items() if weight}, constant=-rest / 2.0)
 
 
 def estimated_prior(sets: Sets) -> float:
@@ -136,7 +122,7 @@ def estimated_prior(sets: Sets) -> float:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ClosedForm(KernelParameters, Baseline):
+class ClosedForm(BasisParameters):
     """Base class of methods that minimise squared pairwise risks over one set of features.
 
     Parameters
@@ -144,28 +130,19 @@ class ClosedForm(KernelParameters, Baseline):
     penalty
         Norm of the ridge: the squared length of the weights as in the authors' program, half of it, or half the
         squared norm of f in the kernel's space.
-    random_state
-        Seed for drawing the centres.
     """
 
-    kernels = FEATURES
-
-    lam: float = like(LAM)
     penalty: str = like(PENALTY, default="euclidean", options=tuple(FACTORS))
-    centers: int | ArrayLike | None = like(CENTERS)
-    random_state: int | np.random.RandomState | None = described(None, SEED)
 
     def _minimise(
-        self, X: NDArray, risks: list[PairRisk], sets: Sequence[Sets], s: dict[str, Any], watch: Watch
-    ) -> tuple[Design, list[tuple[Solution, float]]]:
-        """Return the features, and the minimiser of each risk on its sets."""
-        design = make_design(self._kernel(X), choose_centers(X, s["centers"], self._seed()), s["penalty"])
+        self, X: NDArray, risks: Sequence[PairRisk], sets: Sequence[Sets], s: dict[str, Any], watch: Watch
+    ) -> tuple[Basis, list[tuple[NDArray, float]]]:
+        """Return the features, and the minimiser of each risk on its sets with the objective there."""
+        basis = self._basis(X, s)
         pairs = list(zip(risks, sets, strict=True))
-        watch.expect(sum(1 + sum(design.count(len(own[source])) for source in risk.sources()) for risk, own in pairs))
-        minima = [minimise(risk, design, own, s, watch) for risk, own in pairs]
-        for solution, _ in minima:
-            solution.warn(type(self).__name__)
-        return design, minima
+        watch.total = sum(1 + sum(len(basis.pieces(len(own[name]))) for name in risk.sources()) for risk, own in pairs)
+        ridge = s["lam"] * FACTORS[s["penalty"]]
+        return basis, [risk.minimise(basis, own, ridge, watch) for risk, own in pairs]
 
 
 class AUCBaseline(ClosedForm, BinaryBaseline):
@@ -177,13 +154,10 @@ class AUCBaseline(ClosedForm, BinaryBaseline):
         The scorer f. Its `coef` is theta.
     threshold_ : float
         Decision threshold of `predict`. It maximises the balanced accuracy on the labeled points.
-    condition_ : float
-        Estimated condition number of the system.
     objective_ : float
         J at the solution.
     """
 
-    condition_: float
     objective_: float
 
     def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
@@ -192,7 +166,224 @@ class AUCBaseline(ClosedForm, BinaryBaseline):
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         sets = {"positive": X[y == 1.0], "negative": X[y == -1.0], "unlabeled": X[unlabeled_rows(y == 0.0)]}
-        design, ((best, self.objective_),) = self._minimise(X, [self._risk(sets, s)], [sets], s, watch)
-        self.model_, self.condition_ = design.model(best.x), best.condition
+        basis, ((v, self.objective_),) = self._minimise(X, [self._risk(sets, s)], [sets], s, watch)
+        self.model_ = basis.model(v)
         is_labeled = y != 0.0
         self.threshold_ = best_threshold(y[is_labeled] > 0.0, self.model_.evaluate(X[is_labeled]))
+
+
+@estimator
+class PNUAUC(AUCBaseline):
+    """Semi-supervised AUC maximisation by PNU-AUC, in closed form.
+
+    With f = sum_j theta_j k(x, c_j), R_AB the mean of (1 - (f(a) - f(b)))^2 over pairs, p = prior, e = |eta|,
+    R_PU* = (R_PU - p R_PP) / (1 - p) and R_NU* = (R_UN - (1 - p) R_NN) / p, it solves for the zero gradient of
+
+        J(theta) = (1 - e) R_PN + e R_PU* + lam |theta|^2      if eta >= 0,
+        J(theta) = (1 - e) R_PN + e R_NU* + lam |theta|^2      if eta < 0.
+
+    Parameters
+    ----------
+    eta : Weight of unlabeled pairs
+        Weight of pairs with unlabeled points. Positive values pair positives with them, negative values pair
+        negatives.
+
+    Attributes
+    ----------
+    prior_ : float
+        The share of positives that was used.
+
+    Warns
+    -----
+    IllPosedWarning
+        From `fit`, if the system is singular or indefinite. J subtracts R_PP and R_NN, and so need not have a minimum
+        if lam is small. The system is solved unchanged, as in the authors' program.
+
+    Notes
+    -----
+    If the prior is "estimate", it is estimated by energy distance and cut to [0.01, 0.99].
+
+    Source: T. Sakai, G. Niu and M. Sugiyama, Semi-supervised AUC optimization based on positive-unlabeled learning,
+    Machine Learning, 2018, (9)-(14).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import roc_auc_score
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from dsgcore.baselines import PNUAUC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = MinMaxScaler().fit_transform(X)
+    >>> few = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # nine labels of ten hidden
+    >>> model = PNUAUC(sigma=0.5, lam=0.1).fit(X, few)
+    >>> bool(roc_auc_score(y, model.decision_function(X)) > 0.97)
+    True
+    """
+
+    title = "PNU-AUC"
+    citation = "Sakai, Niu and Sugiyama, Machine Learning 2018"
+    sentence = "learns to rank from pairs of a labeled and an unlabeled point, in closed form, and needs the share of positives"
+
+    eta: float = real(0.5, low=-1.0, high=1.0, symbol="η")
+    prior: float | str = like(PRIOR, "estimate")
+
+    def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
+        self.prior_ = estimated_prior(sets) if s["prior"] == "estimate" else s["prior"]
+        return pnu_risk(s["eta"], self.prior_)
+
+
+@estimator
+class SAMULT(AUCBaseline):
+    """Semi-supervised AUC maximisation by SAMULT, in closed form.
+
+    With f = sum_j theta_j k(x, c_j) and R_AB the mean of (1 - (f(a) - f(b)))^2 over pairs, it minimises
+
+        J(theta) = gamma R_PN + (1 - gamma) (R_PU + R_UN - 1/2) + lam |theta|^2,
+
+    or the same with the ridge in another norm. With "half rkhs" and all points as centres, the minimiser is the limit
+    of `dsgcore.QSGS2AUC`.
+
+    Parameters
+    ----------
+    gamma : Weight of labeled pairs
+        Weight of pairs of labeled points. Pairs with unlabeled points have the remaining weight.
+
+    Notes
+    -----
+    Source: Z. Xie and M. Li, Semi-Supervised AUC Optimization Without Guessing Labels of Unlabeled Data, AAAI 2018.
+    For an example see `PNUAUC`.
+    """
+
+    title = "SAMULT"
+    citation = "Xie and Li, AAAI 2018"
+    sentence = "learns to rank as if each unlabeled point were both positive and negative, in closed form"
+
+    gamma: float = real(0.5, low=0.0, high=1.0, symbol="γ")
+
+    def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
+        return samult_risk(s["gamma"])
+
+
+class CutBaseline(ClosedForm, OrdinalBaseline):
+    """Base class of methods that learn a binary model for each cut of the classes.
+
+    At cut j, codes from j on are positive, and codes before j are negative.
+
+    Attributes
+    ----------
+    model_ : dsgcore.baselines.basis.BasisModel
+        The k - 1 functions.
+    thresholds_ : ndarray of shape (k - 1,)
+        Thresholds on the functions' mean that separate the classes, in rising order.
+    objectives_ : ndarray of shape (k - 1,)
+        J of each model at its solution.
+
+    Warns
+    -----
+    UserWarning
+        From `fit`, if thresholds coincide: then no point can get a class between them.
+    """
+
+    def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
+        """Return the risk to minimise at each cut."""
+        raise NotImplementedError
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        is_labeled, unlabeled = y != UNLABELED, X[unlabeled_rows(y == UNLABELED)]
+        # Points of the classes from code j on, and of those before.
+        sets = [
+            {"positive": X[y >= j], "negative": X[is_labeled & (y < j)], "unlabeled": unlabeled}
+            for j in range(1, y.max() + 1)
+        ]
+        basis, minima = self._minimise(X, self._risks(sets, s), sets, s, watch)
+        self.model_ = basis.model(np.column_stack([v for v, _ in minima]))
+        values = self.model_.evaluate(X[is_labeled]).mean(axis=1)
+        self.thresholds_ = thresholds(y[is_labeled], values, loss="hinge", margin=0.0)
+
+    def cut_functions(self, X: ArrayLike) -> NDArray:
+        """Return f_1(x) .. f_{k-1}(x), of shape (n, k - 1). A larger f_j puts x further above cut j."""
+        return self._values(X)
+
+    def ranking_function(self, X: ArrayLike) -> NDArray:
+        """Return the mean of the cuts' models, of shape (n,). Larger values belong to later classes."""
+        return self.cut_functions(X).mean(axis=1)
+
+    def mean_auc(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the mean AUC over the k - 1 cuts, each with its own model: Eq. (2) of the QS3ORAO paper.
+
+        Arguments are as in `dsgcore.QS3ORAO`. Cuts without a point on either side are left out.
+        """
+        f = self.cut_functions(X)
+        codes = encode(y, self.classes_)[1]
+        (codes, f), _ = labeled_parts(codes != UNLABELED, None, codes, f)
+        areas = np.array([auc(codes >= j, f[:, j - 1]) for j in range(1, len(self.classes_))])
+        return float(np.nanmean(areas)) if np.isfinite(areas).any() else float("nan")
+
+
+def for_each_cut(name: str, value: Any, cuts: int) -> tuple[Any, ...]:
+    """Return a checked value for each of `cuts` cuts; raise DSGError, with the `name`, if their number differs."""
+    values = value if isinstance(value, tuple) else (value,) * cuts
+    if len(values) != cuts:
+        raise DSGError(f"{name} must be one number or {cuts}, one less than there are classes, got {len(values)}")
+    return values
+
+
+@estimator
+class MSAMULT(CutBaseline):
+    """Semi-supervised ordinal regression by k - 1 models of SAMULT, one for each cut of the classes.
+
+    Notes
+    -----
+    Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.SAMULT`. The paper
+    measures the mean of the models' areas under the curve, as `mean_auc` does. It has no rule for predicting classes.
+    Here the thresholds of `dsgcore.QS3ORAO` cut the mean of the models' values into classes.
+    """
+
+    title = "M-SAMULT"
+    citation = "Xie and Li, AAAI 2018, one model for each cut"
+    sentence = "ranks ordered classes by one SAMULT model for each cut into two groups"
+
+    gamma: float | ArrayLike = like(SAMULT, "gamma", many=True)
+
+    def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
+        return [samult_risk(gamma) for gamma in for_each_cut("gamma", s["gamma"], len(sets))]
+
+
+@estimator
+class MPNUAUC(CutBaseline):
+    """Semi-supervised ordinal regression by k - 1 models of PNU-AUC, one for each cut of the classes.
+
+    Parameters
+    ----------
+    prior : Share above each cut
+        Share of the unlabeled points in the classes above a cut.
+
+    Attributes
+    ----------
+    priors_ : ndarray of shape (k - 1,)
+        The shares that were used.
+
+    Warns
+    -----
+    UserWarning
+        From `fit`, if thresholds coincide, or if a system is singular or indefinite (see `PNUAUC`).
+
+    Notes
+    -----
+    Source: the comparisons of the QS3ORAO paper (AAAI 2020), with `dsgcore.baselines.PNUAUC`. For the measure
+    and the classes see `MSAMULT`.
+    """
+
+    title = "M-PNU-AUC"
+    citation = "Sakai, Niu and Sugiyama, Machine Learning 2018, one model for each cut"
+    sentence = "ranks ordered classes by one PNU-AUC model for each cut into two groups"
+
+    eta: float | ArrayLike = like(PNUAUC, "eta", many=True)
+    prior: float | str | ArrayLike = like(PRIOR, "estimate", many=True)
+
+    def _risks(self, sets: Sequence[Sets], s: dict[str, Any]) -> list[PairRisk]:
+        etas = for_each_cut("eta", s["eta"], len(sets))
+        priors = tuple(map(estimated_prior, sets)) if s["prior"] == "estimate" else s["prior"]
+        self.priors_ = np.array(for_each_cut("prior", priors, len(sets)))
+        return [pnu_risk(eta, prior) for eta, prior in zip(etas, self.priors_, strict=True)]

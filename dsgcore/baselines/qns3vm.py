@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
-from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
-from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.s3vm_parts import BALANCE_TARGET, CentredS3VM, OrderedPoints
+from dsgcore.baselines.base import LAM, MAX_ITER, TOL, Watch
+from dsgcore.baselines.s3vm import BALANCE_TARGET, CentredS3VM, OrderedPoints
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -78,8 +77,25 @@ class QNS3VM(CentredS3VM):
     max_iter: int = like(MAX_ITER, default=5000)
 
     def _coefficients(self, K: NDArray, points: OrderedPoints, mean: float, s: dict[str, Any], watch: Watch) -> NDArray:
-        objective = Objective(K, points, s["lam"], s["lam_u"], mean)
-        coef, self.weights_ = _minimise(objective, s["tol"], s["max_iter"], watch)
+        objective, most = Objective(K, points, s["lam"], s["lam_u"], mean), s["max_iter"]
+        coef, weights, unfinished = np.zeros(len(K)), [], []
+        watch.total = len(SHARES) * most
+        options = {"maxcor": MEMORY, "gtol": s["tol"], "ftol": ROUNDING, "maxiter": most, "maxfun": 20 * most}
+
+        def tell(intermediate_result: OptimizeResult) -> None:
+            weights.append(share * s["lam_u"])
+            watch.step(float(intermediate_result.fun))
+
+        for share in SHARES if s["lam_u"] > 0 else SHARES[:1]:
+            found = minimize(objective, coef, (share,), method="L-BFGS-B", jac=True, callback=tell, options=options)
+            coef = found.x
+            if not found.success:
+                unfinished.append(f"{share * s['lam_u']:.3g}")
+        if unfinished:
+            watch.give_up(
+                f"it stopped after {most} iterations with lam_u = {', '.join(unfinished)}; try a larger max_iter or tol"
+            )
+        self.weights_ = np.array(weights)
         return coef
 
 
@@ -103,26 +119,3 @@ class Objective:
         value = np.logaddexp(0.0, z).mean() / HINGE_SHARPNESS + bumps.sum() + self.lam * coef @ v
         slopes = np.concatenate([-self.y * expit(z) / len(z), -2.0 * UNLABELED_SHARPNESS * unlabeled * bumps])
         return float(value), self.K @ (slopes + 2.0 * self.lam * coef)
-
-
-def _minimise(objective: Objective, tol: float, max_iter: int, watch: Watch) -> tuple[NDArray, NDArray]:
-    """Return the coefficients after the last minimisation, and the weight at each iteration."""
-    coef = np.zeros(len(objective.K))
-    weights: list[float] = []
-    unfinished: list[float] = []
-    watch.expect(len(SHARES) * max_iter)
-    options = {"maxcor": MEMORY, "gtol": tol, "ftol": ROUNDING, "maxiter": max_iter, "maxfun": 20 * max_iter}
-
-    def tell(intermediate_result: OptimizeResult) -> None:
-        weights.append(share * objective.lam_u)
-        watch.step(float(intermediate_result.fun))
-
-    for share in SHARES if objective.lam_u > 0 else SHARES[:1]:
-        found = minimize(objective, coef, (share,), method="L-BFGS-B", jac=True, callback=tell, options=options)
-        coef = found.x
-        if not found.success:
-            unfinished.append(share * objective.lam_u)
-    if unfinished:
-        listed = ", ".join(f"{weight:.3g}" for weight in unfinished)
-        watch.give_up(f"it stopped after {max_iter} iterations with lam_u = {listed}; try a larger max_iter or tol")
-    return coef, np.array(weights)

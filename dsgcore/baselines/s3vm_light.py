@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
+from dsgcore.baselines.base import Watch
 from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.regression import CACHE, fit_to_tolerance
-from dsgcore.baselines.s3vm_parts import C, OrderedPoints, S3VMBaseline, expansion, kernel_matrix
+from dsgcore.baselines.s3vm import CACHE, C, OrderedPoints, S3VMBaseline, expansion, fit_to_tolerance, kernel_matrix
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like, real
 from dsgcore.problems.s3vm import SemiSupervisedSVM
@@ -106,7 +105,7 @@ class _Search:
         self.labels[np.argsort(-f, kind="stable")[: self.n_positive]] = 1.0
         weight = FIRST_SHARE * self.C_star
         last = self.C_star / min(1.0, self.ratio)
-        self.watch.expect(2 + int(np.ceil(np.log(last / weight) / np.log(GROWTH))) if weight > 0 else 1)
+        self.watch.total = 2 + int(np.ceil(np.log(last / weight) / np.log(GROWTH))) if weight > 0 else 1
         while weight > 0:
             self._settle(weight)
             weight = min(GROWTH * weight, last) if weight < last else 0.0

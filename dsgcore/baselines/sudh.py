@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.utils import gen_batches
 
-from dsgcore.baselines.basis import choose_centers
-from dsgcore.baselines.design import PENALTY, Design, make_design
-from dsgcore.baselines.pairs_base import PairsBaseline, split_sources
-from dsgcore.baselines.parameters import LAM, MAX_ITER, TOL
-from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.base import LAM, MAX_ITER, TOL, Watch
+from dsgcore.baselines.basis import PENALTY, Basis
+from dsgcore.baselines.similar_unlabeled import PairsBaseline
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
+from dsgcore.solver.problem import UNLABELED
 
 # Corrections that L-BFGS-B keeps. With fewer it needs half as many iterations again.
 N_CORRECTIONS = 30
@@ -81,30 +79,28 @@ class SUDH(PairsBaseline):
     tol: float = like(TOL, default=1e-7, high=1.0, usual=(1e-9, 1e-3))
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        centers = choose_centers(X, s["centers"], self._seed())
-        design = make_design(self._kernel(X), centers, s["penalty"], has_bias=True)
-        dual = _Dual(design, *split_sources(X, y), prior=self.prior_, lam=s["lam"])
-        watch.expect(s["max_iter"])
+        basis, watch.total = self._basis(X, s, has_bias=True), s["max_iter"]
+        dual = _Dual(basis, X[y != UNLABELED], X[y == UNLABELED], prior=self.prior_, lam=s["lam"])
         slopes = _maximise(dual, s["max_iter"], s["tol"], watch)
         self.objective_, bound = dual.primal(slopes), dual.value(slopes)
         self.gap_ = self.objective_ - bound
         if not self.gap_ <= s["tol"] * max(1.0, abs(self.objective_)):
             watch.give_up(f"its duality gap is {self.gap_:.2g} after {watch.steps} iterations; a larger lam helps")
-        self.dual_coef_, self.model_ = slopes, design.model(dual.weights(slopes))
+        self.dual_coef_, self.model_ = slopes, basis.model(dual.weights(slopes))
 
 
 class _Dual:
     """Dual of J as a function of the slopes s of l at the unlabeled points."""
 
-    def __init__(self, design: Design, similar: NDArray, unlabeled: NDArray, *, prior: float, lam: float) -> None:
+    def __init__(self, basis: Basis, similar: NDArray, unlabeled: NDArray, *, prior: float, lam: float) -> None:
         self.lam, self.n = lam, len(unlabeled)
         # J and the relative duality gap at the last evaluation.
         self.latest = self.gap = np.inf
-        self.features = np.empty((self.n, design.basis.size))
-        for rows, psi in zip(gen_batches(self.n, design.block_size()), design.blocks(unlabeled), strict=True):
+        self.features = np.empty((self.n, basis.size))
+        for rows, psi in zip(basis.pieces(self.n), basis.blocks(unlabeled), strict=True):
             self.features[rows] = psi
         scale = 1.0 / (2.0 * prior - 1.0)
-        mean_similar = sum(psi.sum(axis=0) for psi in design.blocks(similar)) / len(similar)
+        mean_similar = sum(psi.sum(axis=0) for psi in basis.blocks(similar)) / len(similar)
         similar_share = prior**2 + (1.0 - prior) ** 2
         self.q = scale * ((1.0 - prior) * self.features.mean(axis=0) - similar_share * mean_similar)
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines.base import GaussianOrLinear, LabelsAlone, OrdinalBaseline
-from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.parameters import MAX_ITER, TOL
-from dsgcore.baselines.progress import Watch
-from dsgcore.baselines.regression import HOLDERS, regress
-from dsgcore.baselines.s3vm_parts import C, expansion, kernel_matrix
+from dsgcore.baselines.base import MAX_ITER, TOL, GaussianOrLinear, LabelsAlone, OrdinalBaseline, Watch
+from dsgcore.baselines.basis import Linear
+from dsgcore.baselines.s3vm import HOLDERS, C, expansion, kernel_matrix, regress
 from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import like, real
@@ -90,7 +86,7 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     max_iter: int = like(MAX_ITER)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        kernel = _Shared(X.shape[1]) if self.kernel == "linear" else self._kernel(X)
+        kernel = Linear(X.shape[1]) if self.kernel == "linear" else self._kernel(X)
         assert kernel is not None  # all kernels of this method have it
         K = kernel_matrix(kernel, X)
         K[np.diag_indices_from(K)] += s["jitter"]
@@ -98,16 +94,6 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
         self.thresholds_ = machine.run(s["max_iter"], watch)
         self.dual_coef_ = machine.coef
         self.model_ = expansion(kernel, X, machine.coef, 0.0)
-
-
-@dataclass(frozen=True)
-class _Shared(HasMatrix):
-    """Linear kernel ⟨x, x'⟩ / d."""
-
-    d: int
-
-    def matrix(self, X: NDArray, Z: NDArray) -> NDArray:
-        return X @ Z.T / self.d
 
 
 class _Machine:
@@ -146,7 +132,7 @@ class _Machine:
 
     def run(self, max_iter: int, watch: Watch) -> NDArray:
         """Move the thresholds until they converge, and return them."""
-        watch.expect(max_iter)
+        watch.total = max_iter
         for _ in range(max_iter):
             moved = self._step()
             watch.step(self.objective())

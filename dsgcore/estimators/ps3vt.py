@@ -1,9 +1,10 @@
-"""PS3VT as a scikit-learn estimator, and the base of its special cases."""
+"""PS3VT as a scikit-learn estimator."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +18,8 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points, width
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels.far_points import check_sizes, check_values
-from dsgcore.multiclass.exact import has_minimiser, smooth_minimiser
-from dsgcore.multiclass.loop import tail_mean, train
+from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
+from dsgcore.multiclass.loop import MultiClassStep, descend, tail_mean
 from dsgcore.multiclass.problem import LOSSES, MultiClass
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
@@ -31,11 +32,18 @@ _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
 _RUN = (*Stopping.parameters, parameter_like(SolverParameters, "average"))
 # The tolerances that 'auto' stands for, from 0 and from an exact start.
 TOL_FROM_0, TOL_STARTED = 0.01, 0.05
+Callback = Callable[[MultiClassStep], object]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class GraphParameters:
-    """Parameters of the graph.
+@estimator
+class PS3VT(ScoredOnLabels, BaseEstimator):
+    """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
+
+    The method learns a linear classifier, or one on random Fourier features. It combines three terms:
+
+    - the multi-class logistic or hinge loss of the labeled points;
+    - a graph that makes close points, labeled or not, score alike;
+    - a penalty on the smaller singular values of the coefficients.
 
     Parameters
     ----------
@@ -43,43 +51,24 @@ class GraphParameters:
         Weight of the graph: larger values make neighbouring points, labeled or not, score more alike. 'auto' counts as
         much as one labeled point. It is 0 for Fourier features, and if there are more than 1000 labels, which make it
         negligible.
-    """
-
-    tau_I: float | Literal["auto"] | None = like(MultiClass, "tau_I", default="auto")
-    n_neighbors: int = like(MultiClass, "n_neighbors")
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RankParameters:
-    """Parameters of the pull to low rank.
-
-    Parameters
-    ----------
     tau_S : Pull to low rank
         Strength of the pull of the coefficients' smaller singular values towards zero. 'auto' is 0.001 for linear
         features and 0 for Fourier features.
-    """
-
-    tau_S: float | Literal["auto"] | None = like(MultiClass, "tau_S", default="auto")
-    theta: float = like(MultiClass, "theta")
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
-    """Base class of the four estimators; a weight that a subclass does not have is zero.
-
-    Parameters
-    ----------
     average
         Iterate averaging. 'tail' gives the mean of the weights over the second half of the iterations, None the last
         weights.
+    start
+        Start of the run. 'exact' is the minimiser of the objective without the pull to low rank, on at most 4096 labeled
+        points. The iterations after it are the paper's. None is 0, as in the paper. The run also starts at 0 for Fourier
+        features, for the hinge loss, and without an intercept.
     tol : Tolerance
-        Tolerance for early stopping. `fit` ends when the mean of the second half's weights changes by no more than
-        this share of its size (root mean square of its scores at some labeled points). None makes all iterations.
+        Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
+        change by no more within `n_iter_no_change` iterations, checked every 50 after an exact start, and else every 200.
+        'auto' is 0.05 after an exact start, and 0.01 after a start at 0. None makes all iterations.
     n_iter_no_change : Iterations at rest
         Number of iterations for which the change must stay within `tol`.
     verbose
-        If above 0, print the change of that mean at every check: every 200 iterations, or 50 after an exact start.
+        If above 0, print the change of that mean at every check.
     sigma
         Inverse bandwidth of the kernel exp(-sigma ||x - x'||^2) of the Fourier features. 'scale' is 1 /
         (n_features_in_ * X.var()).
@@ -111,18 +100,45 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         Number of iterations made.
     n_features_in_ : int
         Number of coordinates d of a point.
+
+    Notes
+    -----
+    Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
+    IJCAI 2019, Algorithm 1 and Table 2. See `dsgcore.multiclass.problem.MultiClass` for the objective and for
+    deviations from the paper.
+
+    The defaults differ from the paper: 'auto' values, the intercept, the start and the average. To get the paper's
+    Algorithm 1 as printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `batch_size=1`,
+    `start=None`, `average=None`, `tol=None`, and `fit_intercept=False`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from dsgcore import PS3VT
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = MinMaxScaler().fit_transform(X)
+    >>> few = np.where(np.arange(len(y)) % 3 == 0, y, -1)  # two labels of three hidden
+    >>> model = PS3VT(random_state=0).fit(X, few)
+    >>> model.decision_function(X).shape
+    (178, 3)
     """
 
     lam: float | Literal["auto"] | None = like(MultiClass, "lam", default="auto")
+    tau_I: float | Literal["auto"] | None = like(MultiClass, "tau_I", default="auto")
+    n_neighbors: int = like(MultiClass, "n_neighbors")
+    tau_S: float | Literal["auto"] | None = like(MultiClass, "tau_S", default="auto")
+    theta: float = like(MultiClass, "theta")
     step_size: float | Literal["auto"] | None = like(MultiClass, "step_size", default="auto")
     radius: float | None = like(MultiClass, "radius")
     batch_size: int | None = like(MultiClass, "batch_size")
     n_iter: int = like(MultiClass, "n_iter", default=4000)
     average: Literal["tail"] | None = described("tail", "'tail' or None")
-    tol: float | Literal["auto"] | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
+    start: Literal["exact"] | None = like(START, "exact")
+    tol: float | Literal["auto"] | None = like(TOL)
     n_iter_no_change: int = like(Stopping, "n_iter_no_change")
     verbose: int = described(0, "int")
-    variant: Literal["paper", "released"] = like(MultiClass, "variant")
     features: Literal["linear", "fourier"] = like(MultiClass, "features")
     is_orthogonal: bool = like(MultiClass, "is_orthogonal", default=True)
     fit_intercept: bool = like(MultiClass, "fit_intercept", default=True)
@@ -132,7 +148,7 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
     random_state: int | np.random.RandomState | None = described(None, SEED)
 
     @all_or_nothing
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, callback: Callback | None = None) -> Self:
         """Learn the coefficients.
 
         Parameters
@@ -142,6 +158,9 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         y : array-like of shape (n,)
             Labels of two classes or more. As in `dsgcore.QSGS2AUC`, points whose label is -1 or missing are unlabeled.
             If there are none, the graph is that of the labeled points.
+        callback : callable, optional
+            Called after each iteration, with its record (`dsgcore.multiclass.loop.MultiClassStep`). If it returns True,
+            the fit ends.
 
         Returns
         -------
@@ -158,20 +177,12 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         self.classes_ = classes
         with single_threaded_blas():  # the same result for any number of threads
             task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
-            W = task.plain(self._train(task))
+            W = task.plain(self._train(task, callback))
             n = task.features.width(self.n_features_in_) - task.features.has_ones
             self.coef_, self.intercept_ = W[:n].T.copy(), W[n:].sum(axis=0)
             self.feature_map_ = replace(task.features, has_ones=False)
             self.problem_, self.step_size_ = task.problem, task.problem.step_size
         return self
-
-    def _begin(self, task: MultiClassTask) -> NDArray | None:
-        """Return the weights before the first iteration, in the task's frame; None for 0."""
-        return None
-
-    def _tolerance(self, *, is_started: bool) -> float | str | None:
-        """Return the tolerance for early stopping."""
-        return self.tol
 
     def _problem(self, X: NDArray) -> MultiClass:
         own = self.get_params()
@@ -184,23 +195,30 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
             given["loss"] = "hinge" if given["features"] == "fourier" else "logistic"
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
-    def _train(self, task: MultiClassTask) -> NDArray:
+    def _train(self, task: MultiClassTask, callback: Callback | None) -> NDArray:
         """Return the averaged or the last weights, as `average` requests, in the task's frame."""
-        start = self._begin(task)
+        is_exact = START.check(self.start) is not None and has_minimiser(task.problem)
+        start = smooth_minimiser(task.problem, task.X, task.y, task.n_classes, task.M) if is_exact else None
         given = {p.name: getattr(self, p.name) for p in _RUN}
-        given["tol"] = self._tolerance(is_started=start is not None)
+        if TOL.check(self.tol) == AUTOMATIC:
+            given["tol"] = TOL_STARTED if is_exact else TOL_FROM_0
         said = check_all(_RUN, given, type(self).__name__)
         average, mean = said.pop("average"), tail_mean(task, start, Stopping(**said))
         is_needed = average is not None or said["tol"] is not None or said["verbose"] > 0
-        W, self.n_iter_ = train(task, start, is_enough=(lambda t, W: mean.add(W)) if is_needed else None)
-        if self.n_iter_ < task.problem.n_iter and not mean.is_settled:
+        iterate, is_done = None, False
+        for iterate in descend(task, start):
+            is_done = (is_needed and mean.add(iterate.W)) or bool(callback is not None and callback(iterate))
+            if is_done:
+                break
+        self.n_iter_ = 0 if iterate is None else iterate.t
+        if self.n_iter_ < task.problem.n_iter and not is_done:
             raise DSGError(
                 f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
                 "is too big for points of this size; scale them, or try a smaller one"
             )
         self.converged_ = not mean.is_moving
         mean.warn(self)
-        return W if average is None else mean.mean
+        return mean.mean if average is not None else cast(MultiClassStep, iterate).W
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the classes' scores at the rows of `X`, of shape (n, K).
@@ -220,63 +238,3 @@ class MultiClassEstimator(ScoredOnLabels, BaseEstimator):
         """Return the label with the highest score for each row of `X`, of shape (n,)."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-
-@estimator
-class PS3VT(GraphParameters, RankParameters, MultiClassEstimator):
-    """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
-
-    The method learns a linear classifier, or one on random Fourier features. It combines three terms:
-
-    - the multi-class logistic or hinge loss of the labeled points;
-    - a graph that makes close points, labeled or not, score alike;
-    - a penalty on the smaller singular values of the coefficients.
-
-    Parameters
-    ----------
-    start
-        Start of the run. 'exact' is the minimiser of the objective without the pull to low rank, on at most 4096 labeled
-        points. The iterations after it are the paper's. None is 0, as in the paper. The run also starts at 0 for Fourier
-        features, for the hinge loss, without an intercept, and for the released variant.
-    tol
-        Tolerance for early stopping, as a share of the scores' size. `fit` ends when the scores of the averaged weights
-        change by no more within `n_iter_no_change` iterations, checked every 50 after an exact start, and else every 200.
-        'auto' is 0.05 after an exact start, and 0.01 after a start at 0. None makes all iterations.
-
-    Notes
-    -----
-    Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
-    IJCAI 2019, Algorithm 1 and Table 2. See `dsgcore.multiclass.problem.MultiClass` for the objective and for
-    deviations from the paper.
-
-    The defaults differ from the paper: 'auto' values, the intercept, the start and the average. To get the paper's
-    Algorithm 1 as printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `batch_size=1`,
-    `start=None`, `average=None`, `tol=None`, and `fit_intercept=False`. To get the authors' program, also set
-    `variant="released"` and a step of about 1000.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import MinMaxScaler
-    >>> from dsgcore import PS3VT
-    >>> X, y = load_wine(return_X_y=True)
-    >>> X = MinMaxScaler().fit_transform(X)
-    >>> few = np.where(np.arange(len(y)) % 3 == 0, y, -1)  # two labels of three hidden
-    >>> model = PS3VT(random_state=0).fit(X, few)
-    >>> model.decision_function(X).shape
-    (178, 3)
-    """
-
-    start: Literal["exact"] | None = like(START, "exact")
-    tol: float | Literal["auto"] | None = like(TOL)
-
-    def _begin(self, task: MultiClassTask) -> NDArray | None:
-        if START.check(self.start) is None or not has_minimiser(task):
-            return None
-        return smooth_minimiser(task)
-
-    def _tolerance(self, *, is_started: bool) -> float | str | None:
-        if TOL.check(self.tol) != AUTOMATIC:
-            return self.tol
-        return TOL_STARTED if is_started else TOL_FROM_0

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines import COMPETITORS
-from dsgcore.baselines.progress import Progress
+from dsgcore.baselines import COMPETITORS, Progress
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import Split

@@ -9,7 +9,7 @@ fixed features by proximal steps, and so has a package of its own:
 - `graph`: the neighbours, and the graph's term for a linear model;
 - `weights`: the model;
 - `twin`: the same steps with the exact kernel;
-- `setting`, `graph_cache` and `engine`: a run on a spec's data, behind the protocol of `dsgcore.experiments.engine`;
+- `setting`, `cache` and `engine`: a run on a spec's data, behind the protocol of `dsgcore.experiments.engine`;
 
 The scikit-learn estimator is `dsgcore.estimators.PS3VT`. Linear-MC, LRC-MC and SS-MC in `dsgcore.baselines` are PS3VT
 with weights of zero.

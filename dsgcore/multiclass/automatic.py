@@ -1,4 +1,4 @@
-"""Automatic parameters of PS3VT: ridge, graph weight, ball and step for the data's scale and the number of labels.
+"""Automatic parameters of PS3VT for the data's scale and the number of labels, and its exact start.
 
 Both weights make a prior that counts as one labeled point:
 
@@ -6,8 +6,8 @@ Both weights make a prior that counts as one labeled point:
   standardised columns.
 - The graph weight is the same for the mean squared difference of the scores along the graph's links.
 
-With many labels neither matters, and no graph is built. If the logistic loss is used on linear features, held-out
-labels choose a factor of the ridge.
+With many labels neither matters, and no graph is built. If the logistic loss is used on linear features, ridge
+regressions choose a factor of the ridge by leaving labels out.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import RidgeClassifierCV
 
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.multiclass.features import FixedFeatures, spread
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
-from dsgcore.multiclass.held_out import held_out_factor
 from dsgcore.multiclass.problem import CURVATURES, MultiClass
+from dsgcore.solver.logistic import logistic_weights
 from dsgcore.solver.problem import UNLABELED
 
 # Ridge times n_l, for linear features of variance 1, and for Fourier features, which have norm 1. The logistic loss is
@@ -39,6 +40,13 @@ TAIL = {"linear": 1e-3, "fourier": 0.0}
 MOST_LABELS, MOST_POINTS = 1000, 10_000
 # The largest radius that the parameter allows.
 FREE = 1e6
+# Candidate factors of the usual ridge, about the square root of ten apart. So many labels, or numbers, choose one of them:
+# with more labels the ridge matters less, and a few choose by chance.
+RIDGE_FACTORS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+# A regression's values, 1 for the class and -1 for others, times a number are scores of the loss.
+LABELS_FOR_RIDGE, MOST_NUMBERS, FEWEST_TO_CHOOSE, SCORE_PER_VALUE = (200, 600), 200_000, 8, 3.0
+# Smallest eigenvalue of the penalty of an exact start, as a share of the largest one, and the most labeled points.
+FLAT, MOST_OF_START = 1e-9, 4096
 # Iterations of the search for the largest curvature. They give it to within a few percent.
 POWER_ITERATIONS = 30
 
@@ -56,13 +64,13 @@ def settle_weights(
     if _is_open(problem, "tau_S"):
         problem = replace(problem, tau_S=TAIL[features.kind])
     if not _is_open(problem, "tau_I"):
-        L = laplacian(X, n_neighbors=problem.n_neighbors, variant=problem.variant) if problem.tau_I > 0.0 else None
+        L = laplacian(X, n_neighbors=problem.n_neighbors) if problem.tau_I > 0.0 else None
         return problem, None if L is None else smoothness(features(X), L)
     # A product with the matrix of Fourier features would take longer than the rest of an iteration.
     if n_labeled > MOST_LABELS or features.kind == "fourier":
         return replace(problem, tau_I=0.0), None
     some = X[evenly_spread(len(X), MOST_POINTS)]
-    L = laplacian(some, n_neighbors=problem.n_neighbors, variant=problem.variant)
+    L = laplacian(some, n_neighbors=problem.n_neighbors)
     # The graph's term counts each link once, the degrees count it twice.
     weight = 2.0 / (n_labeled * max(L.diagonal().sum(), np.finfo(float).tiny))
     return replace(problem, tau_I=float(weight)), smoothness(features(some), L)
@@ -75,7 +83,42 @@ def _ridge(problem: MultiClass, X: NDArray, y: NDArray) -> float:
         return usual
     usual *= spread(X) ** 2
     labeled = y != UNLABELED
-    return usual if problem.loss == "hinge" else usual * held_out_factor(X[labeled], y[labeled], usual)
+    return usual if problem.loss == "hinge" else usual * left_out_factor(X[labeled], y[labeled], usual)
+
+
+def left_out_factor(X: NDArray, y: NDArray, usual: float) -> float:
+    """Return the factor of the usual ridge for which ridge regressions have the least logistic loss at points left out.
+
+    Of the factors between it and 1, it is the one nearest to 1 whose loss is at most one standard error higher.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Labeled points.
+    y : ndarray of shape (n,)
+        Their classes.
+    usual : float
+        The ridge times n, for an objective of the mean loss over n points plus the ridge times the squared weights.
+    """
+    rows = evenly_spread(len(y), int(np.clip(MOST_NUMBERS // X.shape[1], *LABELS_FOR_RIDGE)))
+    labels, K = y[rows], len(np.unique(y[rows]))
+    if K < 2 or len(rows) < FEWEST_TO_CHOOSE:
+        return 1.0
+    # Curvature of the losses: that of K even chances, (1 - 1 / K) / K, against the squared loss's.
+    alphas = 2.0 * usual * K**2 / (K - 1) * np.array(RIDGE_FACTORS)
+    # With a score it keeps the values at each point that is left out.
+    machine = RidgeClassifierCV(alphas, scoring="accuracy", store_cv_results=True)
+    left_out = machine.fit(X[rows] - X[rows].mean(axis=0), labels).cv_results_
+    scores = SCORE_PER_VALUE * (np.concatenate([-left_out, left_out], axis=1) if K == 2 else left_out)
+    own = np.searchsorted(machine.classes_, labels)[:, None, None]
+    losses = np.logaddexp.reduce(scores, axis=1) - np.take_along_axis(scores, own, axis=1)[:, 0]
+    place, best = RIDGE_FACTORS.index(1.0), int(losses.mean(axis=0).argmin())
+    while place != best:
+        above = losses[:, place] - losses[:, best]
+        if above.mean() <= above.std(ddof=1) / np.sqrt(len(above)):
+            break
+        place += 1 if best > place else -1
+    return RIDGE_FACTORS[place]
 
 
 def _is_open(problem: MultiClass, name: str) -> bool:
@@ -98,11 +141,8 @@ def settle_step(problem: MultiClass, phi: NDArray, n_labeled: int, M: NDArray | 
     )
     if M is not None:
         curvature += 2.0 * problem.tau_I * largest_eigenvalue(M)
-    step = 1.0 / max(curvature, 1.0 / FREE)
-    # The released variant divides by t + n_l.
-    step *= n_labeled if problem.variant == "released" else 1.0
     radius = free_radius(problem.lam, problem.loss) if problem.radius is None else problem.radius
-    return replace(problem, step_size=float(step), radius=radius)
+    return replace(problem, step_size=float(1.0 / max(curvature, 1.0 / FREE)), radius=radius)
 
 
 def free_radius(lam: float, loss: str) -> float:
@@ -121,3 +161,25 @@ def _largest_moment(phi: NDArray) -> float:
     for _ in range(POWER_ITERATIONS):
         v = phi.T @ (phi @ (v / (np.linalg.norm(v) or 1.0))) / len(phi)
     return float(np.linalg.norm(v))
+
+
+def has_minimiser(problem: MultiClass) -> bool:
+    """Return True if `smooth_minimiser` has a solution: for the logistic loss on linear features."""
+    return problem.is_intercept_free and problem.lam > 0.0
+
+
+def smooth_minimiser(problem: MultiClass, phi: NDArray, y: NDArray, K: int, M: NDArray | None) -> NDArray:
+    """Return the weights (d, K) that minimise the objective without the pull to low rank, on some labeled points.
+
+    `phi` (n_l, d) are features of the labeled points, a column of ones last, and `y` (n_l,) their classes below `K`.
+    """
+    rows, d = evenly_spread(len(phi), MOST_OF_START), phi.shape[1] - 1
+    penalty = problem.lam * np.eye(d) + (0.0 if M is None else problem.tau_I * M[:d, :d])
+    values, V = np.linalg.eigh(penalty)
+    unfold = V / np.sqrt(2.0 * len(y) * np.maximum(values, FLAT * values[-1]))
+    targets = y[rows, None].astype(float) if K == 2 else np.eye(K)[y[rows]]
+    each = np.full((len(rows), 1), len(y) / len(rows))
+    # Two classes have one score, whose halves are theirs: their penalty is half of that for one column.
+    coef, intercept = logistic_weights(phi[rows, :-1] @ unfold, targets[:, None], each, 0.5 if K == 2 else 1.0)
+    W = np.vstack([unfold @ coef[:, 0], intercept / phi[0, -1]])
+    return W * [-0.5, 0.5] if K == 2 else W

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dsgcore.core.cost import Cost, Sizes, seconds_of_features
+from dsgcore.multiclass.cache import MAX_KEPT_FEATURES
 from dsgcore.multiclass.features import KEPT_FREQUENCIES
-from dsgcore.multiclass.graph_cache import MAX_KEPT_FEATURES
+from dsgcore.multiclass.setting import uses_graph
 from dsgcore.multiclass.twin import MAX_POINTS
-from dsgcore.multiclass.weight_history import ITERATIONS_BETWEEN_WEIGHTS, uses_graph
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
 
+# Weights are kept at multiples of this number of iterations. The others are recomputed from these.
+ITERATIONS_BETWEEN_WEIGHTS = 25
 FLOAT = 8
 MOST_CLASSES = 20
 SECONDS_A_PRODUCT = 3e-10

@@ -1,12 +1,13 @@
-"""PS3VT run on a spec's data: iterations, graph, and measurements."""
+"""PS3VT run on a spec's data: iterations, graph, measurements, and the weights of earlier iterations."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -16,17 +17,20 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import known
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
-from dsgcore.multiclass.cost import multiclass_cost
+from dsgcore.multiclass.automatic import settle_step
+from dsgcore.multiclass.cache import MIN_POINTS_TO_WAIT_FOR, graph_cache_of, make_graph_and_pull
+from dsgcore.multiclass.cost import ITERATIONS_BETWEEN_WEIGHTS, multiclass_cost
 from dsgcore.multiclass.features import features_of
-from dsgcore.multiclass.graph_cache import MIN_POINTS_TO_WAIT_FOR, graph_cache_of, make_graph_and_pull
-from dsgcore.multiclass.loop import MultiClassStep
-from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting
+from dsgcore.multiclass.loop import MultiClassStep, descend
+from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting, problem_at, uses_graph
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.twin import MAX_POINTS, KernelTwin
-from dsgcore.multiclass.weight_history import WeightHistory, problem_at, uses_graph
+from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.solver.automatic_step import StepSizes
 from dsgcore.solver.gauges import PLACES, Gauges
+from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import unlabeled_rows
 
 if TYPE_CHECKING:
@@ -34,23 +38,20 @@ if TYPE_CHECKING:
 
 # Largest automatic weight of the graph, as a share of the weight at which a step overshoots. Closer to that weight,
 # the graph amplifies the noise of the mini-batches' labels, and the score fluctuates.
-SHARE_OF_LIMIT = 0.1
-SMALLEST = 1e-300
-# Number of singular values with a column of their own in the history.
-MAX_SINGULAR_VALUES = 12
-# A singular value below this share of the largest counts as zero.
-RANK_TOLERANCE = 1e-9
+SHARE_OF_LIMIT, SMALLEST = 0.1, 1e-300
+# Number of singular values with a column of their own in the history; one below this share of the largest is zero.
+MAX_SINGULAR_VALUES, RANK_TOLERANCE = 12, 1e-9
 # Number of labeled points whose scores the gauges read.
 GAUGED_POINTS = 8
+# Up to this many training points, every iteration measures the scores of all of them.
+MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 
 
-class MultiClassEngine(WeightHistory):
+class MultiClassEngine:
     """Run of proximal stochastic sub-gradients on a spec's data.
 
     Raises
     ------
-    ParameterError
-        If the step would be divided twice, by a schedule and by the released variant.
     ProblemError
         If there are fewer than two classes.
 
@@ -58,6 +59,8 @@ class MultiClassEngine(WeightHistory):
     ----------
     singular_values : ndarray of shape (min(d, K),)
         Singular values of the weights, in descending order.
+    automatic_tau_I : float
+        Value of an automatic tau_I: 0.001, or less if the first step would overshoot.
     """
 
     has_graph: ClassVar[bool] = True
@@ -69,21 +72,30 @@ class MultiClassEngine(WeightHistory):
     cost = staticmethod(multiclass_cost)
 
     def __init__(self, spec: Spec, split: Split) -> None:
-        spec.problem.check_schedule(spec.solver.schedule)
-        self.split = split
+        self.spec, self.split = spec, split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
-        graphs, start = graph_cache_of(split), time.perf_counter()
-        problem, n_classes = replace(problem_at(spec, 0), tau_I=0.0), len(split.class_names)
-        task = make_task(problem, graphs.X, split.y_train, spec.seed, n_classes)
+        self.graphs, start = graph_cache_of(split), time.perf_counter()
+        first = replace(problem_at(spec, 0), tau_I=0.0)
+        task = make_task(first, self.graphs.X, split.y_train, spec.seed, len(split.class_names))
         self.training_seconds = time.perf_counter() - start
-        super().__init__(spec, graphs, task)
+        self._automatic_step = task.problem.step_size if spec.solver.step_size is None else None
+        self.automatic_tau_I = AUTOMATIC_TAU_I
+        self._problem = problem_at(spec, 0, automatic_step=self._automatic_step)  # of the last iteration
+        self.task = replace(task, problem=self._problem)
+        is_small = len(self.graphs.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
+        self._training = self.graphs.scored("training", task.features) if is_small else None
+        self._test, self._labeled = (self.graphs.scored(which, task.features) for which in ("test", "labeled"))
+        self.t, self.W, self._sum = 0, task.start(), task.start()
         self.singular_values = np.zeros(min(self.W.shape))
-        self.twin = self._new_twin()
-        self._largest = 0.0
+        self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
+        self._kept = {0: self.W}
+        self._iterates: Iterator[MultiClassStep] = iter(())
         self._last: MultiClassStep | None = None
-        self._gauged_points = self.task.X[evenly_spread(len(self.task.X), GAUGED_POINTS)]
+        self.twin = self._new_twin()
+        self._gauged_points = task.X[evenly_spread(len(task.X), GAUGED_POINTS)]
         self.gauges = Gauges(len(self._gauged_points) * self.W.shape[1])
+        self._largest = 0.0
         if uses_graph(spec):
             self._take_graph()
         self._problem = self._problem_at(0)
@@ -91,14 +103,15 @@ class MultiClassEngine(WeightHistory):
 
     def _take_graph(self) -> None:
         """Get the graph, and compute the weight that a step allows."""
-        pull = self.graphs.pull(self.task.problem, self.task.features)
+        n_neighbors = self.task.problem.n_neighbors
+        pull = self.graphs.pull(n_neighbors, self.task.features)
         self.task = replace(self.task, M=pull.M)
         self.training_seconds += pull.seconds  # even if another run made it
         self._largest = pull.largest
-        step = self.task.step(1)  # the largest step of every schedule
+        step = self.task.problem.step_size  # the largest step of every schedule
         self.automatic_tau_I = min(AUTOMATIC_TAU_I, SHARE_OF_LIMIT / max(step * pull.largest, SMALLEST))
         if self.twin is not None:
-            self.twin.link(self.graphs.graph(self.task.problem).L)
+            self.twin.link(self.graphs.laplacian(n_neighbors))
 
     def _new_twin(self) -> KernelTwin | None:
         """Return the exact-kernel twin; None for linear features or large samples."""
@@ -147,11 +160,9 @@ class MultiClassEngine(WeightHistory):
         iterate = self._stepped()
         if iterate is None:
             return None
-        task = self._task_of(self._problem)
-        decay = 1.0 - 2.0 * iterate.step * task.problem.lam
-        read = partial(self._read, task, iterate)
-        self.gauges.advance(iterate.t, iterate.step, decay, task.batch_size, read)
-        self._take(iterate)
+        task, problem = iterate.task, iterate.task.problem
+        decay = 1.0 - 2.0 * problem.step_size * problem.lam
+        self.gauges.advance(self.t, problem.step_size, decay, task.batch_size, partial(self._read, iterate))
         return self._measure(iterate)
 
     def advance_briefly(self) -> dict[str, float] | None:
@@ -159,13 +170,11 @@ class MultiClassEngine(WeightHistory):
         self._last = self._stepped()
         if self._last is None:
             return None
-        self._take(self._last)
-        task = self._task_of(self._problem)
         return {
             "t": self.t,
-            "objective": objective(task.terms(self.W)),
-            "score_test": self._test_score(),
-            **self._of_average(task),
+            "objective": objective(self._last.task.terms(self.W)),
+            "score_test": self.problem.score(self.split.y_test, self.test_values),
+            **self._of_average(self._last.task),
         }
 
     def last_row(self) -> dict[str, float]:
@@ -174,52 +183,75 @@ class MultiClassEngine(WeightHistory):
         return self._measure(self._last)
 
     def _stepped(self) -> MultiClassStep | None:
-        """Make the next step, and the twin's; None if the run has ended. The weights are still those before it."""
+        """Make the next step, and the twin's; None if the run has ended."""
         start = time.perf_counter()
-        iterate = self._next(self.t + 1)
+        iterate = self._next()
         self.training_seconds += time.perf_counter() - start
         if iterate is None:
             return None
-        if self.twin is not None:
-            self._advance_twin(self.twin, iterate)
         self.singular_values = iterate.singular_values
+        if self.twin is not None:
+            task, W, rows = iterate.task, iterate.before, iterate.batch
+            c = task.problem.slopes(task.X[rows] @ W, task.y[rows]) / task.batch_size
+            self.twin.advance(task.problem, rows, c, task.plain(W), iterate.Q, iterate.W)
         return iterate
 
-    def _advance_twin(self, twin: KernelTwin, iterate: MultiClassStep) -> None:
-        task, rows = self._task_of(self._problem), iterate.batch
-        c = task.problem.slopes(task.X[rows] @ self.W, task.y[rows]) / task.batch_size
-        twin.advance(task.problem, iterate.step, rows, c, self.task.plain(self.W), iterate.Q, iterate.W)
+    def _next(self) -> MultiClassStep | None:
+        """Make the next step, and keep its weights; None if the run has ended."""
+        problem = self._problem_at(self.t + 1)
+        if self.t == 0 or problem != self._problem:
+            self._problem, self._iterates = problem, descend(self._task_of(problem), self.W, self.t)
+        iterate = next(self._iterates, None)
+        if iterate is not None:
+            self.t, self.W = iterate.t, iterate.W
+            if self._after is not None and self.t > self._after:
+                self._sum = self._sum + self.W
+            if self.t % ITERATIONS_BETWEEN_WEIGHTS == 0:
+                self._kept[self.t] = self.W
+        return iterate
 
-    def _read(self, task: MultiClassTask, iterate: MultiClassStep) -> tuple[NDArray, float, Callable[[], NDArray]]:
+    def _problem_at(self, t: int) -> MultiClass:
+        return problem_at(self.spec, t, self.automatic_tau_I, self.automatic_step)
+
+    def _task_of(self, problem: MultiClass) -> MultiClassTask:
+        return replace(self.task, problem=problem, M=self.task.M if problem.tau_I > 0 else None)
+
+    def _read(self, iterate: MultiClassStep) -> tuple[NDArray, float, Callable[[], NDArray]]:
         """Return the gauges' readings: scores, the features' noise (NaN), and a function for single gradients."""
-        return (
-            (self._gauged_points @ iterate.W).ravel(),
-            np.nan,
-            partial(self._each, task, iterate.batch[:PLACES], self.W),
-        )
+        task, rows, W = iterate.task, iterate.batch[:PLACES], iterate.before
 
-    def _each(self, task: MultiClassTask, rows: NDArray, W: NDArray) -> NDArray:
-        if task.problem.batch_size is None:  # all labeled points: no draw, no noise
-            return np.zeros((2, len(self._gauged_points) * W.shape[1]))
-        slopes = task.problem.slopes(task.X[rows] @ W, task.y[rows])
-        return np.einsum("bp,bk->bpk", task.X[rows] @ self._gauged_points.T, slopes).reshape(len(rows), -1)
+        def each() -> NDArray:
+            if task.problem.batch_size is None:  # all labeled points: no draw, no noise
+                return np.zeros((2, len(self._gauged_points) * W.shape[1]))
+            slopes = task.problem.slopes(task.X[rows] @ W, task.y[rows])
+            return np.einsum("bp,bk->bpk", task.X[rows] @ self._gauged_points.T, slopes).reshape(len(rows), -1)
+
+        return (self._gauged_points @ iterate.W).ravel(), np.nan, each
 
     def _measure(self, iterate: MultiClassStep) -> dict[str, float]:
-        task = self._task_of(self._problem)
-        problem, terms = task.problem, task.terms(self.W)
+        problem, terms, score = iterate.task.problem, iterate.task.terms(self.W), self.problem.score
+        hidden, of_training, values = self.split.y_hidden, self.training_values, self.singular_values
+        unlabeled = {}
+        if of_training is not None:
+            rows = self.unlabeled_rows
+            unlabeled["score_unlabeled"] = score(*known(hidden[rows], of_training.take(rows, axis=0)))
         return {
             "t": iterate.t,
-            "step_size": iterate.step,
+            "step_size": problem.step_size,
             "lam": problem.lam,
             "tau_I": problem.tau_I,
             "tau_S": problem.tau_S,
             "objective": objective(terms),
             "objective_batch": objective(iterate.terms),
             **{f"term: {name}": value for name, value in terms.items()},
-            **self._of_average(task),
-            **self._scores(),
-            "gradient_norm": iterate.gradient_norm,
-            **self._spectrum(),
+            **self._of_average(iterate.task),
+            "score_test": score(self.split.y_test, self.test_values),
+            "score_labeled": score(*known(hidden[self.labeled_rows], self.labeled_values)),
+            **unlabeled,
+            "gradient_norm": float(np.linalg.norm(iterate.gradient)),
+            "rank": int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > 0 else 0,
+            "tail_sum": float(values[problem.n_kept(*self.W.shape) :].sum()),
+            **{f"singular value {i + 1}": value for i, value in enumerate(values[:MAX_SINGULAR_VALUES])},
             **(self.twin.compare(self.test_values[: len(self.twin.K)]) if self.twin is not None else {}),
         }
 
@@ -230,33 +262,11 @@ class MultiClassEngine(WeightHistory):
         score = self.problem.score(self.split.y_test, self.test_average)
         return {"objective_average": objective(task.terms(self.average)), "score_average": score}
 
-    def _scores(self) -> dict[str, float]:
-        split, score = self.split, self.problem.score
-        scores = {
-            "score_test": self._test_score(),
-            "score_labeled": score(*known(split.y_hidden[self.labeled_rows], self.labeled_values)),
-        }
-        values = self.training_values
-        if values is not None:
-            rows = self.unlabeled_rows
-            scores["score_unlabeled"] = score(*known(split.y_hidden[rows], values.take(rows, axis=0)))
-        return scores
-
-    def _test_score(self) -> float:
-        return self.problem.score(self.split.y_test, self.test_values)
-
-    def _spectrum(self) -> dict[str, float]:
-        """Return the largest singular values, the number of nonzero ones, and the sum of those in the tail."""
-        values = self.singular_values
-        rank = int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > 0 else 0
-        columns = {f"singular value {i + 1}": v for i, v in enumerate(values[:MAX_SINGULAR_VALUES])}
-        return {"rank": rank, "tail_sum": float(values[self._problem.n_kept(*self.W.shape) :].sum()), **columns}
-
     def links(self, limit: int) -> NDArray:
         """Return at most `limit` links of the neighbour graph, evenly spread over them: rows of both ends, (m, 2)."""
         if self.task.M is None and len(self.graphs.X) >= MIN_POINTS_TO_WAIT_FOR:
             return np.zeros((0, 2), dtype=np.intp)  # the run does not use the graph, so it has not been made
-        L = self.graphs.graph(self.task.problem).L.tocoo()
+        L = self.graphs.laplacian(self.task.problem.n_neighbors).tocoo()
         ends = np.stack([L.row, L.col], axis=1)[L.row < L.col]
         return ends[:: max(1, -(-len(ends) // limit))]
 
@@ -272,12 +282,11 @@ class MultiClassEngine(WeightHistory):
         if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
             return None
         graphs, problem = graph_cache_of(split), problem_at(spec, 0)
-        features = features_of(problem, spec.seed)
-        graph, pull = graphs.made(problem, features)
+        key = problem.n_neighbors, features_of(problem, spec.seed)
+        graph, pull = graphs.made(*key)
         if graph is not None and pull is not None:
             return None
-        arguments = (graphs.X, graph, problem.n_neighbors, problem.variant, features)
-        return make_graph_and_pull, arguments, lambda made: graphs.keep(problem, features, made)
+        return make_graph_and_pull, (graphs.X, graph, *key), lambda made: graphs.keep(*key, made)
 
     def keep(self) -> None:
         """Keep the present state for `go_back`."""
@@ -293,7 +302,7 @@ class MultiClassEngine(WeightHistory):
     def at(self, t: int) -> Self:
         """Return the engine after `t` iterations, without its exact-kernel twin."""
         other = copy(self)
-        other.t, other.W, other.twin = t, self._weights_at(t), None
+        other.t, other.W, other.twin = t, next(self._weights_from(t)), None
         other.singular_values = np.linalg.svdvals(other.W)
         other._sum = self._sum_to(t) if self._after is not None else self._sum
         return other
@@ -312,8 +321,92 @@ class MultiClassEngine(WeightHistory):
     def learned(cls, spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
         """Return the result of a whole run on the test points; None if `until` ended the run early."""
         engine = cls(replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0)), split)
-        while (iterate := engine._next(engine.t + 1)) is not None:
-            engine._take(iterate)
+        while engine._next() is not None:
             if until():
                 return None
         return engine.test_values if engine._after is None else engine.test_average
+
+    @property
+    def model(self) -> Weights:
+        """The weights and their features."""
+        return self._model(self.W)
+
+    def _model(self, W: NDArray) -> Weights:
+        return Weights(self.task.features, self.task.plain(W), self.graphs.X.shape[1])
+
+    @property
+    def n_kept(self) -> int:
+        """Number of singular values that the pull to low rank does not change."""
+        return self._problem_at(self.t).n_kept(*self.W.shape)
+
+    @property
+    def training_values(self) -> NDArray | None:
+        """Scores at all training points, of shape (n, K); None if there are too many of them."""
+        return None if self._training is None else self._training.scores(self.task.plain(self.W))
+
+    @property
+    def test_values(self) -> NDArray:
+        """Scores at all test points, of shape (n_test, K)."""
+        return self._test.scores(self.task.plain(self.W))
+
+    @property
+    def labeled_values(self) -> NDArray:
+        """Scores at the labeled points, of shape (n_labeled, K)."""
+        return self._labeled.scores(self.task.plain(self.W))
+
+    @property
+    def average(self) -> NDArray:
+        """Mean of the weights over the second half of the planned run so far; the current weights before that."""
+        is_begun = self._after is not None and self.t > self._after
+        return self._sum / (self.t - self._after) if is_begun else self.W  # type: ignore[operator]
+
+    @property
+    def test_average(self) -> NDArray:
+        """The average's scores at all test points, of shape (n_test, K)."""
+        return self._test.scores(self.task.plain(self.average))
+
+    @property
+    def automatic_step(self) -> float:
+        """The value of the step "auto" here, even if the spec sets a number."""
+        if self._automatic_step is None:
+            opened = replace(self.task.problem, step_size=cast(Any, None), tau_I=0.0)
+            self._automatic_step = settle_step(opened, self.task.some_features, len(self.task.y), None).step_size
+        return self._automatic_step
+
+    def step_at(self, t: int) -> float:
+        """Return the step size of iteration `t`, past or future."""
+        return self._problem_at(t).step_size
+
+    def extend(self, spec: Spec) -> None:
+        """Continue to the end of a longer spec."""
+        self.spec = spec
+        if self._after is not None:
+            self._after = tail_start(spec.solver.n_iter)
+            self._sum = self._sum_to(self.t)
+
+    def model_at(self, t: int) -> Weights:
+        """Return the model after `t` iterations, by repeating the steps from the last kept weights before it."""
+        return self.model if t == self.t else self._model(next(self._weights_from(t)))
+
+    def _weights_from(self, t: int) -> Iterator[NDArray]:
+        """Yield the weights after `t` iterations and after each further one, from the last kept weights on."""
+        number = max(kept for kept in self._kept if kept <= t)
+        W = self._kept[number]
+        while True:
+            if number >= t:
+                yield W
+            number += 1
+            W = next(descend(self._task_of(self._problem_at(number)), W, number - 1)).W
+
+    def _sum_to(self, t: int) -> NDArray:
+        """Return the sum of the weights after each iteration of the second half, up to `t`."""
+        assert self._after is not None
+        return sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
+
+    def average_at(self, t: int) -> Weights:
+        """Return the averaged model after `t` iterations; before the second half, the model with the weights of then."""
+        if self._after is None or t <= self._after:
+            return self.model_at(t)
+        if t == self.t:
+            return self._model(self.average)
+        return self._model(self._sum_to(t) / (t - self._after))

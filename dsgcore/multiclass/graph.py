@@ -25,7 +25,6 @@ def laplacian(
     X: NDArray,
     *,
     n_neighbors: int = 10,
-    variant: str = "paper",
     report: Callable[[float], object] = lambda share: None,
 ) -> csr_array:
     """Make the Laplacian L = D - S of the nearest-neighbour graph with weights S_ij = exp(-||x_i - x_j||^2 / s^2).
@@ -36,10 +35,7 @@ def laplacian(
         Points, at least two.
     n_neighbors : int, default 10
         Number of nearest points that each point lists, not counting itself. At most n - 1 of them exist.
-    variant : {"paper", "released"}, default "paper"
-        Two points are linked if one of them lists the other. With "paper", the width s is the mean distance between
-        points, and every link counts once. With "released", s is the mean distance to the last listed neighbour,
-        and a link counts twice if both points list each other.
+        Two points are linked if one of them lists the other.
     report : callable, optional
         Called with the share of the points whose neighbours are known, in (0, 1], after each block of them.
 
@@ -51,17 +47,16 @@ def laplacian(
     Notes
     -----
     Source: J. Li, Y. Liu, R. Yin and W. Wang, Multi-Class Learning using Unlabeled Samples: Theory and Algorithm,
-    IJCAI 2019, Sections 4.1 and 5. The "released" variant follows the authors' public program.
+    IJCAI 2019, Sections 4.1 and 5. The width s is the mean distance between points.
 
     Deviation: Section 5 writes L = D - W, a slip for D - S (Section 4.1). Its width is a mean of ||x_i - x_j|| over i
     and leaves j open. Here the mean is over all pairs. With more than 1000 points, j runs over 1000 of them, evenly
     spread over the rows.
     """
-    S, last_distance = _listed(X, min(n_neighbors, len(X) - 1), report)
-    width = float(last_distance.mean()) if variant == "released" else mean_distance(X)
+    S, width = _listed(X, min(n_neighbors, len(X) - 1), report), mean_distance(X)
     # If all points coincide, every weight is one.
     S.data = np.exp(-S.data / width**2) if width > 0 else np.ones_like(S.data)
-    S = S + S.T if variant == "released" else S.maximum(S.T)
+    S = S.maximum(S.T)
     return csr_array(diags_array(S.sum(axis=1)) - S)
 
 
@@ -93,8 +88,8 @@ def largest_eigenvalue(M: NDArray) -> float:
     return float(eigsh(M, k=1, v0=np.ones(len(M)), return_eigenvectors=False)[0])
 
 
-def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> tuple[csr_array, NDArray]:
-    """Return the squared distance from each point to the points that it lists, and its distance to the last of them."""
+def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> csr_array:
+    """Return the squared distance from each point to the points that it lists."""
     points = X - X[0]  # numbers around 0, as above
     search = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(points)
     distances, neighbors = np.empty((len(X), n_neighbors)), np.empty((len(X), n_neighbors), dtype=np.intp)
@@ -107,5 +102,4 @@ def _listed(X: NDArray, n_neighbors: int, report: Callable[[float], object]) -> 
         distances[rows], neighbors[rows] = far[is_other].reshape(len(rows), -1), near[is_other].reshape(len(rows), -1)
         report((rows[-1] + 1) / len(X))
     starts = np.arange(len(X) + 1) * n_neighbors
-    listed = csr_array((distances.ravel() ** 2, neighbors.ravel(), starts), shape=(len(X), len(X)))
-    return listed, distances[:, -1]
+    return csr_array((distances.ravel() ** 2, neighbors.ravel(), starts), shape=(len(X), len(X)))

@@ -56,13 +56,12 @@ class MultiClass:
 
         mean over labeled points of [1 - m_i]_+  +  lam ||W||_F^2  +  tau_I trace(W' X L X' W)  +  tau_S tail,
 
-    where the tail is the sum of the singular values of W after the first theta min(K, d), rounded up. In the released
-    variant it is the sum of all. tau_I = 0 is LRC-MC, tau_S = 0 is SS-MC, both zero is Linear-MC. `step_size` is the
-    paper's 1/mu.
+    where the tail is the sum of the singular values of W after the first theta min(K, d), rounded up. tau_I = 0 is
+    LRC-MC, tau_S = 0 is SS-MC, both zero is Linear-MC. `step_size` is the paper's 1/mu.
 
-    After each step W is projected to ||W||_F <= radius. A radius of None is 1 in the paper. It is 1 / sqrt(lam) in
-    the released variant and with an automatic step. `dsgcore.multiclass.task.make_task` resolves parameters that are
-    "auto". A `batch_size` of None takes all labeled points, which is gradient descent instead of stochastic.
+    After each step W is projected to ||W||_F <= radius. A radius of None is 1 as in the paper, and 1 / sqrt(lam) with
+    an automatic step. `dsgcore.multiclass.task.make_task` resolves parameters that are "auto". A `batch_size` of None
+    takes all labeled points, which is gradient descent instead of stochastic.
 
     The Fourier features of the Gaussian kernel exp(-sigma ||x - x'||^2) are 2m numbers, scaled so that ||phi(x)|| = 1.
     They are the same in all iterations.
@@ -81,16 +80,13 @@ class MultiClass:
     step_size : Step size
         Size of each iteration's step. “auto” is one over the curvature of mini-batches.
     radius : Largest norm
-        Largest norm of the weights after each step. None (empty in the app) is 1, or 1/√τ_A for the released variant
-        and with an automatic step.
+        Largest norm of the weights after each step. None (empty in the app) is 1, or 1/√τ_A with an automatic step.
     batch_size : Mini-batch
         Number of labeled points that each iteration draws. None (empty in the app) takes all of them.
     n_iter : Iterations
         Number of iterations of the run.
     n_neighbors : Neighbours
         Number of nearest points to which each point is linked in the graph.
-    variant : Variant
-        The paper's algorithm, or the one in the authors' public program.
     features : Features
         The coordinates themselves, or random Fourier features of them, for curved boundaries.
     sigma : Inverse bandwidth
@@ -122,13 +118,9 @@ class MultiClass:
 
     With the logistic loss on linear features, the ridge does not include the intercept, as in a logistic regression.
 
-    The released program differs in these points:
-
-    - The step is step_size / (t + n_l).
-    - It visits the labeled points in random orders, and divides by the full batch size even in a shorter last batch.
-    - It projects to ||W||_F <= 1 / sqrt(lam), before the thresholding.
-    - It shrinks the *first* theta singular values and does not change the rest.
-    - Its graph is in `laplacian`. Its own grid has step_size 1e3 and 1e4 with batch_size 1.
+    Deviation: the authors' public program differs from the paper in its step, step_size / (t + n_l), in the ball
+    (||W||_F <= 1 / sqrt(lam), before the thresholding), in the singular values that it shrinks (the *first* theta) and in
+    the graph's weights. This class follows the paper.
     """
 
     lam: float = real(
@@ -148,7 +140,6 @@ class MultiClass:
     batch_size: int | None = integer(32, low=1, high=65_536, scale="log", optional=True, symbol="B")
     n_iter: int = integer(1000, low=1, high=1_000_000, scale="log", symbol="T")
     n_neighbors: int = integer(10, low=1, high=1000)
-    variant: str = choice("paper", options=("paper", "released"))
     features: str = choice("linear", options=("linear", "fourier"))
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ")
     n_features: int = integer(256, low=1, high=65_536, scale="log", symbol="m")
@@ -161,21 +152,24 @@ class MultiClass:
     @property
     def ball(self) -> float:
         """Largest allowed norm ||W||_F."""
-        if self.radius is not None:
-            return self.radius
-        if self.variant == "paper":
-            return 1.0
-        return self.lam**-0.5 if self.lam > 0.0 else math.inf
+        return 1.0 if self.radius is None else self.radius
+
+    @property
+    def is_intercept_free(self) -> bool:
+        """True if the ridge does not include the intercept, as in a logistic regression."""
+        return self.loss == "logistic" and self.features == "linear" and self.fit_intercept
 
     def n_kept(self, d: int, n_classes: int) -> int:
         """Return theta as a number of singular values of a (d, K) matrix."""
         # 0.7 * 10 is 7.000000000000001, which must not become 8.
         return math.ceil(self.theta * min(d, n_classes) - 1e-9)
 
-    def smooth_terms(
-        self, W: NDArray, X: NDArray, y: NDArray, M: NDArray | None, *, size: int | None = None
-    ) -> tuple[dict[str, float], NDArray]:
-        """Return the terms without the tail, and a sub-gradient of their sum: Section 4.3.
+    def _pulled(self, W: NDArray) -> NDArray:
+        """Return the weights that the ridge counts: a free intercept, in the last row, is set to zero."""
+        return np.vstack([W[:-1], np.zeros_like(W[-1:])]) if self.is_intercept_free else W
+
+    def gradient(self, W: NDArray, X: NDArray, y: NDArray, M: NDArray | None) -> NDArray:
+        """Return a sub-gradient (d, K) of the terms without the tail: Section 4.3.
 
         Parameters
         ----------
@@ -187,48 +181,26 @@ class MultiClass:
             Classes, 0 to K - 1.
         M : ndarray of shape (d, d) or None
             The graph's X L X'. None if tau_I = 0.
-        size : int, optional
-            Divisor of the sum of the points' sub-gradients. Default: B.
-
-        Returns
-        -------
-        terms : dict
-            "hinge" or "logistic" (mean over the points), "ridge" and "graph", each with its weight.
-        gradient : ndarray of shape (d, K)
         """
-        loss, c = LOSSES[self.loss](X @ W, y)
-        pulled, MW = self.pulled(W), None if M is None else M @ W
-        gradient = X.T @ (c / (size or len(y))) + 2.0 * self.lam * pulled
-        if MW is not None:
-            gradient += 2.0 * self.tau_I * MW
-        return self._terms(loss, W, pulled, MW), gradient
+        gradient = X.T @ (self.slopes(X @ W, y) / len(y))
+        gradient += 2.0 * self.lam * self._pulled(W)
+        if M is not None:
+            gradient += 2.0 * self.tau_I * (M @ W)
+        return gradient
 
     def terms(self, W: NDArray, X: NDArray, y: NDArray, M: NDArray | None) -> dict[str, float]:
-        """Return the terms of `smooth_terms` alone."""
+        """Return the terms without the tail, each with its weight: "hinge" or "logistic", "ridge" and "graph"."""
         loss, _ = LOSSES[self.loss](X @ W, y)
-        return self._terms(loss, W, self.pulled(W), None if M is None else M @ W)
-
-    def _terms(self, loss: NDArray, W: NDArray, pulled: NDArray, MW: NDArray | None) -> dict[str, float]:
         return {
             self.loss: float(loss.mean()),
-            "ridge": self.lam * float(np.vdot(W, pulled)),
-            "graph": 0.0 if MW is None else self.tau_I * float(np.vdot(W, MW)),
+            "ridge": self.lam * float(np.vdot(W, self._pulled(W))),
+            "graph": 0.0 if M is None else self.tau_I * float(np.vdot(W, M @ W)),
         }
 
-    @property
-    def is_intercept_free(self) -> bool:
-        """True if the ridge does not include the intercept, as in a logistic regression."""
-        return self.loss == "logistic" and self.features == "linear" and self.fit_intercept
-
-    def pulled(self, W: NDArray) -> NDArray:
-        """Return the weights (d, K) that the ridge counts: a free intercept, in the last row, is set to zero."""
-        return np.vstack([W[:-1], np.zeros_like(W[-1:])]) if self.is_intercept_free else W
+    def tail(self, singular_values: NDArray, d: int, n_classes: int) -> float:
+        """Return tau_S times the sum of the singular values (in descending order) that the tail counts."""
+        return self.tau_S * float(singular_values[self.n_kept(d, n_classes) :].sum())
 
     def slopes(self, scores: NDArray, y: NDArray) -> NDArray:
         """Return the sub-gradient of each point's loss by its scores, of shape (B, K); y of shape (B,) holds classes."""
         return LOSSES[self.loss](scores, y)[1]
-
-    def tail(self, singular_values: NDArray, d: int, n_classes: int) -> float:
-        """Return tau_S times the sum of the singular values (in descending order) that the tail counts."""
-        first = 0 if self.variant == "released" else self.n_kept(d, n_classes)
-        return self.tau_S * float(singular_values[first:].sum())

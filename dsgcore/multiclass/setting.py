@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import ParameterError, flag, like, parameter_like
+from dsgcore.core.parameters import flag, like, parameter_like
+from dsgcore.multiclass.automatic import free_radius
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.problems import Setting
+from dsgcore.solver.plan import SCHEDULES
 
+if TYPE_CHECKING:
+    from dsgcore.experiments.spec import Spec
+
+_AS_IN_SETTING = ("theta", "n_neighbors", "features", "fit_intercept", "loss")
 # Default weight of the graph, if the step allows it.
 AUTOMATIC_TAU_I = 1e-3
 _AUTO = (
@@ -26,9 +32,8 @@ class MultiClassSetting(Setting):
     """PS3VT's own parameters in a spec. The solver and kernel sections hold the rest of `MultiClass`.
 
     In those sections ``lam`` is the paper's tau_A, and ``step_size`` under its schedule is 1/mu. ``sigma`` and
-    ``n_features`` belong to the Fourier features, and have no effect for linear ones. The released variant divides its step by t +
-    n_l itself, so its schedule must be constant. The kernel is Gaussian and the precision float64. A tau_I of None is
-    0.001, or less if the run's first step would overshoot.
+    ``n_features`` belong to the Fourier features, and have no effect for linear ones. The kernel is Gaussian and the
+    precision float64. A tau_I of None is 0.001, or less if the run's first step would overshoot.
 
     Parameters
     ----------
@@ -41,7 +46,6 @@ class MultiClassSetting(Setting):
     theta: float = like(MultiClass, "theta")
     radius: float | None = like(MultiClass, "radius")
     n_neighbors: int = like(MultiClass, "n_neighbors", usual=(1, 21))
-    variant: str = like(MultiClass, "variant")
     features: str = like(MultiClass, "features")
     fit_intercept: bool = like(MultiClass, "fit_intercept")
     loss: str = like(MultiClass, "loss")
@@ -56,14 +60,6 @@ class MultiClassSetting(Setting):
     engine = "proximal"
     decision = "highest"
 
-    def check_schedule(self, schedule: str) -> None:
-        """Raise `ParameterError` if the step would be divided twice: by the schedule and by the released variant."""
-        if self.variant == "released" and schedule != "constant":
-            raise ParameterError(
-                "schedule must be constant if variant is released, because that divides the step by t + n_l already, "
-                f"got {schedule!r}"
-            )
-
     def baseline(self) -> Self:
         """Return Linear-MC: no graph, no pull to low rank."""
         return replace(self, tau_I=0.0, tau_S=0.0)
@@ -71,3 +67,30 @@ class MultiClassSetting(Setting):
     def hits(self, y: NDArray, scores: NDArray) -> NDArray:
         """Return a mask (n,): True if the highest score is that of the point's class."""
         return scores.argmax(axis=1) == np.asarray(y)
+
+
+def problem_at(
+    spec: Spec, t: int, automatic: float = AUTOMATIC_TAU_I, automatic_step: float | None = None
+) -> MultiClass:
+    """Return a spec's problem at iteration `t`; the given tau_I and step replace automatic ones."""
+    setting = cast(MultiClassSetting, spec.problem)
+    values, solver = spec.values_at(t), spec.solver
+    theta = automatic_step if values["step_size"] is None else values["step_size"]
+    is_open = solver.step_size is None and setting.radius is None
+    return MultiClass(
+        **{name: getattr(setting, name) for name in _AS_IN_SETTING},
+        lam=values["lam"],
+        tau_I=automatic if values["tau_I"] is None else values["tau_I"],
+        tau_S=values["tau_S"],
+        step_size=None if theta is None else SCHEDULES[solver.schedule](theta, max(t, 1), solver.n_iter),  # type: ignore[arg-type]
+        radius=free_radius(solver.lam, setting.loss) if is_open else setting.radius,
+        batch_size=None if setting.is_full_gradient else solver.batch_size,
+        n_iter=solver.n_iter,
+        sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
+        n_features=solver.n_features,
+    )
+
+
+def uses_graph(spec: Spec) -> bool:
+    """Return True if the graph's weight is automatic or not zero at any time of a run."""
+    return any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.sampling import batch_rows, evenly_spread, generator
+from dsgcore.core.sampling import batch_rows, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.far_points import too_far
@@ -44,10 +42,6 @@ class MultiClassTask:
     M : ndarray of shape (d, d) or None
         The graph's X L X' over all points. None if tau_I = 0.
     seed : int
-    orders : ndarray of shape (epochs, n_l), optional
-        Order in which the released variant visits the labeled points in each epoch. Default: drawn from the seed.
-    batches : sequence of ndarray, optional
-        Rows of each iteration's mini-batch, if they are known already. Default: drawn from the seed.
     frame : Frame, optional
         Frame of X, M and all weights, if they differ from the original features.
     """
@@ -59,8 +53,6 @@ class MultiClassTask:
     n_classes: int
     M: NDArray | None
     seed: int
-    orders: NDArray | None = None
-    batches: Sequence[NDArray] | None = None
     frame: Frame | None = None
 
     @property
@@ -70,23 +62,9 @@ class MultiClassTask:
 
     def batch(self, t: int) -> NDArray:
         """Return the rows of iteration `t`'s mini-batch; t from 1."""
-        if self.batches is not None:
-            return self.batches[t - 1]
-        if self.problem.variant == "released":
-            return self._epoch_batch(t)
         if self.problem.batch_size is None:
             return np.arange(len(self.y))
         return batch_rows(self.seed, SOURCE, t, np.arange(len(self.y)), self.batch_size)
-
-    def _epoch_batch(self, t: int) -> NDArray:
-        epoch, number = divmod(t - 1, -(-len(self.y) // self.batch_size))
-        order = _order(self.seed, epoch, len(self.y)) if self.orders is None else self.orders[epoch]
-        return order[number * self.batch_size : (number + 1) * self.batch_size]
-
-    def step(self, t: int) -> float:
-        """Return iteration `t`'s step."""
-        step = self.problem.step_size
-        return step / (t + len(self.y)) if self.problem.variant == "released" else step
 
     def start(self) -> NDArray:
         """Return the weights before the first iteration, W = 0."""
@@ -111,11 +89,6 @@ class MultiClassTask:
     def some_features(self) -> NDArray:
         """Features of all labeled points if they are kept, else of some, evenly spread."""
         return self.X if isinstance(self.X, np.ndarray) else self.X[evenly_spread(len(self.X), POINTS_FOR_STEP)]
-
-
-@lru_cache(maxsize=8)
-def _order(seed: int, epoch: int, n: int) -> NDArray:
-    return generator(seed, "order", epoch).permutation(n)
 
 
 def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int, n_classes: int = 0) -> MultiClassTask:
@@ -149,15 +122,12 @@ def make_task(problem: MultiClass, X: NDArray, y: NDArray, seed: int, n_classes:
     frame = frame_of(X, features)
     with single_threaded_blas():  # bit-for-bit identical for any number of threads
         problem, M = settle_weights(problem, features, X, y)
-        phi = _features_of(X[labeled], features, frame)
+        size = np.count_nonzero(labeled) * features.width(X.shape[1])
+        if features.kind != "linear" and size > MOST_FEATURES:
+            phi: NDArray | LazyFeatures = LazyFeatures(features, X[labeled])
+        else:
+            phi = features(X[labeled]) if frame is None else frame(features(X[labeled]))
         codes = y[labeled].astype(np.intp)
         K = max(n_classes, int(found[-1]) + 1)
         task = MultiClassTask(problem, features, phi, codes, K, M, seed, frame=frame)
         return replace(task, problem=settle_step(task.problem, task.some_features, len(codes), M))
-
-
-def _features_of(X: NDArray, features: FixedFeatures, frame: Frame | None) -> NDArray | LazyFeatures:
-    """Return the labeled points' features in the frame. For many points they are computed on access."""
-    if features.kind != "linear" and len(X) * features.width(X.shape[1]) > MOST_FEATURES:
-        return LazyFeatures(features, X)
-    return features(X) if frame is None else frame(features(X))

@@ -47,14 +47,13 @@ class KernelTwin:
         self._L = L
         self._pulled = (L @ self.K.T).T @ self.phi  # L is symmetric
 
-    def advance(
-        self, problem: MultiClass, step: float, rows: NDArray, c: NDArray, before: NDArray, Q: NDArray, W: NDArray
-    ) -> None:
+    def advance(self, problem: MultiClass, rows: NDArray, c: NDArray, before: NDArray, Q: NDArray, W: NDArray) -> None:
         """Make the step from the weights `before` to the weights `W`, both (D, K), with the problem of that time.
 
         `rows` (B,) are the batch among the labeled points. `c` (B, K) is the sub-gradient of its mean loss by the scores.
         `Q` (D, K) are the weights after the sub-gradient step, before threshold and projection.
         """
+        step = problem.step_size
         decay = 1.0 - 2.0 * step * problem.lam
         A, V = decay * self.A, decay * self.V
         np.add.at(A, rows, -step * c)

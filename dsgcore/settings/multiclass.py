@@ -44,13 +44,8 @@ GRAPH = 0.2
 
 def _papers_algorithm(spec: Spec) -> tuple[Assumption, ...]:
     setting, s = cast("MultiClassSetting", spec.problem), spec.solver
-    radius = MultiClass(lam=s.lam, radius=setting.radius, variant=setting.variant).ball
+    radius = MultiClass(radius=setting.radius).ball
     return (
-        Assumption(
-            "The steps are those of Algorithm 1, not of the released program.",
-            setting.variant == "paper",
-            remedy={"problem": {"variant": "paper"}},
-        ),
         Assumption(
             f"The step 1/μ is constant (here: {SCHEDULE_WORDS[s.schedule]}).",
             s.schedule == "constant" and not spec.changes,
@@ -129,7 +124,7 @@ MULTICLASS = Profile(
     steerable=("step_size", "tau_I", "tau_S", "lam"),
     kernels=("gaussian",),
     dtypes=("float64",),
-    seldom=("theta", "radius", "n_neighbors", "variant", "is_full_gradient", "fit_intercept", "loss"),
+    seldom=("theta", "radius", "n_neighbors", "is_full_gradient", "fit_intercept", "loss"),
     translations=dict.fromkeys(("LinearMC", "LRCMC", "SSMC"), _like_linear),
     suggested={
         "features": Among(("linear", "fourier")),

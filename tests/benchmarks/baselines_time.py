@@ -21,7 +21,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from own_process import OUT_OF_TIME, Bounds, measured, on_one_thread
 from reporting import arrays_of, command_line, keep_rows, names, read_rows, show, table
 from sklearn.metrics import roc_auc_score
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, baselines
 from dsgcore.jobs.memory import MEGABYTE, forget_peak, peak
 
 SIZES = (500, 1000, 2000, 4000, 8000)
@@ -107,21 +106,21 @@ def mean_auc(model: Any, X: NDArray, y: NDArray) -> float:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting: its data, our method, and competitors as (module, class, parameters) by name."""
+    """A setting: its data, our method, and competitors as (class, parameters) by name."""
 
     title: str
     data: Callable[[int], Data]
     score: Callable[[Any, NDArray, NDArray], float]
     ours: tuple[type[Any], dict[str, Any]]
-    competitors: dict[str, tuple[str, str, dict[str, Any]]]
+    competitors: dict[str, tuple[str, dict[str, Any]]]
 
     def make(self, method: str, iterations: int | None) -> Any:
         """Make the estimator of one fit."""
         if method == "ours":
             cls, parameters = self.ours
             return cls(sigma=SIGMA, random_state=0, n_iter=iterations, **parameters)
-        module, name, parameters = self.competitors[method]
-        return getattr(import_module(f"dsgcore.baselines.{module}"), name)(sigma=SIGMA, **parameters)
+        name, parameters = self.competitors[method]
+        return getattr(baselines, name)(sigma=SIGMA, **parameters)
 
 
 SETTINGS = {
@@ -131,11 +130,10 @@ SETTINGS = {
         accuracy,
         (TSGSU, {"prior": PRIOR, "lam": 1e-3, "step_size": 5.0, "correction": "identity"}),
         {
-            "SU-SL": ("susl", "SUSL", {"prior": PRIOR, "lam": 1e-2}),
-            "SU-DH": ("sudh", "SUDH", {"prior": PRIOR, "lam": 1e-2}),
-            "CUU (all)": ("cuu", "CUU", {"prior": PRIOR, "lam": 1e-2, "step_size": 0.4, "random_state": 0}),
+            "SU-SL": ("SUSL", {"prior": PRIOR, "lam": 1e-2}),
+            "SU-DH": ("SUDH", {"prior": PRIOR, "lam": 1e-2}),
+            "CUU (all)": ("CUU", {"prior": PRIOR, "lam": 1e-2, "step_size": 0.4, "random_state": 0}),
             "CUU (100)": (
-                "cuu",
                 "CUU",
                 {"prior": PRIOR, "lam": 1e-2, "step_size": 0.4, "centers": 100, "random_state": 0},
             ),
@@ -147,8 +145,8 @@ SETTINGS = {
         auc,
         (QSGS2AUC, {"lam": 1e-3}),
         {
-            "PNU-AUC": ("pnu_auc", "PNUAUC", {"lam": 1e-2, "prior": 1 / 3}),
-            "SAMULT": ("samult", "SAMULT", {"lam": 1e-2}),
+            "PNU-AUC": ("PNUAUC", {"lam": 1e-2, "prior": 1 / 3}),
+            "SAMULT": ("SAMULT", {"lam": 1e-2}),
         },
     ),
     "s3vm": Setting(
@@ -157,11 +155,11 @@ SETTINGS = {
         accuracy,
         (TSGS3VM, {"C": 1000.0}),
         {
-            "S3VM-light": ("s3vm_light", "S3VMLight", {"C": 5.0, "C_star": 0.5}),
-            "BLS3VM": ("bls3vm", "BLS3VM", {"C": 5.0}),
-            "QN-S3VM": ("qns3vm", "QNS3VM", {"lam": 1e-3, "lam_u": 0.5}),
-            "BGS3VM": ("bgs3vm", "BGS3VM", {"C": 1000.0, "n_passes": 10, "random_state": 0}),
-            "FRS3VM": ("frs3vm", "FRS3VM", {"C": 1000.0, "random_state": 0}),
+            "S3VM-light": ("S3VMLight", {"C": 5.0, "C_star": 0.5}),
+            "BLS3VM": ("BLS3VM", {"C": 5.0}),
+            "QN-S3VM": ("QNS3VM", {"lam": 1e-3, "lam_u": 0.5}),
+            "BGS3VM": ("BGS3VM", {"C": 1000.0, "n_passes": 10, "random_state": 0}),
+            "FRS3VM": ("FRS3VM", {"C": 1000.0, "random_state": 0}),
         },
     ),
     "ordinal": Setting(
@@ -170,9 +168,9 @@ SETTINGS = {
         mean_auc,
         (QS3ORAO, {"lam": 1e-4, "gamma": 0.9, "step_size": 2.0}),
         {
-            "SVOREX": ("svorex", "SVOREX", {"C": 10.0}),
-            "M-PNU-AUC": ("ordinal_auc", "MPNUAUC", {"lam": 1e-4, "eta": 0.1, "prior": [0.8, 0.6, 0.4, 0.2]}),
-            "M-SAMULT": ("ordinal_auc", "MSAMULT", {"lam": 1e-4, "gamma": 0.9}),
+            "SVOREX": ("SVOREX", {"C": 10.0}),
+            "M-PNU-AUC": ("MPNUAUC", {"lam": 1e-4, "eta": 0.1, "prior": [0.8, 0.6, 0.4, 0.2]}),
+            "M-SAMULT": ("MSAMULT", {"lam": 1e-4, "gamma": 0.9}),
         },
     ),
 }

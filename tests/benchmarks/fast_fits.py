@@ -48,7 +48,7 @@ COUNTED = {
     "evaluation": (
         "dsgcore.kernels.loops.evaluate",
         "dsgcore.kernels.loops.accumulate",
-        "dsgcore.multiclass.loop._gradient",
+        "dsgcore.multiclass.problem.MultiClass.gradient",
     ),
     "coefficients": (
         "dsgcore.problems.ranking.RankingProblem.coefficients",

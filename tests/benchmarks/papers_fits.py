@@ -22,16 +22,20 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.baselines.bgs3vm import BGS3VM
-from dsgcore.baselines.bls3vm import BLS3VM
-from dsgcore.baselines.cuu import CUU
-from dsgcore.baselines.frs3vm import FRS3VM
-from dsgcore.baselines.ordinal_auc import MPNUAUC, MSAMULT
-from dsgcore.baselines.pnu_auc import PNUAUC, SAMULT
-from dsgcore.baselines.s3vm_light import S3VMLight
-from dsgcore.baselines.sudh import SUDH
-from dsgcore.baselines.susl import SUSL
-from dsgcore.baselines.svorex import SVOREX
+from dsgcore.baselines import (
+    BGS3VM,
+    BLS3VM,
+    CUU,
+    FRS3VM,
+    MPNUAUC,
+    MSAMULT,
+    PNUAUC,
+    SAMULT,
+    SUDH,
+    SUSL,
+    SVOREX,
+    S3VMLight,
+)
 from dsgcore.model_selection import LabeledFolds
 
 ITERATIONS = (12, 25, 50, 100)

@@ -38,7 +38,7 @@ from sklearn.preprocessing import minmax_scale
 
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import laplacian, smoothness
-from dsgcore.multiclass.loop import train
+from dsgcore.multiclass.loop import descend
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import MultiClassTask
 
@@ -86,7 +86,8 @@ class Grid:
         for number, cut in enumerate(self.cuts, start=1):
             n_iter = whole.n_iter * number // len(self.cuts)
             part = replace(whole, step_size=whole.step_size * cut, n_iter=n_iter)
-            W, t = train(replace(task, problem=part), W, t)
+            for iterate in descend(replace(task, problem=part), W, t):
+                W, t = iterate.W, iterate.t
         return W
 
     def smooth(self) -> list[dict[str, Any]]:
@@ -94,7 +95,7 @@ class Grid:
 
     def low_rank(self, d: int, n_classes: int) -> list[dict[str, Any]]:
         # The columns of W sum to zero: its rank is below K. Leaving K - 1 values out of the tail leaves out all of them.
-        most = n_classes if self.base.variant == "released" else min(d, n_classes - 1) - 1
+        most = min(d, n_classes - 1) - 1
         thetas = [theta for theta in self.theta if replace(self.base, theta=theta).n_kept(d, n_classes) <= most]
         pairs = itertools.product([tau_S for tau_S in self.tau_S if tau_S > 0], thetas)
         return [{"tau_S": 0.0}, *({"tau_S": tau_S, "theta": theta} for tau_S, theta in pairs)]
@@ -125,15 +126,6 @@ GRIDS = {
         theta=[0.33, 0.6],
         per_point=10,
     ),
-    # The authors' program.
-    "released": Grid(
-        base=replace(LINEAR, variant="released", batch_size=1, n_iter=1),
-        first=_pairs("lam", {1e-7: [1e1, 1e2, 1e3, 1e4], 1e-3: [1e2, 1e3]}),
-        tau_I=[0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4],
-        tau_S=[0.0, 1e-5, 1e-4, 1e-3],
-        theta=[0.5],
-        per_point=10,
-    ),
 }
 
 
@@ -154,9 +146,6 @@ class Split:
     X: NDArray
     y: NDArray
     number: int
-    variant: str
-    # Mini-batches by labeled rows: the same for every method and parameter.
-    draws: dict[tuple, list[NDArray]] = field(default_factory=dict)
 
     @cached_property
     def parts(self) -> tuple[NDArray, NDArray]:
@@ -171,7 +160,7 @@ class Split:
     def graph(self) -> NDArray:
         """X L X' over all training points, whichever of them are labeled: the same in every fold."""
         X = self.X[self.parts[0]]
-        return smoothness(X, laplacian(X, variant=self.variant))
+        return smoothness(X, laplacian(X))
 
     def error(self, grid: Grid, setting: dict[str, Any], labeled: NDArray, test: NDArray) -> float:
         """Train on the rows `labeled`; return the share of wrong labels in the rows `test`, in %."""
@@ -180,10 +169,7 @@ class Split:
         features = FixedFeatures("linear", 1.0, 1, self.number)
         n_classes = int(self.y.max()) + 1
         task = MultiClassTask(problem, features, self.X[labeled], self.y[labeled], n_classes, M, self.number)
-        key = (labeled.tobytes(), problem.batch_size, problem.n_iter)
-        if key not in self.draws:
-            self.draws[key] = [task.batch(t) for t in range(1, problem.n_iter + 1)]
-        W = grid.train(replace(task, batches=self.draws[key]))
+        W = grid.train(task)
         return 100.0 * float(np.mean((self.X[test] @ W).argmax(axis=1) != self.y[test]))
 
     def folds(self, n_folds: int) -> Iterator[tuple[NDArray, NDArray]]:
@@ -277,12 +263,11 @@ def run_set(name: str, data: tuple[NDArray, NDArray], args: Namespace, errors: T
     if args.bias:
         X = np.column_stack([X, np.ones(len(X))])
     grid, start = GRIDS[args.grid], time.perf_counter()
-    variant = grid.base.variant
     n_selection = args.selection or max(1, round(SELECTION_LABELS / (0.7 * 0.3 * len(y))))
-    splits = [Split(X, y, SELECTION + args.first + i, variant) for i in range(n_selection)]
+    splits = [Split(X, y, SELECTION + args.first + i) for i in range(n_selection)]
     settings = Search(name, grid, splits, args.folds, searched, args.cautious).choose()
     for number in range(args.first, args.first + args.splits):
-        split = Split(X, y, number, variant)
+        split = Split(X, y, number)
         for method, setting in settings.items():
             error = split.error(grid, setting, split.labeled, split.parts[1])
             errors.add(name, method, number, f"{error:.4f}", json.dumps(setting, sort_keys=True))

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from dsgcore.baselines.base import BinaryBaseline
-from dsgcore.baselines.progress import Watch
+from dsgcore.baselines.base import BinaryBaseline, Watch
 from dsgcore.core.parameters import Parameter, Real
 
 

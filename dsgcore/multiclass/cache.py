@@ -16,7 +16,6 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
-from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED
 
@@ -61,7 +60,7 @@ class Graph:
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """The graph's term for a linear model.
+    """The graph's term for a model that is linear in some features.
 
     Attributes
     ----------
@@ -78,39 +77,31 @@ class Pull:
     seconds: float
 
 
-def make_graph(X: NDArray, n_neighbors: int, variant: str, report: Callable[[float], object]) -> Graph:
-    """Make the graph over the points `X`; the other arguments are as in `laplacian`."""
-    start = time.perf_counter()
-    with single_threaded_blas():  # bit-for-bit identical for any number of threads
-        return Graph(laplacian(X, n_neighbors=n_neighbors, variant=variant, report=report), time.perf_counter() - start)
-
-
-def make_pull(X: NDArray, graph: Graph, features: FixedFeatures) -> Pull:
-    """Make the graph's term for a model that is linear in the features, from a graph over the points `X`."""
-    start = time.perf_counter()
-    with single_threaded_blas():
-        M = smoothness(features(X), graph.L)
-        return Pull(M, largest_eigenvalue(M), graph.seconds + time.perf_counter() - start)
-
-
 def make_graph_and_pull(
     X: NDArray,
     graph: Graph | None,
     n_neighbors: int,
-    variant: str,
     features: FixedFeatures,
     *,
-    report: Callable[[tuple[str, float]], object],
+    report: Callable[[tuple[str, float]], object] = lambda done: None,
 ) -> tuple[Graph, Pull]:
-    """Make both in one job, the graph only if it is missing; `report` gets the current work and the share done."""
+    """Make the graph over the points `X`, unless it is given, and its term for a model that is linear in the features.
+
+    `report` gets the current work and the share done.
+    """
 
     def told(share: float) -> None:
         report((f"finding the neighbours of {len(X):,} points", SHARE_OF_NEIGHBOURS * share))
 
     told(0.0)
-    graph = make_graph(X, n_neighbors, variant, told) if graph is None else graph
-    report(("computing the graph's matrix", SHARE_OF_NEIGHBOURS))
-    return graph, make_pull(X, graph, features)
+    with single_threaded_blas():  # bit-for-bit identical for any number of threads
+        start = time.perf_counter()
+        if graph is None:
+            graph = Graph(laplacian(X, n_neighbors=n_neighbors, report=told), time.perf_counter() - start)
+        report(("computing the graph's matrix", SHARE_OF_NEIGHBOURS))
+        start = time.perf_counter()
+        M = smoothness(features(X), graph.L)
+        return graph, Pull(M, largest_eigenvalue(M), graph.seconds + time.perf_counter() - start)
 
 
 class GraphCache:
@@ -125,38 +116,38 @@ class GraphCache:
         self._points = {"training": self.X, "labeled": labeled, "test": split.X_test.astype(np.float64)}
         self._made: dict[str, tuple[object, Any]] = {}
 
-    def graph(self, problem: MultiClass) -> Graph:
-        """Return a problem's graph."""
-        key = (problem.n_neighbors, problem.variant)
-        return self._once("graph", key, lambda: make_graph(self.X, *key, lambda share: None))
+    def pull(self, n_neighbors: int, features: FixedFeatures) -> Pull:
+        """Return the graph's term."""
+        if self.made(n_neighbors, features)[1] is None:
+            graph = self.made(n_neighbors, features)[0]
+            self.keep(n_neighbors, features, make_graph_and_pull(self.X, graph, n_neighbors, features))
+        return self._made["pull"][1]
 
-    def pull(self, problem: MultiClass, features: FixedFeatures) -> Pull:
-        """Return the graph's term for a problem."""
-        key = (problem.n_neighbors, problem.variant, features)
-        return self._once("pull", key, lambda: make_pull(self.X, self.graph(problem), features))
+    def laplacian(self, n_neighbors: int) -> csr_array:
+        """Return the graph's Laplacian, of shape (n, n)."""
+        if self._known("graph", n_neighbors) is None:  # no run has used it, so that there is no term
+            start = time.perf_counter()
+            L = laplacian(self.X, n_neighbors=n_neighbors)
+            self._made["graph"] = n_neighbors, Graph(L, time.perf_counter() - start)
+        return self._made["graph"][1].L
 
-    def keep(self, problem: MultiClass, features: FixedFeatures, made: tuple[Graph, Pull]) -> None:
-        """Keep the results of `make_graph_and_pull` for a problem."""
-        key = (problem.n_neighbors, problem.variant)
-        self._made["graph"], self._made["pull"] = (key, made[0]), ((*key, features), made[1])
+    def keep(self, n_neighbors: int, features: FixedFeatures, made: tuple[Graph, Pull]) -> None:
+        """Keep the results of `make_graph_and_pull`."""
+        self._made["graph"], self._made["pull"] = (n_neighbors, made[0]), ((n_neighbors, features), made[1])
 
-    def made(self, problem: MultiClass, features: FixedFeatures) -> tuple[Graph | None, Pull | None]:
-        """Return the kept graph and its term for a problem, or None for each that is missing."""
-        key = (problem.n_neighbors, problem.variant)
-        return self._known("graph", key), self._known("pull", (*key, features))
+    def made(self, n_neighbors: int, features: FixedFeatures) -> tuple[Graph | None, Pull | None]:
+        """Return the kept graph and its term, or None for each that is missing."""
+        return self._known("graph", n_neighbors), self._known("pull", (n_neighbors, features))
 
     def scored(self, which: str, features: FixedFeatures) -> ScoredPoints:
         """Return the points for "training", the "labeled" ones of them, or those for the "test"."""
-        return self._once(which, features, lambda: ScoredPoints(self._points[which], features))
+        if self._known(which, features) is None:
+            self._made[which] = features, ScoredPoints(self._points[which], features)
+        return self._made[which][1]
 
     def _known(self, name: str, key: object) -> Any:
         known, value = self._made.get(name, (None, None))
         return value if known == key else None
-
-    def _once(self, name: str, key: object, make: Callable[[], Any]) -> Any:
-        if self._known(name, key) is None:
-            self._made[name] = key, make()
-        return self._made[name][1]
 
 
 _caches: WeakKeyDictionary[Split, GraphCache] = WeakKeyDictionary()

@@ -1,0 +1,254 @@
+"""Classification from similar pairs and unlabeled points: the methods' base class, SU-SL and CUU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
+
+from dsgcore.baselines.base import BasisParameters, Callback, Watch
+from dsgcore.baselines.basis import PENALTY, BasisModel, solve_symmetric
+from dsgcore.core.documented import estimator
+from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import like, parameter_like
+from dsgcore.core.sampling import batches
+from dsgcore.estimators.classes import check_two_classes
+from dsgcore.estimators.inputs import all_or_nothing
+from dsgcore.estimators.pairs import drawn_members, points_and_labels, stacked
+from dsgcore.estimators.scores import ScoredOnLabels
+from dsgcore.estimators.similar_unlabeled import Y_HOLDS
+from dsgcore.kernels.far_points import check_sizes
+from dsgcore.prior import similar_class_prior
+from dsgcore.problems.similar_unlabeled import SIMILAR, SimilarUnlabeled
+from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.plan import SCHEDULES
+from dsgcore.solver.problem import UNLABELED, objective, unlabeled_rows
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PairsBaseline(ScoredOnLabels, BasisParameters):
+    """Base class of methods that learn from similar pairs and unlabeled points.
+
+    `_learn` gets points and their pair ids, with -1 for unlabeled points. If `centers` is None, the centres are the
+    members of the pairs, followed by the unlabeled points.
+
+    Parameters
+    ----------
+    random_state
+        Seed for drawing the centres, pairs from classes, and mini-batches.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, the second one positive. [0, 1] if `y` holds pairs.
+    prior_ : float
+        The share of positives that was used.
+    model_ : dsgcore.baselines.basis.BasisModel
+        The function f. Its `coef` has the bias last.
+    """
+
+    y_holds: str = like(Y_HOLDS)
+    prior: float | str = like(parameter_like(SimilarUnlabeled, "prior"), "estimate", words=("estimate",))
+
+    def __sklearn_tags__(self) -> Tags:
+        """Declare that the method needs two classes, and cannot learn if both have the same share."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn from similar pairs and unlabeled points.
+
+        Parameters
+        ----------
+        X, y, pairs : array-like
+            As in `dsgcore.TSGSU`, with the same errors.
+        callback : callable, optional
+            As in `dsgcore.baselines.SVOREX`.
+        """
+        holds_pairs = self._checked()["y_holds"] == "pairs"
+        points, classes, codes = points_and_labels(self, X, y, pairs, holds_pairs=holds_pairs, dtype=np.float64)
+        check_sizes(points)
+        if classes is None:
+            return self._learn_pairs(points, codes, np.array([0, 1]), callback)
+        check_two_classes(classes)
+        labeled, unlabeled = codes[codes != UNLABELED], points[unlabeled_rows(codes == UNLABELED)]
+        members = points[drawn_members(codes, self._seed())]
+        return self._learn_pairs(*stacked(members, unlabeled), classes, callback, share=float(np.mean(labeled)))
+
+    def _learn_pairs(
+        self, X: NDArray, ids: NDArray, classes: NDArray, callback: Callback | None, share: float | None = None
+    ) -> Self:
+        """Choose the prior, put similar points first, and learn; `share` is the second class's share of the labels."""
+        similar, unlabeled = SimilarUnlabeled().rows(ids).values()
+        prior = self._checked()["prior"]
+        if prior == "estimate":
+            prior = similar_class_prior(X[similar], X[unlabeled], seed=self._seed()) if share is None else share
+        SimilarUnlabeled(prior=prior)  # raises an error for one half
+        self.prior_ = prior
+        order = np.concatenate([similar, unlabeled])
+        self._run(X[order], ids[order], callback)
+        self.classes_ = classes
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return f(x), of shape (n,). Larger values are more likely positive."""
+        return self._values(X)
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the predicted label of each row of `X`, of shape (n,): the second class if f(x) >= 0."""
+        is_second = self.decision_function(X) >= 0
+        return self.classes_[is_second.astype(int)]
+
+
+@estimator
+class SUSL(PairsBaseline):
+    """Classification from similar pairs and unlabeled points with the squared loss, in closed form.
+
+    With p the share of positives, p_S = p^2 + (1 - p)^2 and f = w'[k(x, c_1) .. k(x, c_m), 1], it minimises
+
+        J(w) = -p_S / (2p - 1) mean_S f + mean_U [f^2 / 4 + 1/4 + f / (2 (2p - 1))] + (lam / 2) |w|^2
+
+    over all members S of the similar pairs and the unlabeled points U: the risk with the loss (t f - 1)^2 / 4.
+
+    Attributes
+    ----------
+    objective_ : float
+        J at the solution.
+
+    Notes
+    -----
+    The ridge "half rkhs" is half the squared norm of f in the kernel's space, plus half the squared bias.
+
+    Source: H. Bao, G. Niu and M. Sugiyama, Classification from Pairwise Similarity and Unlabeled Data, ICML 2018, (9).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dsgcore.baselines import SUSL
+    >>> rng = np.random.default_rng(0)
+    >>> classes = (rng.random(500) < 0.7).astype(int)
+    >>> X = rng.normal(size=(500, 2)) + 3 * classes[:, None]
+    >>> of_pairs = np.repeat(rng.random(100) < 0.7**2 / (0.7**2 + 0.3**2), 2)
+    >>> pairs = (rng.normal(size=(200, 2)) + 3 * of_pairs[:, None]).reshape(100, 2, 2)
+    >>> model = SUSL(prior=0.7, sigma=0.1, lam=0.1).fit(X, pairs=pairs)
+    >>> model.score(X, classes) > 0.9
+    True
+    """
+
+    title = "SU-SL"
+    citation = "Bao, Niu and Sugiyama, ICML 2018"
+    sentence = "learns from similar pairs with the squared loss, in closed form"
+
+    penalty: str = like(PENALTY)
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        basis = self._basis(X, s, has_bias=True)
+        similar, unlabeled = X[y != UNLABELED], X[y == UNLABELED]
+        watch.total = len(basis.pieces(len(unlabeled))) + 1
+        # The risk is w'Aw / 2 - b'w + 1/4.
+        scale = 1.0 / (2.0 * self.prior_ - 1.0)
+        similar_share = self.prior_**2 + (1.0 - self.prior_) ** 2
+        b = sum(psi.sum(axis=0) for psi in basis.blocks(similar)) * (scale * similar_share / len(similar))
+        A = np.diag(np.full(basis.size, s["lam"]))
+        for psi in basis.blocks(unlabeled):
+            b -= psi.sum(axis=0) * (0.5 * scale / len(unlabeled))
+            A += psi.T @ (0.5 / len(unlabeled) * psi)
+            watch.step()
+        w = solve_symmetric(A, b, watch.name)
+        self.objective_ = 0.25 - float(b @ w) / 2.0  # J where A w = b
+        watch.step(self.objective_)
+        self.model_ = basis.model(w)
+
+
+@estimator
+class CUU(PairsBaseline):
+    """Classification from similar pairs and unlabeled points by CUU: corrected risk, mini-batches, kernel features.
+
+    With f = w'[k(x, c_1) .. k(x, c_m), 1] it minimises, by stochastic gradient descent,
+
+        J(w) = delta(A_1) + delta(A_2) + (lam / 2) |w|^2.
+
+    A_1 and A_2 are the risks of the two classes from two unlabeled sets, of which the similar pairs are one, with the
+    share p^2 / p_S of positives: those of `dsgcore.problems.similar_unlabeled.SimilarUnlabeled`. Each iteration estimates
+    them on a mini-batch of members of similar pairs and one of unlabeled points, and computes the batches' kernel
+    values at the centres.
+
+    Parameters
+    ----------
+    n_iter
+        Number of iterations, each with its own mini-batches.
+    batch_size
+        Number of points drawn from the pairs, and from the unlabeled points, per iteration.
+    step_size
+        Step size of an iteration, in units of 1 over the mean squared length of the features.
+
+    Attributes
+    ----------
+    objectives_ : ndarray of shape (n_iter_,)
+        J on each iteration's mini-batches, before its step.
+
+    Raises
+    ------
+    ValueError
+        From `fit`: see there, and if the run diverges.
+
+    Notes
+    -----
+    Source: N. Lu, T. Zhang, G. Niu and M. Sugiyama, Mitigating Overfitting in Supervised Classification from Two
+    Unlabeled Datasets: A Consistent Risk Correction Approach, AISTATS 2020. Kernel features and plain steps follow the
+    comparisons of the TSGSU paper. Its CUU(All) has centers=None, its CUU(2000) centers=2000.
+
+    The unit of the step size comes from the first mini-batch. So a good step size does not depend on the number of
+    centres.
+
+    For an example see `SUSL`.
+    """
+
+    title = "CUU"
+    citation = "Lu, Zhang, Niu and Sugiyama, AISTATS 2020"
+    sentence = "learns from similar pairs in mini-batches, with kernels at fixed centres and a corrected risk"
+
+    loss: str = like(SimilarUnlabeled, "loss")
+    correction: str = like(SimilarUnlabeled, "correction", options=("absolute value", "ReLU", "identity"))
+    n_iter: int = like(SolverParameters, "n_iter", default=100, high=10**6, usual=(10, 1000))
+    batch_size: int = like(SolverParameters, "batch_size", default=1000, high=2**20, scale="log", usual=(10, 2000))
+    step_size: float = like(
+        SolverParameters, "step_size", default=1.0, optional=False, automatic=None, usual=(0.01, 10.0)
+    )
+    schedule: str = like(SolverParameters, "schedule")
+
+    def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
+        basis, seed = self._basis(X, s, has_bias=True), self._seed()
+        problem = SimilarUnlabeled(prior=self.prior_, loss=s["loss"], correction=s["correction"])
+        rows = {SIMILAR: np.flatnonzero(y != UNLABELED), "unlabeled": np.flatnonzero(y == UNLABELED)}
+        w, size, watch.total = np.zeros(basis.size), 0.0, s["n_iter"]
+        for t in range(1, s["n_iter"] + 1):
+            drawn = batches(seed, t, rows, dict.fromkeys(rows, s["batch_size"]))
+            phi = basis.features(X[np.concatenate(list(drawn.values()))])
+            size = size or float(np.einsum("ij,ij->", phi, phi)) / len(phi)
+            f = dict(zip(rows, np.split(phi @ w, 2), strict=True))
+            with np.errstate(over="ignore", invalid="ignore"):  # the check of the objective reports divergence
+                value = objective(problem.terms(f)) + s["lam"] / 2.0 * float(w @ w)
+            if not np.isfinite(value):
+                raise DSGError(
+                    f"CUU diverged at iteration {t}: step_size {s['step_size']:g} is too big for this problem; try half of it"
+                )
+            watch.step(value)
+            step = SCHEDULES[s["schedule"]](s["step_size"], t, s["n_iter"]) / size
+            slopes = np.concatenate(list(problem.coefficients(f).values()))
+            w = (1.0 - step * s["lam"]) * w - step * (slopes @ phi)
+            del phi  # free memory before the next features
+        self.model_ = BasisModel(basis, w)

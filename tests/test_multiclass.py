@@ -1,0 +1,676 @@
+"""PS3VT and its presets: the loop against naive twins and the authors' program, the estimators, and their defaults."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import naive
+import naive_proximal
+import numpy as np
+import oracle_files
+import pytest
+from cases import each
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.special import softmax
+from scipy.stats import sem
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+
+from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
+from dsgcore.kernels import Gaussian, block_frequencies
+from dsgcore.multiclass import task as task_module
+from dsgcore.multiclass.automatic import RIDGE_FACTORS, left_out_factor, smooth_minimiser
+from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
+from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
+from dsgcore.multiclass.loop import descend, shrink, tail_mean
+from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.task import make_task
+from dsgcore.solver.problem import ProblemError
+from dsgcore.solver.stopping import Stopping
+
+
+@pytest.fixture
+def points():
+    """Forty points in three dimensions; nineteen have one of four labels."""
+    rng = np.random.default_rng(8)
+    y = np.full(40, -1)
+    y[:19] = np.arange(19) % 4
+    return rng.normal(size=(40, 3)) + 0.7 * np.eye(4, 3)[y % 4], y
+
+
+@pytest.fixture
+def make(points):
+    """Make a small task; what is not said has a default."""
+
+    def make(seed=5, **parameters):
+        given = {"lam": 0.02, "tau_I": 0.003, "tau_S": 0.2, "step_size": 0.3, "batch_size": 5, "n_neighbors": 4}
+        return make_task(MultiClass(**{**given, "n_iter": 12, **parameters}), *points, seed)
+
+    return make
+
+
+def run(task, **start):
+    return [iterate.W for iterate in descend(task, **start)]
+
+
+# The papers' algorithms
+
+
+@each("batch_size", [1, 5, None])
+@each("theta, radius", [(0.0, 1.0), (0.34, 1.0), (0.5, 0.25), (1.0, 1.0)])
+def test_equals_the_papers_algorithm_1(make, points, batch_size, theta, radius):
+    task, (X, y) = make(batch_size=batch_size, theta=theta, radius=radius), points
+    p, n_kept = task.problem, {0.0: 0, 0.34: 2, 0.5: 2, 1.0: 3}[theta]
+    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
+    batches = [task.batch(t) for t in range(1, 13)]
+    expected = naive_proximal.ps3vt(
+        X[:19], y[:19], 4, batches, M, p.lam, p.tau_I, p.tau_S, n_kept, mu=1 / p.step_size, radius=radius
+    )
+    for W, W_expected in zip(run(task), expected, strict=True):
+        np.testing.assert_allclose(W, W_expected, rtol=1e-10, atol=1e-12)
+    terms = task.terms(expected[-1])
+    whole = naive_proximal.objective(expected[-1], X[:19], y[:19], M, p.lam, p.tau_I, p.tau_S, n_kept)
+    assert sum(terms.values()) == pytest.approx(whole, rel=1e-10)
+
+
+@pytest.fixture(scope="module")
+def documented():
+    """Return the names of the first Python block of the page on the papers."""
+    page = Path(__file__).parents[1] / ".github" / "docs" / "papers.md"
+    names = {}
+    exec(page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0], names)
+    return names
+
+
+def test_what_the_page_on_the_papers_calls_algorithm_1_is_algorithm_1(documented, points):
+    X, y = points
+    model = documented["algorithm_1"].set_params(n_iter=60, n_neighbors=4, random_state=5).fit(X, y)
+    p, task = model.problem_, make_task(model.problem_, X, y, 5)
+    batches = [task.batch(t) for t in range(1, 61)]
+    assert {len(batch) for batch in batches} == {1}
+    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
+    Ws = naive_proximal.ps3vt(X[:19], y[:19], 4, batches, M, p.lam, p.tau_I, p.tau_S, 2, mu=1 / p.step_size)
+    np.testing.assert_allclose(model.coef_.T, Ws[-1], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(model.decision_function(X), X @ Ws[-1], rtol=1e-9, atol=1e-10)
+
+
+def test_equals_the_papers_algorithm_1_on_fourier_features(make, points):
+    task, (X, y) = make(features="fourier", sigma=0.3, n_features=6), points
+    frequencies = 2 * np.pi * block_frequencies(Gaussian(0.3), 5, 0, 3, 6, np.dtype(np.float64))
+    phi = np.array([naive.feature_map(frequencies, x) for x in X])
+    M = naive_proximal.graph_matrix(phi, naive_proximal.laplacian(X, 4))
+    batches = [task.batch(t) for t in range(1, 13)]
+    expected = naive_proximal.ps3vt(phi[:19], y[:19], 4, batches, M, 0.02, 0.003, 0.2, 2, mu=1 / 0.3)
+    np.testing.assert_allclose(run(task)[-1], expected[-1], rtol=1e-10, atol=1e-12)
+
+
+def released(problem, X, y, K, M, order):
+    """The authors' program from the loop's parts: another step, ball, and singular values (the oracles' description)."""
+    W, t, B, n = np.zeros((X.shape[1], K)), 0, problem.batch_size, len(y)
+    hinge = replace(problem, lam=0.0, tau_I=0.0)
+    for epoch in order:
+        for rows in (epoch[start : start + B] for start in range(0, n, B)):
+            t += 1
+            eta = problem.step_size / (t + n)
+            of_batch = hinge.gradient(W, X[rows], y[rows], None) * len(rows) / B  # a shorter last batch counts less
+            W = W - eta * (of_batch + 2 * problem.lam * W + 2 * problem.tau_I * M @ W)
+            W = W * min(1.0, 1.0 / (problem.lam**0.5 * np.linalg.norm(W)))
+            if problem.tau_S:
+                kept, threshold = problem.n_kept(*W.shape), eta * problem.tau_S
+                U, values, Vt = np.linalg.svd(W, full_matrices=False)
+                W = (U * np.append(np.maximum(0.0, values[:kept] - threshold), values[kept:])) @ Vt
+            yield W
+
+
+@pytest.mark.parametrize("path", oracle_files.files("ps3vt_"))
+def test_gradient_terms_and_graph_are_those_of_the_authors_program(path, record_property):
+    d = oracle_files.load(path)
+    X, y, K = d["X"][d["labeled_index"]], d["y"][d["labeled_index"]], int(d["y"].max()) + 1
+    given = {"lam": "tau_A", "tau_I": "tau_I", "tau_S": "tau_S", "step_size": "step", "batch_size": "n_batch"}
+    problem = MultiClass(**{name: d[own] for name, own in given.items()})
+    assert problem.n_kept(X.shape[1], K) == d["theta"]
+    weights = list(released(problem, X, y, K, d["XLX"], d["order"]))[: d["iterations"]]
+    terms = [problem.terms(W, X, y, d["XLX"]) for W in weights]
+    tails = [d["tau_S"] * np.linalg.svd(W, compute_uv=False).sum() for W in weights]
+    errors = [np.mean(_margins(d["X_test"] @ W, d["y_test"]) <= 0) for W in weights]
+    released_L = csr_array(naive_proximal.laplacian(d["X"], d["knn"], released=True))
+    residuals = {
+        "laplacian": np.abs(released_L - d["laplacian"]).max(),
+        "XLX": np.abs(smoothness(d["X"], released_L) - d["XLX"]).max() / np.abs(d["XLX"]).max(),
+        "W": np.abs(weights[-1] - d["W"]).max() / np.abs(d["W"]).max(),
+        "objective": np.abs((np.array([sum(t.values()) for t in terms]) + tails) / d["train_objective"] - 1).max(),
+        "loss": np.abs([t["hinge"] for t in terms] - d["train_loss"]).max() / d["train_loss"].max(),
+        "test_error": np.abs(errors - d["test_error"]).max(),
+    }
+    oracle_files.report(record_property, path, **residuals)
+    # The README advises 1e-7 on W; these programs agree to rounding.
+    assert max(residuals.values()) < 1e-10
+
+
+def _margins(scores, y):
+    own = scores[np.arange(len(y)), y]
+    others = np.where(np.eye(scores.shape[1], dtype=bool)[y], -np.inf, scores)
+    return own - others.max(axis=1)
+
+
+# The graph
+
+
+def test_the_laplacian_equals_its_definition(points):
+    X, _ = points
+    L = laplacian(X, n_neighbors=4)
+    expected = naive_proximal.laplacian(X, 4)
+    np.testing.assert_allclose(L.toarray(), expected, rtol=1e-10, atol=1e-13)
+    # X L X' is a sum of 3-term products over the links: rounding of a few units at most.
+    np.testing.assert_allclose(smoothness(X, L), naive_proximal.graph_matrix(X, expected), rtol=1e-10, atol=1e-12)
+
+
+def test_the_graph_term_is_the_sum_over_links_of_squared_differences(points):
+    X, _ = points
+    L = laplacian(X, n_neighbors=4)
+    W = np.random.default_rng(0).normal(size=(3, 4))
+    h, S = X @ W, -np.triu(L.toarray(), 1)
+    expected = sum(S[i, j] * np.sum((h[i] - h[j]) ** 2) for i in range(40) for j in range(40))
+    assert np.vdot(W, smoothness(X, L) @ W) == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_mean_distance_is_exact_or_close(points):
+    X, _ = points
+    expected = np.mean([naive_proximal.distance(x, z) for x in X for z in X])
+    assert mean_distance(X) == pytest.approx(expected, rel=1e-12)
+    many = np.random.default_rng(1).normal(size=(3 * MAX_ANCHORS, 2))
+    # Normal points in the plane: a mean distance of sqrt(pi), its standard error about 0.5 / sqrt(1000).
+    assert mean_distance(many) == pytest.approx(np.pi**0.5, abs=0.06)
+
+
+def test_points_that_coincide_have_weight_one():
+    L = laplacian(np.ones((6, 2)), n_neighbors=2)
+    assert np.isfinite(L.toarray()).all()
+    np.testing.assert_allclose(L.sum(axis=1), 0.0, atol=1e-12)
+
+
+def test_more_neighbours_than_points_are_all_the_others():
+    X = np.random.default_rng(2).normal(size=(5, 2))
+    np.testing.assert_array_equal(laplacian(X, n_neighbors=50).toarray(), laplacian(X, n_neighbors=4).toarray())
+
+
+# The parts of the objective
+
+
+@each("term", ["hinge", "ridge", "graph"])
+def test_the_gradient_is_the_numerical_derivative_of_each_term(make, term):
+    weights = {"hinge": {"lam": 0.0, "tau_I": 0.0}, "ridge": {"tau_I": 0.0}, "graph": {"lam": 0.0}}[term]
+    task = make(**weights)
+    W = np.random.default_rng(4).normal(size=(3, 4))
+    # Away from the hinge's kinks, which a random W misses by more than the differences' step.
+    X, y = (task.X, task.y) if term == "hinge" else (np.zeros_like(task.X), task.y)
+    gradient = task.problem.gradient(W, X, y, task.M)
+    numerical = np.zeros_like(W)
+    for index in np.ndindex(*W.shape):
+        step = np.zeros_like(W)
+        step[index] = 1e-6
+        above, below = (task.problem.terms(W + s, X, y, task.M)[term] for s in (step, -step))
+        numerical[index] = (above - below) / 2e-6
+    # Central differences: rounding of 1e-16 / 1e-6, and no third derivatives here.
+    np.testing.assert_allclose(gradient, numerical, rtol=1e-7, atol=1e-8)
+
+
+@each("shape", [(2, 2), (3, 2), (2, 3)])
+@each("n_kept", [0, 1, 2])
+def test_singular_value_thresholding_is_the_proximal_operator(shape, n_kept):
+    rng = np.random.default_rng(10 * n_kept + shape[0])
+    Q, tau = rng.normal(size=shape), 0.4
+
+    def objective(w):
+        W = w.reshape(shape)
+        values = np.linalg.svd(W, compute_uv=False)
+        return 0.5 * np.sum((W - Q) ** 2) + tau * values[n_kept:].sum()
+
+    W, values = shrink(Q, tau, n_kept)
+    np.testing.assert_allclose(np.linalg.svd(W, compute_uv=False), values, atol=1e-12)
+    options = {"xatol": 1e-9, "fatol": 1e-12, "maxiter": 20_000, "maxfev": 20_000, "adaptive": True}
+    starts = [Q, Q + rng.normal(size=shape)]
+    found = [minimize(objective, x0.ravel(), method="Nelder-Mead", options=options) for x0 in starts]
+    best = min(found, key=lambda result: result.fun)
+    # The penalty is not convex: some starts end in other stationary points, none below.
+    assert objective(W.ravel()) <= best.fun + 1e-10
+    np.testing.assert_allclose(best.x.reshape(shape), W, atol=1e-3)
+
+
+def test_a_step_leaves_the_weights_in_the_ball(make):
+    for problem, radius in (({}, 1.0), ({"radius": 0.3}, 0.3), ({"tau_S": 0.0}, 1.0)):
+        task = make(step_size=500.0, **problem)
+        norms = [np.linalg.norm(W) for W in run(task)]
+        assert max(norms) == pytest.approx(radius, rel=1e-12)
+
+
+@each("tau_S", [0.0, 0.2])
+def test_records_hold_the_terms_before_the_step_and_the_singular_values_after_it(make, tau_S):
+    task = make(tau_S=tau_S, batch_size=None)
+    W = task.start()
+    for iterate in descend(task):
+        assert iterate.terms == pytest.approx(task.terms(W), rel=1e-10, abs=1e-14)
+        np.testing.assert_allclose(iterate.gradient, task.problem.gradient(W, task.X, task.y, task.M), rtol=1e-10)
+        W = iterate.W
+        np.testing.assert_allclose(iterate.singular_values, np.linalg.svd(W, compute_uv=False), atol=1e-13)
+    assert iterate.t == 12
+
+
+# Special cases, seeds, errors
+
+
+def test_zero_parameters_give_the_special_cases(make, points):
+    X, y = points
+    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
+    for tau_I, tau_S in ((0.0, 0.0), (0.0, 0.2), (0.003, 0.0)):
+        task = make(tau_I=tau_I, tau_S=tau_S)
+        assert (task.M is None) == (tau_I == 0.0)
+        batches = [task.batch(t) for t in range(1, 13)]
+        expected = naive_proximal.ps3vt(X[:19], y[:19], 4, batches, M, 0.02, tau_I, tau_S, 2, mu=1 / 0.3)
+        np.testing.assert_allclose(run(task)[-1], expected[-1], rtol=1e-10, atol=1e-12)
+
+
+def test_without_the_graph_unlabeled_points_play_no_part(points):
+    X, y = points
+    problem = MultiClass(tau_I=0.0, n_iter=5)
+    with_them = run(make_task(problem, X, y, 0))[-1]
+    np.testing.assert_array_equal(with_them, run(make_task(problem, X[:19], y[:19], 0))[-1])
+    with_graph = replace(problem, tau_I=0.01)
+    assert (run(make_task(with_graph, X, y, 0))[-1] != run(make_task(with_graph, X[:19], y[:19], 0))[-1]).any()
+
+
+@each("parameters", [{}, {"features": "fourier", "n_features": 8}])
+def test_same_seed_same_bits_other_seed_other_numbers(make, parameters):
+    first, again, other = (run(make(seed, **parameters)) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first, again)
+    assert (first[-1] != other[-1]).any()
+
+
+@each("tau_S", [0.0, 0.2])
+@each("tau_I", [0.0, 0.003])
+@each("batch_size", [1, 4, None])
+def test_a_run_that_continues_gives_the_same_bits(make, tau_S, tau_I, batch_size):
+    task = make(tau_S=tau_S, tau_I=tau_I, batch_size=batch_size, step_size=40.0)  # such steps reach the ball
+    weights = run(task)
+    np.testing.assert_array_equal(run(task, W=weights[4], t=5), weights[5:])
+
+
+def test_a_run_that_overflows_ends_before_that_step(points):
+    X, y = points
+    task = make_task(MultiClass(tau_I=0.0, step_size=1e6, n_iter=5), X * 1e305, y, 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert run(task) == []
+
+
+def test_orthogonal_frequencies_stand_for_the_same_kernel_with_a_smaller_error():
+    X = np.random.default_rng(0).normal(size=(60, 64))
+    exact = Gaussian(1 / 64).matrix(X, X)
+
+    def error(seed, *, is_orthogonal):
+        phi = FixedFeatures("fourier", 1 / 64, 256, seed, is_orthogonal=is_orthogonal)(X)
+        return np.mean((phi @ phi.T - exact) ** 2)
+
+    apart, orthogonal = (np.mean([error(s, is_orthogonal=o) for s in range(8)]) for o in (False, True))
+    assert orthogonal < 0.7 * apart
+    far = FixedFeatures("fourier", 1 / 64, 20_000, 3, is_orthogonal=True)(X)
+    np.testing.assert_allclose(far @ far.T, exact, atol=0.03)
+
+
+@each("share, d, n_classes, expected", [(0.7, 10, 12, 7), (0.5, 3, 5, 2), (0.0, 4, 3, 0), (1.0, 4, 3, 3)])
+def test_theta_is_a_share_of_the_singular_values_rounded_up(share, d, n_classes, expected):
+    assert MultiClass(theta=share).n_kept(d, n_classes) == expected
+
+
+@each("labels, said", [(np.full(40, -1), "0 classes"), (np.full(40, 0), "1 class")])
+def test_fewer_than_two_classes_are_refused(points, labels, said):
+    with pytest.raises(ProblemError, match=f"labels of at least two classes are needed, got {said}$"):
+        make_task(MultiClass(), points[0], labels, 0)
+
+
+# The estimators
+
+FOUR = (PS3VT, LinearMC, LRCMC, SSMC)
+# Algorithm 1 to the letter, but for the defaults of `MultiClass`.
+PRINTED = {"lam": 1e-6, "step_size": 0.03, "average": None, "tol": None, "fit_intercept": False, "loss": "hinge"}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    X = MinMaxScaler().fit_transform(X)
+    return X, y, np.where(np.arange(len(y)) % 3 == 0, y, -1)
+
+
+@each("estimator, zeros", [(PS3VT, ()), (LinearMC, ("tau_I", "tau_S")), (LRCMC, ("tau_I",)), (SSMC, ("tau_S",))])
+def test_each_is_the_loop_with_its_zeros(wine, estimator, zeros):
+    X, _, few = wine
+    graph = {} if "tau_I" in zeros else {"tau_I": 1e-6}
+    model = estimator(**PRINTED, n_features=256, **graph, n_iter=40, random_state=7).fit(X, few)
+    *_, last = descend(make_task(MultiClass(n_iter=40, **dict.fromkeys(zeros, 0.0)), X, few, 7))
+    np.testing.assert_array_equal(model.coef_, last.W.T)
+    np.testing.assert_allclose(model.decision_function(X), X @ last.W, rtol=1e-12)
+    assert model.coef_.shape == (3, 13)
+    assert model.n_iter_ == 40
+
+
+@each("estimator", FOUR)
+def test_few_labels_are_enough_for_wine(wine, estimator):
+    X, y, few = wine
+    model = estimator(random_state=0).fit(X, few)
+    # The paper's Table 3 has 8 to 9 % errors with 30 % labels; three standard deviations (3 to 5 %) above.
+    assert model.score(X[few == -1], y[few == -1]) > 0.78
+
+
+def test_fourier_features_bend_the_boundary():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(600, 2))
+    y = np.digitize(np.linalg.norm(X, axis=1), [0.5, 0.9])  # rings
+    few = np.where(np.arange(600) < 200, y, -1)
+    # Rings have one direction in common: a linear model cannot, Fourier features can.
+    linear = LinearMC(random_state=0).fit(X, few).score(X, y)
+    sizes = {"n_features": 128, "radius": 100.0, "step_size": 2.0, "n_iter": 2000}
+    model = PS3VT(features="fourier", sigma=2.0, **sizes, random_state=0)
+    assert model.fit(X, few).score(X, y) > 0.85 > linear + 0.2
+    assert model.coef_.shape == (3, 256)
+
+
+def test_binary_scores_are_one_number_a_point(wine):
+    X, y, _ = wine
+    X, y = X[y < 2], np.array(["left", "right"])[y[y < 2]]
+    model = PS3VT(random_state=0).fit(X, y)
+    scores = model.decision_function(X)
+    second = X @ (model.coef_[1] - model.coef_[0]) + model.intercept_[1] - model.intercept_[0]
+    np.testing.assert_allclose(scores, second, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(model.predict(X), np.where(scores > 0, "right", "left"))
+    assert model.score(X, y) > 0.95
+
+
+def test_a_grid_search_finds_the_weight_that_leaves_enough_singular_values():
+    X, y = load_digits(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=400, random_state=0, stratify=y)
+    pipeline = make_pipeline(MinMaxScaler(), PS3VT(n_iter=300, random_state=0))
+    search = GridSearchCV(pipeline, {"ps3vt__tau_S": [1e-3, 100.0]}, cv=3).fit(X_train, y_train)
+    # At 100 only the first five of ten singular values are left.
+    assert search.best_params_["ps3vt__tau_S"] == 1e-3
+    # Ten classes; a linear model without intercept makes about 10 % errors here.
+    assert search.score(X_test, y_test) > 0.8
+
+
+@each(
+    "parameters, labels, said",
+    [
+        ({"lam": -1.0}, None, r"lam must be a number between 0 and 1000 or 'auto', got -1.0$"),
+        ({}, np.full(178, -1), "labels of at least two classes are needed, got 0 classes"),
+        ({}, np.where(np.arange(178) < 9, 4, -1), "labels of at least two classes are needed, got 1 class"),
+        ({}, np.linspace(0.1, 7, 178), "Unknown label type: continuous"),
+    ],
+)
+def test_bad_parameters_and_labels_that_are_no_classes_are_refused(wine, parameters, labels, said):
+    X, _, few = wine
+    with pytest.raises(ValueError, match=f"^{said}"):
+        PS3VT(**parameters).fit(X, few if labels is None else labels)
+
+
+def test_points_so_far_away_that_a_run_would_diverge_are_refused(wine):
+    X, _, few = wine
+    with pytest.raises(ValueError, match=r"^X\[0, 0\] must be of size 1e\+70 at most, .*: scale the points$"):
+        LinearMC(step_size=1e6, n_iter=10, random_state=0).fit(1e305 * X, few)
+
+
+# Defaults beyond the paper
+
+
+@pytest.fixture
+def far_points():
+    """Sixty points far from the origin; thirty have one of three labels."""
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 4)) + 2 * np.eye(3, 4)[y] + 50.0
+    return X, np.where(np.arange(60) < 30, y, -1)
+
+
+def open_problem(**said):
+    return MultiClass(**{"lam": None, "tau_I": None, "tau_S": None, "step_size": None, "fit_intercept": True, **said})
+
+
+def exact(task):
+    return smooth_minimiser(task.problem, task.X, task.y, task.n_classes, task.M)
+
+
+@each("n_iter", [1, 7, 12, 230, 400, 401])
+def test_the_average_is_the_mean_of_the_naive_twins_second_half(far_points, n_iter):
+    X, y = far_points
+    p = MultiClass(lam=0.02, tau_I=0.003, tau_S=0.2, step_size=1e-4, batch_size=5, n_iter=n_iter, n_neighbors=4)
+    task = make_task(p, X, y, 5)
+    tail = tail_mean(task, None, Stopping(tol=None))
+    for iterate in descend(task):
+        tail.add(iterate.W)
+    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
+    batches = [task.batch(t) for t in range(1, n_iter + 1)]
+    Ws = naive_proximal.ps3vt(X[:30], y[:30], 3, batches, M, 0.02, 0.003, 0.2, 2, mu=1e4)
+    np.testing.assert_allclose(tail.mean, np.mean(Ws[n_iter // 2 :], axis=0), rtol=1e-10, atol=1e-14)
+
+
+@each("start", [None, "exact"])
+def test_an_average_that_ends_early_is_that_of_the_iterations_made(far_points, start):
+    X, y = far_points
+    model = PS3VT(tol=0.2, n_iter=5000, random_state=4, start=start).fit(X, y)
+    assert (400 if start is None else 50) <= model.n_iter_ < 5000
+    task = make_task(replace(model.problem_, n_iter=model.n_iter_), X, y, 4)
+    tail = np.mean([i.W for i in descend(task, start and exact(task))][model.n_iter_ // 2 :], axis=0)
+    W = task.plain(tail)
+    np.testing.assert_allclose(model.coef_, W[:-1].T, rtol=1e-10)
+    np.testing.assert_allclose(model.intercept_, W[-1], rtol=1e-9)
+    shorter = PS3VT(tol=None, n_iter=model.n_iter_, random_state=4, start=start).fit(X, y)
+    np.testing.assert_allclose(shorter.coef_, model.coef_, rtol=1e-12)
+
+
+@each("start", [None, "exact"])
+def test_without_an_average_the_last_iterate_is_returned(far_points, start):
+    X, y = far_points
+    model = PS3VT(average=None, tol=None, n_iter=30, random_state=4, start=start).fit(X, y)
+    task = make_task(model.problem_, X, y, 4)
+    *_, last = descend(task, start and exact(task))
+    np.testing.assert_allclose(model.coef_, task.plain(last.W)[:-1].T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("features", ["linear", "fourier"])
+def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(far_points, features):
+    X, y = far_points
+    task = make_task(open_problem(features=features, sigma=0.1, n_features=50, batch_size=8), X, y, 0)
+    p, phi = task.problem, task.X
+    moment = phi.T @ phi / len(phi)
+    ridge = 2 * p.lam
+    graph = 0.0 if task.M is None else 2 * p.tau_I * np.linalg.eigvalsh(task.M)[-1]
+    curvature = np.linalg.eigvalsh(moment)[-1] + np.trace(moment) / 8 + ridge + graph
+    assert p.step_size == pytest.approx(1 / curvature, rel=0.02)  # thirty steps of power iteration
+    # The claim of the rule: no mean over mini-batches of (X'X / B)^2 is above curvature * mean X'X / B.
+    rng, squares = np.random.default_rng(0), np.zeros_like(moment)
+    for _ in range(400):
+        batch = phi[rng.integers(0, len(phi), 8)]
+        squares += (batch.T @ batch / 8) @ (batch.T @ batch / 8) / 400
+    assert np.linalg.eigvalsh(curvature * moment - squares)[0] > -0.05 * curvature * np.trace(moment)
+
+
+def test_what_is_automatic_counts_as_one_labeled_point(far_points):
+    X, y = far_points
+    task = make_task(open_problem(loss="hinge"), X, y, 0)
+    variance = X.var(axis=0).mean()
+    assert task.problem.lam == pytest.approx(0.5 * variance / 30)
+    assert task.problem.radius == pytest.approx(task.problem.lam**-0.5)
+    # The graph's term: the mean squared difference along links, weighted by these, over the number of labels.
+    L = naive_proximal.laplacian(X, 10)
+    W = np.random.default_rng(0).normal(size=(5, 3))
+    f = task.X @ W if len(task.X) == 60 else task.frame(task.features(X)) @ W
+    i, j = np.nonzero(L < 0)
+    mean = np.average(np.sum((f[i] - f[j]) ** 2, axis=1), weights=-L[i, j])
+    assert task.problem.terms(W, task.X, task.y, task.M)["graph"] == pytest.approx(mean / 30, rel=1e-8)
+
+
+def test_the_graph_is_left_out_where_it_would_be_nothing():
+    rng = np.random.default_rng(0)
+    y = np.arange(1100) % 2
+    X = rng.normal(size=(1100, 2)) + y[:, None]
+    assert make_task(open_problem(), X, y, 0).problem.tau_I == 0.0
+    assert make_task(open_problem(), X, np.where(np.arange(1100) < 1000, y, -1), 0).problem.tau_I > 0.0
+
+
+@pytest.mark.parametrize("cls", FOUR)
+def test_where_the_points_lie_and_how_long_their_unit_is_does_not_matter(far_points, cls):
+    X, y = far_points
+    settings = {
+        "n_iter": 400,
+        "tol": None,
+        "random_state": 0,
+        **({"tau_S": 0.0} if "tau_S" in cls().get_params() else {}),
+    }
+    here, there = cls(**settings).fit(X, y), cls(**settings).fit(1e-3 * (X - 50.0), y)
+    scores = here.decision_function(X)
+    np.testing.assert_allclose(there.decision_function(1e-3 * (X - 50.0)), scores, rtol=1e-6, atol=1e-6)
+    assert here.step_size_ == pytest.approx(1e-6 * there.step_size_, rel=1e-6)
+
+
+def test_one_warning_says_that_more_iterations_were_needed(far_points, capsys):
+    X, y = far_points
+    with pytest.warns(ConvergenceWarning, match=r"^PS3VT was still moving by .* after n_iter=600 iterations") as caught:
+        PS3VT(tol=1e-9, n_iter=600, verbose=1, random_state=0).fit(X, y)
+    assert len(caught) == 1
+    assert capsys.readouterr().out.count("\n") == 12
+
+
+def test_the_logistic_loss_is_scikit_learns_and_its_gradient_that_of_the_loss(far_points):
+    X, y = far_points
+    problem = MultiClass(lam=0.3, loss="logistic", fit_intercept=True)
+    phi, codes = np.hstack([X[:30] - 50.0, np.ones((30, 1))]), y[:30]
+    W, step = np.random.default_rng(1).normal(size=(5, 3)), 1e-6
+    terms, gradient = (of(W, phi, codes, None) for of in (problem.terms, problem.gradient))
+    assert terms["logistic"] == pytest.approx(log_loss(codes, softmax(phi @ W, axis=1)), rel=1e-12)
+    assert terms["ridge"] == pytest.approx(0.3 * np.sum(W[:-1] ** 2))  # the intercept is free
+    for place in np.ndindex(W.shape):
+        moved = [np.array(W), np.array(W)]
+        moved[0][place] += step
+        moved[1][place] -= step
+        up, down = (sum(problem.terms(V, phi, codes, None).values()) for V in moved)
+        assert gradient[place] == pytest.approx((up - down) / (2 * step), abs=1e-7)
+    assert np.isfinite(problem.terms(1e4 * W, phi, codes, None)["logistic"])
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_with_the_weights_of_a_logistic_regression_it_is_one(far_points, C):
+    X, y = far_points
+    few = X[:30] - 50.0
+    peer = LogisticRegression(C=C, tol=1e-10).fit(few, y[:30])
+    alone = {"tau_I": 0.0, "tau_S": 0.0, "lam": 1 / (2 * C * 30), "batch_size": None}
+    model = PS3VT(**alone, n_iter=3000, tol=None, average=None, random_state=0).fit(few, y[:30])
+    np.testing.assert_allclose(model.coef_ - model.coef_.mean(axis=0), peer.coef_, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        model.intercept_ - model.intercept_.mean(), peer.intercept_ - peer.intercept_.mean(), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("tau_I", [0.0, 1e-3])
+def test_a_run_starts_where_the_objective_without_the_pull_is_smallest(far_points, n_classes, tau_I):
+    X, y = far_points
+    few = np.where(np.arange(len(y)) < 60, np.minimum(y, n_classes - 1), -1)
+    task = make_task(MultiClass(lam=0.02, tau_I=tau_I, tau_S=0.0, fit_intercept=True, loss="logistic"), X, few, 0)
+    W = exact(task)
+    lowest, rng = sum(task.terms(W).values()), np.random.default_rng(0)
+    for size in (1e-3, 1e-1):
+        others = [sum(task.terms(W + size * rng.normal(size=W.shape)).values()) for _ in range(20)]
+        assert min(others) > lowest
+    gradient = task.problem.gradient(W, task.X, task.y, task.M)
+    assert np.abs(gradient).max() < 1e-4
+
+
+def naive_factor(X, y, usual):
+    """The rule once more, with a fit for each point that is left out."""
+    K = len(np.unique(y))
+    T = np.where(np.eye(K)[y] > 0, 1.0, -1.0)[:, 1 if K == 2 else 0 :]
+    losses = {}
+    for factor in RIDGE_FACTORS:
+        ridge = Ridge(2 * usual * factor * K**2 / (K - 1))
+        left = [ridge.fit(np.delete(X, i, 0), np.delete(T, i, 0)).predict(X[i : i + 1]) for i in range(len(y))]
+        left = 3.0 * np.reshape(left, T.shape)
+        chances = softmax(np.hstack([-left, left]) if K == 2 else left, axis=1)
+        losses[factor] = -np.log(chances[np.arange(len(y)), y])
+    best = min(RIDGE_FACTORS, key=lambda factor: losses[factor].mean())
+    above = {f: losses[f] - losses[best] for f in RIDGE_FACTORS if min(1.0, best) <= f <= max(1.0, best)}
+    close = [f for f, more in above.items() if f == best or more.mean() <= sem(more)]
+    return min(close, key=lambda f: abs(np.log(f)))
+
+
+def test_the_ridge_is_one_that_labels_which_were_left_out_ask_for():
+    rng = np.random.default_rng(0)
+    chosen = []
+    for K, signal in ((3, 0.0), (3, 1.0), (3, 4.0), (2, 1.0)):
+        y = np.arange(90) % K
+        X = rng.normal(size=(90, 10)) + signal * np.eye(K, 10)[y]
+        factor = left_out_factor(X, y, 0.5)
+        assert factor == naive_factor(X, y, 0.5)
+        assert left_out_factor(1e-3 * X + 7.0, y, 0.5e-6) == factor
+        chosen.append(factor)
+    assert chosen[0] > 1.0 > chosen[2]
+
+
+@each("y", [[0, 1, 0, 1], [0] * 11 + [1], [0] * 12])
+def test_where_hardly_any_labels_can_be_left_out_the_ridge_is_some_of_the_usual(y):
+    assert left_out_factor(np.random.default_rng(0).normal(size=(len(y), 2)), np.array(y), 0.5) in RIDGE_FACTORS
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_features_that_are_too_many_to_be_held_give_the_same_model(far_points, loss, monkeypatch):
+    X, y = far_points
+    model = PS3VT(features="fourier", n_features=32, n_iter=60, loss=loss, random_state=0)
+    held = model.fit(X, y).coef_
+    monkeypatch.setattr(task_module, "MOST_FEATURES", 500)
+    task = make_task(model.problem_, X, y, 0)
+    assert isinstance(task.X, LazyFeatures)
+    np.testing.assert_allclose(model.fit(X, y).coef_, held, rtol=1e-9, atol=1e-12)
+    W = np.random.default_rng(0).normal(size=(*task.X.shape[1:], 3))
+    whole = task.problem.terms(W, task.X[:], task.y, None)
+    assert {name: task.terms(W)[name] for name in whole} == pytest.approx(whole)
+
+
+def errors(X, y, scaler, model, peer):
+    """Return both test errors, mean over two splits, with labels on 30 % of the training points."""
+    found = []
+    for seed in range(2):
+        train, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
+        labeled, _ = train_test_split(np.arange(len(train)), train_size=0.3, stratify=y[train], random_state=seed)
+        Z = scaler().fit(X[train]).transform(X)
+        few = np.full(len(train), -1)
+        few[labeled] = y[train][labeled]
+        ours = model(seed).fit(Z[train], few)
+        theirs = peer().fit(Z[train][labeled], few[labeled])
+        found.append([1 - m.score(Z[test], y[test]) for m in (ours, theirs)])
+    return np.mean(found, axis=0)
+
+
+@each(
+    "load, scaler",
+    [
+        (load_iris, StandardScaler),
+        (load_iris, MinMaxScaler),
+        (load_wine, MinMaxScaler),
+        (load_digits, StandardScaler),
+    ],
+)
+def test_default_arguments_are_as_good_as_a_logistic_regression(load, scaler):
+    ours, theirs = errors(*load(return_X_y=True), scaler, lambda s: PS3VT(random_state=s), LogisticRegression)
+    # Two splits of 45 to 540 points each: as many again as the two points that are allowed.
+    assert ours <= theirs + 0.04
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_default_arguments_on_fourier_features_are_as_good_as_svc(load):
+    ours, theirs = errors(
+        *load(return_X_y=True), StandardScaler, lambda s: PS3VT(features="fourier", random_state=s), SVC
+    )
+    assert ours <= theirs + 0.04
