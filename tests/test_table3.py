@@ -46,7 +46,7 @@ def test_a_run_writes_a_row_per_split_and_method_and_every_searched_setting(smal
 
 def test_an_error_is_that_of_the_estimator(small):
     X, y = load_iris(return_X_y=True)
-    split = table3.Split(minmax_scale(X), y, 3, "paper")
+    split = table3.Split(minmax_scale(X), y, 3)
     setting = {"radius": 10.0, "step_size": 1.0, "tau_I": 1e-3, "tau_S": 0.1, "theta": 0.33}
     train, test = split.parts
     hidden = np.where(np.isin(train, split.labeled), y[train], -1)
@@ -59,7 +59,7 @@ def test_an_error_is_that_of_the_estimator(small):
 def test_the_cautious_choice_leaves_linear_mc_for_clear_gains_only(small):
     search = table3.Search("iris", small, [], 5, table3.Table(None, ()), is_cautious=True)
     X, y = load_iris(return_X_y=True)
-    search.splits.append(table3.Split(X, y, 0, "paper"))
+    search.splits.append(table3.Split(X, y, 0))
     linear, smooth, low_rank = small.first[0], {"tau_I": 1e-3}, {"tau_S": 0.1, "theta": 0.33}
     errors = {
         str({}): [20.0, 22.0, 20.0, 22.0],
@@ -76,7 +76,7 @@ def test_the_cautious_choice_leaves_linear_mc_for_clear_gains_only(small):
 
 def test_folds_hide_every_labeled_point_once_and_classes_evenly():
     X, y = load_iris(return_X_y=True)
-    split = table3.Split(X, y, 0, "paper")
+    split = table3.Split(X, y, 0)
     hidden = [rows for _, rows in split.folds(5)]
     assert sorted(np.concatenate(hidden)) == sorted(split.labeled)
     assert all(len(np.intersect1d(kept, rows)) == 0 for kept, rows in split.folds(5))

@@ -12,14 +12,13 @@ from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like
 from dsgcore.estimators.inputs import all_or_nothing
 from dsgcore.estimators.ps3vt import PS3VT
-from dsgcore.multiclass.loop import MultiClassStep
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.task import MultiClassTask
 from dsgcore.solver.stopping import Stopping
 
 
 class _Iterations(Watch):
-    def __call__(self, iterate: MultiClassStep) -> None:
+    def __call__(self, iterate: object) -> None:
         self.step()
 
 
@@ -46,11 +45,11 @@ class LinearMC(PS3VT, Baseline):
     sentence = "learns from the labels alone, without the graph and without a penalty on the rank"
 
     # A class attribute is no parameter any more: a preset keeps this value.
-    tau_I: ClassVar[Any] = 0.0
-    n_neighbors: ClassVar[Any] = PS3VT.n_neighbors
-    tau_S: ClassVar[Any] = 0.0
-    theta: ClassVar[Any] = PS3VT.theta
-    start: ClassVar[Any] = None
+    tau_I: ClassVar[Any] = 0.0  # type: ignore[misc]
+    n_neighbors: ClassVar[Any] = PS3VT.n_neighbors  # type: ignore[misc]
+    tau_S: ClassVar[Any] = 0.0  # type: ignore[misc]
+    theta: ClassVar[Any] = PS3VT.theta  # type: ignore[misc]
+    start: ClassVar[Any] = None  # type: ignore[misc]
     tol: float | None = like(Stopping, "tol", default=0.01, scale="log", usual=(1e-4, 0.1))
 
     @all_or_nothing
@@ -79,8 +78,8 @@ class LRCMC(LinearMC):
     title = "LRC-MC"
     sentence = "learns from the labels alone, with a penalty on the rank"
 
-    tau_S: float | Literal["auto"] | None = like(MultiClass, "tau_S", default="auto")
-    theta: float = like(MultiClass, "theta")
+    tau_S: float | Literal["auto"] | None = like(MultiClass, "tau_S", default="auto")  # type: ignore[misc]
+    theta: float = like(MultiClass, "theta")  # type: ignore[misc]
 
 
 @estimator
@@ -93,5 +92,5 @@ class SSMC(LinearMC):
     title = "SS-MC"
     sentence = "learns from labels and a graph of neighbours, without a penalty on the rank"
 
-    tau_I: float | Literal["auto"] | None = like(MultiClass, "tau_I", default="auto")
-    n_neighbors: int = like(MultiClass, "n_neighbors")
+    tau_I: float | Literal["auto"] | None = like(MultiClass, "tau_I", default="auto")  # type: ignore[misc]
+    n_neighbors: int = like(MultiClass, "n_neighbors")  # type: ignore[misc]

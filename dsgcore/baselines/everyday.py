@@ -122,8 +122,8 @@ class Everyday(Baseline):
         """Return the seed, and the arguments of a kernel machine; libsvm itself supports "scale"."""
         found: dict[str, Any] = {"seed": self._seed()}
         if self.kernels:
-            kernel = Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)  # type: ignore[attr-defined]
-            sigma: Any = self.sigma  # type: ignore[attr-defined]
+            kernel = Choice("kernel", "gaussian", options=self.kernels).check(self.kernel)
+            sigma: Any = self.sigma
             found["sigma"] = partial(width, SIGMA, sigma, X)
             found["libsvm"] = {
                 "kernel": {"gaussian": "rbf"}.get(kernel, kernel),

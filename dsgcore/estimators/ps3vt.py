@@ -198,7 +198,7 @@ class PS3VT(ScoredOnLabels, BaseEstimator):
     def _train(self, task: MultiClassTask, callback: Callback | None) -> NDArray:
         """Return the averaged or the last weights, as `average` requests, in the task's frame."""
         is_exact = START.check(self.start) is not None and has_minimiser(task.problem)
-        start = smooth_minimiser(task.problem, task.X, task.y, task.n_classes, task.M) if is_exact else None
+        start = smooth_minimiser(task.problem, task.some_features, task.y, task.n_classes, task.M) if is_exact else None
         given = {p.name: getattr(self, p.name) for p in _RUN}
         if TOL.check(self.tol) == AUTOMATIC:
             given["tol"] = TOL_STARTED if is_exact else TOL_FROM_0
