@@ -19,7 +19,6 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.diagnostics.references import (
     MAX_POINTS,
-    Reference,
     Subsample,
     is_sampled,
     on_some_points,
@@ -30,7 +29,7 @@ from dsgcore.diagnostics.references import (
 from dsgcore.experiments import Spec, load_split, theory_of
 from dsgcore.settings import Constant, Measured, profile_of
 from dsgcore.solver.carried import AllPoints
-from dsgcore.solver.diagnostics import DualCoefficients, ExactTwin, slope
+from dsgcore.solver.diagnostics import DualCoefficients, ExactTwin, Reference, slope
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.task import Task
 

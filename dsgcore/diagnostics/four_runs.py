@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
-from dsgcore.diagnostics.references import Reference, check_possible, is_sampled, references, settled_task
+from dsgcore.diagnostics.references import check_possible, is_sampled, references, settled_task
 from dsgcore.experiments import Spec, load_split
 from dsgcore.solver.carried import AllPoints
-from dsgcore.solver.diagnostics import DualCoefficients
+from dsgcore.solver.diagnostics import DualCoefficients, Reference
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Step
 from dsgcore.solver.problem import joined

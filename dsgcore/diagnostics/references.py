@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dsgcore.core.sampling import generator
 from dsgcore.data import Split
 from dsgcore.experiments import Spec
 from dsgcore.experiments.stochastic_task import task_of
 from dsgcore.solver.automatic_step import settle_step
-from dsgcore.solver.diagnostics import DiagnosticsError, GradientNorm, exact_optimum
+from dsgcore.solver.diagnostics import DiagnosticsError, Reference
 from dsgcore.solver.task import Task
 
 # A diagnosis needs the kernel matrix of its points, and so uses at most this many.
@@ -83,33 +82,6 @@ def on_some_points(task: Task) -> Task:
     kept = np.sort(np.concatenate([kept, more]))
     rows = {source: np.searchsorted(kept, np.intersect1d(own, kept)) for source, own in task.rows.items()}
     return replace(task, X=np.ascontiguousarray(task.X[kept]), rows=rows)
-
-
-@dataclass(frozen=True, eq=False)
-class Reference:
-    """Matrix, gradient and optimum that runs with the same data, kernel and ridge share.
-
-    Attributes
-    ----------
-    K : ndarray of shape (n, n)
-    whole : GradientNorm
-        The whole sample's gradient.
-    optimum : ndarray of shape (n,) or None
-        Dual coefficients of f*; None if the risk is not quadratic, or without a ridge.
-    """
-
-    K: NDArray
-    whole: GradientNorm
-    optimum: NDArray | None
-
-    @classmethod
-    def of(cls, task: Task) -> Reference:
-        """Return the matrix, gradient and optimum of a task."""
-        X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
-        K = task.kernel.matrix(X, X)
-        whole = GradientNorm(task.problem, task.rows, K)
-        is_known = whole.quadratic is not None and lam > 0
-        return cls(K, whole, exact_optimum(K, *whole.quadratic, lam) if is_known else None)  # type: ignore[misc, call-arg]
 
 
 def references(tasks: Iterable[Task]) -> Iterator[tuple[Task, Reference]]:

@@ -14,7 +14,7 @@ from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.random_choices import random_choices
 from dsgcore.experiments.run import Health, Run
-from dsgcore.solver.diagnostics import GradientNorm, exact_optimum
+from dsgcore.solver.diagnostics import Reference
 from dsgcore.solver.task import Task
 
 # Columns of the history that are measures under their own name, if a run has them.
@@ -216,15 +216,14 @@ def _of_model(run: Run) -> dict[str, float]:
 
 def _of_minimiser(run: Run) -> dict[str, float]:
     """Return distances to the exact minimiser; empty if the risk is not quadratic, or the points are too many."""
-    X, task, lam = run.split.X_train.astype(np.float64), getattr(run.engine, "task", None), run.spec.solver.lam
-    if len(X) > MOST_POINTS or run.training_values is None or not isinstance(task, Task) or not lam > 0.0:
+    task = getattr(run.engine, "task", None)
+    if len(run.split.X_train) > MOST_POINTS or run.training_values is None or not isinstance(task, Task):
         return {}
     with single_threaded_blas():
-        K = run.spec.kernel.matrix(X, X)
-        quadratic = GradientNorm(task.problem, task.rows, K).quadratic
-        if quadratic is None:
+        reference = Reference.of(task)
+        if reference.optimum is None:
             return {}
-        best = K @ exact_optimum(K, *quadratic, lam)
+        best = reference.K @ reference.optimum
     f, h = run.training_values.astype(np.float64), run.exact_values(run.split.X_train)
     squared = float(np.sum((f - best) ** 2))
     return {"distance": squared / float(np.sum(best**2)), "overstated": float(np.sum((f - h) ** 2)) / squared}

@@ -15,6 +15,7 @@ from dsgcore.kernels import Kernel
 from dsgcore.solver.carried import OwnValues
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.problem import Problem
+from dsgcore.solver.task import Task
 
 MAX_EXACT_POINTS = 6000
 
@@ -214,3 +215,30 @@ class GradientNorm:
         for source, c in self.problem.coefficients({source: h[rows] for source, rows in self.rows.items()}).items():
             np.add.at(slopes, self.rows[source], c)
         return slopes
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Matrix, gradient and optimum that runs with the same data, kernel and ridge share.
+
+    Attributes
+    ----------
+    K : ndarray of shape (n, n)
+    whole : GradientNorm
+        The whole sample's gradient.
+    optimum : ndarray of shape (n,) or None
+        Dual coefficients of f*; None if the risk is not quadratic, or without a ridge.
+    """
+
+    K: NDArray
+    whole: GradientNorm
+    optimum: NDArray | None
+
+    @classmethod
+    def of(cls, task: Task) -> Reference:
+        """Return the matrix, gradient and optimum of a task."""
+        X, lam = np.asarray(task.X, dtype=np.float64), task.plan.at(task.plan.n_iter).lam
+        K = task.kernel.matrix(X, X)
+        whole = GradientNorm(task.problem, task.rows, K)
+        is_known = whole.quadratic is not None and lam > 0
+        return cls(K, whole, exact_optimum(K, *whole.quadratic, lam) if is_known else None)  # type: ignore[misc, call-arg]

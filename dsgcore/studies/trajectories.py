@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from dsgcore.core.cost import Cost
 from dsgcore.diagnostics.convergence import Convergence, reference_of, trajectory, trajectory_cost
-from dsgcore.diagnostics.references import Reference, check_possible, is_sampled
+from dsgcore.diagnostics.references import check_possible, is_sampled
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
-from dsgcore.solver.diagnostics import DiagnosticsError
+from dsgcore.solver.diagnostics import DiagnosticsError, Reference
 from dsgcore.studies.processes import GivenUpError, Made, Maker, is_given_up, split_of
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import SpecList, StudyRun
