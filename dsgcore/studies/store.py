@@ -179,7 +179,10 @@ class Store:
 
     def keep(self, kind: str, rows: Iterable[tuple[str, str, bytes | None]]) -> None:
         """Keep texts of JSON and arrays by key, as if they were new. Of a kind with very many, the oldest are deleted."""
-        said = "INSERT INTO kept (kind, key, json, blob) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET kept = excluded.kept"
+        said = (
+            "INSERT INTO kept (kind, key, json, blob) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (kind, key) DO UPDATE SET kept = excluded.kept"
+        )
         with self.opened() as connection:
             connection.executemany(said, [(kind, *row) for row in rows])
             if kind in MOST_KEPT:
