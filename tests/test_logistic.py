@@ -1,11 +1,11 @@
-"""Logistic regressions on folds of the same points, against scikit-learn's."""
+"""Logistic regressions that share their points, against scikit-learn's."""
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from dsgcore.solver import logistic
-from dsgcore.solver.logistic import FoldRegressions, logistic_scores
+from dsgcore.solver.logistic import logistic_weights
 
 
 def points(n, d, k, seed=0):
@@ -19,12 +19,28 @@ def folds_of(n):
     return [(np.flatnonzero(fold != g), np.flatnonzero(fold == g)) for g in range(4)]
 
 
+def logistic_scores(X, targets, weights, ridge):
+    """The scores (n, G, k) of all points."""
+    coef, intercepts = logistic_weights(X, targets, weights, ridge)
+    return np.einsum("nd,dgk->ngk", X, coef) + intercepts
+
+
+def scores_of_folds(X, y, folds, ridge):
+    """The scores at each fold's held-out points, of regressions that are solved together."""
+    k, weights = y.max() + 1, np.zeros((len(X), len(folds)))
+    for g, (train, _) in enumerate(folds):
+        weights[train, g] = 1.0
+    targets = np.repeat((np.eye(k)[y] if k > 2 else y[:, None].astype(float))[:, None], len(folds), axis=1)
+    scores = logistic_scores(X, targets, weights, ridge)
+    return [scores[held, g] if k > 2 else scores[held, g, 0] for g, (_, held) in enumerate(folds)]
+
+
 @pytest.mark.parametrize(("n", "d", "k"), [(80, 5, 2), (120, 7, 3), (60, 90, 2), (60, 90, 4)])
 @pytest.mark.parametrize("ridge", [0.05, 1.0, 30.0])
 def test_each_fold_is_scikit_learns_fit_to_its_training_points(n, d, k, ridge):
     X, y = points(n, d, k)
     folds = folds_of(n)
-    for (train, held), scores in zip(folds, FoldRegressions(X, y, folds).scores(ridge), strict=True):
+    for (train, held), scores in zip(folds, scores_of_folds(X, y, folds, ridge), strict=True):
         peer = LogisticRegression(C=1.0 / ridge, tol=1e-9, max_iter=10_000).fit(X[train], y[train])
         expected = peer.decision_function(X[held])
         if k > 2:
@@ -48,7 +64,7 @@ def test_the_derivative_is_0_at_the_solution():
 def test_a_class_that_no_training_point_has_is_never_likely():
     X, y = points(60, 3, 3)
     train = np.flatnonzero(y < 2)
-    (scores,) = FoldRegressions(X, y, [(train, np.arange(60))]).scores(1.0)
+    (scores,) = scores_of_folds(X, y, [(train, np.arange(60))], 1.0)
     assert np.isfinite(scores).all()
     assert (scores.argmax(axis=1) < 2).all()
 
@@ -56,9 +72,9 @@ def test_a_class_that_no_training_point_has_is_never_likely():
 def test_points_that_a_plane_separates_and_equal_points_give_finite_scores():
     X = np.linspace(-1.0, 1.0, 20)[:, None]
     y = (X[:, 0] > 0.0).astype(int)
-    (separated,) = FoldRegressions(1e3 * X, y, [(np.arange(20), np.arange(20))]).scores(1e-6)
+    (separated,) = scores_of_folds(1e3 * X, y, [(np.arange(20), np.arange(20))], 1e-6)
     assert ((separated > 0) == y).all()
-    (equal,) = FoldRegressions(np.ones((20, 2)), y, [(np.arange(15), np.arange(15, 20))]).scores(1.0)
+    (equal,) = scores_of_folds(np.ones((20, 2)), y, [(np.arange(15), np.arange(15, 20))], 1.0)
     np.testing.assert_allclose(equal, np.log(5 / 10), atol=1e-3)
 
 
