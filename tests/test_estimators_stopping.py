@@ -58,6 +58,16 @@ def test_a_part_is_as_long_as_it_is_said_to_be(moons, cls):
     assert model.partial_fit(*moons).n_iter_ == 300
 
 
+@each("cls", FOUR)
+def test_a_callback_sees_each_iterate_and_ends_the_fit_where_it_says_so(moons, cls):
+    X, _ = moons
+    seen = []
+    model = make(cls, n_iter=200, dtype="float64").fit(*moons, callback=lambda one: seen.append(one.t) or one.t == 37)
+    assert model.n_iter_ == seen[-1] == 37
+    mean = np.mean([model.iterate_.evaluate(X, t) for t in range(19, 38)], axis=0)
+    np.testing.assert_allclose(model.model_.evaluate(X), mean, rtol=1e-9, atol=1e-11)
+
+
 def test_watching_changes_no_bit(moons):
     watched = make(QSGS2AUC, tol=1e-9, n_iter=60).fit(*moons)
     alone = make(QSGS2AUC, tol=None, n_iter=60).fit(*moons)
