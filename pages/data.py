@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
 from dsgcore.data.conversions import AS_IS
 from dsgcore.data.options import SEED, CountError
+from dsgcore.data.reading import Recipe, Step
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
 from dsgcore.problems import UNLABELED
@@ -156,7 +158,8 @@ def _close_look(name: str) -> None:
     else:
         st.session_state.pop(_CLAMPED, None)
     _head(entry, spec, setting, _linked(offered, values, spec, split))
-    which_method(dataset, entry.title if own is None else own["path"], is_ordered=problem.labels == "ordinal")
+    title, table = (entry.title, None) if own is None else (own["path"], _table(own, problem))
+    which_method(dataset, title, is_ordered=problem.labels == "ordinal", table=table)
     theme = theme_now()
     kind = {"pairs": "binary", "binary": "binary"}.get(spec.problem.labels, entry.target)
     colors = class_colors(kind, len(split.class_names))
@@ -177,6 +180,12 @@ def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
         _forget_options(linked_keys(problem) if before is None else frozenset())  # a link waits for its file
     st.session_state[_READ] = read
     return own
+
+
+def _table(own: dict[str, Any], problem: type[Setting]) -> tuple[pd.DataFrame, Recipe]:
+    """Return the rows of the file, and their recipe."""
+    recipe = Recipe.from_dict(own["recipe"])
+    return store().result(own["sha256"], own["path"], Step("kept", problem.labels, recipe)), recipe
 
 
 def _setting(dataset: str) -> str:

@@ -19,6 +19,8 @@ from pages.upload.choosing import linked_file
 
 pytestmark = pytest.mark.compiled
 
+ROWS = b"".join(b"%d.5,%d,%d\n" % (i % 7, i, i % 4) for i in range(60))
+WORDS = b"".join(b"%d.5,%d,%s\n" % (i % 7, i * i % 11, [b"low", b"mid", b"top"][i % 3]) for i in range(60))
 ESTIMATORS = WITHOUT_MULTICLASS | {"multiclass": PS3VT}
 PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_", "multiclass": "mc_"}
 
@@ -257,3 +259,44 @@ def test_what_may_be_a_mistake_is_said_in_words_of_the_page():
     assert not [
         one.value for one in (*app.markdown, *app.warning, *app.error, *app.caption) if "--" in shown(one.value)
     ]
+
+
+# A table, a setting, a control by the end of its key with another value, and what the recipe then says of it.
+CONTROLS = {
+    "header of numbers": ("ordinal", b"1100,1102,grade\n" + ROWS, "header", False, ("header", False)),
+    "decimal comma": (
+        "auc",
+        b"a;b;grade\n" + ROWS.replace(b",", b";").replace(b".", b","),
+        "decimal",
+        ".",
+        ("decimal", "."),
+    ),
+    "encoding": ("auc", b"a,b,grade\n" + ROWS, "encoding", "cp1252", ("encoding", "cp1252")),
+    "delimiter": ("auc", b"a,b,grade\n" + ROWS, "delimiter", ";", ("delimiter", ";")),
+    "missing words": ("auc", b"a,b,grade\n" + ROWS, "missing_words", "3.5, x", ("missing_words", ("", "3.5", "x"))),
+    "missing": ("auc", b"a,b,grade\n" + ROWS, "missing", "median", ("missing", "median")),
+    "lines above": ("auc", b"Harvest,of,2020\na,b,grade\n" + ROWS, "above", 0, ("above", 0)),
+    "units": ("auc", b"a,b,grade\n" + ROWS, "units", True, ("units", True)),
+    "comments": ("auc", b"a,b,grade\n" + ROWS, "comment", "#", ("comment", "#")),
+    "escape": ("auc", b"a,b,grade\n" + ROWS, "escape", True, ("escape", True)),
+    "order": ("ordinal", b"a,b,grade\n" + WORDS, "order", "top, mid, low", ("order", ("top", "mid", "low"))),
+    "positive": ("auc", b"a,b,grade\n" + WORDS, "positive", "low", ("positive", "low")),
+    "unlabeled": ("ordinal", b"a,b,grade\n" + ROWS, "unlabeled", "2", ("unlabeled", "2")),
+    "bins": ("ordinal", b"a,b,grade\n" + ROWS, "few", 2, ("bins", 2)),
+    "label": ("multiclass", b"a,b,grade\n" + ROWS, "label", "b", ("label", "b")),
+}
+
+
+@each("what", CONTROLS)
+def test_what_a_table_means_has_a_control(what):
+    setting, content, name, value, said = CONTROLS[what]
+    app = give(open_own(setting), "t.csv", content)
+    widgets = [*app.text_input, *app.selectbox, *app.toggle, *app.number_input]
+    (control,) = [one for one in widgets if str(one.key).startswith("own-") and f"-{name}" in str(one.key)[12:]]
+    control.set_value(value).run()
+    assert not app.exception
+    own = app.session_state[f"_choosing_{setting}"].own
+    field, meant = said
+    assert errors(app) or own is not None
+    if own is not None:
+        assert (own.recipe.column("label") if field == "label" else getattr(own.recipe, field)) == meant

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
+from dsgcore.data.reading import binary
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.compiled
@@ -107,3 +110,53 @@ def test_a_column_that_is_not_there_cannot_be_kept(tmp_path, capsys):
     given = ["predict", str(tmp_path / "model"), str(tmp_path / "rows.csv"), "--out", str(tmp_path / "scores")]
     assert main([*given, "--keep", "town"]) == 2
     assert "there is no column 'town'" in capsys.readouterr().err
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write a folder of Parquet files: gaps, categories of which one is in the last file alone, text, an index, words as labels."""
+    rng, n = np.random.default_rng(0), 240
+    table = pd.DataFrame({"id": np.arange(n), "a": rng.normal(size=n), "b": rng.integers(0, 50, n)})
+    table["kind"] = [["red", "green", "blue"][i % 3] for i in range(n - 1)] + ["violet"]
+    table["said"] = [f"{['good', 'bad', 'so so'][i % 3]} and {['hot', 'cold'][i % 2]} word{i % 7}" for i in range(n)]
+    table["grade"] = np.array(["low", "mid", "top"])[np.digitize(table["a"], [-0.4, 0.4])]
+    table.loc[::9, "a"], table.loc[1::2, "grade"] = np.nan, None
+    table["kind"] = table["kind"].astype("category")
+    table["number"] = table["b"].where(table.index % 3 > 0) + 0.5
+    (tmp_path / "folder").mkdir()
+    for k in range(3):
+        table[80 * k : 80 * (k + 1)].to_parquet(tmp_path / "folder" / f"{k}.parquet", row_group_size=50, index=False)
+    return tmp_path / "folder"
+
+
+OPTIONS = {
+    "positive": ("TSGS3VM", "--target=grade", "--positive=mid", "--drop=number"),
+    "order": ("QS3ORAO", "--target=grade", "--order=top,mid,low", "--drop=number"),
+    "bins": ("QS3ORAO", "--target=number", "--bins=4", "--drop=grade,b", "--missing=median"),
+    "roles": ("QSGS2AUC", "--target=grade", "--positive=top", "--category=kind,b", "--role=said=text", "--drop=number"),
+    "classes": ("PS3VT", "--target=grade", "--features=a,kind", "--scaling=none"),
+    "words": ("TSGS3VM", "--target=grade", "--unlabeled=mid", "--missing-words=0,green", "--drop=number,said"),
+}
+
+
+@each("name", OPTIONS)
+def test_a_table_that_is_not_read_whole_means_what_it_means_in_memory(name, folder, tmp_path, monkeypatch, capsys):
+    options, found = OPTIONS[name], {}
+    for where, most in (("memory", binary.LARGE), ("parts", 0)):
+        monkeypatch.setattr(binary, "LARGE", most)
+        model, out, csv = (str(tmp_path / f"{name} {what} {where}") for what in ("model", "out", "csv"))
+        assert main(["fit", options[0], str(folder), "--out", model, "--quiet", *options[1:]]) == 0
+        assert main(["predict", model, str(folder), "--out", out, "--csv", csv, "--keep=id", "--quiet"]) == 0
+        facts = json.loads((Path(model) / "fit.json").read_text())
+        found[where] = pd.read_csv(csv), facts["features"], facts["recipe"]
+    (scores, *rest), (others, *same) = found.values()
+    pd.testing.assert_frame_equal(scores, others)
+    assert rest == same
+    assert len(list((tmp_path / f"{name} out parts").glob("part-*"))) == 6
+
+
+def test_rows_cannot_be_dropped_from_a_table_that_is_not_read_whole(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(binary, "LARGE", 0)
+    given = [str(folder), "--target=grade", "--positive=mid", "--missing=drop", "--out", str(tmp_path / "m")]
+    assert main(["fit", "TSGS3VM", *given]) == 2
+    assert "--missing mean" in capsys.readouterr().err

@@ -1,5 +1,7 @@
 """Runs that start from the exact solution for some of their points."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from cases import each
@@ -9,9 +11,10 @@ from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.core.parameters import ParameterError
 from dsgcore.kernels import Gaussian, features
 from dsgcore.problems import PROBLEMS
+from dsgcore.solver.loop import solve
 from dsgcore.solver.near_risks import SourceHinge
 from dsgcore.solver.plan import Plan
-from dsgcore.solver.start import begin, plan_start
+from dsgcore.solver.start import plan_start
 from dsgcore.solver.task import Task
 
 STARTED = (QSGS2AUC, TSGS3VM)
@@ -39,12 +42,13 @@ def test_the_first_iteration_minimises_the_objective_on_its_features(name, n):
     task = task_of(name, n, **({"correction": "identity", "prior": 0.7} if name == "similar_unlabeled" else {}))
     model = task.new_model()
     assert plan_start(task, "exact")
-    begin(task, model)
+    (begun,) = islice(solve(task, model), 1)
     assert [block.shape[1] for block in model.blocks] == [128]
     assert task.plan.at(2).n_features == 8
     phi = features.explicit(task.X, model.frequencies(1, 128))
     best = features.coefficients(model.blocks[0])
     np.testing.assert_allclose(phi @ best, model.evaluate(task.X), atol=1e-9)
+    np.testing.assert_allclose(phi[begun.rows].T @ -begun.weights, best, atol=1e-6)  # a sum over points, as h is
 
     def objective(alpha):
         f = {source: phi[rows] @ alpha for source, rows in task.rows.items()}

@@ -1,6 +1,5 @@
 """On a real set a page begins as the estimator does with default arguments; lessons begin as they were made."""
 
-import json
 import runpy
 from dataclasses import replace
 
@@ -11,15 +10,17 @@ from cases import each
 from opened_pages import open_page, run_of
 from test_studies import Here
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run
+from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
 from dsgcore.__main__ import main
 from dsgcore.comparing import FitRequest, Sample
 from dsgcore.comparing.fits import fit
 from dsgcore.data import DATASETS
 from dsgcore.data.reading import File
-from dsgcore.experiments import SETTINGS
+from dsgcore.experiments import SETTINGS, LiveRun, StopReason
+from dsgcore.experiments.brief_run import BriefRun
 from dsgcore.experiments.export import script
 from dsgcore.experiments.loading import load_split
+from dsgcore.experiments.stochastic_task import learned
 from dsgcore.studies import SpecList, Store, carry_out
 from pages.controls import controls
 
@@ -101,92 +102,141 @@ def test_of_several_classes_a_real_set_begins_as_the_estimator_on_fourier_featur
     np.testing.assert_allclose(run.result.W, np.vstack([model.coef_.T, model.intercept_]), rtol=1e-9, atol=1e-12)
 
 
-# One's own file: the page's run is that of every other way in
+# One's own file: the page's run is that of every other way in: the same points, start, mini-batches, end and test score
 
-FULL = {"start": None, "sampling": "independent", "tol": None}  # a page makes all iterations, as the papers do
+# For a setting: its estimator, the page's prefix, and what `compare` calls the score.
+OWN = {"s3vm": ("svm_data", "accuracy"), "auc": ("data", "auc"), "ordinal": ("ord_data", "mean_auc")}
 
 
-def own_rows():
+def own_rows(setting):
     """Return a table with a gap, a category and rows without a label."""
     rng = np.random.default_rng(0)
-    label = np.arange(160) % 2
+    words = ["low", "medium", "high"] if setting == "ordinal" else ["no", "yes"]
+    label = np.arange(160) % len(words)
     x = rng.normal(size=(160, 2)) + label[:, None] * (1.0, 0.6)
     table = pd.DataFrame({"height": (100 + 20 * x[:, 0]).round(2), "mass": x[:, 1].round(3)})
     table["kind"] = np.array(["red", "green", "blue"])[rng.integers(0, 3, 160)]
-    table["label"] = np.where(np.arange(160) < 80, np.array(["no", "yes"])[label], "")
+    table["label"] = np.where(np.arange(160) < 80, np.array(words)[label], "")
     table.loc[[3, 70, 100], "mass"] = np.nan
     return table
 
 
-@pytest.fixture(scope="module")
-def own_run():
-    """Return a page's run on the table, with all of its iterations."""
-    app = open_page("s3vm", svm_data="Your own file")
-    app.file_uploader[0].upload("own.csv", own_rows().to_csv(index=False).encode(), "text/csv").run()
-    spec = run_of(app, "s3vm").spec
+@pytest.fixture(scope="module", params=OWN)
+def own_run(request):
+    """Return a page's finished run on the table."""
+    setting = request.param
+    app = open_page(setting, **{OWN[setting][0]: "Your own file"})
+    app.file_uploader[0].upload("own.csv", own_rows(setting).to_csv(index=False).encode(), "text/csv").run()
+    spec = run_of(app, setting).spec
     run = Run(spec, load_split(spec, files=app.session_state["_files"]))
-    run.advance(spec.solver.n_iter)
+    run.advance()
     return run
 
 
-def test_a_files_page_begins_with_the_estimators_preparation_width_and_labels(own_run):
+def test_a_files_page_begins_with_the_estimators_preparation_and_values(own_run):
     spec, split = own_run.spec, own_run.split
     assert (spec.data.scaling, len(split.labeled), len(split.y_test)) == ("standard", 60, 20)
     np.testing.assert_allclose(split.X_train.mean(axis=0), 0.0, atol=1e-6)
     np.testing.assert_allclose(split.X_train.std(axis=0), 1.0, atol=1e-6)
     assert spec.kernel.sigma == pytest.approx(1.0 / 5.0, rel=1e-6)
-    assert (spec.problem.C, spec.problem.C_star) == (300.0, 30.0)
+    if spec.problem.name == "s3vm":
+        assert (spec.problem.C, spec.problem.C_star) == (300.0, 30.0)
 
 
-def test_the_estimator_learns_what_the_page_does(own_run):
-    split = own_run.split
-    model = TSGS3VM(random_state=0, **FULL).fit(split.X_train, split.y_train)
-    assert np.mean(model.predict(split.X_test) == split.y_test) == own_run.result_score
-    ours = own_run.result.evaluate(split.X_test)
-    np.testing.assert_allclose(model.model_.evaluate(split.X_test), ours, rtol=1e-3, atol=1e-3)
+def test_a_files_run_is_the_estimators_fit(own_run):
+    split, setting = own_run.split, own_run.spec.problem.name
+    model = ESTIMATORS[setting](random_state=0).fit(split.X_train, split.y_train)
+    assert own_run.stop_reason is StopReason.SETTLED
+    assert own_run.t == model.n_iter_ < own_run.n_iter
+    assert (own_run.spec.kernel.sigma, own_run.spec.solver.lam) == (model.model_.kernel.sigma, model.lam_)
+    np.testing.assert_array_equal(model.model_.evaluate(split.X_test), own_run.result.evaluate(split.X_test))
+    assert model.score(split.X_test, split.y_test) == pytest.approx(own_run.result_score, abs=1e-12)
+    assert own_run.history.last()["score_average"] == own_run.result_score
 
 
 def test_fit_and_predict_learn_what_the_page_does(own_run, tmp_path):
-    split, table = own_run.split, own_rows()
+    split, setting = own_run.split, own_run.spec.problem.name
+    table = own_rows(setting)
     table.iloc[split.train_rows].to_csv(tmp_path / "train.csv", index=False)
     table.iloc[split.test_rows].drop(columns="label").to_csv(tmp_path / "test.csv", index=False)
-    model, found = str(tmp_path / "model"), str(tmp_path / "found.csv")
-    given = [f"--set={name}={json.dumps(value)}" for name, value in FULL.items()]
-    assert (
-        main(["fit", "TSGS3VM", str(tmp_path / "train.csv"), "--target=label", "--out", model, "--quiet", *given]) == 0
-    )
-    assert (
-        main(
-            ["predict", model, str(tmp_path / "test.csv"), "--out", str(tmp_path / "found"), "--csv", found, "--quiet"]
-        )
-        == 0
-    )
-    predicted = pd.read_csv(found)["class"] == "yes"
-    assert np.mean(predicted == split.y_test) == own_run.result_score
+    model, found, method = str(tmp_path / "model"), str(tmp_path / "found.csv"), ESTIMATORS[setting].__name__
+    train, test, out = (str(tmp_path / name) for name in ("train.csv", "test.csv", "found"))
+    assert main(["fit", method, train, "--target=label", "--out", model, "--quiet"]) == 0
+    assert main(["predict", model, test, "--out", out, "--csv", found, "--quiet"]) == 0
+    predicted = pd.read_csv(found)
+    np.testing.assert_array_equal(predicted["score"].astype(np.float32), own_run.result.evaluate(split.X_test))
+    if setting == "s3vm":
+        assert np.mean((predicted["class"] == "yes") == split.y_test) == own_run.result_score
 
 
 def test_a_study_and_the_script_learn_what_the_page_does(own_run, tmp_path, monkeypatch, capsys):
     spec = own_run.spec
-    (tmp_path / "own.csv").write_bytes(own_rows().to_csv(index=False).encode())
+    (tmp_path / "own.csv").write_bytes(own_rows(spec.problem.name).to_csv(index=False).encode())
     (outcome,) = carry_out(SpecList((spec,), (0,)), Store(tmp_path / "runs.sqlite"), Here(), 1, folder=str(tmp_path))
-    assert outcome.stored.score == own_run.result_score
+    assert (outcome.stored.score, outcome.stored.iterations) == (own_run.result_score, own_run.t)
     (tmp_path / "run.py").write_text(script(spec, spec.solver.n_iter), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runpy.run_path("run.py")
     assert f"{own_run.result_score:.6g}\n" in capsys.readouterr().out
 
 
-def test_a_comparison_has_the_pages_split_and_its_method_alone_is_the_estimator_as_it_is(own_run, tmp_path):
-    own_rows().to_csv(tmp_path / "own.csv", index=False)
+def test_a_comparison_has_the_pages_split_and_its_method_alone_the_pages_score(own_run, tmp_path):
+    setting = own_run.spec.problem.name
+    own_rows(setting).to_csv(tmp_path / "own.csv", index=False)
     file = File.of_path(tmp_path / "own.csv")
-    recipe = file.recipe("classes", target="label", is_asked=True)
-    data = file.labels(recipe, "classes")
-    made = Sample.of(file.kept(recipe), data.y, n_labeled=None, is_ordered=False, recipe=recipe)
+    labels = "ordinal" if setting == "ordinal" else "classes"
+    recipe = file.recipe(labels, target="label", is_asked=True)
+    data = file.labels(recipe, labels)
+    is_ordered = setting == "ordinal"
+    made = Sample.of(file.kept(recipe), data.y, n_labeled=None, is_ordered=is_ordered, recipe=recipe)
     sample = Sample.read(tmp_path, made.write(tmp_path))
     assert sample.sha256 == made.sha256
     split, same = sample.split(0, sample.n_labeled), own_run.split
     for name in ("X_train", "y_train", "X_test", "y_test", "feature_names"):
         np.testing.assert_array_equal(getattr(split, name), getattr(same, name))
-    found = fit(FitRequest("TSGS3VM-alone", 0, sample.n_labeled), split, sample.kind)
-    model = TSGS3VM(random_state=0).fit(same.X_train, same.y_train)
-    assert found.scores["accuracy"] == 100 * np.mean(model.predict(same.X_test) == same.y_test)
+    found = fit(FitRequest(f"{ESTIMATORS[setting].__name__}-alone", 0, sample.n_labeled), split, sample.kind)
+    assert found.scores[OWN[setting][1]] == pytest.approx(100 * own_run.result_score, abs=1e-10)
+
+
+def test_a_settled_run_looks_back_and_its_brief_and_unmeasured_runs_are_the_same(own_run):
+    spec, split = own_run.spec, own_run.split
+    brief = BriefRun(spec, split)
+    brief.advance()
+    np.testing.assert_equal(brief.last_row(), own_run.last_row())
+    for name in brief.history.names:
+        np.testing.assert_array_equal(brief.history.column(name), own_run.history.column(name))
+    half = Run(spec, split)
+    half.advance(own_run.t // 2)
+    view = own_run.at(own_run.t // 2)
+    np.testing.assert_array_equal(view.result_test_values, half.result_test_values)
+    np.testing.assert_allclose(
+        learned(spec, split), own_run.result_test_values + own_run.result_shift, rtol=1e-5, atol=1e-5
+    )
+
+
+def test_the_twin_of_a_settled_run_ends_with_it(own_run):
+    live = LiveRun(own_run.spec, split=own_run.split)
+    live.advance()
+    assert live.is_finished
+    assert live.supervised.t == live.run.t == own_run.t
+    assert live.supervised.stop_reason is StopReason.SETTLED
+    assert live.supervised.history.last()["score_average"] == live.supervised.result_score
+
+
+def test_a_run_on_a_file_is_steered_and_replayed(own_run):
+    spec, split = own_run.spec, own_run.split
+    run = Run(spec, split)
+    run.advance(20)
+    run.change("n_features", 32)
+    run.advance()
+    again = Run(Spec.from_json(run.spec.to_json()), split)
+    again.advance()
+    assert [row["n_features"] for row in map(run.history.row, (0, 1, 20))] == [1024, 64, 32]
+    np.testing.assert_array_equal(run.history.column("objective"), again.history.column("objective"))
+
+
+def test_a_spec_without_the_fields_of_a_fit_has_the_text_of_before():
+    assert not {"start", "sampling", "tol"} & Spec().to_dict()["solver"].keys()
+    spec = Spec.from_dict({"setting": "auc", "solver": {"start": "exact", "tol": 0.05, "sampling": "shuffled"}})
+    assert Spec.from_json(spec.to_json()) == spec
+    assert spec.from_0() == replace(Spec.from_dict({"setting": "auc"}), solver=spec.from_0().solver)

@@ -10,8 +10,10 @@ from opened_pages import checked, open_page
 from sklearn.datasets import load_iris
 from streamlit.testing.v1 import AppTest
 from test_data_page import written
+from test_usual_values import own_rows
 
-from dsgcore.comparing import Background, rounds
+from dsgcore.comparing import Background, Sample, rounds
+from dsgcore.data.reading import File
 from dsgcore.jobs import shared_queue
 from pages.comparing import which_method
 from pages.studies.going import BUDGET
@@ -69,6 +71,25 @@ def test_a_session_cannot_take_more_time_or_memory_than_its_share(monkeypatch):
         shared_queue(),
     )
     assert begun[0]["seconds"] < BUDGET.seconds
+
+
+def test_a_files_comparison_prepares_each_split_as_the_command_does(monkeypatch, tmp_path):
+    begun = []
+    monkeypatch.setattr(which_method, "Background", lambda *given, **options: begun.append((given, options)))
+    file = tmp_path / "own.csv"
+    own_rows("s3vm").to_csv(file, index=False)
+    app = open_page("data", set="Your own file")
+    checked(app.file_uploader[0].upload("own.csv", file.read_bytes(), "text/csv").run())
+    checked(app.button(key="compare-methods").click().run())
+    ((rows, y), options) = begun[0]
+    read = File.of_path(file)
+    recipe = read.recipe("classes", target="label", is_asked=True)  # as `dsg-lab compare` does
+    kept, data = read.kept(recipe), read.labels(recipe, "classes")
+    ours = Sample.of(rows, y, n_labeled=None, is_ordered=False, recipe=options["recipe"])
+    commands = Sample.of(kept, data.y, n_labeled=None, is_ordered=False, recipe=recipe)
+    split, same = (sample.split(1, sample.n_labeled) for sample in (ours, commands))
+    for name in ("X_train", "y_train", "X_test", "y_test"):
+        np.testing.assert_array_equal(getattr(split, name), getattr(same, name))
 
 
 def test_another_data_set_ends_the_comparison(only_two):

@@ -23,11 +23,11 @@ from dsgcore.cli.sweep import typed_value
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import Choice, ParameterError, quoted
+from dsgcore.data.large_tables import LargeTable
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
 from dsgcore.data.reading.binary import is_large
-from dsgcore.data.reading.file import training_labels
+from dsgcore.data.reading.file import is_whole, training_labels
 from dsgcore.data.reading.labels import pair_ids
-from dsgcore.data.rows import rows_of
 from dsgcore.estimators.auc import QSGS2AUC
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
@@ -176,7 +176,7 @@ class Training:
 def _training(given: argparse.Namespace, estimator: Any, tell: Any) -> Training:
     """Read the command's table: in memory if it fits, else only the rows that are needed."""
     if is_large(given.data):
-        return _rows(given, tell)
+        return _large(given, labels_of(estimator), tell)
     file, labels = File.of_path(given.data), labels_of(estimator)
     recipe = file.recipe("classes" if labels == "pairs" else labels, is_asked=True, **reading_of(given))
     if labels == "pairs":
@@ -201,19 +201,13 @@ def labels_of(estimator: Any) -> str:
     return "ordinal" if getattr(kind, "is_ordered", False) else "binary" if kind in METHODS.values() else "classes"
 
 
-def _rows(given: argparse.Namespace, tell: Any) -> Training:
-    """Return rows that are read when they are needed: all features are numbers."""
-    said = {
-        name: value
-        for name, value in reading_of(given).items()
-        if name in ("features", "drop", "missing_words", "unlabeled")
-    }
-    said = {name: value for name, value in said.items() if value is not None}
-    if given.target is None:
-        raise ParameterError("--target must name the column of the labels of rows that are not all in memory, got none")
-    missing = given.missing or "mean"
-    rows, y = rows_of(given.data, given.target, **said, missing=missing, scaling=given.scaling, callback=tell)
-    return Training(rows, y, rows.notes, tuple(rows.names or ()), preparation=rows.preparation)
+def _large(given: argparse.Namespace, labels: str, tell: Any) -> Training:
+    """Return rows that are read when they are needed, with the same options as those in memory."""
+    rows, y, classes, features, notes = LargeTable(given.data, tell).prepared(
+        labels, given.scaling, **reading_of(given)
+    )
+    found = None if labels == "pairs" else [int(name) if is_whole(classes) else name for name in classes]
+    return Training(rows, y, tuple(notes), features.columns, features.recipe, features, found)
 
 
 def _facts(estimator: Any, given: argparse.Namespace, training: Training) -> dict[str, Any]:

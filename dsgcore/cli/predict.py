@@ -19,17 +19,17 @@ from pyarrow import parquet
 from dsgcore.cli.ending import Line, Made, bar
 from dsgcore.cli.options import text_of
 from dsgcore.cli.places import check_files, check_folder, check_own, json_file
-from dsgcore.cli.scores import KEY, PREDICTED, PREPARATION, Fitted, is_part, is_there, write_scores
+from dsgcore.cli.scores import KEY, PREDICTED, PREPARATION, Fitted, is_part, is_there, stamp_of, write_scores
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_files
-from dsgcore.data.datasets import DataError
+from dsgcore.data.large_tables import LargeTable
 from dsgcore.data.reading import Features, File, Recipe, Table
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.names import check_column, listed_names
 from dsgcore.solver.model import points_at_a_time
 
-PART = "part-000000.parquet"
+PART = "part-{:06}.parquet"
 # What a file itself says; all else is as in the training file.
 _OF_FILE = ("format", "delimiter", "encoding", "decimal", "header", "above", "units", "comment", "escape")
 
@@ -63,27 +63,56 @@ def predict(given: argparse.Namespace) -> Made:
 def _predict_table(features: Features, given: argparse.Namespace, keep: Any, progress: _Progress) -> None:
     """Predict the rows of a table, read and prepared as the training table was."""
     if is_large(given.data):
-        raise DataError(f"{given.data} is too large to be read whole: split it into several files")
+        _predict_large(features, given, keep, progress)
+        return
     file = File.of_path(given.data)
     table = _table(file, features.recipe, given)
     for name in keep:
         check_column(name, [str(one) for one in table.frame.columns])
-    fitted, place = Fitted.of(given.model), given.out / PART
-    prepared = hashlib.sha256((given.model / PREPARATION).read_bytes()).hexdigest()
-    key = f"{fitted.digest} {prepared} {file.packed.sha256()} {list(keep)}"
-    if is_there(place, key):
+    fitted = Fitted.of(given.model)
+    key = f"{_key(fitted, given, keep)} {file.packed.sha256()}"
+    if is_there(given.out / PART.format(0), key):
         progress.tell(1, 1, 0)
         return
     for sentence in (*table.notes[1:], *features.unseen(table.frame)):
         print(sentence, file=sys.stderr)
-    points = features.transform(table.frame)
-    size = points_at_a_time(fitted.d)
-    made = [fitted.scored(points[start : start + size]) for start in range(0, len(points), size)]
-    columns = {name: pyarrow.array(table.frame[name], from_pandas=True) for name in keep}
-    columns |= {name: np.concatenate([piece[name] for piece in made]) for name in made[0]}
-    with whole_files(given.out, [PART]) as part:
-        parquet.write_table(pyarrow.table(columns).replace_schema_metadata({KEY: key.encode()}), part / PART)
+    _write_part(fitted, features, table.frame, given.out, PART.format(0), keep, key)
     progress.tell(1, 1, 1)
+
+
+def _predict_large(features: Features, given: argparse.Namespace, keep: Any, progress: _Progress) -> None:
+    """Predict the rows of Parquet files, one row group after the other."""
+    large, fitted = LargeTable(given.data), Fitted.of(given.model)
+    for name in (*features.columns, *keep):
+        check_column(name, list(large.kinds))
+    stamp, groups, new = f"{_key(fitted, given, keep)} {stamp_of(given.data)}", large.frames(features, keep), 0
+    for number, (name, read) in enumerate(groups):
+        part, key = PART.format(number), f"{stamp} {name}"
+        if not is_there(given.out / part, key):
+            frame = read()
+            for sentence in features.unseen(frame):
+                print(f"{name}: {sentence}", file=sys.stderr)
+            _write_part(fitted, features, frame, given.out, part, keep, key)
+            new += 1
+        progress.tell(number + 1, len(groups), new)
+
+
+def _key(fitted: Fitted, given: argparse.Namespace, keep: Any) -> str:
+    """Return what the predictions depend on, besides the data."""
+    prepared = hashlib.sha256((given.model / PREPARATION).read_bytes()).hexdigest()
+    return f"{fitted.digest} {prepared} {list(keep)}"
+
+
+def _write_part(
+    fitted: Fitted, features: Features, frame: pd.DataFrame, out: Path, name: str, keep: Any, key: str
+) -> None:
+    """Write the classes and scores of a table's rows, completely or not at all."""
+    points, size = features.transform(frame), points_at_a_time(fitted.d)
+    made = [fitted.scored(points[start : start + size]) for start in range(0, len(points), size)]
+    columns = {name: pyarrow.array(frame[name], from_pandas=True) for name in keep}
+    columns |= {name: np.concatenate([piece[name] for piece in made]) for name in (made[0] if made else ())}
+    with whole_files(out, [name]) as part:
+        parquet.write_table(pyarrow.table(columns).replace_schema_metadata({KEY: key.encode()}), part / name)
 
 
 def _table(file: File, trained: Recipe, given: argparse.Namespace) -> Table:

@@ -144,7 +144,7 @@ def write_scores(
         If the files, the model or the folder cannot be used.
     """
     fitted = Fitted.of(model)
-    rows, stamp = fitted.rows(data, features), _stamp(data)
+    rows, stamp = fitted.rows(data, features), stamp_of(data)
     out.mkdir(parents=True, exist_ok=True)
     parts = [
         (out / f"part-{number:06}.parquet", f"{fitted.digest} {stamp} {rows.names} {list(keep)} {name} {n}")
@@ -160,7 +160,7 @@ def write_scores(
     return len(missing)
 
 
-def _stamp(data: Path) -> str:
+def stamp_of(data: Path) -> str:
     """Return a stamp that changes when one of the files does."""
     files = [data] if data.is_file() else [file for file in sorted(data.rglob("*")) if file.is_file()]
     found = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])

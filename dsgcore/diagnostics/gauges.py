@@ -160,7 +160,7 @@ def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) 
     if run.stop_reason is StopReason.DIVERGED:
         return LiveGauges((_grown(run),))
     readings = run.engine.gauges.up_to(t)
-    if len(readings) < FEWEST_READINGS or t < EARLIEST * run.n_iter:
+    if len(readings) < FEWEST_READINGS or t < EARLIEST * _end(run):
         return LiveGauges(tuple(Gauge(name, Light.UNKNOWN, "…", _EARLY) for name in run.engine.gauged))
     at = GaugeValues(run, t, readings)
     gauges = tuple(_GAUGES[name](at) for name in run.engine.gauged)
@@ -171,6 +171,11 @@ def live_gauges(run: Run, t: int | None = None, *, baseline: Run | None = None) 
     fallen = "" if best is None else f"{best:.3f} to {run.result_score or 0.0:.3f}"
     is_worse = gain is not None and gain.effect is Effect.HURTS
     return LiveGauges(gauges, run.problem.baseline_name if is_worse else "", fallen)
+
+
+def _end(run: Run) -> int:
+    """Return the planned number of iterations, or those made if the run has settled."""
+    return run.t if run.stop_reason is StopReason.SETTLED else run.n_iter
 
 
 def _score(run: Run) -> tuple[Gauge, ...]:
@@ -238,8 +243,8 @@ class GaugeValues:
         """The sum of all step sizes to the planned end, in units of half the largest step; infinite if no step is too large."""
         if self.largest is None:
             return np.inf
-        left = self.run.n_iter - self.t
-        still = left * float(np.sqrt(self.step * self.run.engine.step_at(self.run.n_iter)))
+        left = _end(self.run) - self.t
+        still = left * float(np.sqrt(self.step * self.run.engine.step_at(_end(self.run))))
         return (self.last.reach + still) * 2.0 / self.largest
 
 
@@ -291,7 +296,7 @@ def _step(at: GaugeValues) -> Gauge:
 
 
 def _iterations(at: GaugeValues) -> Gauge:
-    moved, reach, n_iter = at.moved, at.reach, at.run.n_iter
+    moved, reach, n_iter = at.moved, at.reach, _end(at.run)
     is_short = moved > STILL_MOVES and reach < ENOUGH_REACH
     is_far = at.largest is None and moved > MOVES_FAR and at.last.agreement > AGREE
     sentence = f"Since step {at.t // 2:,} f has moved by {_percent(moved)} of its size"

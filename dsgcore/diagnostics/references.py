@@ -114,6 +114,6 @@ def check_possible(spec: Spec) -> None:
 def settled_task(spec: Spec, split: Split) -> Task:
     """Return the solver's task for a spec, with its automatic step; raise `DiagnosticsError` as in `check_possible`."""
     check_possible(spec)
-    task = task_of(spec, split)
+    task = task_of(spec.from_0(), split)  # the way from 0 is what is examined
     settle_step(task)
     return task

@@ -50,7 +50,7 @@ from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.model import FEW_POINTS, Expansion
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
-from dsgcore.solver.start import AUTOMATIC_START, EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, begin, plan_start
+from dsgcore.solver.start import AUTOMATIC_START, EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, plan_start
 from dsgcore.solver.stopping import TOL, Stopping, ValuesMean
 from dsgcore.solver.task import SAMPLING, SHUFFLED, Task, drawn
 
@@ -235,16 +235,13 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
             has_start = earlier is None and plan_start(task, self._checked_start(task, labels))
             kept = (checkpoint or Checkpoint()).of(task)
             model = kept.begun(task) if earlier is None else earlier.prefix(first)
-            if has_start and not len(model):
-                begin(task, model)
-                kept.keep(model)
             tol = (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
             stopping = Stopping(None if is_part else tol, s["n_iter_no_change"], s["verbose"])
             needed = (
                 np.union1d(threshold_rows(len(labels)), labeled_rows(labels, POINTS_CUT)) if self.is_ranking else ()
             )
             mean = ValuesMean(task, model, first, np.asarray(needed, dtype=np.intp), stopping)
-            is_done = mean.replay(model, has_start=has_start)
+            is_done = mean.replay(model)
             for iterate in () if is_done else solve(task, model, training=mean.training, carried=mean.carried):
                 kept.keep(model)
                 is_done = mean.take(iterate)
@@ -343,6 +340,14 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         task = Task(problem, kernel, points, rows, plan, size, seed, dtype, sampling)
         settle_step(task)
         return task
+
+    def automatic_values(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the numbers that a fit would take for "scale" and "auto": the Gaussian kernel's width, and the ridge.
+
+        The parameters are as in `fit`, but the labels are whole numbers from 0 on, and -1.
+        """
+        task = self._task(np.asarray(X), np.asarray(y), 0, self._checked(), None)
+        return {"sigma": float(task.kernel.sigma), "lam": float(task.plan.lam)}  # type: ignore[attr-defined]
 
     def _ridge(
         self, problem: Problem, kernel: Kernel, X: NDArray, labels: NDArray, rows: Mapping[str, NDArray]

@@ -22,6 +22,7 @@ class BriefRun(Run):
             self.stop_reason = StopReason.DIVERGED
             return False
         self.history.append(row)
+        self.history.replace(self.engine.averaged_again)
         self._check_stop(row["objective"])
         return True
 

@@ -58,6 +58,12 @@ class Engine(Protocol):
         The constant step above which the risk makes the iterate diverge. None if there is none, or if it is unknown.
     caution : str
         A warning about the parameters, in a sentence or two; usually empty.
+    is_settled : bool
+        True if no iteration need follow, because the average has stopped changing.
+    ends_at : int or None
+        The iteration after which the run counts as settled in any case.
+    averaged_again : tuple of dict
+        What each row says about the average, if it was measured again at the end of a run that has settled; else empty.
     can_look_back : bool
         True if `at` gives earlier states.
     training_seconds : float
@@ -84,6 +90,9 @@ class Engine(Protocol):
     automatic_step: float | None
     largest_step: float | None
     caution: str
+    is_settled: bool
+    ends_at: int | None
+    averaged_again: tuple[dict[str, float], ...]
     can_look_back: bool
     training_seconds: float
     gauges: Gauges

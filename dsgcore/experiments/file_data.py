@@ -10,6 +10,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
@@ -19,7 +20,8 @@ from dsgcore.experiments.cost import Budget
 from dsgcore.experiments.settings import DataSpec
 
 SHOWN = 12  # characters of a digest
-MOST_FILES, MOST_OTHERS, MOST_POINTS = 3, 12, 2
+# Most files and results of a session: of steps that give points or a table, and of each other step.
+MOST_FILES, MOST_OTHERS, MOST = 3, 12, {"points": 2, "kept": 1}
 
 
 class FileStore:
@@ -57,7 +59,8 @@ class FileStore:
     def size(self) -> int:
         """Bytes that the files and the points made of them take."""
         points = (result.X.nbytes for result in self._results.values() if isinstance(result, Dataset))
-        return sum(map(len, self._contents.values())) + sum(points)
+        tables = (result.memory_usage().sum() for result in self._results.values() if isinstance(result, pd.DataFrame))
+        return sum(map(len, self._contents.values())) + sum(points) + int(sum(tables))
 
     def result(self, digest: str, name: str, step: Step) -> Any:
         """Return the result of a step of a file's reading, taken once; raise `DataError` if it cannot be taken."""
@@ -70,12 +73,12 @@ class FileStore:
         return found
 
     def _keep(self, key: tuple[str, Step], result: Any) -> None:
-        """Store a result, and drop old ones. Points take much memory."""
+        """Store a result, and drop old ones. Points and tables take much memory."""
         self._results.pop(key, None)
         self._results[key] = result
-        are_points = key[1].name == "points"
-        alike = [known for known in self._results if (known[1].name == "points") == are_points]
-        for known in alike[: -(MOST_POINTS if are_points else MOST_OTHERS)]:
+        kind = key[1].name if key[1].name in MOST else ""
+        alike = [known for known in self._results if (known[1].name if known[1].name in MOST else "") == kind]
+        for known in alike[: -MOST.get(kind, MOST_OTHERS)]:
             del self._results[known]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -55,6 +55,11 @@ class History:
             self._columns = {name: array("d") for name in row}
         for name, column in self._columns.items():
             column.append(float(row[name]))
+
+    def replace(self, rows: Sequence[Mapping[str, float]]) -> None:
+        """Replace some columns by those of as many rows as there are; nothing without rows."""
+        for name in rows[0] if rows else ():
+            self._columns[name] = array("d", [row[name] for row in rows])
 
     def column(self, name: str) -> NDArray[np.float64]:
         """Return a column as an array of shape (rows,)."""

@@ -13,7 +13,7 @@ from dsgcore.data import Split
 from dsgcore.experiments.file_data import FileStore
 from dsgcore.experiments.history import History
 from dsgcore.experiments.loading import edited_split, load_split
-from dsgcore.experiments.run import Run
+from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.spec import Spec
 from dsgcore.solver.plan import STEERABLE
 
@@ -50,7 +50,9 @@ class LiveRun:
         self, spec: Spec, previous: LiveRun | None = None, files: FileStore | None = None, split: Split | None = None
     ) -> None:
         self.run: Run = Run(spec, split if split is not None else split_for(spec, previous, files))
-        twin = replace(spec.baseline(), diagnostics=replace(spec.diagnostics, n_probes=0))
+        # It ends where the run does, so that both have the same iterations and the mean of the same ones.
+        solver = replace(spec.solver, tol=0.0)
+        twin = replace(spec.baseline(), solver=solver, diagnostics=replace(spec.diagnostics, n_probes=0))
         self.supervised = Run(twin, self.run.split) if twin.problem != spec.problem else None
         self.previous: History | None = None
         self.ghost: History | None = None
@@ -80,8 +82,16 @@ class LiveRun:
         """
         if not self.run.is_finished:
             self.run.advance(seconds=seconds, until=until)
-        elif self.supervised is not None:
-            self.supervised.advance(self.run.t - self.supervised.t, seconds, until)
+        else:
+            self._follow(seconds, until)
+
+    def _follow(self, seconds: float | None = None, until: Callable[[], bool] = lambda: False) -> None:
+        """Bring the twin to the run's iteration, and to its end."""
+        if self.supervised is None:
+            return
+        if self.run.stop_reason is StopReason.SETTLED:
+            self.supervised.engine.ends_at = self.run.t
+        self.supervised.advance(self.run.t - self.supervised.t, seconds, until)
 
     def advance(self, iterations: int | None = None, seconds: float | None = None) -> int:
         """Advance the run, and its twin to the same iteration; return how many iterations (default: all) the run has made.
@@ -98,8 +108,7 @@ class LiveRun:
             # The twin needs about the same time for the same number of iterations.
             new = self.run.advance(wanted - made, left if left is None or self.supervised is None else left / 2)
             made += new
-            if self.supervised is not None:
-                self.supervised.advance(self.run.t - self.supervised.t)
+            self._follow()
             if not new:
                 break
         return made
@@ -111,8 +120,8 @@ class LiveRun:
         if not is_there:
             self.run.advance(t - self.run.t, seconds, until)
         left = seconds - (time.perf_counter() - start)
-        if self.supervised is not None and (is_there or left > 0):
-            self.supervised.advance(self.run.t - self.supervised.t, left, until)
+        if is_there or left > 0:
+            self._follow(left, until)
 
     def at(self, t: int) -> LiveRun:
         """Return both as they were after `t` iterations, read-only."""

@@ -25,10 +25,12 @@ from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED
-from dsgcore.solver.plan import Change
+from dsgcore.solver.plan import Change, tail_start
 
 # An average is evaluated at so many unlabeled points when a person looks at them.
 POINTS_SHOWN = 1000
+# First length of a run's charts if it ends when it has settled, most often within twice as many iterations.
+LENGTH = 200
 
 
 class StopReason(Enum):
@@ -39,6 +41,7 @@ class StopReason(Enum):
     """
 
     FINISHED = "All iterations are done."
+    SETTLED = "The run has settled: its average has stopped changing, so that no iteration need follow."
     PLATEAU = "Stopped early: the objective has not fallen for the number of iterations in “patience”."
     DIVERGED = (
         "Stopped: the values are no longer finite, so the step size is too big. The page shows the last "
@@ -195,6 +198,19 @@ class Run:
         return self.spec.solver.n_iter
 
     @property
+    def length(self) -> int:
+        """The iterations that a chart of the run has room for: those made once it has settled, until then more."""
+        if self.stop_reason is StopReason.SETTLED:
+            return self.t
+        room = LENGTH << max(0, (self.t // LENGTH).bit_length())
+        return self.n_iter if self.spec.solver.tol == 0.0 else min(self.n_iter, room)
+
+    @property
+    def averaged_after(self) -> int:
+        """The iteration after which iterates are averaged, if they are: half of the planned ones, or of those made in the end."""
+        return tail_start(self.t if self.stop_reason is StopReason.SETTLED else self.n_iter)
+
+    @property
     def is_finished(self) -> bool:
         """True if the run has ended."""
         return self.stop_reason is not None
@@ -247,6 +263,7 @@ class Run:
             self.stop_reason = StopReason.DIVERGED
             return False
         self.history.append(row)
+        self.history.replace(self.engine.averaged_again)
         if row["objective"] <= self._start_objective:
             self.engine.keep()
         self._check_stop(row["objective"])
@@ -263,6 +280,8 @@ class Run:
             self._best = (value, self.t)
         elif stop.patience and self.t - best_t >= stop.patience:
             self.stop_reason = StopReason.PLATEAU
+        if self.engine.is_settled and self.stop_reason is None:
+            self.stop_reason = StopReason.SETTLED
         if self.t >= self.n_iter and self.stop_reason is None:
             self.stop_reason = StopReason.FINISHED
 

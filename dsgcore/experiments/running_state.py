@@ -140,7 +140,7 @@ class RunningState:
 
     def update_state(self, iterate: Iterate) -> None:
         """Update the state that the solver itself does not track, by one iteration."""
-        step, decay = iterate.step.size, iterate.step.decay
+        step, decay = iterate.weighed_with, iterate.step.decay
         self.norm.advance(iterate.values, iterate.weights, iterate.block, step, decay)
         if self.average_norm is not None:
             self.average_norm.advance(iterate.averages, iterate.weights, step, decay, self.norm.value)

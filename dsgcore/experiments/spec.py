@@ -46,7 +46,7 @@ from dsgcore.experiments.settings import (
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.settings import profile_of
-from dsgcore.solver.parameters import SolverParameters
+from dsgcore.solver.parameters import OF_A_FIT, SolverParameters
 from dsgcore.solver.plan import STEERABLE, Change, Plan, tail_start
 
 VERSION = 1
@@ -141,10 +141,16 @@ class Spec:
             "problem": {p.name: getattr(self.problem, p.name) for p in self.problem.parameters},
             "kernel": {"name": self.kernel.name, **asdict(self.kernel)},  # type: ignore[call-overload]
             "data": self.data.to_dict(),
-            **{name: asdict(getattr(self, name)) for name in ("solver", "stop", "diagnostics")},
+            "solver": self._solver_fields(),
+            **{name: asdict(getattr(self, name)) for name in ("stop", "diagnostics")},
             "changes": [asdict(change) for change in self.changes],
             "seed": self.seed,
         }
+
+    def _solver_fields(self) -> dict[str, Any]:
+        """Return the solver's section, without the fields of a fit that have their defaults: there are runs without them."""
+        usual = {name: getattr(SolverParameters, name) for name in OF_A_FIT}
+        return {name: value for name, value in asdict(self.solver).items() if value != usual.get(name, ...)}
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the canonical JSON text, as `json_text` does."""
@@ -182,6 +188,10 @@ class Spec:
         kept = [c for c in self.changes if (c.t, c.name) != (change.t, change.name)]
         checked = _change({"t": change.t, "name": change.name, "value": change.value}, self.problem, self.solver.n_iter)
         return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
+
+    def from_0(self) -> Spec:
+        """Return the same spec for a run of all iterations from 0, as the papers' are."""
+        return replace(self, solver=replace(self.solver, start=None, tol=0.0))
 
     def baseline(self) -> Spec:
         """Return the same spec with the problem's twin, without changes of the problem's own parameters."""

@@ -27,6 +27,9 @@ from dsgcore.solver.diagnostics import AverageNorm
 from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.model import Expansion
+from dsgcore.solver.plan import tail_start
+from dsgcore.solver.stopping import CheckedMean
+from dsgcore.solver.task import Task
 
 # The tracked state is copied at every so many iterations; states in between are computed again.
 ITERATIONS_BETWEEN_COPIES = 8
@@ -51,7 +54,14 @@ class StochasticEngine(RunningState):
         self._average_row: dict[str, float] = {}
         self._present: dict[tuple[float, int, int], StepSizes] = {}
         self._last: Iterate | None = None
+        self.ends_at: int | None = None
+        self.averaged_again: tuple[dict[str, float], ...] = ()
+        self._before_its_end: Task | None = None
+        self.gauges = Gauges(min(spec.diagnostics.n_probes, PROBES, len(split.X_test)))
         self._begin(spec.diagnostics.n_probes)
+        shared = self._training if isinstance(self._training, AllPoints) else None
+        self._check = CheckedMean(self.task, self.model, spec.solver.tol, shared)
+        self._iterates = self._solve()
 
     def _begin(self, n_probes: int) -> None:
         """Initialise the model and all tracked state."""
@@ -61,7 +71,7 @@ class StochasticEngine(RunningState):
         self._training = self._new_training()
         self.training_seconds += time.perf_counter() - start
         self._carry(n_probes)
-        self.gauges = Gauges(min(n_probes, PROBES, len(self.probes.X)))
+        self._check: CheckedMean | None = None
         self._spread = BatchSpread(self.kernel, self.probes.X[:PROBES])
         self._iterates = self._solve()
         self._recorded = self.model
@@ -69,7 +79,8 @@ class StochasticEngine(RunningState):
         self._way = [self._copied()]
 
     def _solve(self) -> Iterator[Iterate]:
-        carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled]
+        checked = [] if self._check is None else self._check.carried
+        carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled, *checked]
         self._measured = MeasuredPoints([points for points in carried if points is not None and len(points.X)])
         return solve(self.task, self.model, training=self._training, carried=[self._measured])
 
@@ -120,6 +131,7 @@ class StochasticEngine(RunningState):
         if iterate is None:
             return None
         self._bring_forward(iterate)
+        self._end_if_settled()
         row = self._measure(iterate)
         if self.can_look_back and not iterate.t % max(
             ITERATIONS_BETWEEN_COPIES, self.task.plan.n_iter // COPIES_OF_THE_WAY
@@ -133,6 +145,7 @@ class StochasticEngine(RunningState):
         if self._last is None:
             return None
         self.update_state(self._last)
+        self._end_if_settled()
         return {
             "t": self._last.t,
             "objective": self._objective(self._last)[0],
@@ -150,6 +163,31 @@ class StochasticEngine(RunningState):
         iterate = next(self._iterates, None)
         self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
         return iterate
+
+    @property
+    def is_settled(self) -> bool:
+        """True if the average no longer changes, so that no iteration need follow."""
+        return self.t == self.ends_at or (self._check is not None and self._check.is_settled)
+
+    def _end_if_settled(self) -> None:
+        """If no iteration need follow, take the mean of the second half of those made, as a fit that ends here does.
+
+        Only the second half of the planned ones was summed, so the iterations are made again, with the same numbers.
+        """
+        if self._check is not None:
+            self._check.take()
+        made, check, way, plan = self.t, self._check, self._way, self.task.plan
+        if not self.is_settled or plan.average_after is None or made == plan.n_iter:
+            return
+        self._before_its_end, self._average_row = self.task, {}
+        self.task = replace(self.task, plan=replace(plan, average_after=tail_start(made)))
+        self._begin(len(self.probes.X))
+        while self.t < made:
+            iterate = next(self._iterates)
+            self.update_state(iterate)
+            self._average_row = self._average_row if self.t < made else {}  # the last one is measured
+            self.averaged_again = (*self.averaged_again, self._of_average(iterate))
+        self._check, self._way, self._iterates = check, way, iter(())
 
     def _bring_forward(self, iterate: Iterate) -> None:
         self.update_state(iterate)
@@ -277,6 +315,7 @@ class StochasticEngine(RunningState):
 
     def _return_to(self, t: int, copies: list[dict[str, Any]]) -> None:
         """Restore the state after `t` iterations: copy an earlier one, and repeat the iterations from there."""
+        self._check = None
         copied = next(copied for copied in reversed(copies) if copied["t"] <= t)
         self.model = self._recorded.prefix(copied["t"])
         for name in RUNNING_STATE:
@@ -296,7 +335,8 @@ class StochasticEngine(RunningState):
         if not self.can_look_back or not self._way[0]["t"] <= t <= len(self._recorded):
             raise DSGError(f"the state after {t} iterations is not available")
         other = copy(self)
-        other._average_row = {}
+        other._average_row, other._check = {}, None
+        other.task = self._before_its_end or self.task
         other._return_to(t, self._way)
         return other
 

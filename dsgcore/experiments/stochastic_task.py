@@ -20,6 +20,9 @@ from dsgcore.problems import UNLABELED, Problem
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.carried import Carried
 from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import tail_start
+from dsgcore.solver.start import plan_start
+from dsgcore.solver.stopping import CheckedMean
 from dsgcore.solver.task import Task
 
 # The shift that keeps the balance is computed from at most this many unlabeled points.
@@ -39,7 +42,7 @@ def task_of(spec: Spec, split: Split) -> Task:
     if said := too_far(split.X_train, spec.kernel):
         raise ParameterError(said)
     problem = cast(Problem, spec.problem).bind(split.y_train)
-    return Task(
+    task = Task(
         problem=problem,
         kernel=spec.kernel,
         X=np.ascontiguousarray(split.X_train, dtype=dtype),
@@ -48,7 +51,10 @@ def task_of(spec: Spec, split: Split) -> Task:
         batch_size=spec.solver.batch_size,
         seed=spec.seed,
         dtype=dtype,
+        sampling=spec.solver.sampling,
     )
+    plan_start(task, spec.solver.start)
+    return task
 
 
 def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
@@ -60,13 +66,22 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
     rows = unlabeled_rows(split) if task.problem.is_shifted else np.zeros(0, dtype=np.intp)
     test = Carried(split.X_test, model, average_after=after)
     unlabeled = Carried(task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_SHIFT)]], model, average_after=after)
+    check = CheckedMean(task, model, spec.solver.tol)
+    carried = [points for points in (test, unlabeled) if len(points.X)]
     with single_threaded_blas():  # one limit for all iterations: setting it is slow
-        for _ in solve(task, model, carried=[points for points in (test, unlabeled) if len(points.X)]):
+        for _ in solve(task, model, carried=[*carried, *check.carried]):
             if until():
                 return None
-    if len(model) < task.plan.n_iter:  # the next step is not finite
+            if check.take():
+                break
+    n_iter = len(model)
+    if n_iter < task.plan.n_iter and not check.is_settled:  # the next step is not finite
         return np.full(len(test.X), np.nan)
-    return test.average + task.problem.shift(unlabeled.average) if task.problem.is_shifted else test.average
+    of_test, of_unlabeled = test.average, unlabeled.average
+    if n_iter < task.plan.n_iter and after is not None:  # the mean of the second half of those made
+        mean = model.tail_average(n_iter - tail_start(n_iter))
+        of_test, of_unlabeled = (mean.evaluate(points.X) for points in (test, unlabeled))
+    return of_test + task.problem.shift(of_unlabeled) if task.problem.is_shifted else of_test
 
 
 def unlabeled_rows(split: Split) -> NDArray:

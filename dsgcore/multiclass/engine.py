@@ -67,6 +67,9 @@ class MultiClassEngine:
     gauged: ClassVar[tuple[str, ...]] = ("Step", "Batches", "Wander")
     limited_by: ClassVar[str] = "the graph's pull"
     can_look_back: ClassVar[bool] = True
+    is_settled: ClassVar[bool] = False
+    ends_at: int | None = None
+    averaged_again: ClassVar[tuple[dict[str, float], ...]] = ()
     shift: ClassVar[float] = 0.0  # the predicted class has the highest score
     average_shift: ClassVar[float] = 0.0
     cost = staticmethod(multiclass_cost)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import TRUST, USUAL, Profile, usual_run
+from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, usual_run
 from dsgcore.settings.theorems import SUM_OF_SQUARES, convex_theorem
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ AUC = Profile(
     },
     other_sets={"solver": {"lam": 1e-2}},
     seldom=("is_pooled",),
+    fitted=fitted(0.05),
     usual=lambda n, n_labeled, rarest: usual_run(
         gamma=0.9, pairing="all", is_pooled=True, lam=max(3.0 / n_labeled, 0.01)
     ),

@@ -12,7 +12,7 @@ from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import TRUST, USUAL, Profile, usual_run
+from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, usual_run
 from dsgcore.settings.theorems import SUM_OF_SQUARES, convex_theorem
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ ORDINAL = Profile(
         "solver": {"lam": 0.02, "step_size": 0.5},
     },
     other_sets={"data": {"n_labeled": 50}, "solver": {"lam": 0.1}},
+    fitted=fitted(0.03),
     usual=lambda n, n_labeled, rarest: usual_run(gamma=0.9, pairing="all", lam=0.5 / max(n_labeled * rarest, 1.0)),
     translations={"SVOREX": _slacks},
     suggested=USUAL | {"gamma": TRUST},

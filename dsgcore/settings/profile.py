@@ -14,6 +14,8 @@ from dsgcore.settings.page_texts import Lesson, PaperFigure, Sections
 from dsgcore.settings.panels import Details, Values, plain_details
 from dsgcore.settings.theorem import NO_THEOREM, Theorem
 from dsgcore.solver.plan import STEERABLE
+from dsgcore.solver.start import EXACT, MOST_LABELS
+from dsgcore.solver.task import SHUFFLED
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
@@ -53,6 +55,8 @@ class Among:
 
 
 TRUST = Among((0.2, 0.4, 0.6, 0.8, 0.9, 1.0))
+# Tolerance of a fit from 0.
+FROM_0 = 0.02
 # Bandwidth, ridge and step size matter in every setting.
 USUAL: dict[str, Times | Among] = {"sigma": Times(16.0), "lam": Times(100.0), "step_size": Times(4.0)}
 
@@ -61,6 +65,18 @@ def usual_run(**more: Any) -> dict[str, Any]:
     """Return the values that all estimators share: an automatic step size, many iterations, and their average."""
     steps = {"step_size": None, "schedule": "constant", "average": "tail"}
     return steps | {"n_iter": 800, "n_features": 64, "batch_size": 128} | more
+
+
+def fitted(tol: float) -> Callable[[int], dict[str, Any]]:
+    """Return how an estimator with default values begins and ends, and draws its mini-batches, by its number of labels.
+
+    `tol` is its tolerance after an exact start.
+    """
+    return lambda n_labeled: {
+        "start": EXACT if n_labeled <= MOST_LABELS else None,
+        "sampling": SHUFFLED,
+        "tol": tol if n_labeled <= MOST_LABELS else FROM_0,
+    }
 
 
 def short(value: float) -> float:
@@ -91,6 +107,8 @@ class Profile:
     usual : callable
         Initial values on real data sets and uploaded files, by name. They follow from the numbers of training points and of
         labels (or pairs) and the share of the rarest class, and equal the estimator's defaults. Empty for none.
+    fitted : callable
+        How the estimator begins, draws and ends, by its number of labels. A person's own file begins so.
     suggested : mapping of str to Times or Among
         The parameters that a search varies, and how it draws their values.
     steerable : tuple of str
@@ -118,6 +136,7 @@ class Profile:
     defaults: Sections = field(default_factory=dict)
     other_sets: Sections = field(default_factory=dict)
     usual: Callable[[int, int, float], Mapping[str, Any]] = lambda n, n_labeled, rarest: {}
+    fitted: Callable[[int], Mapping[str, Any]] = lambda n_labeled: {}
     suggested: Mapping[str, Times | Among] = field(default_factory=lambda: USUAL)
     steerable: tuple[str, ...] = STEERABLE
     kernels: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ import numpy as np
 from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import USUAL, Profile, Times, usual_run
+from dsgcore.settings.profile import USUAL, Profile, Times, fitted, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Rate
 from dsgcore.settings.theorems import SUM_OF_SQUARES, constant_step_theorem, unbiased_batches
 
@@ -115,6 +115,7 @@ S3VM = Profile(
         "solver": {"lam": 1.0, "step_size": 0.05},
     },
     other_sets={"data": {"n_labeled": 50}},
+    fitted=fitted(0.02),
     usual=lambda n, n_labeled, rarest: usual_run(C=5.0 * n_labeled, C_star=0.5 * n_labeled, lam=1.0),
     translations={
         "S3VMLight": _sums,

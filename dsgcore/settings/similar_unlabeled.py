@@ -12,7 +12,7 @@ from dsgcore.problems.similar_unlabeled import CORRECTIONS
 from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
 from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import USUAL, Among, Profile, usual_run
+from dsgcore.settings.profile import FROM_0, USUAL, Among, Profile, usual_run
 from dsgcore.settings.theorem import Assumption, Breach, Constant, Rate
 from dsgcore.settings.theorems import SUM_OF_SQUARES, constant_step_theorem, unbiased_batches
 
@@ -110,6 +110,7 @@ SIMILAR_UNLABELED = Profile(
         "solver": {"lam": 1e-3, "step_size": 0.5},
     },
     other_sets={"solver": {"lam": 1e-2}},
+    fitted=lambda n_pairs: {"tol": FROM_0},
     usual=lambda n, n_pairs, rarest: usual_run(
         correction="identity", batch_size=256, lam=min(1.0 / n / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0)
     ),

@@ -154,7 +154,19 @@ def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
             ),
         ),
         _unchanged(spec),
+        *_as_printed(spec),
     )
+
+
+def _as_printed(spec: Spec) -> tuple[Assumption, ...]:
+    """Return the assumption that a run begins, draws and ends as in the papers, if it does so as an estimator's fit."""
+    printed = {"start": None, "sampling": "independent", "tol": 0.0}
+    if all(getattr(spec.solver, name) == value for name, value in printed.items()):
+        return ()
+    sentence = (
+        "The run starts at 0, draws its mini-batches independently, and makes all iterations (here: as a fit does)."
+    )
+    return (Assumption(sentence, holds=False, remedy={"solver": printed}),)
 
 
 def _unchanged(spec: Spec) -> Assumption:

@@ -53,7 +53,8 @@ def step_sizes(task: Task, t: int = 0) -> StepSizes:
     curvature. For them one step moves a value by at most eta times the largest sum of |c_b| times k(x, x), and the step
     grows with the root of the number of labels.
     """
-    now = replace(task.plan, schedule="constant", automatic_step=1.0).at(t)  # the step itself is not used
+    # the step itself is not used
+    now = replace(task.plan, schedule="constant", automatic_step=1.0, first_features=None).at(t)
     plan, slope = replace(task.plan, lam=now.lam, n_features=now.n_features), task.problem.largest_slope
     limit = 2.0 / plan.lam if plan.lam > 0 else None
     if slope is None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.kernels import Kernel
-from dsgcore.solver.loop import Iterate
+from dsgcore.solver.loop import Beginning, Iterate
 
 # Iterations between readings, number of probes, and number of places of a batch.
 STRIDE, PROBES, PLACES = 8, 24, 64
@@ -55,7 +55,9 @@ class BatchSpread:
         self.kernel, self.probes = kernel, np.asarray(probes, dtype=np.float64)
 
     def each(self, iterate: Iterate) -> NDArray:
-        """Return g_b at the probes for some of an iteration's places, of shape (places, p)."""
+        """Return g_b at the probes for some of an iteration's places, of shape (places, p); zeros for one without a batch."""
+        if isinstance(iterate, Beginning):
+            return np.zeros((2, len(self.probes)))
         n_sources, size = len(iterate.sources), len(iterate.weights) // len(iterate.sources)
         places = np.arange(min(size, PLACES))
         rows = (np.arange(n_sources)[:, None] * size + places).ravel()

@@ -24,6 +24,7 @@ from dsgcore.solver.carried import Advanced, TrainingPoints, training_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Step
 from dsgcore.solver.problem import Problem, Values, joined, per_source
+from dsgcore.solver.start import solution
 from dsgcore.solver.task import Task
 
 
@@ -45,6 +46,11 @@ class Iterate:
     problem: Problem
 
     @property
+    def weighed_with(self) -> float:
+        """The factor by which the weights count, with the other sign, in h."""
+        return self.step.size
+
+    @property
     def batch(self) -> Values:
         """The rows of each source's mini-batch."""
         return per_source(self.rows, self.sources)
@@ -64,6 +70,26 @@ class Iterate:
         """Signed parts of the batch objective at f_t, computed when somebody asks for them."""
         with np.errstate(over="ignore", invalid="ignore"):
             return self.problem.terms(self.f)
+
+
+@dataclass(frozen=True)
+class Beginning(Iterate):
+    """First iteration of a run that starts at a solution for some points. Its rows are these, and no mini-batches."""
+
+    @property
+    def weighed_with(self) -> float:
+        """One: the solution is no step."""
+        return 1.0
+
+    @property
+    def f(self) -> Values:
+        """F before the first iteration, 0 at a point of each source."""
+        return {source: np.zeros(1, dtype=self.values.dtype) for source in self.sources}
+
+    @property
+    def average(self) -> Values:
+        """The same."""
+        return self.f
 
 
 def solve(
@@ -95,8 +121,9 @@ def solve(
     training = training if training is not None else training_points(task, model)
     for t in range(len(model) + 1, (task.plan.n_iter if stop is None else stop) + 1):
         # Overflow is expected here: the values of a diverging run show it.
+        make = _begun if t == 1 and task.plan.first_features is not None else _iterate
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            iterate = _iterate(task, model, training, carried, t)
+            iterate = make(task, model, training, carried, t)
         if iterate is None:
             return
         yield iterate
@@ -115,7 +142,23 @@ def _iterate(
     rows, points = training.rows(t), training.points(t)
     W = model.frequencies(t, step.n_features)
     block = model.kernel.feature_map.accumulate(points, weights, W, step.size)
-    model.append(block, step.decay)
-    for advanced in (training, *carried):
-        advanced.advance(W, block, step.decay)
+    _append(model, (training, *carried), W, block, step)
     return Iterate(t, step, sources, rows, values, block, points, weights, averages, task.problem)
+
+
+def _begun(task: Task, model: Expansion, training: TrainingPoints, carried: Sequence[Advanced], t: int) -> Beginning:
+    step = task.plan.at(t)
+    W = model.frequencies(t, step.n_features)
+    found = solution(task, W)
+    _append(model, (training, *carried), W, found.block, step)
+    zeros = np.zeros(len(found.rows), dtype=task.dtype)
+    return Beginning(
+        t, step, tuple(task.rows), found.rows, zeros, found.block, found.points, -found.weights, zeros, task.problem
+    )
+
+
+def _append(model: Expansion, carried: Sequence[Advanced], W: NDArray, block: NDArray, step: Step) -> None:
+    """Append an iteration's block to the model, and add it to all carried values."""
+    model.append(block, step.decay)
+    for advanced in carried:
+        advanced.advance(W, block, step.decay)

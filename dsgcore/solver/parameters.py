@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import Checked, choice, integer, real
+from dsgcore.core.parameters import Checked, choice, integer, like, real
 from dsgcore.solver.plan import AVERAGES, SCHEDULES
+from dsgcore.solver.start import START
+from dsgcore.solver.task import SAMPLING
 
 
 @documented
@@ -30,6 +32,12 @@ class SolverParameters(Checked):
         Number of iterations.
     average : Average
         “tail” also follows the mean of the iterates in the second half, which is less noisy.
+    start : Start
+        Where the run starts: “exact” is the exact solution for some points, and none is f = 0.
+    sampling : Sampling
+        How the points of a mini-batch are drawn: independently, or “shuffled” in passes over all of them.
+    tol : Tolerance
+        The run ends when its average changes by no more than this share of its size. 0 makes all iterations.
     dtype : Precision
         Floating-point precision. float32 is about three times faster.
     """
@@ -43,7 +51,12 @@ class SolverParameters(Checked):
     batch_size: int = integer(128, low=1, high=65_536, scale="log2", symbol="B", usual=(1, 1024))
     n_iter: int = integer(300, low=1, high=100_000, scale="log", symbol="T", usual=(16, 4096))
     average: str | None = choice(None, options=AVERAGES, optional=True)
+    start: str | None = like(START)
+    sampling: str = like(SAMPLING)
+    tol: float = real(0.0, low=0.0, high=1.0, scale="log", usual=(0.0, 0.2))
     dtype: str = choice("float32", options=("float32", "float64"))
 
 
 SOLVER_PARAMETERS = SolverParameters.parameters
+# How an estimator's fit differs from a paper's run. Plain data of a spec name them only if they have other values than here.
+OF_A_FIT = ("start", "sampling", "tol")

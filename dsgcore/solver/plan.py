@@ -65,6 +65,9 @@ class Plan:
     changes: list[Change] = field(default_factory=list)
     automatic_step: float | None = None  # must be filled in before the first iteration that uses it
     average_after: int | None = None  # the mean of the iterates after this many is tracked; None: no mean
+    first_features: int | None = (
+        None  # the first iteration is the exact solution on so many features; None: a step from 0
+    )
 
     @property
     def is_open(self) -> bool:
@@ -84,7 +87,8 @@ class Plan:
         theta = self.automatic_step if theta is None else theta
         assert theta is not None
         size = SCHEDULES[self.schedule](theta, t, self.n_iter)
-        return Step(size=size, lam=lam, n_features=int(now.get("n_features", self.n_features)))
+        m = self.first_features if t == 1 and self.first_features else now.get("n_features", self.n_features)
+        return Step(size=size, lam=lam, n_features=int(m))
 
     def with_n_iter(self, n_iter: int) -> Plan:
         """Return the same plan for another number of iterations, with its average over the new second half."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import AUTOMATIC, Choice
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import features
-from dsgcore.solver.model import Expansion
 from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic
-from dsgcore.solver.plan import Change
 from dsgcore.solver.task import Task
 
 EXACT = "exact"
@@ -36,7 +33,7 @@ UNLABELED_POINTS = 128
 
 
 def plan_start(task: Task, start: str | None) -> bool:
-    """Give the first iteration more features than the others, for `begin`; return False if the run starts at 0.
+    """Give the first iteration more features than the others, for `solution`; return False if the run starts at 0.
 
     It does if `start` is None, if no risk near the problem's has a known minimiser, or if the features are not cosines.
     """
@@ -45,38 +42,48 @@ def plan_start(task: Task, start: str | None) -> bool:
     if task.problem.near_risk() is None:
         return False
     m = task.plan.n_features
-    more = max(m, TIMES * min(m, FEATURES))
-    task.plan.changes += [Change(1, "n_features", more), Change(2, "n_features", m)]
+    task.plan.first_features = max(m, TIMES * min(m, FEATURES))
     return True
 
 
-def begin(task: Task, model: Expansion) -> None:
-    """Append the first iteration to an empty model: the minimiser for some points, in the space of its features.
+@dataclass(frozen=True)
+class Solution:
+    """The minimiser f = sum_i weights_i k(x_i, .) for some points, on the random features of the first iteration."""
+
+    rows: NDArray  # (n,), different ones of each source
+    points: NDArray  # (n, d)
+    weights: NDArray  # (n,), of the features' kernel
+    block: NDArray  # the iteration's block of the model
+
+
+def solution(task: Task, W: NDArray) -> Solution:
+    """Return the minimiser for some points, in the space of the first iteration's features, with frequencies `W`.
 
     It is 0 if the equations have no solution, as without a ridge.
     """
-    step, risk = task.plan.at(1), task.problem.near_risk()
+    risk = task.problem.near_risk()
     assert risk is not None
-    points, W = _points(task, risk), model.frequencies(1, step.n_features)
-    sizes = np.array([len(X) for X in points])
-    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        phi = features.explicit(np.concatenate(points), W)
-        means = np.repeat(np.diag(1.0 / np.maximum(sizes, 1)), sizes, axis=0)
-        try:
-            alpha = phi.T @ risk.solution(means, phi @ phi.T, task.plan.lam).astype(task.dtype)
-        except np.linalg.LinAlgError:
-            alpha = np.zeros(phi.shape[1], dtype=task.dtype)
-        alpha = alpha if np.isfinite(alpha).all() else np.zeros_like(alpha)
-        model.append(features.block_of(alpha), step.decay)
+    rows = _rows(task, risk)
+    sizes = np.array([len(own) for own in rows])
+    points = np.concatenate([features.as_points(task.X[own], task.dtype) for own in rows])
+    phi = features.explicit(points, W)
+    means = np.repeat(np.diag(1.0 / np.maximum(sizes, 1)), sizes, axis=0)
+    try:
+        weights = risk.solution(means, phi @ phi.T, task.plan.lam).astype(task.dtype)
+    except np.linalg.LinAlgError:
+        weights = np.zeros(len(phi), dtype=task.dtype)
+    alpha = phi.T @ weights
+    if not np.isfinite(alpha).all():
+        alpha, weights = np.zeros_like(alpha), np.zeros_like(weights)
+    return Solution(np.concatenate(rows), points, weights, features.block_of(alpha))
 
 
-def _points(task: Task, risk: SourceHinge | SourceQuadratic) -> list[NDArray]:
-    """Return points of each source that the first iterations visit; none of a source that does not count."""
+def _rows(task: Task, risk: SourceHinge | SourceQuadratic) -> list[NDArray]:
+    """Return rows of each source that the first iterations visit; none of a source that does not count."""
     batches = [task.batch(t) for t in range(1, ITERATIONS + 1)]
-    points = []
+    rows = []
     for source, is_counted in zip(task.rows, risk.is_counted, strict=True):
         visited = np.unique(np.concatenate([batch[source] for batch in batches]))
         most = UNLABELED_POINTS if source == "unlabeled" else POINTS // len(task.rows)
-        rows = visited[evenly_spread(len(visited), most if is_counted else 0)]
-        points.append(features.as_points(task.X[rows], task.dtype))
-    return points
+        rows.append(visited[evenly_spread(len(visited), most if is_counted else 0)])
+    return rows

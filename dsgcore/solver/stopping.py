@@ -165,6 +165,7 @@ class ValuesMean(TailMean):
 
     def __init__(self, task: Task, model: Expansion, first: int, rows: NDArray, stopping: Stopping) -> None:
         self.first, self.is_watching = first, stopping.tol is not None or stopping.verbose > 0
+        self._has_start = first == 0 and task.plan.first_features is not None
         n_iter, checked = task.plan.n_iter - first, evenly_spread(len(task.X), POINTS * self.is_watching)
         self.rows = np.union1d(checked, rows) if n_iter <= MOST_ITERATIONS_SUMMED and self.is_watching else checked
         places = np.searchsorted(self.rows, checked)
@@ -186,17 +187,12 @@ class ValuesMean(TailMean):
         """The values of f at the rows."""
         return self._points.values[self._at]
 
-    def replay(self, model: Expansion, *, has_start: bool) -> bool:
-        """Process the iterations that the fit's model has already, from the first one on; return True if it has settled.
-
-        If the first one is a solution already, the first mean is compared with it.
-        """
+    def replay(self, model: Expansion) -> bool:
+        """Process the iterations that the fit's model has already, from the first one on; return True if it has settled."""
         for t, block in enumerate(model.blocks[self.first :], start=self.first + 1):
             others: list[Advanced] = [self.training, *self.carried]
             for points in others:
                 points.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
-            if has_start and t == 1:
-                self.scores = self._scores_of(self.values)
             self.take(None)
         return self.is_settled
 
@@ -204,6 +200,8 @@ class ValuesMean(TailMean):
         """Add f after an iteration; return True if the mean has settled. None stands for one from a checkpoint."""
         if not self.is_watching:
             return False
+        if self._has_start and self.t == 0:  # the first mean is compared with the solution
+            self.scores = self._scores_of(self.values)
         if iterate is None:
             return self.add(self.values, lambda: "from the checkpoint, ")
         return self.add(self.values, lambda: f"batch objective {objective(iterate.terms):.5g}, ")
@@ -214,6 +212,41 @@ class ValuesMean(TailMean):
         if self.first or not self.is_watching or tail_start(self.t) % self.stretch:
             return None
         return self.mean.astype(self._points.values.dtype)
+
+
+class CheckedMean(TailMean):
+    """Tail mean of f at the 256 points by which a fit ends, for a run whose points are carried to other ends.
+
+    Parameters
+    ----------
+    task : Task
+    model : Expansion
+        Without an iteration yet.
+    tol : float
+        0: the run never ends by it.
+    training : AllPoints, optional
+        The training points, if all are carried.
+    """
+
+    def __init__(self, task: Task, model: Expansion, tol: float, training: AllPoints | None = None) -> None:
+        self._rows = evenly_spread(len(task.X), POINTS * (tol > 0.0))
+        self._has_start, self._shared = task.plan.first_features is not None, training
+        self._own = Carried(task.X[self._rows], model)
+        super().__init__(np.zeros(len(self._rows)), task.plan.n_iter, STRETCH, Stopping(tol=tol or None))
+
+    @property
+    def carried(self) -> list[Carried]:
+        """Points that the solver must update."""
+        return [self._own] if self._shared is None and len(self._rows) else []
+
+    def take(self) -> bool:
+        """Add f after an iteration; return True if the mean has settled."""
+        if not len(self._rows):
+            return False
+        values = self._own.values if self._shared is None else self._shared.values[self._rows]
+        if self._has_start and self.t == 0:  # the first mean is compared with the solution
+            self.scores = values
+        return self.add(values)
 
 
 class StagedPoints:

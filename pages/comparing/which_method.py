@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pandas as pd
 import streamlit as st
 
 from dsgcore.comparing import Background, Comparison, ComparisonError, Sample, html_of
 from dsgcore.comparing.report import BANDS, curve_figure, explanation_of, setting_of, shown_table
 from dsgcore.data import Dataset
+from dsgcore.data.reading import Recipe
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import shared_queue
 from pages.shell.plain_text import plain
@@ -23,11 +25,17 @@ WHAT = (
 SEEDS_HELP = "Number of repetitions. If empty: 10, and up to 50 for methods between which the choice is not clear."
 
 
-def which_method(dataset: Dataset, name: str, *, is_ordered: bool) -> None:
-    """Draw the button that starts the comparison, and its result so far."""
+def which_method(
+    dataset: Dataset, name: str, *, is_ordered: bool, table: tuple[pd.DataFrame, Recipe] | None = None
+) -> None:
+    """Draw the button that starts the comparison, and its result so far.
+
+    Of a person's file, `table` holds the rows and the recipe: each split prepares its own points.
+    """
     st.header("Which method?")
+    X, recipe = (dataset.X, None) if table is None else table
     try:
-        sample = Sample.of(dataset.X, dataset.y, n_labeled=None, is_ordered=is_ordered)
+        sample = Sample.of(X, dataset.y, n_labeled=None, is_ordered=is_ordered, recipe=recipe)
     except ComparisonError as error:
         st.caption(plain(f"No comparison is possible: {error}."))
         return
@@ -51,7 +59,8 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
         def begin() -> None:
             given = {"n_labeled": int(labels), "seeds": seeds, "seconds": float(seconds), "ordered": is_ordered}
             limits = {"jobs": shared_queue(), "memory_limit": GIGABYTE}
-            begun = Background(sample.X, sample.y, **given, name=name, **limits)
+            points = sample.X if sample.table is None else sample.table
+            begun = Background(points, sample.y, **given, recipe=sample.recipe, name=name, **limits)
             st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256
 
         st.button(

@@ -45,7 +45,7 @@ def what_differs(spec: Spec, other: Spec) -> str:
         f"{section}.{name}={_text(value)}"
         for section in _SECTIONS
         for name, value in wanted[section].items()
-        if value != there[section][name] and not (section == "data" and name in _OF_THE_FILE)
+        if value != there[section].get(name) and not (section == "data" and name in _OF_THE_FILE)
     ]
     if not fields:
         return ""

@@ -15,7 +15,9 @@ from dsgcore.data.options import SEED
 from dsgcore.experiments import Setting, Spec, default_spec
 from dsgcore.experiments.settings import FILE, StopSpec, solver_parameters
 from dsgcore.settings import profile_of
+from dsgcore.solver.parameters import OF_A_FIT
 from dsgcore.solver.plan import SCHEDULE_WORDS
+from dsgcore.solver.task import SHUFFLED
 from pages.controls.also import ALSO, LINE, with_also
 from pages.controls.control import Control, also_offer, key_of, number, shown
 from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values
@@ -34,6 +36,8 @@ N_HEROES = 3
 SAID: dict[str, Callable[[Any], str]] = {
     "schedule": SCHEDULE_WORDS.__getitem__,
     "average": lambda value: "second half" if value else "none",
+    "start": lambda value: "exact solution" if value else "0",
+    "sampling": lambda value: "in passes" if value == SHUFFLED else "independent",
 }
 
 
@@ -62,7 +66,7 @@ def controls_for(
     default = default_spec(problem.name)
     sections: dict[str, Sequence[Parameter]] = {
         "problem": _with_defaults(problem.parameters, default.problem),
-        "solver": _with_defaults([p for p in solver_parameters(problem) if p.name != "dtype"], default.solver),
+        "solver": _with_defaults(_of_solver(problem, dataset), default.solver),
         "stop": _with_defaults(StopSpec.parameters, default.stop),
         "data": data_parameters(problem, dataset, default.data),
     }
@@ -80,6 +84,12 @@ def controls_for(
     }
     also = {ALSO: Control(key_of(problem, ALSO), ALSO, LINE)}
     return made | kernel_controls(problem, dataset, kernel or usual_kernel(problem)) | also
+
+
+def _of_solver(problem: type[Setting], dataset: str) -> list[Parameter]:
+    """Return the solver's parameters that have a control. Only a run on one's own file is that of an estimator's fit."""
+    left_out = ("dtype", *(() if dataset == FILE else OF_A_FIT))
+    return [p for p in solver_parameters(problem) if p.name not in left_out]
 
 
 def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:

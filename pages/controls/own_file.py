@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Flag, parameter_like
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.options import OF_OWN
 from dsgcore.data.reading import Recipe
 from dsgcore.data.scaling import fit_scaling
+from dsgcore.estimators import QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
-from dsgcore.experiments import FileStore, Setting
+from dsgcore.experiments import FileStore, Setting, Spec, load_split
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.settings import FILE, n_labeled_on
 from dsgcore.kernels import Gaussian
@@ -50,6 +52,7 @@ class OwnFile:
     class_names: tuple[str, ...]
     share: float
     sigma: float
+    lam: float | None = None
     report: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -88,14 +91,19 @@ class OwnFile:
 
 
 # The facts in a link, so that the controls can start from the file's values before it is read.
-_FACTS = ("n", "d", "n_known", "n_pairs", "share", "sigma")
-_MOST = {"n": 10**9, "d": 10**6, "n_known": 10**9, "n_pairs": 10**9, "classes": 1000, "share": 1.0, "sigma": 1e9}
+_FACTS = ("n", "d", "n_known", "n_pairs", "share", "sigma", "lam")
+_MOST = {
+    **{"n": 10**9, "d": 10**6, "n_known": 10**9, "n_pairs": 10**9, "classes": 1000},
+    **{"share": 1.0, "sigma": 1e9, "lam": 1e3},
+}
+# Estimators that find numbers on the training points, by setting.
+_ESTIMATORS = {"auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO}
 
 
 def _is_good(name: str, value: object) -> bool:
-    if name == "n_pairs" and value is None:
+    if name in ("n_pairs", "lam") and value is None:
         return True
-    kinds = (int, float) if name in ("share", "sigma") else int
+    kinds = (int, float) if name in ("share", "sigma", "lam") else int
     return isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value <= _MOST[name]
 
 
@@ -184,6 +192,7 @@ def suited_to_own(problem: type[Setting]) -> dict[str, Any]:
     if own is None:
         return {}
     suited: dict[str, Any] = {"sigma": own.sigma, "n_labeled": _labels_of(problem, own), **OF_OWN}
+    suited |= {} if own.lam is None else {"lam": own.lam}
     share = round(min(max(own.share, 0.02), 0.98), 2)
     if problem.labels == "pairs":
         suited["prior"] = share if share != 0.5 else 0.51  # pairs say nothing about a share of one half
@@ -198,7 +207,22 @@ def usual_of_own(problem: type[Setting]) -> dict[str, Any]:
     rarest = min(own.share, 1.0 - own.share) if len(own.class_names) == 2 else 1.0 / max(len(own.class_names), 2)
     # A profile's flags suit the set on which its page begins, the problem's own are those of the estimator.
     flags = {p.name: p.default for p in problem.parameters if isinstance(p, Flag)}
-    return flags | dict(profile_of(problem).usual(own.n - _tested(own), _labels_of(problem, own), max(rarest, 0.01)))
+    profile, n_labeled = profile_of(problem), _labels_of(problem, own)
+    run = profile.usual(own.n - _tested(own), n_labeled, max(rarest, 0.01))
+    return flags | dict(run) | dict(profile.fitted(n_labeled))
+
+
+def with_numbers(problem: type[Setting], own: OwnFile) -> OwnFile:
+    """Return a file's facts with the numbers that the estimator finds for its training points, if they can be split."""
+    if problem.name not in _ESTIMATORS:
+        return own
+    data = {"name": FILE, "path": own.name, "sha256": own.sha256, "recipe": own.recipe.to_dict(), **OF_OWN}
+    try:
+        plain = {"setting": problem.name, "data": data | {"n_labeled": _labels_of(problem, own)}}
+        split = load_split(Spec.from_dict(plain), files=store())
+        return replace(own, **_ESTIMATORS[problem.name]().automatic_values(split.X_train, split.y_train))
+    except DSGError:  # the run will say what is wrong
+        return own
 
 
 def _tested(own: OwnFile) -> int:

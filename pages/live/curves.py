@@ -11,7 +11,6 @@ from dsgcore.experiments import History, LiveRun, Run, theory_of
 from dsgcore.glossary import meaning
 from dsgcore.settings import profile_of
 from dsgcore.solver.diagnostics import slope
-from dsgcore.solver.plan import tail_start
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.axes import value_axis
@@ -57,7 +56,7 @@ def _is_bounded(history: History) -> bool:
 def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **options: Any) -> charts.Figure:
     """Return a chart over the iterations of a run, with the marks of its changes."""
     return charts.line_chart(
-        curves, title=title, marks=marks_of(live.run), **{"x_range": (0, live.run.n_iter), **options}
+        curves, title=title, marks=marks_of(live.run), **{"x_range": (0, live.run.length), **options}
     )
 
 
@@ -83,7 +82,7 @@ def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
     if column not in run.history.names:
         return []
     t, values = run.history.column("t"), run.history.column(column)
-    there = t > tail_start(run.n_iter)
+    there = t > run.averaged_after
     return [charts.Curve("average", t[there], values[there], color, width=4.0)]
 
 
@@ -123,7 +122,7 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     if len(run.history):
         _mark_best(figure, run.history, view.theme)
     if view.finish is not None:
-        figure["data"].append(finish_line(view.finish, run.n_iter))
+        figure["data"].append(finish_line(view.finish, run.length))
     return figure
 
 
@@ -173,7 +172,7 @@ def bound_figure(live: LiveRun) -> charts.Figure:
             note += f", the theorem predicts {theory.error_slope:+.2f}"
         elif not theory.holds:
             note += ", but the theorem's assumptions do not hold"
-    range_ = (1, live.run.n_iter)
+    range_ = (1, live.run.length)
     return _error_chart(live, curves, x_range=range_, is_log_x=True, revision="bound", note=note)
 
 

@@ -24,7 +24,7 @@ def risk_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
     t = history.column("t")
     parts = {name.removeprefix(TERM): history.column(name) for name in history.names if name.startswith(TERM)}
     lines = [charts.Curve(line.name, t, line.values, color_of(line.role, theme), dash="dash") for line in risks]
-    x_range = (0, live.run.n_iter)
+    x_range = (0, live.run.length)
     return risk_chart(t, parts, lines, theme=theme, note=_note(live), x_range=x_range, revision=revision)
 
 

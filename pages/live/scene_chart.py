@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from dsgcore.experiments import History, LiveRun, Run
 from dsgcore.experiments.random_choices import BAND, known_choices
 from dsgcore.settings.guided.questions import SHARES
-from dsgcore.solver.plan import tail_start
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import Chart, encoded
@@ -106,7 +105,7 @@ def _average(live: LiveRun, view: View, column: str, color: str) -> list[charts.
     if live.run.spec.solver.average is None:
         return []
     curve = _curve(live.run.history, f"{column}_average", "average", color)
-    there = curve.x > tail_start(live.run.n_iter)
+    there = curve.x > live.run.averaged_after
     return [charts.Curve("average", curve.x[there], curve.y[there], color, width=4.0)]
 
 

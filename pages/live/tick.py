@@ -47,7 +47,7 @@ def advance(bench: Bench, until: Callable[[], bool]) -> None:
     if speed == "slow":
         live.advance(1, seconds)
     elif speed == "normal":
-        live.advance(math.ceil(live.run.n_iter / NORMAL_TICKS), seconds)
+        live.advance(math.ceil(live.run.length / NORMAL_TICKS), seconds)
     elif speed == "fast":
         live.advance(None, seconds)
     else:

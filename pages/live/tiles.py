@@ -11,7 +11,6 @@ from dsgcore.core.metrics import Difference, Effect
 from dsgcore.experiments import Health, LiveRun, Run, StopReason, gain_over_twin
 from dsgcore.experiments.verdict import fallen_from
 from dsgcore.glossary import meaning
-from dsgcore.solver.plan import tail_start
 from pages.charts import words
 from pages.live import class_views
 from pages.live.curves import is_multiclass
@@ -74,7 +73,8 @@ def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
     if run.stop_reason is not None:
         last = last_step(run)
         diverged = "diverged, last finite step shown" if last == run.t else f"diverged, step {last} shown"
-        state = {StopReason.FINISHED: "done", StopReason.PLATEAU: "stopped early"}.get(run.stop_reason, diverged)
+        ends = {StopReason.FINISHED: "done", StopReason.SETTLED: "settled", StopReason.PLATEAU: "stopped early"}
+        state = ends.get(run.stop_reason, diverged)
     changes = len([change for change in run.spec.changes if change.t <= run.t])
     recorded = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
     return f"step {run.t} of {run.n_iter} · {state}{recorded}"
@@ -107,7 +107,7 @@ def _rank(run: Run) -> Tile:
 def _score_label(live: LiveRun) -> str:
     """Return the label of the score's tile, with the average's score in the second half of the run."""
     run, name = live.run, live.run.problem.score_name
-    averaged = run.history.last().get("score_average") if run.t > tail_start(run.n_iter) else None
+    averaged = run.history.last().get("score_average") if run.t > run.averaged_after else None
     return f"Test {name}" if averaged is None else f"Test {name}, average {averaged:.3f}"
 
 

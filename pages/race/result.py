@@ -86,7 +86,7 @@ def _curves(started: Started, run: Run, result: RaceResult, theme: str) -> None:
         if by == BY_TIME:
             figure = race_charts.score_by_time(curve, finish, title=title)
         else:
-            figure = race_charts.score_by_iteration(curve, finish, title=title, n_iter=run.n_iter)
+            figure = race_charts.score_by_iteration(curve, finish, title=title, n_iter=run.length)
         alt = f"{title}: {started.title} {finish.score:.4f} after {_seconds(finish.seconds)}."
         live_chart(figure, key="chart-race", alt=alt, height=CURVE_HEIGHT)
     if len(places) == 2:

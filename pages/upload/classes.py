@@ -8,7 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from dsgcore.data.reading import Classes, Recipe
-from dsgcore.data.reading.labels import has_known_order
+from dsgcore.data.reading.labels import BINARY, has_known_order
+from dsgcore.data.reading.names import as_number
 from dsgcore.data.reading.unlabeled import NONE
 from dsgcore.experiments import Setting
 
@@ -25,11 +26,16 @@ def draw_classes(
     if begun.column("label") == label:
         recipe = replace(recipe, positive=begun.positive, bins=begun.bins, order=begun.order)
     unlabeled = st.session_state.get(f"{key}-unlabeled", begun.unlabeled or NONE).strip()
-    asked = ask(replace(recipe, unlabeled=unlabeled or None))
+    chosen, asked = recipe.bins, ask(replace(recipe, unlabeled=unlabeled or None, bins=None))
     recipe, names = asked.recipe, list(asked.names)
-    if recipe.bins is not None:
-        bins = st.number_input("Equal-frequency bins of the label", 2, 100, recipe.bins, key=f"{key}-bins")
+    is_continuous = recipe.bins is not None
+    few = None if is_continuous else st.session_state.get(f"{key}-few", chosen)
+    may_be_cut = not is_continuous and all(as_number(name) is not None for name in names)
+    if is_continuous:
+        bins = st.number_input("Equal-frequency bins of the label", 2, 100, chosen or recipe.bins, key=f"{key}-bins")
         recipe = replace(recipe, bins=bins)
+    elif few is not None:
+        recipe = replace(recipe, bins=few, positive=None, order=())
     if problem.labels in ("binary", "pairs") and recipe.bins is None and 2 <= len(names) <= 1000:
         usual = recipe.positive if recipe.positive in names else names[-1]
         positive = st.selectbox("Positive class", names, index=names.index(usual), key=f"{key}-positive")
@@ -45,6 +51,16 @@ def draw_classes(
             "two or more other labels. "
             "none: every label is a class.",
         )
+        if may_be_cut:
+            st.number_input(
+                "Cut the numbers of the label into bins",
+                2,
+                2 if problem.labels in BINARY else 100,
+                chosen,
+                key=f"{key}-few",
+                placeholder="none: each number is a class",
+                help="Each bin holds about equally many rows.",
+            )
     return recipe
 
 

@@ -30,6 +30,7 @@ ROLE_NAMES = {
     "ignore": "ignore",
 }
 _ROLES = {name: role for role, name in ROLE_NAMES.items()}
+COMMENTS = ("", "#", "%")
 
 
 def is_drawn(key: str) -> bool:
@@ -66,7 +67,26 @@ def draw_format(begun: Recipe, key: str) -> Recipe:
     )
     encoding = left.selectbox("Encoding", ENCODINGS, index=ENCODINGS.index(begun.encoding), key=f"{key}-encoding")
     header = right.toggle("First line names the columns", begun.header, key=f"{key}-header")
-    return replace(recipe, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
+    recipe = replace(recipe, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header)
+    with st.popover("More about the text", width="stretch"):
+        return _draw_seldom(recipe, begun, key)
+
+
+def _draw_seldom(recipe: Recipe, begun: Recipe, key: str) -> Recipe:
+    """Draw the settings that few texts need."""
+    above = st.number_input(
+        "Lines above the table", 0, 1000, begun.above, key=f"{key}-above", help="Such as a title. They are left out."
+    )
+    comment = st.selectbox(
+        "Lines of comments begin with",
+        COMMENTS,
+        index=COMMENTS.index(begun.comment),
+        format_func=lambda sign: sign or "nothing: there are none",
+        key=f"{key}-comment",
+    )
+    units = st.toggle("The line below the names holds units", begun.units, key=f"{key}-units")
+    escape = st.toggle("A backslash before a quote belongs to it", begun.escape, key=f"{key}-escape")
+    return replace(recipe, above=above, comment=comment, units=units, escape=escape)
 
 
 def guess(choosing: Choosing, look: Preview, recipe: Recipe) -> None:

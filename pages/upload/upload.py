@@ -18,7 +18,7 @@ from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
-from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, usual_of_own
+from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, usual_of_own, with_numbers
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.ready import get_ready
 from pages.upload import choosing as state
@@ -162,7 +162,7 @@ def _read(problem: type[Setting], choosing: Choosing, recipe: Recipe) -> OwnFile
     if known is not None and known.recipe == recipe:
         return known
     dataset = _taken(problem, choosing, "points", recipe)
-    own = OwnFile.of(dataset, choosing.name, recipe)
+    own = with_numbers(problem, OwnFile.of(dataset, choosing.name, recipe))
     if known is None or known.class_names != own.class_names:
         choosing.suited.clear()
     choosing.own = own

@@ -88,7 +88,7 @@ def _curves(panel: panels.Curves, run: Run, theme: str) -> charts.Figure:
         charts.Curve(line.name, panel.t, line.values, color_of(line.role, theme), **(rule if line.is_faint else {}))  # type: ignore[arg-type]
         for line in panel.lines
     ]
-    return charts.line_chart(curves, title=panel.title, x_range=(0, run.n_iter))
+    return charts.line_chart(curves, title=panel.title, x_range=(0, run.length))
 
 
 def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:

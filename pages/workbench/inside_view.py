@@ -98,7 +98,7 @@ def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
     figure = charts.line_chart(
         curves,
         title="Sizes of each iteration's coefficients in f",
-        x_range=(0, run.n_iter),
+        x_range=(0, run.length),
         x_title="iteration that drew the features",
         is_log_y=True,
     )
@@ -132,7 +132,7 @@ def _beside(
     figure = run_map(run, state.plane, heat, title=title, theme=theme, revision=title)
     figure["data"] = [trace | {"showlegend": False} for trace in figure["data"]]
     figure["data"] += [charts.scatter(points, theme) for points in more]
-    line = charts.line_chart([curve], title="Its coefficient", x_range=(0, run.n_iter), revision=title, note=note)
+    line = charts.line_chart([curve], title="Its coefficient", x_range=(0, run.length), revision=title, note=note)
     left, right = st.columns([1, 2])
     with left:
         alt = f"{title}: from {values.min():.2g} to {values.max():.2g}."

@@ -50,7 +50,7 @@ def first_run(page, name, content):
     """Give the page a file, wait for the run's end, and return the number of labels that the page says."""
     give(page, name, content)
     expect(page.get_by_test_id("stMain")).to_contain_text(name, timeout=60_000)
-    expect(page.locator(".live-status")).to_contain_text("done", timeout=240_000)
+    expect(page.locator(".live-status")).to_contain_text(re.compile("done|settled"), timeout=240_000)
     expect(page.locator(".st-key-play")).not_to_contain_text("Pause", timeout=60_000)  # the script has drawn the end
     said = page.get_by_text(re.compile(r"Here: [\d,]+ labels and [\d,]+ unlabeled points")).first.text_content()
     return int(re.search(r"Here: ([\d,]+) labels", said)[1].replace(",", ""))

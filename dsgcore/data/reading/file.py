@@ -483,17 +483,22 @@ def training_labels(data: Dataset, *, is_ordered: bool = False) -> tuple[Any, li
 
     If the estimator would put the classes in another order, the labels are their codes, and the classes are returned too.
     """
-    is_whole = all(name.lstrip("-").isdigit() and str(int(name)) == name for name in data.class_names)
-    classes: list[Any] = [int(name) if is_whole else name for name in data.class_names]
+    are_numbers = is_whole(data.class_names)
+    classes: list[Any] = [int(name) if are_numbers else name for name in data.class_names]
     mask = data.y == UNLABELED
-    if is_ordered and not is_whole:
+    if is_ordered and not are_numbers:
         return pd.Series(pd.Categorical.from_codes(data.y, classes, ordered=True)), None
     if classes != sorted(classes):
         return np.ma.MaskedArray(data.y, mask), classes
     return np.ma.MaskedArray(np.array(classes)[np.where(mask, 0, data.y)], mask), None
 
 
-STEPS = ("sniff", "preview", "classes", "points")
+def is_whole(names: Sequence[str]) -> bool:
+    """Return True if all classes are whole numbers, as text."""
+    return all(name.lstrip("-").isdigit() and str(int(name)) == name for name in names)
+
+
+STEPS = ("sniff", "preview", "classes", "points")  # the usual ones; "kept" is another
 
 
 @dataclass(frozen=True)
@@ -520,7 +525,7 @@ def take_steps(
     The last result may be a `DataError`, after which there is no next step. Other parameters as in `read` and `File`.
     """
     file, results, step = File(Source.of_bytes(content, name), limits, report), list[tuple[Step, Any]](), first
-    for own in STEPS[STEPS.index(first.name) :]:
+    for own in STEPS[STEPS.index(first.name) :] if first.name in STEPS else (first.name,):
         step = replace(step, name=own)
         try:
             result, recipe = _taken(file, step)
@@ -537,6 +542,8 @@ def _taken(file: File, step: Step) -> tuple[Any, Recipe]:
     if step.recipe is None:
         recipe = file.sniff()
         return recipe, recipe
+    if step.name == "kept":
+        return file.kept(step.recipe), step.recipe
     if step.name == "points":
         rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
         return file.points(step.recipe, step.labels, rows, step.scaling), step.recipe
