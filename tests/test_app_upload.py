@@ -292,7 +292,7 @@ def test_what_a_table_means_has_a_control(what):
     setting, content, name, value, said = CONTROLS[what]
     app = give(open_own(setting), "t.csv", content)
     widgets = [*app.text_input, *app.selectbox, *app.toggle, *app.number_input]
-    (control,) = [one for one in widgets if str(one.key).startswith("own-") and f"-{name}" in str(one.key)[12:]]
+    (control,) = [one for one in widgets if str(one.key).startswith("own-") and f"-{name}-" in f"{one.key}-"]
     control.set_value(value).run()
     assert not app.exception
     own = app.session_state[f"_choosing_{setting}"].own

@@ -161,12 +161,13 @@ def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
 def _as_printed(spec: Spec) -> tuple[Assumption, ...]:
     """Return the assumption that a run begins, draws and ends as in the papers, if it does so as an estimator's fit."""
     printed = {"start": None, "sampling": "independent", "tol": 0.0}
-    if all(getattr(spec.solver, name) == value for name, value in printed.items()):
+    others = {name: value for name, value in printed.items() if getattr(spec.solver, name) != value}
+    if not others:
         return ()
     sentence = (
         "The run starts at 0, draws its mini-batches independently, and makes all iterations (here: as a fit does)."
     )
-    return (Assumption(sentence, holds=False, remedy={"solver": printed}),)
+    return (Assumption(sentence, holds=False, remedy={"solver": others}),)
 
 
 def _unchanged(spec: Spec) -> Assumption:

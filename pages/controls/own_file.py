@@ -86,7 +86,7 @@ class OwnFile:
         if not isinstance(facts, dict) or not all(_is_good(name, facts.get(name)) for name in (*_FACTS, "classes")):
             return None
         class_names = tuple(f"class {k + 1}" for k in range(facts["classes"]))
-        own = {name: facts[name] for name in _FACTS}
+        own = {name: facts.get(name) for name in _FACTS}
         return cls(linked["name"], linked["sha256"], Recipe(), **own, class_names=class_names)
 
 
