@@ -57,6 +57,7 @@ class StochasticEngine(RunningState):
         self.ends_at: int | None = None
         self.averaged_again: tuple[dict[str, float], ...] = ()
         self._before_its_end: Task | None = None
+        self._check: CheckedMean | None = None
         self.gauges = Gauges(min(spec.diagnostics.n_probes, PROBES, len(split.X_test)))
         self._begin(spec.diagnostics.n_probes)
         shared = self._training if isinstance(self._training, AllPoints) else None
@@ -71,7 +72,7 @@ class StochasticEngine(RunningState):
         self._training = self._new_training()
         self.training_seconds += time.perf_counter() - start
         self._carry(n_probes)
-        self._check: CheckedMean | None = None
+        self._check = None
         self._spread = BatchSpread(self.kernel, self.probes.X[:PROBES])
         self._iterates = self._solve()
         self._recorded = self.model

@@ -86,7 +86,7 @@ class OwnFile:
         if not isinstance(facts, dict) or not all(_is_good(name, facts.get(name)) for name in (*_FACTS, "classes")):
             return None
         class_names = tuple(f"class {k + 1}" for k in range(facts["classes"]))
-        own = {name: facts.get(name) for name in _FACTS}
+        own: dict[str, Any] = {name: facts.get(name) for name in _FACTS}
         return cls(linked["name"], linked["sha256"], Recipe(), **own, class_names=class_names)
 
 
@@ -220,7 +220,8 @@ def with_numbers(problem: type[Setting], own: OwnFile) -> OwnFile:
     try:
         plain = {"setting": problem.name, "data": data | {"n_labeled": _labels_of(problem, own)}}
         split = load_split(Spec.from_dict(plain), files=store())
-        return replace(own, **_ESTIMATORS[problem.name]().automatic_values(split.X_train, split.y_train))
+        found: dict[str, Any] = _ESTIMATORS[problem.name]().automatic_values(split.X_train, split.y_train)
+        return replace(own, **found)
     except DSGError:  # the run will say what is wrong
         return own
 
