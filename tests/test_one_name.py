@@ -43,6 +43,7 @@ OF_THE_COMMAND = {
     "json",
     "no_curves",
     "no_header",
+    "optuna_storage",
     "out",
     "quiet",
     "role",
