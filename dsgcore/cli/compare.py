@@ -57,7 +57,8 @@ def compare(given: argparse.Namespace) -> Made:
         given.csv.write_text(found.to_csv(), encoding="utf-8", newline="")
     if given.html is not None:
         given.html.write_text(html_of(found), encoding="utf-8")
-    written = [str(file) for file in (given.csv, given.html) if file is not None]
+    named = (given.json, given.csv, given.html)
+    written = [str(file) for file in named if file is not None and str(file) != "-"]
     text = text_of(found) + (f"\nThe files are written: {', '.join(written)}." if written and not given.quiet else "")
     return Made(found.to_dict(), text, NO if found.verdict.recommended is None else 0, is_result=True)
 
