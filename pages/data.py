@@ -10,8 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
-from dsgcore.data.conversions import AS_IS
-from dsgcore.data.options import SEED, CountError
+from dsgcore.data.datasets import AS_IS, SEED, CountError
 from dsgcore.data.reading import Recipe, Step
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_split
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE

@@ -18,7 +18,7 @@ from hostile_files import GOOD, REFUSED, npz, parquet
 
 from dsgcore.data import DataError
 from dsgcore.data.reading import Limits, Step, take_steps
-from dsgcore.data.reading.limits import UPLOADED
+from dsgcore.data.reading.recipe import UPLOADED
 from dsgcore.jobs.memory import forget_peak, peak
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}

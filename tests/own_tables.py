@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_iris
 
-from dsgcore.data.reading import read, sniff
+from dsgcore.data.reading import File, read, sniff
 from dsgcore.experiments import FileStore, Spec
 
 
@@ -18,6 +18,11 @@ def lines(*given, encoding="utf-8"):
 
 def read_sniffed(content, name="table.csv", labels="classes", **changes):
     return read(content, replace(sniff(content, name, labels=labels), **changes), name=name, labels=labels)
+
+
+def sniff_file(path, labels="classes", target=None, **given):
+    """Return the guessed recipe of a file on disk, or of a folder of files."""
+    return File.of_path(path).recipe(labels, target=target, **given)
 
 
 def iris_table():

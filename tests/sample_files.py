@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dsgcore.data.bundled import breast_cancer, diabetes, iris, ten_digits, wine
+from dsgcore.data.sets import breast_cancer, diabetes, iris, ten_digits, wine
 
 FOLDER = Path(__file__).parents[1] / "sample_data"
 SETS = {"digits": ten_digits, "breast_cancer": breast_cancer, "wine": wine, "iris": iris, "diabetes": diabetes}

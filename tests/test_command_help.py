@@ -9,7 +9,7 @@ from cases import each
 from dsgcore.__main__ import _parser, main
 from dsgcore.cli import options
 from dsgcore.cli.options import PROGRAM
-from dsgcore.data import conversions
+from dsgcore.data import datasets
 
 
 def pages(parser, words=()):
@@ -56,4 +56,4 @@ def test_each_command_and_each_option_is_explained(words):
 
 
 def test_the_kinds_of_labels_are_those_of_the_data():
-    assert options.LABELS == conversions.LABELS
+    assert options.LABELS == datasets.LABELS

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from dsgcore import Run, Spec
 from dsgcore import data as sets
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, load
-from dsgcore.data.conversions import KINDS, LABELS
+from dsgcore.data.datasets import KINDS, LABELS
 
 FLAT = ["two_moons", "circles", "xor", "gaussian_mixture"]
 DRAWN_BINARY = [*FLAT, "two_gaussians", "high_dimensional", "misleading_gap"]

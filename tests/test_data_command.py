@@ -13,10 +13,11 @@ import pytest
 from cases import each
 from commands import refusal
 from hostile_files import GOOD, npz, parquet
+from own_tables import sniff_file
 
 from dsgcore.__main__ import main
 from dsgcore.data import DataError
-from dsgcore.data.converting import convert_file, sniff_file
+from dsgcore.data.converting import convert_file
 from dsgcore.data.reading import File, sniff
 
 
@@ -94,9 +95,10 @@ def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tm
 
 MEMORY = """
 import resource, sys
-from dsgcore.data.converting import convert_file, sniff_file
+from dsgcore.data.converting import convert_file
+from dsgcore.data.reading import File
 small, large, out = sys.argv[1:]
-recipe = sniff_file(small)
+recipe = File.of_path(small).recipe("classes")
 convert_file(small, out + "1", recipe)  # all is imported
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 n = convert_file(large, out + "2", recipe)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dsgcore import Run, Spec, SpecError
 from dsgcore.data import DataError, Dataset, convert, digits_even_odd, equal_frequency_bins, load
-from dsgcore.data.conversions import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, ONE_REST, conversions_for
+from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, ONE_REST, conversions_for
 from dsgcore.experiments.loading import load_split
 
 

@@ -19,8 +19,7 @@ from hostile_files import GOOD
 from dsgcore.__main__ import main
 from dsgcore.core.files import cache_folder
 from dsgcore.data import DataError
-from dsgcore.data.downloads import REMOTE_SETS, Patience, RemoteSet, cached, download, fetch, remote_set
-from dsgcore.data.downloads.fetching import OTHER_SIZES
+from dsgcore.data.archive_sets import OTHER_SIZES, REMOTE_SETS, Patience, RemoteSet, cached, download, fetch, remote_set
 from dsgcore.data.reading import read, sniff
 
 CONTENT = np.random.default_rng(0).bytes(300_000)

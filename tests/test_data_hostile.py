@@ -1,14 +1,19 @@
 """Hostile contents of files: each is refused in one sentence, in bounded memory, and nothing in it is run."""
 
+import contextlib
 import re
 import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cases import each
-from hostile_files import GOOD, REFUSED
+from data_makers import assert_well_formed, few_examples
+from hostile_files import GOOD, REFUSED, npz
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dsgcore.data import DataError
 from dsgcore.data.reading import read, sniff
@@ -79,3 +84,14 @@ def test_large_files_are_refused_where_there_is_little_memory():
     for name, sentence in zip(LARGE, sentences, strict=True):
         assert sentence.startswith(f"{name}: ")
         assert re.search(REFUSED[name][2], sentence), sentence
+
+
+@few_examples
+@given(data=st.data())
+def test_damaged_bytes_of_an_archive_give_a_data_error_or_a_data_set(data):
+    content = bytearray(npz(X=np.arange(24.0).reshape(12, 2), y=np.arange(12) % 2))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    content = bytes(content[: data.draw(st.integers(0, len(content)))])
+    with contextlib.suppress(DataError):
+        assert_well_formed(read(content, sniff(content, "f")))

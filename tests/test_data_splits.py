@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dsgcore import Run, Spec
 from dsgcore.data import DataError, broken, draw_pairs, hide_labels, load
-from dsgcore.data.scaling import fit_scaling
+from dsgcore.data.splits import fit_scaling
 from dsgcore.experiments import load_dataset, load_split
 
 SAMPLES = Path(__file__).parents[1] / "sample_data"

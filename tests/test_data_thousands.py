@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from cases import each
 from hostile_files import parquet
-from own_tables import lines, own_spec, read_sniffed
+from own_tables import lines, own_spec, read_sniffed, sniff_file
 
-from dsgcore.data.converting import convert_file, sniff_file
+from dsgcore.data.converting import convert_file
 from dsgcore.data.reading import File, read, sniff
 from dsgcore.experiments import load_split
 

@@ -17,10 +17,10 @@ from cases import each
 from clocks import interrupt_after
 from commands import refusal
 from four_estimators import same
+from own_tables import sniff_file
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
-from dsgcore.data.converting import sniff_file
 from dsgcore.data.reading import File
 from dsgcore.solver.checkpoint import Checkpoint
 

@@ -17,7 +17,7 @@ from cases import each
 pytest.importorskip("streamlit")
 
 from dsgcore.data import IncompleteDataError
-from dsgcore.data.chosen_labels import AS_GENERATED, EDITS
+from dsgcore.data.edits import AS_GENERATED, EDITS
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, outcome_of
 from dsgcore.experiments.loading import with_choice
 from dsgcore.settings import Curve, Pick, profile_of

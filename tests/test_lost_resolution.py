@@ -8,11 +8,11 @@ import pytest
 from cases import each
 from four_estimators import FOUR
 from four_estimators import make as small
+from own_tables import sniff_file
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import QSGS2AUC
-from dsgcore.data import load_npz, rows_of
-from dsgcore.data.converting import sniff_file
+from dsgcore.data import rows_of
 from dsgcore.data.reading import read
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.far_points import ResolutionWarning
@@ -111,7 +111,7 @@ def written(kind, folder):
 @each("kind", ["csv", "parquet", "npz", "whole.npz", "txt"])
 def test_a_file_of_large_numbers_keeps_their_differences_and_says_how(kind, tmp_path):
     file = written(kind, tmp_path)
-    read = load_npz(file) if kind.endswith("npz") else read_file(file, "label")
+    read = read_file(file, "y" if kind.endswith("npz") else "label")
     assert sorted(set(np.round(read.X[:, 0] - read.X[0, 0]))) == [0.0, 4.0]
     assert sum("is subtracted from every row" in said for said in read.report) == 1
 

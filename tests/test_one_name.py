@@ -17,7 +17,6 @@ from dsgcore.cli.sweep import asked_study
 from dsgcore.comparing import compare
 from dsgcore.core.parameters import PARAMETER
 from dsgcore.data import rows_of
-from dsgcore.data.converting import sniff_file
 from dsgcore.data.reading import File, Recipe
 from dsgcore.diagnostics import limits
 from dsgcore.experiments import SETTINGS, default_spec
@@ -101,12 +100,12 @@ TAKEN_BY = {
     "run": (machine_budget,),
     "check": (limits,),
     "sweep": (local_processes, begin_study, asked_study, carry_out),
-    "compare": (compare, sniff_file, File.recipe, Recipe),
+    "compare": (compare, File.recipe, Recipe),
     "fit": (rows_of, QSGS2AUC.fit, File.recipe, Recipe),
     "predict": (write_scores, Recipe),
     "data fetch": (),
-    "data describe": (sniff_file, File.recipe, Recipe),
-    "data convert": (sniff_file, File.recipe, Recipe),
+    "data describe": (File.recipe, Recipe),
+    "data convert": (File.recipe, Recipe),
 }
 
 

@@ -1,5 +1,6 @@
 """One reader: a table means the same however it is written, and by whichever way it comes in."""
 
+import csv
 import gzip
 import io
 import json
@@ -12,13 +13,15 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cases import each
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from own_tables import lines
 
 from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
 from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import describe_file
-from dsgcore.data.reading import LOCAL, File, Source
+from dsgcore.data.reading import DELIMITERS, LOCAL, File, Source
 
 pytestmark = pytest.mark.compiled
 N = 40
@@ -87,6 +90,42 @@ def test_a_table_is_the_same_however_it_is_written(name):
     assert data.feature_names == ("size", "count")
     np.testing.assert_allclose(data.X, table()[["size", "count"]], rtol=1e-6)
     assert [data.class_names[code] for code in data.y] == KIND
+
+
+WORDS = ["plain", "two words", 'a "quoted" one', "semi;colon", "comma, and bar|", "grün", "déjà vu"]
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data(), delimiter=st.sampled_from(list(DELIMITERS)))
+def test_a_table_written_in_any_dialect_is_read_back_equal(data, delimiter):
+    n = data.draw(st.integers(12, 30))
+    decimal = "." if delimiter in (",", " ") else data.draw(st.sampled_from([".", ","]))
+    missing = data.draw(st.sampled_from(["NA", "?", "null"] if delimiter == " " else ["", "NA", "?", "null"]))
+    sizes = data.draw(st.lists(st.integers(-99_999, 99_999), min_size=n, max_size=n))
+    is_missing = data.draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(lambda given: sum(given) < n / 2))
+    words = data.draw(st.lists(st.sampled_from(WORDS), min_size=n, max_size=n))
+    has_names = data.draw(st.booleans())
+    rows = [["size", "count", "note", "kind"]] if has_names else []
+    for i in range(n):
+        size = missing if is_missing[i] else f"{sizes[i] / 100:.2f}".replace(".", decimal)
+        rows.append([size, i % 7, words[i], KIND[i]])
+    written = io.StringIO(newline="")
+    how = data.draw(st.sampled_from([{}, {"quoting": csv.QUOTE_ALL}, {"escapechar": "\\", "doublequote": False}]))
+    newline = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    csv.writer(written, delimiter=delimiter, lineterminator=newline, **how).writerows(rows)
+    encoding = data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"]))
+    file = File(Source.of_bytes(written.getvalue().encode(encoding), "t"), LOCAL)
+    known = (
+        {"delimiter": ":"} if delimiter == ":" else {}
+    )  # which may also stand inside cells, so it is not guessed there
+    recipe = file.recipe("classes", target="kind" if has_names else "x4", **known)
+    frame = file.table(recipe).frame
+    assert recipe.header == has_names
+    assert list(frame.columns) == (rows[0] if has_names else ["x1", "x2", "x3", "x4"])
+    size, count, note, kind = (frame[name] for name in frame.columns)
+    np.testing.assert_allclose(size, np.where(is_missing, np.nan, np.array(sizes) / 100))
+    assert count.tolist() == [i % 7 for i in range(n)]
+    assert (note.tolist(), kind.tolist()) == (words, KIND[:n])
 
 
 def by_description(path, out):

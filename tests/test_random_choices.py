@@ -7,7 +7,7 @@ from live_page import figures, head
 from opened_pages import checked, open_page, run_of
 
 from dsgcore import Run, Spec
-from dsgcore.data.chosen_labels import CHOICES
+from dsgcore.data.edits import CHOICES
 from dsgcore.experiments import load_split
 from dsgcore.experiments.loading import with_choice
 from dsgcore.experiments.random_choices import RandomChoices, chosen_rows, known_choices, random_choices

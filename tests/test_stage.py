@@ -12,7 +12,7 @@ from live_page import figures, status
 from opened_pages import bench_of, open_auc, open_page, run_of, shown
 from test_theory_page import finished
 
-from dsgcore.data.chosen_labels import EDITS
+from dsgcore.data.edits import EDITS
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from dsgcore.settings.s3vm import S3VM

@@ -4,12 +4,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from cases import each
+from own_tables import sniff_file
 from test_strangers_files import SMALL, N, frame
 
 from dsgcore import QSGS2AUC
 from dsgcore.__main__ import main
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import describe_file, sniff_file
+from dsgcore.data.converting import describe_file
 from dsgcore.data.reading import read, sniff
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cases import each
+from own_tables import sniff_file
 from pyarrow import parquet
 from sklearn.datasets import dump_svmlight_file
 
@@ -14,7 +15,7 @@ from dsgcore import PS3VT, QSGS2AUC
 from dsgcore.__main__ import main
 from dsgcore.baselines import EverydayLogistic
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.converting import describe_file, sniff_file
+from dsgcore.data.converting import describe_file
 from dsgcore.data.reading import Step, read, sniff, take_steps
 
 N = 60

@@ -74,7 +74,7 @@ TOYS = {
     ),
     "data set": Toy(
         "data_set.txt",
-        "dsgcore/data/generated.py",
+        "dsgcore/data/sets.py",
         "",
         ("", ""),
         "",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import NO, Line, Made
-from dsgcore.cli.options import reading_of
+from dsgcore.cli.options import listed_names, reading_of
 from dsgcore.cli.places import check_files, json_file
 from dsgcore.comparing.methods import METHODS
 from dsgcore.comparing.report import html_of, text_of
@@ -19,7 +19,6 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data import DATASETS, DataError, load
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.reading import File, Recipe
-from dsgcore.data.reading.names import listed_names
 from dsgcore.studies.store import default_store
 
 

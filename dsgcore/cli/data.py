@@ -14,13 +14,13 @@ from dsgcore.cli.options import reading_of
 from dsgcore.cli.places import check_files, json_file
 from dsgcore.core.files import cache_folder
 from dsgcore.core.parameters import quoted
+from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
 from dsgcore.data.converting import convert_file, describe_file
 from dsgcore.data.datasets import DataError
-from dsgcore.data.downloads import REMOTE_SETS, RemoteSet, cached, fetch, remote_set
 from dsgcore.data.reading import File, Recipe, Source, sniff_format
-from dsgcore.data.reading.binary import streamed
-from dsgcore.data.reading.limits import IN_PIECES, shown_size
-from dsgcore.data.registry import DATASETS
+from dsgcore.data.reading.recipe import IN_PIECES, shown_size
+from dsgcore.data.reading.sources import streamed
+from dsgcore.data.sets import DATASETS
 from dsgcore.experiments import SETTINGS
 
 _LINE_SECONDS = 0.5

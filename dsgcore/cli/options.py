@@ -20,7 +20,7 @@ MISSING_WORDS_HELP = (
 )
 TABLE_HELP = "a table: CSV or other text, LIBSVM, Parquet, npz, Excel and others, or a folder of files"
 DELIMITER_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "colon": ":", "space": " ", "\\t": "\t"}
-# As in `dsgcore.data.conversions`, which takes longer to import than a page of help should.
+# As in `dsgcore.data.datasets`, which takes longer to import than a page of help should.
 LABELS = ("binary", "pairs", "ordinal", "classes")
 _TABLE = "sample_data/iris.csv"
 # Each subcommand of `data`: a line for the list of commands, a description, and an example.
@@ -138,14 +138,17 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def listed_names(given: str | None) -> list[str] | None:
+    """Return the names in a comma-separated list; None if nothing is given."""
+    return None if given is None else [name for one in given.split(",") if (name := one.strip())]
+
+
 def reading_of(given: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `File.recipe` that a command line gives."""
     return _columns_of(given) | text_of(given)
 
 
 def _columns_of(given: argparse.Namespace) -> dict[str, Any]:
-    from dsgcore.data.reading.names import listed_names  # on use: --help must answer at once
-
     words, order = listed_names(given.missing_words), listed_names(given.order)
     return {
         "target": given.target,

@@ -17,7 +17,7 @@ import pyarrow
 from pyarrow import parquet
 
 from dsgcore.cli.ending import Line, Made, bar
-from dsgcore.cli.options import text_of
+from dsgcore.cli.options import listed_names, text_of
 from dsgcore.cli.places import check_files, check_folder, check_own, json_file
 from dsgcore.cli.scores import KEY, PREDICTED, PREPARATION, Fitted, is_part, is_there, stamp_of, write_scores
 from dsgcore.core.durations import TimeLeft
@@ -26,7 +26,7 @@ from dsgcore.core.files import whole_files
 from dsgcore.data.large_tables import LargeTable
 from dsgcore.data.reading import Features, File, Recipe, Table
 from dsgcore.data.reading.binary import is_large
-from dsgcore.data.reading.names import check_column, listed_names
+from dsgcore.data.reading.cells import check_column
 from dsgcore.solver.model import points_at_a_time
 
 PART = "part-{:06}.parquet"

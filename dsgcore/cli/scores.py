@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
-from dsgcore.data.preparation import Preparation
+from dsgcore.data.reading.features import Preparation
 from dsgcore.data.rows import Rows, rows_of
 from dsgcore.models import load_model
 from dsgcore.problems.thresholds import classify

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.data.datasets import Dataset
-from dsgcore.data.options import OF_OWN
+from dsgcore.data.datasets import OF_OWN, Dataset
 from dsgcore.data.reading import LOCAL, Features, Recipe
 from dsgcore.data.splits import Split, hide_labels
 from dsgcore.estimators.inputs import encode

@@ -9,34 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow
 from pyarrow import parquet
 
 from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import quoted
-from dsgcore.data import conversions
-from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.binary import Source, streamed
+from dsgcore.data.datasets import LABELS, DataError
+from dsgcore.data.reading.cells import Seen, listed, printable
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.file import File, suit
 from dsgcore.data.reading.labels import FEWEST_ORDERED, class_codes
-from dsgcore.data.reading.limits import IN_PIECES
-from dsgcore.data.reading.missing import Seen
-from dsgcore.data.reading.names import listed, printable
 from dsgcore.data.reading.parse import text_batches, typed
-from dsgcore.data.reading.recipe import Recipe
+from dsgcore.data.reading.recipe import IN_PIECES, Recipe
+from dsgcore.data.reading.sources import Source, streamed
 
 _SHOWN = 12
 PART = "part-{:06}.parquet"
 Progress = Callable[[str, int], None]
-
-
-def sniff_file(
-    path: str | os.PathLike[str], labels: str = "classes", target: str | None = None, **given: Any
-) -> Recipe:
-    """Guess the recipe of a file on disk, or of a folder of files. `given` are arguments of `File.recipe`."""
-    return File.of_path(path).recipe(labels, target=target, **given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +38,7 @@ class Description:
     missing: dict[str, int]  # number of missing values in each column
     notes: tuple[str, ...]  # on words that were read as missing, and on columns that give the label away
     class_sizes: dict[str, int]  # labeled rows of each class
-    # for each kind of `conversions.LABELS` the reason why it cannot be learned from; "" if it can
+    # for each kind of `LABELS` the reason why it cannot be learned from; "" if it can
     refusals: dict[str, str]
 
     def sentences(self) -> Iterator[str]:
@@ -84,34 +73,29 @@ def describe_file(
     frame = table.frame
     if len(frame) < 2:
         raise DataError(f"the table must have at least 2 rows, got {len(frame)}")
-    features = Features(recipe, file.limits).fit(frame)
-    refusals = {kind: _refusal(frame, recipe, kind) for kind in conversions.LABELS}
+    sizes: dict[str, dict[str, int]] = {}
+    refusals = dict.fromkeys(LABELS, "")
+    for kind in LABELS:
+        try:
+            y, names, _ = class_codes(frame[recipe.label()], suit(recipe, frame, kind), kind)
+        except DataError as error:
+            refusals[kind] = str(error)
+            continue
+        sizes[kind] = dict(zip(names, np.bincount(y[y >= 0], minlength=len(names)).tolist(), strict=True))
+        few = min(names, key=sizes[kind].__getitem__)
+        if (n := sizes[kind][few]) < 2:
+            refusals[kind] = f"each class must have at least 2 rows, one of them for testing, got {n} of {quoted(few)}"
+        elif kind == "ordinal" and len(names) < FEWEST_ORDERED:
+            refusals[kind] = "two classes have no order to learn; use the setting auc (the page Ranking)"
     if all(refusals.values()):
         raise DataError(refusals[labels])
     kind = labels if not refusals[labels] else next(kind for kind, reason in refusals.items() if not reason)
-    told = file.points(suit(recipe, frame, kind), kind).report[len(table.notes) :]
+    data, features = file.prepared(suit(recipe, frame, kind), kind)
     missing = {str(name): int(count) for name, count in frame.isna().sum().items()}
-    sizes = _class_sizes(frame, recipe, labels) if not refusals[labels] else {}
-    return Description(recipe, features, len(frame), missing, (*table.notes[1:], *told), sizes, refusals)
-
-
-def _class_sizes(frame: pd.DataFrame, recipe: Recipe, labels: str) -> dict[str, int]:
-    y, names, _ = class_codes(frame[recipe.label()], recipe, labels)
-    return dict(zip(names, np.bincount(y[y >= 0], minlength=len(names)).tolist(), strict=True))
-
-
-def _refusal(frame: pd.DataFrame, recipe: Recipe, labels: str) -> str:
-    """Return the reason why labels of a kind cannot be learned from; empty if they can."""
-    try:
-        sizes = _class_sizes(frame, suit(recipe, frame, labels), labels)
-    except DataError as error:
-        return str(error)
-    few = min(sizes, key=lambda name: sizes[name])
-    if sizes[few] < 2:
-        return f"each class must have at least 2 rows, one of them for testing, got {sizes[few]} of {quoted(few)}"
-    if labels == "ordinal" and len(sizes) < FEWEST_ORDERED:
-        return "two classes have no order to learn; use the setting auc (the page Ranking)"
-    return ""
+    notes = (*table.notes[1:], *data.report[len(table.notes) :])
+    return Description(
+        recipe, features, len(frame), missing, notes, {} if refusals[labels] else sizes[labels], refusals
+    )
 
 
 def convert_file(
@@ -128,7 +112,7 @@ def convert_file(
     folder : path
         Created if it does not exist; it must be empty.
     recipe : Recipe
-        For instance from `sniff_file`.
+        For instance from `File.recipe`.
     progress : callable, optional
         Called with the name of the current step and the number of rows done.
     """
@@ -144,7 +128,7 @@ def convert_file(
             for name, kind in zip(table.column_names, table.schema.types, strict=True):
                 kinds[name] = _wider(kinds.get(name, pyarrow.null()), kind)
         schema = pyarrow.schema(list(kinds.items()))
-        tables = (_cast(table, schema) for table in _tables(path, recipe, "writing", progress, as_text=schema))
+        tables = (table.cast(schema) for table in _tables(path, recipe, "writing", progress, as_text=schema))
     n = 0
     with whole_files(to, (PART.format(0),)) as part:
         writer = None
@@ -166,27 +150,18 @@ def _tables(
     names, _, batches = text_batches(source, recipe, IN_PIECES)
     done = 0
     for batch in batches:
-        columns = {
-            name: typed(
-                pyarrow.chunked_array([batch.column(j)]),
-                recipe,
-                name,
-                Seen(),
-                is_text=as_text is not None and pyarrow.types.is_large_string(as_text.field(name).type),
-            )
-            for j, name in enumerate(names)
-        }
+        columns = dict[str, pyarrow.Array]()
+        for j, name in enumerate(names):
+            is_text = as_text is not None and pyarrow.types.is_large_string(as_text.field(name).type)
+            column = typed(pyarrow.chunked_array([batch.column(j)]), recipe, name, Seen(), is_text=is_text)
+            array = pyarrow.array(column, from_pandas=True)
+            if pyarrow.types.is_string(array.type):
+                array = array.cast(pyarrow.large_string())
+            columns[name] = array.cast(pyarrow.null()) if array.null_count == len(array) else array
         done += batch.num_rows
         if progress is not None:
             progress(doing, done)
-        yield pyarrow.table({name: _array(column) for name, column in columns.items()})
-
-
-def _array(column: pd.Series) -> pyarrow.Array:
-    array = pyarrow.array(column, from_pandas=True)
-    if pyarrow.types.is_string(array.type):
-        return array.cast(pyarrow.large_string())
-    return array.cast(pyarrow.null()) if array.null_count == len(array) else array
+        yield pyarrow.table(columns)
 
 
 def _wider(one: pyarrow.DataType, other: pyarrow.DataType) -> pyarrow.DataType:
@@ -197,7 +172,3 @@ def _wider(one: pyarrow.DataType, other: pyarrow.DataType) -> pyarrow.DataType:
         return other
     text = pyarrow.large_string()
     return text if text in (one, other) else pyarrow.float64()
-
-
-def _cast(table: pyarrow.Table, schema: pyarrow.Schema) -> pyarrow.Table:
-    return pyarrow.table([table.column(field.name).cast(field.type) for field in schema], schema=schema)

@@ -1,4 +1,4 @@
-"""The only place that hides labels. It also holds out test rows, and scales the features."""
+"""The only place that hides labels. It also holds out test rows, scales the features, and can break two assumptions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.options import SCALING, TEST_SHARE, CountError, check_count, checked, keyed_generator
-from dsgcore.data.scaling import Scaling, fit_scaling
+from dsgcore.data.datasets import (
+    LABEL_NOISE,
+    PRIOR_SHIFT,
+    SCALING,
+    TEST_SHARE,
+    CountError,
+    DataError,
+    Dataset,
+    check_count,
+    checked,
+    keyed_generator,
+)
 from dsgcore.solver.problem import UNLABELED
+
+# --- scaling
+
+
+_COLUMNS = 32  # number of columns that are copied to float64 at one time
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Fitted scaling of features: (x - offset) / width, or 0 if the training rows are constant.
+
+    Parameters
+    ----------
+    kind : {"unit", "standard", "none"}
+    offset : ndarray of shape (d,), float32
+        "unit": minimum of the training rows; "standard": their mean; "none": 0.
+    width : ndarray of shape (d,), float32
+        "unit": range of the training rows; "standard": their standard deviation; "none": 1.
+        0 for constant features.
+    """
+
+    kind: str
+    offset: NDArray[np.float32]
+    width: NDArray[np.float32]
+
+    def apply(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return scaled points, in a new array of shape (n, d); nothing is clipped."""
+        scaled = np.array(X, dtype=np.float32, order="C")
+        if self.kind != "none":
+            scaled -= self.offset
+            scaled /= np.where(self.width > 0, self.width, np.float32(np.inf))  # constant features become 0
+        return scaled
+
+
+def fit_scaling(X: NDArray[np.float32], rows: NDArray[np.int64], kind: str) -> Scaling:
+    """Fit the scaling. It works on a few columns at a time, so that no float64 copy of all points is needed."""
+    d = X.shape[1]
+    offset, width = np.zeros(d, dtype=np.float32), np.ones(d, dtype=np.float32)
+    if kind != "none":
+        for start in range(0, d, _COLUMNS):
+            block = slice(start, start + _COLUMNS)
+            columns = X[rows, block]
+            low, high = columns.min(axis=0), columns.max(axis=0)
+            if kind == "unit":
+                offset[block], width[block] = low, high - low
+            else:
+                offset[block] = columns.mean(axis=0, dtype=np.float64)
+                # Exactly 0 for a constant column, whatever the rounding of its mean.
+                width[block] = np.where(low < high, columns.std(axis=0, dtype=np.float64), 0)
+    return Scaling(kind, offset, width)
+
+
+# --- splits
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +195,9 @@ def hide_labels(
     checked(SCALING, scaling)
     y = dataset.y
     known = np.flatnonzero(y != UNLABELED)  # rows without a label in their source do not count as labeled rows
-    n_test = _test_size(len(known), test_share)
+    n_test = max(round(len(known) * checked(TEST_SHARE, test_share)), 1)
+    if len(known) - n_test < 2:
+        raise DataError(f"at least 2 training rows must be left, got {len(known) - n_test} of {len(known)} rows")
     n_labeled = check_count("n_labeled", n_labeled, 2, len(known) - n_test, "the number of training rows")
     groups = y if stratified else np.zeros_like(y)
     if stratified:
@@ -185,13 +249,18 @@ def draw_pairs(
         return _given_pairs(dataset, dataset.pairs, n_pairs, hide, seed, scaling)
     base = hide(dataset, scaling=scaling)
     n_pairs = check_count("the number of similar pairs", n_pairs, 1, (len(base.y_hidden) - 1) // 2)
-    draw = partial(_members_and_others, base.y_hidden, seed)
     try:
-        members, others = draw(n_pairs)
+        members, others = _members_and_others(base.y_hidden, seed, n_pairs)
     except CountError:
         raise
     except DataError as error:
-        raise CountError(str(error), _most_pairs(draw, n_pairs)) from None
+        nearest = n_pairs
+        while nearest > 1:  # a number of pairs, a little fewer, that leaves unlabeled points of both classes
+            nearest = min(nearest - 1, nearest * 19 // 20)
+            with suppress(DataError):
+                _members_and_others(base.y_hidden, seed, nearest)
+                break
+        raise CountError(str(error), nearest) from None
     y_train = np.full(len(base.y_hidden), UNLABELED)
     y_train[members] = np.arange(n_pairs)[:, None]
     return replace(base, y_train=y_train).of_rows(np.sort(np.concatenate([members.ravel(), others])))
@@ -201,16 +270,6 @@ def _members_and_others(y: NDArray[np.int64], seed: int, n_pairs: int) -> tuple[
     """Return the pairs' members, and the rows that stay as unlabeled points."""
     members = _pair_members(y, n_pairs, keyed_generator(seed, "split/pairs"))
     return members, _with_same_shares(y, np.setdiff1d(np.arange(len(y)), members))
-
-
-def _most_pairs(draw: Callable[[int], object], n_pairs: int) -> int:
-    """Return a number of pairs, a little fewer, that leaves unlabeled points of both classes."""
-    while n_pairs > 1:
-        n_pairs = min(n_pairs - 1, n_pairs * 19 // 20)
-        with suppress(DataError):
-            draw(n_pairs)
-            return n_pairs
-    return 1
 
 
 def _given_pairs(
@@ -257,13 +316,6 @@ def _pair_members(y: NDArray[np.int64], n_pairs: int, rng: np.random.Generator) 
             )
         members.append(rows[: 2 * count].reshape(count, 2))
     return np.concatenate(members)
-
-
-def _test_size(n: int, test_share: object) -> int:
-    n_test = max(round(n * checked(TEST_SHARE, test_share)), 1)
-    if n - n_test < 2:
-        raise DataError(f"at least 2 training rows must be left, got {n - n_test} of {n} rows")
-    return n_test
 
 
 def _check_classes(dataset: Dataset, n_labeled: int, n_test: int) -> None:
@@ -325,3 +377,67 @@ def _assembled(
         feature_names=dataset.feature_names,
         n_rows=len(dataset.y),
     )
+
+
+# --- violations of assumptions: right labels, and equal class shares everywhere
+
+
+def broken(split: Split, *, label_noise: float, prior_shift: float, seed: int, is_pairs: bool = False) -> Split:
+    """Return the split with wrong labels, and with other class shares among its unlabeled points. Both 0 change nothing.
+
+    Parameters
+    ----------
+    split : Split
+    label_noise : float in [0, 1]
+        Share of the labeled rows that get another class, drawn uniformly from all others. For pairs: share of pairs
+        with members of two classes; one member changes places with an unlabeled point.
+    prior_shift : float in [-0.95, 0.95]
+        Share of the unlabeled rows to leave out from the lower half of the classes (with two classes: from the
+        negatives). If negative, the share to leave out from the upper half. Labeled rows, test rows and the scaling do
+        not change.
+    seed : int, 0 <= seed < 2**32
+        The same seed gives bit-for-bit identical data.
+    is_pairs : bool, default False
+        True if `y_train` holds pair ids.
+
+    Raises
+    ------
+    DataError
+        If a share is out of range, or if there are too few unlabeled points for it.
+    """
+    noise, shift = checked(LABEL_NOISE, label_noise), checked(PRIOR_SHIFT, prior_shift)
+    if noise:
+        disturb = _with_mixed_pairs if is_pairs else _with_wrong_labels
+        split = disturb(split, noise, keyed_generator(seed, "split/label_noise"))
+    return _with_other_shares(split, shift, keyed_generator(seed, "split/prior_shift")) if shift else split
+
+
+def _with_wrong_labels(split: Split, share: float, rng: np.random.Generator) -> Split:
+    k = len(split.class_names)
+    rows = rng.permutation(split.labeled)[: round(share * len(split.labeled))]
+    y_train = split.y_train.copy()
+    y_train[rows] = (y_train[rows] + rng.integers(1, k, size=len(rows))) % k
+    return replace(split, y_train=y_train)
+
+
+def _with_mixed_pairs(split: Split, share: float, rng: np.random.Generator) -> Split:
+    y, y_train = split.y_hidden, split.y_train.copy()
+    ids = np.unique(y_train[split.labeled])
+    for pair in rng.permutation(ids)[: round(share * len(ids))]:
+        stays, goes = rng.permutation(np.flatnonzero(y_train == pair))
+        others = np.flatnonzero((y_train == UNLABELED) & (y == 1 - y[stays]))
+        if len(others) < 2:
+            raise DataError("label_noise must leave unlabeled points of both classes; give fewer pairs or less noise")
+        y_train[[goes, rng.choice(others)]] = UNLABELED, pair
+    return replace(split, y_train=y_train)
+
+
+def _with_other_shares(split: Split, shift: float, rng: np.random.Generator) -> Split:
+    k = len(split.class_names)
+    is_thinned = split.y_hidden < k // 2 if shift > 0 else split.y_hidden >= k - k // 2
+    rows = np.flatnonzero(is_thinned & (split.y_hidden != UNLABELED) & (split.y_train == UNLABELED))
+    left_out = rng.permutation(rows)[: round(abs(shift) * len(rows))]
+    kept = np.delete(np.arange(len(split.y_train)), left_out)
+    if not np.any(split.y_train[kept] == UNLABELED):
+        raise DataError(f"prior_shift must leave unlabeled points, got {shift:g}")
+    return split.of_rows(kept)

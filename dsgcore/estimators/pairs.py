@@ -11,8 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import generator
-from dsgcore.data.reading.label_kinds import check_exact
-from dsgcore.data.reading.unlabeled import numbers_given
+from dsgcore.data.reading.unlabeled import check_exact, numbers_given
 from dsgcore.data.rows import Rows, opened
 from dsgcore.estimators.inputs import encode, float_types, taken, validated
 from dsgcore.solver.problem import UNLABELED

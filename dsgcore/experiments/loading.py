@@ -23,8 +23,8 @@ from dsgcore.data import (
     hide_labels,
     load,
 )
-from dsgcore.data.chosen_labels import CHOICES
-from dsgcore.data.conversions import AS_IS
+from dsgcore.data.datasets import AS_IS
+from dsgcore.data.edits import CHOICES
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments.cost import check_data, machine_budget
 from dsgcore.experiments.file_data import FileData, FileStore, path_of, read_file

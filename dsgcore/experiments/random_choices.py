@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.data import Split
-from dsgcore.data.options import keyed_generator
+from dsgcore.data.datasets import keyed_generator
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic_task import learned
 from dsgcore.solver.problem import UNLABELED

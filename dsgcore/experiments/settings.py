@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like
-from dsgcore.data import CONVERSIONS, DATASETS, Edit, options, read_edits
+from dsgcore.data import CONVERSIONS, DATASETS, Edit, read_edits
+from dsgcore.data import datasets as options
 from dsgcore.data.reading import Recipe
 from dsgcore.kernels import KERNELS
 from dsgcore.multiclass.setting import MultiClassSetting

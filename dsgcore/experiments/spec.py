@@ -26,8 +26,7 @@ from dsgcore.core.parameters import (
     quoted,
 )
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
-from dsgcore.data.conversions import EVEN_ODD, HALVES, ONE_REST
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST, SEED
 from dsgcore.experiments.kernel_words import usual_width_of
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,

@@ -13,7 +13,7 @@ from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
-from dsgcore.data.options import N_CLASSES
+from dsgcore.data.datasets import N_CLASSES
 from dsgcore.experiments.spec import Spec
 from dsgcore.kernels.far_points import too_far
 from dsgcore.problems import UNLABELED, Problem

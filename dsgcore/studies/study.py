@@ -41,8 +41,8 @@ from dsgcore.core.parameters import (
     record,
 )
 from dsgcore.core.sampling import generator
+from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
-from dsgcore.data.options import SEED
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost, cost_of
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, solver_parameters

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, Text, grid
-from dsgcore.data.options import CountError
+from dsgcore.data.datasets import CountError
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
 

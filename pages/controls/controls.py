@@ -10,8 +10,7 @@ import streamlit as st
 
 from dsgcore.core.parameters import Choice, Parameter, Real
 from dsgcore.data import DATASETS, DatasetEntry
-from dsgcore.data.conversions import ONE_REST
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import ONE_REST, SEED
 from dsgcore.experiments import Setting, Spec, default_spec
 from dsgcore.experiments.settings import FILE, StopSpec, solver_parameters
 from dsgcore.settings import profile_of

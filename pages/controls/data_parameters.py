@@ -11,7 +11,7 @@ import numpy as np
 
 from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.data import DATASETS, OPTION_NAMES, DatasetEntry, convert, load
-from dsgcore.data.conversions import ONE_REST
+from dsgcore.data.datasets import ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DataSpec, is_first_set, n_labeled_on
 from dsgcore.settings import profile_of

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from dsgcore.data import OPTION_NAMES, DatasetEntry
-from dsgcore.data.conversions import AS_IS, CONVERSIONS, ONE_REST
+from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
 from pages.controls.also import ALSO

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import SEED
 from pages.controls.control import AUTOMATIC, Control, also_offer, can_be_automatic, number, shown
 
 SHOWN_FROM_LINK = 40

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Flag, parameter_like
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
-from dsgcore.data.options import OF_OWN
+from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.reading import Recipe
-from dsgcore.data.scaling import fit_scaling
+from dsgcore.data.splits import fit_scaling
 from dsgcore.estimators import QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments import FileStore, Setting, Spec, load_split

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry
-from dsgcore.data.conversions import AS_IS, ONE_REST
+from dsgcore.data.datasets import AS_IS, ONE_REST
 from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dsgcore.data.chosen_labels import EDITS
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import SEED
+from dsgcore.data.edits import EDITS
 from dsgcore.experiments import LiveRun, Setting, Spec, outcome_of
 from dsgcore.experiments.cost import cost_of
 from dsgcore.experiments.loading import with_choice

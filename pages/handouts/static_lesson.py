@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import Integer, Parameter, Real, grid
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import SEED
 from dsgcore.experiments import SETTINGS, Plane, Run, Setting, Spec, load_split
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.charts import figures as charts

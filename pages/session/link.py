@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dsgcore.data import DATASETS
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import SEED
 from dsgcore.experiments import SETTINGS, Setting
 from pages.controls import controls
 from pages.controls.also import ALSO, refused_also

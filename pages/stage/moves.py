@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.data.chosen_labels import DRAWN, EDITS, UNMARKED
+from dsgcore.data.edits import DRAWN, EDITS, UNMARKED
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson, LessonStep, profile_of
 from pages.controls.hand import Hand

@@ -13,8 +13,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.data.chosen_labels import EDITS
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import SEED
+from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import Curve
 from dsgcore.settings.guided.lesson import MAP

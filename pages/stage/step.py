@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.data.chosen_labels import EDITS
+from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
 from pages.session.bench import Bench

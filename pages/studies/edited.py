@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
+from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
-from dsgcore.data.options import SEED
 from dsgcore.experiments import Spec, load_split
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import number

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Setting, Spec, steered_values
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import DATA_PARAMETERS
 from dsgcore.settings import profile_of

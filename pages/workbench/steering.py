@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.data import DataError, IncompleteDataError
-from dsgcore.data.chosen_labels import AS_GENERATED, EDITS
-from dsgcore.data.options import CountError
+from dsgcore.data.datasets import CountError
+from dsgcore.data.edits import AS_GENERATED, EDITS
 from dsgcore.experiments import Setting, Spec, load_split, long_work
 from dsgcore.experiments.cost import check_cost
 from dsgcore.experiments.loading import with_choice

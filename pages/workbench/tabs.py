@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dsgcore.data import CONVERSIONS
-from dsgcore.data.conversions import AS_IS
+from dsgcore.data.datasets import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, script
 from pages.charts.theme import theme_now
 from pages.controls.control import key_of

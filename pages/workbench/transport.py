@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dsgcore.data.options import SEED
+from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Setting
 from pages.controls.control import key_of
 from pages.controls.undrawn import keep_choice

@@ -23,8 +23,8 @@ from hostile_files import REFUSED
 from hostile_seeds import Outcome, read_seeds
 from reporting import command_line, show, table
 
-from dsgcore.data.reading import IN_PIECES, Limits
-from dsgcore.data.reading.limits import UPLOADED
+from dsgcore.data.reading import Limits
+from dsgcore.data.reading.recipe import IN_PIECES, UPLOADED
 from dsgcore.experiments.sandboxed_reading import MEMORY_LIMIT, SECONDS
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.jobs.memory import resident

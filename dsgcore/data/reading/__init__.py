@@ -1,6 +1,7 @@
 """Reader of a user's own table: its file format, its columns, and the points and labels that it becomes."""
 
-from dsgcore.data.reading.binary import Source as Source
+from dsgcore.data.reading.cells import as_cell as as_cell
+from dsgcore.data.reading.cells import listed as listed
 from dsgcore.data.reading.columns import guess_role as guess_role
 from dsgcore.data.reading.columns import guess_roles as guess_roles
 from dsgcore.data.reading.features import Features as Features
@@ -15,15 +16,14 @@ from dsgcore.data.reading.file import sniff_format as sniff_format
 from dsgcore.data.reading.file import suit as suit
 from dsgcore.data.reading.file import take_steps as take_steps
 from dsgcore.data.reading.labels import label_names as label_names
-from dsgcore.data.reading.limits import LOCAL as LOCAL
-from dsgcore.data.reading.limits import Limits as Limits
-from dsgcore.data.reading.names import as_cell as as_cell
-from dsgcore.data.reading.names import listed as listed
 from dsgcore.data.reading.recipe import DATES as DATES
 from dsgcore.data.reading.recipe import DELIMITERS as DELIMITERS
 from dsgcore.data.reading.recipe import ENCODINGS as ENCODINGS
 from dsgcore.data.reading.recipe import FORMATS as FORMATS
+from dsgcore.data.reading.recipe import LOCAL as LOCAL
 from dsgcore.data.reading.recipe import MARKS as MARKS
 from dsgcore.data.reading.recipe import MISSING as MISSING
 from dsgcore.data.reading.recipe import ROLES as ROLES
+from dsgcore.data.reading.recipe import Limits as Limits
 from dsgcore.data.reading.recipe import Recipe as Recipe
+from dsgcore.data.reading.sources import Source as Source

@@ -1,4 +1,4 @@
-"""The guess of each column's role: the label, pair ids, an index, or a kind of feature; and what is left out, with reasons."""
+"""The guess of each column's role: the label, pair ids, an index, or a kind of feature; and columns that tell the label."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.binary import NESTED
-from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import check_column, listed, printable, written
-from dsgcore.data.reading.numerals import MOSTLY, date_role, decimal_mark, is_numeric, is_time, numeric
-from dsgcore.data.reading.recipe import MARKS, ROLES, Recipe
+from dsgcore.data.reading.cells import (
+    MOSTLY,
+    check_column,
+    date_role,
+    decimal_mark,
+    is_numeric,
+    listed,
+    numeric,
+    printable,
+    written,
+)
+from dsgcore.data.reading.recipe import MARKS, ROLES, Limits, Recipe
 
 # Every reader uses at most this many rows to decide if a column numbers the rows.
 ROWS = 20_000
@@ -32,7 +40,6 @@ _NEARLY_ALL, _FEW_MISTAKES = 0.9, 20
 _WORDS_OF_TEXT, _FEW_CATEGORIES = 3.0, 20
 _REPEATS_TO_WARN, _MOST_TO_WARN = 4, 500
 _FEWEST_TO_WARN = 20  # labels, below which a column may tell all of them by chance
-_SHOWN = 6
 _FEATURE_ROLES = tuple(role for role in ROLES if role not in ("label", "pair"))
 # The names that pandas and Dask give to an index without a name.
 _ALWAYS = re.compile(r"__index_level_\d+__|__null_dask_index__|Unnamed: 0([._].*)?")
@@ -86,20 +93,15 @@ def feature_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
     if (role := date_role(present)) is not None:
         return role
     mark = decimal_mark(present, recipe.decimal)
-    if _is_of_numbers(present, numeric(present, mark)):
+    others = present[numeric(present, mark).isna().to_numpy()]  # mistakes, if they are very few, or few different words
+    share = 1.0 - len(others) / len(present)
+    if share >= _NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES):
         return next((role for role, own in MARKS.items() if own == mark), "number")
     has_sentences = present.head(200).map(written).str.split().str.len().mean() >= _WORDS_OF_TEXT
     most = _FEW_CATEGORIES if has_sentences else limits.categories
     if present.nunique() <= min(most, max(len(present) / 2, 2)):
         return "category"
     return "text" if has_sentences else "ignore"
-
-
-def _is_of_numbers(present: pd.Series, numbers: pd.Series) -> bool:
-    """Return True if most cells are numbers, and the others are mistakes: very few, or few different words."""
-    others = present[numbers.isna().to_numpy()]
-    share = 1.0 - len(others) / len(present)
-    return share >= _NEARLY_ALL or (share > MOSTLY and others.nunique() <= _FEW_MISTAKES)
 
 
 def _named(frame: pd.DataFrame, names: tuple[str, ...]) -> str | None:
@@ -119,7 +121,9 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
         return [] if called is None else [called]
     if len(others) < 2:
         return others if frame.shape[1] > 1 else []
-    sparse = [name for name in others if _repeats_few(frame[name], len(frame))]
+    filled = {name: int(frame[name].notna().sum()) for name in others}
+    few = [name for name, n in filled.items() if 0 < n < _MOST_FILLED * len(frame)]
+    sparse = [name for name in few if 2 <= frame[name].nunique() <= min(_MOST_VALUES, filled[name] / _REPEATS)]
     if sparse:
         return sparse
     for place in (-1, 0):
@@ -129,15 +133,6 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
         name for name in others if not is_numeric(frame[name]) and 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS
     ]
     return [texts[-1] if texts else others[-1]]
-
-
-def _repeats_few(column: pd.Series, n: int) -> bool:
-    """Return True if most cells are empty, and the others repeat two to twenty values."""
-    n_filled = int(column.notna().sum())
-    if not n_filled or n_filled >= _MOST_FILLED * n:
-        return False
-    n_values = column.nunique()
-    return 2 <= n_values <= min(_MOST_VALUES, n_filled / _REPEATS)
 
 
 def about_guess(candidates: Sequence[str], chosen: str | None) -> str:
@@ -158,6 +153,19 @@ def with_label(recipe: Recipe, frame: pd.DataFrame, label: str, limits: Limits) 
     return recipe.with_roles({**dict(recipe.roles), **others, label: "label"})
 
 
+def check_chosen(
+    known: Sequence[str], label: str | None, features: Sequence[str] | None, others: Collection[str]
+) -> None:
+    """Raise `DataError` unless the label and all chosen columns are there, features once, and none of them is the label."""
+    names = (*(features or ()), *others)
+    for name in (*([label] if label is not None else ()), *names):
+        check_column(name, known)
+    if label in names:
+        raise DataError(f"column {quoted(label)} is the label: it can be neither a feature nor left out")
+    if twice := [name for name in features or () if list(features or ()).count(name) > 1]:
+        raise DataError(f"the features must name each column once, got {quoted(twice[0])} twice")
+
+
 def choose(
     recipe: Recipe,
     frame: pd.DataFrame,
@@ -173,13 +181,7 @@ def choose(
             raise DataError(
                 f"the role of {quoted(name)} must be one of {', '.join(_FEATURE_ROLES)}, got {quoted(role)}"
             )
-    for name in (*(features or ()), *own, *drop):
-        check_column(name, known)
-        if name == label:
-            raise DataError(f"column {quoted(name)} is the label: it can be neither a feature nor left out")
-    if features is not None and len(set(features)) < len(features):
-        twice = next(name for name in features if list(features).count(name) > 1)
-        raise DataError(f"the features must name each column once, got {quoted(twice)} twice")
+    check_chosen(known, label, features, (*own, *drop))
     found = dict(recipe.roles)
     if features is not None:
         singles = (label, recipe.column("pair"))
@@ -208,100 +210,27 @@ def is_index(name: str, column: pd.Series) -> bool:
     values = column.head(ROWS).dropna()
     if len(values) < 2:
         return False
-    whole = _whole(values)
-    is_unnamed = _UNNAMED.fullmatch(name) is not None  # pandas' own index, perhaps of shuffled or drawn rows
-    differ = is_unnamed and whole is not None and bool(values.nunique() > MOSTLY * len(values))
-    return whole is not None and (differ or _counts_up(whole))
-
-
-def _whole(values: pd.Series) -> NDArray[Any] | None:
-    """Return whole numbers unchanged; None for anything else."""
     if pd.api.types.is_bool_dtype(values) or not pd.api.types.is_numeric_dtype(values):
-        return None
-    if pd.api.types.is_integer_dtype(values):
-        return values.to_numpy()
-    numbers = values.to_numpy(dtype=np.float64)
-    is_whole = np.isfinite(numbers) & (np.abs(numbers) < 2.0**53) & (numbers == np.floor(numbers))
-    return numbers.astype(np.int64) if is_whole.all() else None
-
-
-def _counts_up(whole: NDArray[Any]) -> bool:
-    """Return True if each number follows the one before; rare new starts are allowed."""
-    follows = np.diff(whole.astype(np.int64, copy=False)) == 1
-    begins_again = ~follows
+        return False
+    whole = values.to_numpy() if pd.api.types.is_integer_dtype(values) else values.to_numpy(dtype=np.float64)
+    if whole.dtype.kind == "f":
+        if not (np.isfinite(whole) & (np.abs(whole) < 2.0**53) & (whole == np.floor(whole))).all():
+            return False
+        whole = whole.astype(np.int64)
+    if _UNNAMED.fullmatch(name) and values.nunique() > MOSTLY * len(values):
+        return True  # pandas' own index, perhaps of shuffled or drawn rows
+    begins_again = np.diff(whole.astype(np.int64, copy=False)) != 1  # rare new starts are allowed
     return bool((whole[1:][begins_again] == whole[0]).all()) and begins_again.sum() * _ROWS_A_COUNT <= len(whole)
 
 
 def about_index(names: Sequence[str]) -> str:
     """Return the sentence that columns are left out as an index."""
-    if len(names) == 1:
-        return f"{listed(names)} names or numbers the rows, so it is no feature (name it among the features to use it)."
-    return (
-        f"{listed(names)} name or number the rows, so they are no features (name them among the features to use them)."
-    )
+    one = "names or numbers the rows, so it is no feature (name it among the features to use it)"
+    several = "name or number the rows, so they are no features (name them among the features to use them)"
+    return f"{listed(names)} {one if len(names) == 1 else several}."
 
 
-# --- what is left out
-
-
-class LeftOut:
-    """Columns that name or number the rows, and columns that are ignored."""
-
-    def __init__(self) -> None:
-        self._index: list[str] = []
-        self._ignored: dict[str, str] = {}  # with the contents that rule them out as features
-
-    def add(self, column: pd.Series, role: str) -> None:
-        """Leave out a column of this role: "index" or "ignore"."""
-        if role == "index":
-            self._index.append(str(column.name))
-        else:
-            self._ignored[str(column.name)] = _held(column)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return (*self._index, *self._ignored)
-
-    def sentences(self) -> Iterator[str]:
-        """Return sentences about the columns that are left out, with reasons."""
-        if self._index:
-            yield about_index(self._index)
-        if self._ignored:
-            yield f"{counted(len(self._ignored), 'column is', 'columns are')} ignored: {_with_reasons(self._ignored)}."
-
-    def nothing_left(self, empty: Sequence[str]) -> str:
-        """Return the message that no column is a feature; those in `empty` hold no value."""
-        reasons = dict.fromkeys(empty, "no value") | dict.fromkeys(self._index, "names or numbers the rows")
-        reasons |= {name: held or "ignored" for name, held in self._ignored.items()}
-        found = (
-            f"besides the label, the table has {_with_reasons(reasons)}" if reasons else "the label is the only column"
-        )
-        return f"no column of features is left: {found}"
-
-
-def _with_reasons(reasons: dict[str, str]) -> str:
-    shown = [f"{printable(name)!r}{f' ({reason})' if reason else ''}" for name, reason in reasons.items()]
-    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-    return ", ".join(shown[:_SHOWN]) + more
-
-
-def _held(column: pd.Series) -> str:
-    """Return a description of contents that cannot be a feature by themselves; empty if they can."""
-    present = column.dropna()
-    first = present.iloc[0] if len(present) else None
-    if first == NESTED:
-        return "lists or other nested values"
-    if isinstance(first, bytes):
-        return "bytes"
-    if is_time(column):
-        return "dates or durations"
-    return "" if first is None or is_numeric(column) else f"text, such as {printable(written(first))!r}"
-
-
-def counted(n: int, one: str, several: str) -> str:
-    """Return a number with its noun, singular or plural."""
-    return f"{n} {one if n == 1 else several}"
+# --- columns that tell the label
 
 
 def leaks(frame: pd.DataFrame, y: NDArray[np.int64], columns: Sequence[str], names: Sequence[str]) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -18,27 +19,40 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import Choice, quoted
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.data.datasets import DataError
-from dsgcore.data.options import SCALING, checked
-from dsgcore.data.reading.columns import LeftOut, counted
+from dsgcore.data.datasets import SCALING, DataError, checked
+from dsgcore.data.reading.binary import NESTED
+from dsgcore.data.reading.cells import (
+    as_cell,
+    check_column,
+    dates,
+    is_numeric,
+    is_time,
+    listed,
+    numbers,
+    numeric,
+    printable,
+    reading_of_adorned,
+    replacement,
+    written,
+)
+from dsgcore.data.reading.columns import about_index
 from dsgcore.data.reading.labels import labels_of, ordered_names
-from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import as_cell, check_column, listed, printable
-from dsgcore.data.reading.numerals import dates, numbers, numeric, reading_of_adorned
-from dsgcore.data.reading.recipe import DATES, MARKS, Recipe
-from dsgcore.kernels.far_points import SHARE_OF_WIDTH
+from dsgcore.data.reading.recipe import DATES, MARKS, Limits, Recipe
+from dsgcore.data.splits import Scaling, fit_scaling
+from dsgcore.kernels.far_points import SHARE_OF_WIDTH, warn_of_lost_differences
 
-# What depends on rows is learned from at most so many, evenly spread, wherever the rows are.
+# What depends on rows, a kernel's "scale" too, is learned from at most so many, evenly spread, wherever the rows are.
 SAMPLE = 65_536
 ROWS_AT_A_TIME = 16_384
 NO_ROW_LEFT = "no row is left once those with missing numbers are dropped: replace the numbers instead"
 STEP = float(np.finfo(np.float32).eps)
 _SEED = 0  # of the randomised method of Halko, Martinsson and Tropp (2011), which finds the directions of text
 _STRATEGIES = {"mean": "mean", "median": "median", "most frequent": "most_frequent", "drop": "mean"}
-_SHOWN = 4
+_SHOWN = 6
+MISSING = Choice("missing", None, options=("mean", "median", "most frequent"), optional=True)
 
 
 class Features:
@@ -65,7 +79,8 @@ class Features:
         self.scaling = str(checked(SCALING, scaling))
         self.names: tuple[str, ...] = ()
         self.missing = Counter[str]()  # number of missing values, by column
-        self._left_out, self._notes = LeftOut(), list[str]()
+        self._notes, self._index, self._empty = list[str](), list[str](), list[str]()
+        self._ignored: dict[str, str] = {}  # with the contents that rule a column out as a feature
         self._numbers: list[str] = []
         self._categories: list[str] = []
         self._texts: list[str] = []
@@ -85,15 +100,27 @@ class Features:
         self._centre = self._centres(cells)
         fitted = np.arange(len(cells)) if rows is None else rows
         some = cells.iloc[fitted[evenly_spread(len(fitted), SAMPLE)]]
+        scalers = {"unit": MinMaxScaler(), "standard": StandardScaler(), "none": "passthrough"}
         with single_threaded_blas():
-            self._pipeline = Pipeline([("columns", self._columns(cells, some)), ("scaling", self._scaler())])
+            self._pipeline = Pipeline([("columns", self._columns(cells, some)), ("scaling", scalers[self.scaling])])
             self._pipeline.fit(some)
-        self._name_columns()
+        made = [f"{name}: {one}" for name in self._categories for one in self._known[name]]
+        made += [f"{name}: direction {j + 1}" for name in self._texts for j in range(self._sizes[name])]
+        self.names = (*map(as_cell, self._numbers), *(as_cell(printable(name)) for name in made))
         return self
 
     def choose(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Choose a table's columns and count their gaps, which `is_kept` needs; return the cells."""
-        self._choose(frame)
+        known, roles = [str(name) for name in frame.columns], dict(self.recipe.roles)
+        if strange := set(roles) - set(known):
+            name = min(strange)
+            raise DataError(f"the recipe gives {quoted(name)} the role {roles[name]}, and the table has no such column")
+        self._numbers = [name for name in known if roles.get(name, "number") in ("number", *DATES, *MARKS)]
+        self._categories = [name for name in known if roles.get(name) == "category"]
+        self._texts = [name for name in known if roles.get(name) == "text"]
+        self._index = [name for name in known if roles.get(name) == "index"]
+        self._ignored = {name: _held(frame[name]) for name in known if roles.get(name) == "ignore"}
+        self._notes = list(self._adornments(frame))
         cells = self._cells(frame)
         self.missing = Counter({name: int(n) for name, n in cells.isna().sum().items() if n})
         present = {str(name) for name in cells if self.missing[str(name)] < len(cells)}
@@ -145,14 +172,17 @@ class Features:
     @property
     def left_out(self) -> tuple[str, ...]:
         """The columns that the points do not use, though they are neither label nor pair id."""
-        return (*self._left_out.names, *self._empty)
+        return (*self._index, *self._ignored, *self._empty)
 
     def left_out_sentences(self) -> Iterator[str]:
         """Return sentences about the columns that are left out, with reasons."""
-        yield from self._left_out.sentences()
-        if self._empty:
-            one, several = "column holds no value and is left out", "columns hold no value and are left out"
-            yield f"{counted(len(self._empty), one, several)}: {listed(self._empty)}."
+        if self._index:
+            yield about_index(self._index)
+        if n := len(self._ignored):
+            yield f"{n} {'column is' if n == 1 else 'columns are'} ignored: {_with_reasons(self._ignored)}."
+        if n := len(self._empty):
+            what = "column holds no value and is left out" if n == 1 else "columns hold no value and are left out"
+            yield f"{n} {what}: {listed(self._empty)}."
 
     def sentences(self, fitted: str = "the training rows") -> Iterator[str]:
         """Return sentences about the encoding of the columns; `fitted` names the rows that it is learned from."""
@@ -165,31 +195,12 @@ class Features:
         for name in self._texts:
             learned = f"{self._sizes[name]} singular directions, both learned from {fitted}"
             yield f"{name!r}: text as TF-IDF of its words, then {learned}."
-        if self._gaps:
-            n = sum(self.missing[name] for name in self._gaps)
-            where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(self._gaps)}"
+        if gaps := [name for name in self._numbers if self.missing[name]]:
+            n = sum(self.missing[name] for name in gaps)
+            where = f"{n:,} missing {'number' if n == 1 else 'numbers'} in {listed(gaps)}"
             replaced = f"replaced by the column's {self.recipe.missing} over {fitted}"
             is_dropped = self.recipe.missing == "drop"
             yield f"{where}: {'the rows with them are dropped' if is_dropped else replaced}."
-
-    @property
-    def _gaps(self) -> list[str]:
-        return [name for name in self._numbers if self.missing[name]]
-
-    def _choose(self, frame: pd.DataFrame) -> None:
-        """Choose the table's columns by their roles."""
-        known = [str(name) for name in frame.columns]
-        for name, role in self.recipe.roles:
-            if name not in set(known):
-                raise DataError(f"the recipe gives {quoted(name)} the role {role}, and the table has no such column")
-        roles = dict(self.recipe.roles)
-        self._numbers = [name for name in known if roles.get(name, "number") in ("number", *DATES, *MARKS)]
-        self._categories = [name for name in known if roles.get(name) == "category"]
-        self._texts = [name for name in known if roles.get(name) == "text"]
-        for name in known:
-            if roles.get(name) in ("index", "ignore"):
-                self._left_out.add(frame[name], roles[name])
-        self._notes = list(self._adornments(frame))
 
     def _adornments(self, frame: pd.DataFrame) -> Iterator[str]:
         """Return sentences about numbers and dates that are not written as plain numbers."""
@@ -201,12 +212,9 @@ class Features:
         if days := [name for name in self._numbers if roles.get(name) in DATES]:
             yield f"{listed(days)}: dates as the number of days since 1970."
         kinds = dict(zip(map(str, frame.columns), frame.dtypes, strict=True))
-        for name in self._numbers:
-            if kinds[name].kind in "biuf":
-                continue
-            if roles.get(name) not in DATES and (
-                adorned := reading_of_adorned(frame[name], MARKS.get(roles.get(name, "")))
-            ):
+        written_out = [n for n in self._numbers if kinds[n].kind not in "biuf" and roles.get(n) not in DATES]
+        for name in written_out:
+            if adorned := reading_of_adorned(frame[name], MARKS.get(roles.get(name, ""))):
                 yield f"{name!r}: {adorned}."
 
     def _cells(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -216,7 +224,10 @@ class Features:
         kinds = dict(zip(map(str, frame.columns), frame.dtypes, strict=True))
         if all(roles.get(name) is None and kinds[name].kind in "biuf" for name in known):
             values = frame[known].to_numpy(dtype=np.float64)
-            self._check_sizes(frame, values)
+            largest = np.fmax.reduce(np.abs(values), axis=None) if values.size else 0.0
+            if not largest <= np.finfo(np.float32).max ** 0.75:
+                for name in known:
+                    numbers(frame[name])  # raises an error for the one that is too large
         else:
             for j, name in enumerate(known):
                 role = roles.get(name, "number")
@@ -225,12 +236,6 @@ class Features:
         texts = {name: labels_of(frame[name], self.recipe.missing_words) for name in self._categories}
         texts |= {name: frame[name].astype(object).where(frame[name].notna(), None) for name in self._texts}
         return pd.concat([cells, pd.DataFrame(texts, index=frame.index, dtype=object)], axis=1) if texts else cells
-
-    def _check_sizes(self, frame: pd.DataFrame, values: NDArray) -> None:
-        """Raise `DataError` if one of many plain numbers is too large; the column's own check says which."""
-        if values.size and not (np.fmax.reduce(np.abs(values), axis=None) <= np.finfo(np.float32).max ** 0.75):
-            for name in self._numbers:
-                numbers(frame[name])
 
     def _centres(self, cells: pd.DataFrame) -> NDArray[np.float64]:
         """Return the mean of each column of numbers that float32 would round to steps near its own spread; 0 for others."""
@@ -259,7 +264,12 @@ class Features:
                     [("fill", fill), ("less", FunctionTransformer(_less, kw_args={"centre": self._centre}))]
                 )
             steps.append(("numbers", fill, self._numbers))
-        self._known = {name: self._categories_of(cells[name]) for name in self._categories}
+        found = {name: set(cells[name].dropna()) for name in self._categories}
+        for name, values in found.items():
+            if len(values) > self.limits.categories:
+                most = f"at most {self.limits.categories} categories, got {len(values)}"
+                raise DataError(f"column {name!r} must have {most}: make it text or ignore it")
+        self._known = {name: ordered_names(values) for name, values in found.items()}
         if self._categories:
             one_hot = OneHotEncoder(
                 categories=[np.array(self._known[name], dtype=object) for name in self._categories],
@@ -277,29 +287,15 @@ class Features:
             n_columns += directions.n_directions_
             self.limits.check_columns(n_columns, "the points")
         if not steps:
-            raise DataError(self._left_out.nothing_left(self._empty))
-        return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
-
-    def _categories_of(self, column: pd.Series) -> list[str]:
-        known = set(column.dropna())
-        if len(known) > self.limits.categories:
-            raise DataError(
-                f"column {str(column.name)!r} must have at most {self.limits.categories} categories, got {len(known)}: make it "
-                "text or ignore it"
+            reasons = dict.fromkeys(self._empty, "no value") | dict.fromkeys(self._index, "names or numbers the rows")
+            reasons |= {name: held or "ignored" for name, held in self._ignored.items()}
+            others = (
+                f"besides the label, the table has {_with_reasons(reasons)}"
+                if reasons
+                else "the label is the only column"
             )
-        return ordered_names(known)
-
-    def _scaler(self) -> Any:
-        scalers = {"unit": MinMaxScaler, "standard": StandardScaler}
-        return scalers[self.scaling]() if self.scaling in scalers else "passthrough"
-
-    def _name_columns(self) -> None:
-        names = list(map(as_cell, self._numbers))
-        names += [as_cell(printable(f"{name}: {one}")) for name in self._categories for one in self._known[name]]
-        names += [
-            as_cell(printable(f"{name}: direction {j + 1}")) for name in self._texts for j in range(self._sizes[name])
-        ]
-        self.names = tuple(names)
+            raise DataError(f"no column of features is left: {others}")
+        return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
 
 
 class Directions(TransformerMixin, BaseEstimator):
@@ -337,3 +333,80 @@ def _less(X: NDArray, centre: NDArray) -> NDArray:
 def _written(column: pd.DataFrame) -> list[str]:
     """Return the cells of a column of text; a missing one is empty."""
     return ["" if text is None or text is pd.NA or text != text else str(text) for text in column.iloc[:, 0]]
+
+
+def _with_reasons(reasons: dict[str, str]) -> str:
+    shown = [f"{printable(name)!r}{f' ({reason})' if reason else ''}" for name, reason in reasons.items()]
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return ", ".join(shown[:_SHOWN]) + more
+
+
+def _held(column: pd.Series) -> str:
+    """Return a description of contents that cannot be a feature by themselves; empty if they can."""
+    present = column.dropna()
+    first = present.iloc[0] if len(present) else None
+    if isinstance(first, bytes) or first == NESTED:
+        return "bytes" if isinstance(first, bytes) else "lists or other nested values"
+    if is_time(column):
+        return "dates or durations"
+    return "" if first is None or is_numeric(column) else f"text, such as {printable(written(first))!r}"
+
+
+# --- rows that may not fit in memory
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Replacement of missing numbers, then scaling of features."""
+
+    fill: NDArray | None  # shape (d,): replacements for missing numbers; None: a missing number is an error
+    scaling: Scaling
+
+    @classmethod
+    def learned(cls, sample: NDArray, missing: str | None, scaling: str) -> Self:
+        """Learn the preparation from a sample of the rows, of shape (n, d), with NaN for a missing number."""
+        fill = None if missing is None else np.array([replacement(column, missing) for column in sample.T])
+        full = _filled(sample, fill)
+        if scaling != "none":
+            warn_of_lost_differences(full)
+        return cls(fill, fit_scaling(full.astype(np.float32), np.arange(len(full)), scaling))
+
+    @property
+    def d(self) -> int:
+        """The number of features."""
+        return len(self.scaling.offset)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the preparation as plain data."""
+        scaling = self.scaling
+        return {
+            "fill": None if self.fill is None else self.fill.tolist(),
+            "scaling": scaling.kind,
+            "offset": scaling.offset.tolist(),
+            "width": scaling.width.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> Self:
+        """Return the preparation that plain data from `to_dict` describe; raise `DataError` if they are malformed."""
+        try:
+            offset, width = (np.array(said[name], dtype=np.float32) for name in ("offset", "width"))
+            fill = None if said["fill"] is None else np.array(said["fill"], dtype=np.float64)
+            kind = SCALING.check(said["scaling"])
+        except (KeyError, TypeError, ValueError):
+            raise DataError(
+                "a preparation must have fill, scaling, offset and width, a number for each column"
+            ) from None
+        each: list[NDArray[Any]] = [offset, width] if fill is None else [offset, width, fill]
+        if any(one.shape != (len(offset),) or not np.isfinite(one).all() for one in each):
+            raise DataError("a preparation's fill, offset and width must be finite, a number for each column")
+        return cls(fill, Scaling(kind, offset, width))
+
+    def apply(self, points: NDArray) -> NDArray:
+        """Return prepared points. Scaled points have single precision, like those of a data set."""
+        full = _filled(points, self.fill)
+        return full if self.scaling.kind == "none" else self.scaling.apply(full)
+
+
+def _filled(points: NDArray, fill: NDArray | None) -> NDArray:
+    return points if fill is None else np.where(np.isnan(points), fill.astype(points.dtype), points)

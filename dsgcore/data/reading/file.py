@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,18 +14,26 @@ import pyarrow
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.data.conversions import LABELS
-from dsgcore.data.datasets import DataError, Dataset
-from dsgcore.data.parquet_folders import check_columns, dataset_of, part_columns
+from dsgcore.data.datasets import LABELS, DataError, Dataset
 from dsgcore.data.reading.binary import (
-    Source,
     arff_as_csv,
-    binary_format,
-    files_of,
+    check_columns,
+    dataset_of,
     frame_of_table,
     index_columns,
+    part_columns,
     read_binary,
-    unpacked,
+)
+from dsgcore.data.reading.cells import (
+    Seen,
+    about_missing,
+    as_cell,
+    as_number,
+    blanked,
+    printable,
+    readable,
+    suspicions,
+    written,
 )
 from dsgcore.data.reading.columns import (
     about_guess,
@@ -47,14 +55,10 @@ from dsgcore.data.reading.labels import (
     pair_ids,
     suited,
 )
-from dsgcore.data.reading.limits import LOCAL, UPLOADED, Limits
-from dsgcore.data.reading.missing import Seen, blanked, suspicions
-from dsgcore.data.reading.missing import sentence as missing_sentence
-from dsgcore.data.reading.names import as_cell, as_number, printable, readable, written
 from dsgcore.data.reading.parse import head_text, read_delimited, sniff_delimited, sniffed_encoding
-from dsgcore.data.reading.recipe import DELIMITERS, Recipe
+from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, UPLOADED, Limits, Recipe
+from dsgcore.data.reading.sources import Source, binary_format, files_of, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
-from dsgcore.data.reading.unlabeled import AUTO
 from dsgcore.solver.problem import UNLABELED
 
 _FORMAT_NAMES = {
@@ -80,20 +84,15 @@ class Table:
     def head(self, rows: int = 50) -> pd.DataFrame:
         """Return the first rows as text that is safe to show and to save, counted from 1."""
         first = self.frame.head(rows)
-        cells = {as_cell(str(name)): _as_text(column) for name, column in first.items()}
-        return pd.DataFrame(cells, index=first.index + 1)
+        texts = first.astype(object).map(lambda cell: as_cell(printable(written(cell)))).mask(first.isna(), "")
+        return texts.set_axis([as_cell(str(name)) for name in first.columns], axis=1).set_axis(first.index + 1)
 
     def about_missing(self, label: str | None) -> list[str]:
         """Return sentences about cells that were read as missing, or should be; labels are counted apart."""
         cells = Seen({key: n for key, n in self.seen.items() if key[1] != label})
         labels = Seen({key: n for key, n in self.seen.items() if key[1] == label and key[0]})
-        said = [missing_sentence(cells), missing_sentence(labels, "missing labels")]
+        said = [about_missing(cells), about_missing(labels, "missing labels")]
         return [*filter(None, said), *suspicions(self.frame, label)]
-
-
-def _as_text(column: pd.Series) -> list[str]:
-    missing = column.isna()
-    return ["" if gone else as_cell(printable(written(value))) for value, gone in zip(column, missing, strict=True)]
 
 
 def sniff_format(source: Source, **given: Any) -> Recipe:
@@ -298,9 +297,10 @@ class File:
         given = {name: value for name, value in given.items() if value is not None}
         if "missing_words" in given:
             given["missing_words"] = tuple(dict.fromkeys(["", *given["missing_words"]]))
-        recipe = Recipe.from_dict(self.sniff().to_dict() | _plain(given))
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+        recipe = Recipe.from_dict(self.sniff().to_dict() | plain)
         if given.keys() & {"delimiter", "encoding"} and recipe.format == "delimited":
-            recipe = Recipe.from_dict(self.sniff(**given).to_dict() | _plain(given))
+            recipe = Recipe.from_dict(self.sniff(**given).to_dict() | plain)
         frame = self.table(recipe).frame
         alone = (
             {}
@@ -368,13 +368,16 @@ class File:
     def points(
         self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none"
     ) -> Dataset:
-        """Return the data set. The same bytes and recipe give bit-for-bit identical data. Parameters as in `read`."""
+        """Return the data set that `prepared` returns."""
         return self.prepared(recipe, labels, fitted_rows, scaling)[0]
 
     def prepared(
         self, recipe: Recipe, labels: str, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none"
     ) -> tuple[Dataset, Features]:
-        """Return the data set, with scaled features, and the preparation that made it."""
+        """Return the data set, with scaled features, and the preparation that made it.
+
+        The same bytes and recipe give bit-for-bit identical data. Parameters as in `read`.
+        """
         if labels not in LABELS:
             raise DataError(f"labels must be one of {', '.join(LABELS)}, got {quoted(labels)}")
         table = self.table(recipe)
@@ -386,14 +389,11 @@ class File:
         y, class_names, sentences = class_codes(frame[label], recipe, labels)
         pairs = self._pairs(frame, recipe, labels)
         warnings = leaks(frame, y, features.columns, class_names) if labels != "pairs" else ()
-        report = (
-            *table.notes,
-            *table.about_missing(label),
-            *sentences,
-            *features.sentences(),
-            *_counts(kept, pairs),
-            *warnings,
-        )
+        report = [*table.notes, *table.about_missing(label), *sentences, *features.sentences()]
+        if not kept.all():
+            report.append(f"{np.sum(~kept):,} of {len(kept):,} rows are dropped.")
+        if pairs is not None:
+            report.append(f"{int(pairs.max()) + 1:,} similar pairs are given by the file.")
         dataset = Dataset(
             name=printable(os.path.splitext(self.packed.name)[0]) or "file",
             X=features.transform(frame),
@@ -404,14 +404,10 @@ class File:
             licence="not stated",
             sha256=self.packed.sha256(),  # of the file itself, packed or not
             pairs=pairs,
-            report=report,
+            report=(*report, *warnings),
             left_out=features.left_out,
         )
         return dataset, features
-
-
-def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def suit(recipe: Recipe, frame: pd.DataFrame, labels: str, *, is_asked: bool = False) -> Recipe:
@@ -432,14 +428,6 @@ def suit(recipe: Recipe, frame: pd.DataFrame, labels: str, *, is_asked: bool = F
         most = [str(name) for name in counts.index[counts == counts.iloc[0]]]
         return replace(recipe, positive=min(most, key=lambda name: (as_number(name) or 0.0, name)))
     return recipe
-
-
-def _counts(kept: NDArray[np.bool_], pairs: NDArray | None) -> Iterator[str]:
-    """Return sentences about the numbers of dropped rows and of pairs."""
-    if not kept.all():
-        yield f"{np.sum(~kept):,} of {len(kept):,} rows are dropped."
-    if pairs is not None:
-        yield f"{int(pairs.max()) + 1:,} similar pairs are given by the file."
 
 
 def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits = UPLOADED) -> Recipe:
@@ -524,28 +512,23 @@ def take_steps(
 
     The last result may be a `DataError`, after which there is no next step. Other parameters as in `read` and `File`.
     """
-    file, results, step = File(Source.of_bytes(content, name), limits, report), list[tuple[Step, Any]](), first
+    file, results, recipe = File(Source.of_bytes(content, name), limits, report), list[tuple[Step, Any]](), first.recipe
     for own in STEPS[STEPS.index(first.name) :] if first.name in STEPS else (first.name,):
-        step = replace(step, name=own)
+        step = replace(first, name=own, recipe=recipe)
         try:
-            result, recipe = _taken(file, step)
+            if recipe is None:
+                result: Any = file.sniff()
+                recipe = result
+            elif own == "kept":
+                result = file.kept(recipe)
+            elif own == "points":
+                rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
+                result = file.points(recipe, step.labels, rows, step.scaling)
+            else:
+                result = file.preview(recipe) if own == "preview" else file.classes(recipe, step.labels)
+                recipe = result.recipe
         except DataError as error:
             # without its traceback, which would keep the table in memory
             return [*results, (step, DataError(str(error)))]
         results.append((step, result))
-        step = replace(step, recipe=recipe)
     return results
-
-
-def _taken(file: File, step: Step) -> tuple[Any, Recipe]:
-    """Return the result of a step, and the recipe of the next one."""
-    if step.recipe is None:
-        recipe = file.sniff()
-        return recipe, recipe
-    if step.name == "kept":
-        return file.kept(step.recipe), step.recipe
-    if step.name == "points":
-        rows = None if step.rows is None else np.frombuffer(step.rows, np.int64)
-        return file.points(step.recipe, step.labels, rows, step.scaling), step.recipe
-    found = file.preview(step.recipe) if step.name == "preview" else file.classes(step.recipe, step.labels)
-    return found, found.recipe

@@ -1,8 +1,12 @@
-"""The label column as class codes for each setting, and the column of pair ids."""
+"""The label column as class codes for each setting; orders of words that are known without asking; and pair ids."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import tomllib
+from collections.abc import Collection, Sequence
+from functools import cache
+from importlib.resources import files
 from math import isfinite
 
 import numpy as np
@@ -10,14 +14,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
-from dsgcore.data.conversions import equal_frequency_bins
-from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.label_kinds import check_exact
-from dsgcore.data.reading.names import as_cell, as_number, listed, printable, written
-from dsgcore.data.reading.numerals import TRUTHS, decimal_mark, numbers, numeric
+from dsgcore.data.datasets import DataError, equal_frequency_bins
+from dsgcore.data.reading.cells import (
+    TRUTHS,
+    as_cell,
+    as_number,
+    decimal_mark,
+    listed,
+    numbers,
+    numeric,
+    printable,
+    written,
+)
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.scales import known_order
-from dsgcore.data.reading.unlabeled import about_unlabeled, top_of, unlabeled_among
+from dsgcore.data.reading.unlabeled import about_unlabeled, check_exact, top_of, unlabeled_among
 from dsgcore.solver.problem import UNLABELED
 
 MAX_CLASSES = 1000
@@ -27,6 +37,15 @@ BINARY, ORDERED = ("binary", "pairs"), "ordinal"
 MAX_LEVELS, MAX_FRACTIONS = 30, 10
 DEFAULT_BINS = 5
 FEWEST_ORDERED = 3  # two classes have no order to learn
+_LETTERS = re.compile(r"[a-f][+-]?")
+_NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
+_RANGE = re.compile(rf"[(\[]?\s*({_NUMBER})\s*(?:-|–|—|to|,|;|\.\.|bis|until)\s*({_NUMBER})\s*[)\]]?")
+_OPEN_BELOW = re.compile(rf"(?:<=?|≤|under|below|up to|less than|at most|fewer than|unter|bis)\s*({_NUMBER})")
+_OPEN_ABOVE = re.compile(
+    rf"(?:>=?|≥|over|above|more than|at least|from|über|ab)\s*({_NUMBER})|({_NUMBER})\s*(?:\+|and over|and above|or more|plus)"
+)
+_COUNTED = re.compile(rf"(\D*?)({_NUMBER})(\D*)")
+_UNITS = re.compile(r"(?<=\d)\s*(?:years?|yrs?|y|days?|kg|g|cm|mm|m|km|k|€|\$|%)(?=\W|$)")
 # Codes (-1 if there is no label), the classes' names, and sentences about changes.
 Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 
@@ -42,13 +61,9 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
         sentences += (f"{quoted(names[1])} is positive, {others} negative.",)
     if n_unlabeled := int(np.sum(y == UNLABELED)):
         sentences += (f"{n_unlabeled:,} rows have no label: they stay unlabeled and are never used for testing.",)
-    return y, _distinct([as_cell(printable(name)) for name in names]), sentences
-
-
-def _distinct(names: list[str]) -> tuple[str, ...]:
-    """Return the names, each with its number if two of them are equal: long names are equal when they are cut."""
-    is_distinct = len(set(names)) == len(names)
-    return tuple(names if is_distinct else [f"{name} (class {k + 1})" for k, name in enumerate(names)])
+    shown = [as_cell(printable(name)) for name in names]  # long names may be equal when they are cut
+    is_distinct = len(set(shown)) == len(shown)
+    return y, tuple(one if is_distinct else f"{one} (class {k + 1})" for k, one in enumerate(shown)), sentences
 
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
@@ -180,11 +195,8 @@ def _binned(column: pd.Series, recipe: Recipe) -> Coded:
     names = tuple(f"bin {code + 1} (from {values[y == code].min():g})" for code in range(int(y.max()) + 1))
     check_classes(f"the label {str(column.name)!r}, cut into bins,", names)
     few = f", not {recipe.bins}, because equal values stay together" if len(names) < recipe.bins else ""
-    return (
-        y,
-        names,
-        (f"The label {str(column.name)!r} was cut into {len(names)} bins of about equally many rows{few}.",),
-    )
+    said = f"The label {str(column.name)!r} was cut into {len(names)} bins of about equally many rows{few}."
+    return y, names, (said,)
 
 
 def against_the_rest(
@@ -199,6 +211,57 @@ def against_the_rest(
     code = names.index(positive)
     negative = names[1 - code] if len(names) == 2 else f"not {positive}"
     return np.where(y == UNLABELED, UNLABELED, y == code).astype(np.int64), (negative, positive)
+
+
+# --- orders of words
+
+
+@cache
+def _steps() -> list[dict[str, int]]:
+    """Return each known scale as the place of each of its words."""
+    scales = tomllib.loads(files("dsgcore.data.reading").joinpath("scales.toml").read_text("utf-8"))["scales"]
+    return [{word: place for place, step in enumerate(scale) for word in step.split("|")} for scale in scales]
+
+
+def known_order(names: Collection[str]) -> list[str] | None:
+    """Return words in their known order, the lowest first; None if it is not known.
+
+    Ranges (18-30, <18, [0, 10)) and counted words (1 star, grade 2) have the order of their numbers.
+    """
+    plain = {name: " ".join(re.sub(r"[\s_./-]+(?=\w)", " ", name.strip().lower()).split()) for name in names}
+    if len(set(plain.values())) < len(plain):
+        return None
+    for steps in _steps():
+        places = {name: steps.get(plain[name], steps.get(name.strip().lower())) for name in names}
+        if None not in places.values() and len(set(places.values())) == len(names):
+            is_grade = all(_LETTERS.fullmatch(name.strip().lower()) for name in names)
+            if not is_grade or "f" in plain.values() or any(name[-1] in "+-" for name in names) or len(names) > 2:
+                return sorted(names, key=lambda name: places[name] or 0)
+    keys = {name: _range(_UNITS.sub("", name.strip().lower())) for name in names}
+    if None in keys.values():
+        found = {name: _COUNTED.fullmatch(name.strip().lower()) for name in names}
+        ends = {(one[1].strip(), one[3].strip().rstrip("s")) for one in found.values() if one}
+        if not all(found.values()) or len(ends) > 1:
+            return None
+        keys = {name: (_value(one[2]), 0.0) for name, one in found.items() if one}
+    return sorted(names, key=lambda name: keys[name] or (0.0, 0.0)) if len(set(keys.values())) == len(names) else None
+
+
+def _range(text: str) -> tuple[float, float] | None:
+    if one := _RANGE.fullmatch(text):
+        return _value(one[1]), _value(one[2])
+    if one := _OPEN_BELOW.fullmatch(text):
+        return float("-inf"), _value(one[1])
+    if one := _OPEN_ABOVE.fullmatch(text):
+        return _value(one[1] or one[2]), float("inf")
+    return (_value(text), _value(text)) if re.fullmatch(_NUMBER, text) else None
+
+
+def _value(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+# --- pairs
 
 
 def pair_ids(column: pd.Series, recipe: Recipe) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,20 @@ from pyarrow import compute
 from pyarrow import csv as arrow_csv
 
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.binary import PIECE, Source, refuse_other_text, stream_of
-from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.missing import Seen
-from dsgcore.data.reading.names import as_number, column_names, reason_of
-from dsgcore.data.reading.numerals import THOUSANDS_POINT, has_thousands, plain_numeral
-from dsgcore.data.reading.recipe import DELIMITERS, MISSING_WORDS, Recipe
+from dsgcore.data.reading.cells import (
+    THOUSANDS_POINT,
+    Seen,
+    as_number,
+    column_names,
+    has_thousands,
+    plain_numeral,
+    reason_of,
+)
+from dsgcore.data.reading.recipe import DELIMITERS, MISSING_WORDS, Limits, Recipe
+from dsgcore.data.reading.sources import PIECE, Source, refuse_other_text, stream_of
 
 LONGEST_LINE = 4_000_000
+_WHOLE = 2**25  # bytes of a text that is parsed as a whole
 _HEAD, _SNIFFED_LINES, _MOST_ABOVE = 2**18, 200, 30
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -74,29 +81,26 @@ def _likely_encoding(source: Source) -> str:
     runs = re.findall(rb"[\x80-\xff][\x40-\x7e\x80-\xff]*", content)
     if np.mean([len(run) > 1 and run[1] >= 0x80 for run in runs] or [False]) < 0.5:
         return "cp1252"
+
+    def share(encoding: str, usual: str, among: str) -> float:
+        """Return the share of usual letters among a text's letters; 0 if the bytes are not valid."""
+        try:
+            text = content[: content.rfind(b"\n") + 1 or None].decode(encoding)
+        except UnicodeDecodeError:
+            return 0.0
+        foreign = re.findall(r"[^\x00-\x7f]", text)
+        return len(re.findall(usual, text)) / max(len(re.findall(among, text)), 0.8 * len(foreign), 1)
+
+    # The first bytes that common Chinese characters have; Cyrillic letters have others.
+    leads = [pair[0] for pair in re.findall(rb"[\x81-\xfe][\x40-\xfe]", content)]
+    common = float(np.mean([0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads])) if leads else 0.0
     shares = {
-        "cp1251": _share(content, "cp1251", r"[а-яё]", r"[А-Яа-яЁё]") * 0.95,
-        "shift_jis": _share(content, "shift_jis", r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
-        "gb18030": _share(content, "gb18030", r"[\u4e00-\u9fff]", r"[^\x00-\x7f]") * _common_chinese(content),
+        "cp1251": share("cp1251", r"[а-яё]", r"[А-Яа-яЁё]") * 0.95,
+        "shift_jis": share("shift_jis", r"[\u3040-\u30ff\u4e00-\u9fff]", r"[^\x00-\x7f]"),
+        "gb18030": share("gb18030", r"[\u4e00-\u9fff]", r"[^\x00-\x7f]") * common,
     }
     best = max(shares, key=lambda name: shares[name])
     return best if shares[best] > 0.5 else "cp1252"
-
-
-def _share(content: bytes, encoding: str, usual: str, among: str) -> float:
-    """Return the share of usual letters among a text's letters; 0 if the bytes are not valid."""
-    try:
-        text = content[: content.rfind(b"\n") + 1 or None].decode(encoding)
-    except UnicodeDecodeError:
-        return 0.0
-    foreign = re.findall(r"[^\x00-\x7f]", text)
-    return len(re.findall(usual, text)) / max(len(re.findall(among, text)), 0.8 * len(foreign), 1)
-
-
-def _common_chinese(content: bytes) -> float:
-    """Return the share of first bytes that common Chinese characters have; Cyrillic letters have others."""
-    leads = [pair[0] for pair in re.findall(rb"[\x81-\xfe][\x40-\xfe]", content)]
-    return float(np.mean([0xB0 <= lead <= 0xD7 or 0xA1 <= lead <= 0xA3 for lead in leads])) if leads else 0.0
 
 
 def head_text(source: Source, encoding: str, size: int = _HEAD) -> str:
@@ -114,9 +118,12 @@ def sniff_delimited(source: Source, encoding: str | None = None, delimiter: str 
     named = _NAMES_DELIMITER.match(text)
     above = int(named is not None)
     lines = _lines(text)[above:]
-    if delimiter is None:
-        is_named = named is not None and named[1] in DELIMITERS
-        delimiter = named[1] if is_named and named is not None else _likely_delimiter(lines)
+    if delimiter is None and named is not None and named[1] in DELIMITERS:
+        delimiter = named[1]
+    elif delimiter is None:
+        some = [line for line in lines if line.strip() and not line.startswith(_COMMENTS)]
+        some = (some or [line for line in lines if line.strip()])[:_SNIFFED_LINES]
+        delimiter = max(DELIMITERS, key=lambda one: _agreement(_cells(some, one), one))
     comment, named_at = _comment(lines, delimiter)
     if named_at is not None:
         lines, above = lines[named_at:], above + named_at
@@ -152,14 +159,6 @@ def _lines(text: str) -> list[str]:
     return list(io.StringIO(text.removeprefix("\ufeff"), newline=""))
 
 
-def _likely_delimiter(lines: list[str]) -> str:
-    # Among the delimiters whose rows agree equally, take the one with the most numbers between them: 1,5;2,5 is two
-    # numbers, not three cells. Take the comma if no delimiter gives numbers.
-    some = [line for line in lines if line.strip() and not line.startswith(_COMMENTS)][:_SNIFFED_LINES]
-    some = some or [line for line in lines if line.strip()][:_SNIFFED_LINES]
-    return max(DELIMITERS, key=lambda delimiter: _agreement(_cells(some, delimiter), delimiter))
-
-
 def _cells(lines: Iterable[str], delimiter: str, is_escaped: bool = False) -> list[list[str]]:
     """Return the cells of the first lines, which may be malformed."""
     rows: list[list[str]] = []
@@ -175,27 +174,35 @@ def _rows(lines: Iterable[str], delimiter: str, is_escaped: bool = False, *, str
 
 
 def _agreement(cells: list[list[str]], delimiter: str) -> tuple[float, float, int]:
-    """Return how well rows agree on a number of cells above 1, the share of numbers among the cells, and that number."""
-    width, agreeing = Counter(map(len, cells)).most_common(1)[0] if cells else (0, 0)
+    """Return how well rows agree on a number of cells above 1, the share of numbers among the cells, and that number.
+
+    Among delimiters whose rows agree equally, the most numbers win: 1,5;2,5 is two numbers, not three cells.
+    """
+    width, agreeing = _width(cells)
     if width < 2:
         return 0.0, 0.0, 0
     # White space and colons also occur inside cells.
     weight = {" ": 0.9, ":": 0.5}.get(delimiter, 1.0)
     flat = [cell for row in cells for cell in row]
-    numeric = sum(_is_number(cell, ".") or _is_number(cell, ",") for cell in flat) / len(flat)
+    numeric = sum(_value(cell, ".") is not None or _value(cell, ",") is not None for cell in flat) / len(flat)
     return round(weight * agreeing / len(cells), 2), round(numeric, 2), width
+
+
+def _width(rows: list[list[str]]) -> tuple[int, int]:
+    """Return the most frequent number of cells, and the number of rows that have it."""
+    return Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
 
 
 def _regularity(lines: list[str], delimiter: str, is_escaped: bool) -> tuple[float, int]:
     rows = _cells(lines, delimiter, is_escaped)
-    width, agreeing = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+    width, agreeing = _width(rows)
     return (agreeing / len(lines), -sum("\\" in cell for row in rows for cell in row)) if width > 1 else (0.0, 0)
 
 
 def _comment(lines: list[str], delimiter: str) -> tuple[str, int | None]:
     """Return the sign that begins lines of comments, or "", and the place of one that names the columns, or None."""
     others = _cells([line for line in lines if line.strip() and not line.startswith(_COMMENTS)], delimiter)
-    width = Counter(map(len, others)).most_common(1)[0][0] if others else 0
+    width, _ = _width(others)
     for sign in _COMMENTS:
         marked = [i for i, line in enumerate(lines) if line.startswith(sign)]
         n_wide = sum(len(row) == width for row in _cells([lines[i] for i in marked], delimiter))
@@ -212,7 +219,7 @@ def _comment(lines: list[str], delimiter: str) -> tuple[str, int | None]:
 
 def _titles(rows: list[list[str]]) -> int:
     """Return the number of lines above the table, which have fewer cells than its rows."""
-    width, agreeing = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+    width, agreeing = _width(rows)
     if width < 2 or agreeing < len(rows) / 2:
         return 0
     first = next(i for i, row in enumerate(rows) if len(row) == width)
@@ -222,15 +229,15 @@ def _titles(rows: list[list[str]]) -> int:
     return first if first <= _MOST_ABOVE else 0
 
 
-def _is_number(cell: str, decimal: str) -> bool:
-    return as_number(plain_numeral(cell)[0].replace(decimal, ".")) is not None
+def _value(cell: str, decimal: str) -> float | None:
+    return as_number(plain_numeral(cell)[0].replace(decimal, "."))
 
 
 def _kind(cell: str, decimal: str) -> str:
     """Return the kind of a cell: "" for a missing one, "number", "date" or "word"."""
     if cell in MISSING_WORDS:
         return ""
-    return "number" if _is_number(cell, decimal) else "date" if _DATE.fullmatch(cell) else "word"
+    return "number" if _value(cell, decimal) is not None else "date" if _DATE.fullmatch(cell) else "word"
 
 
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
@@ -264,10 +271,7 @@ def _share_of_numbers(cells: list[str], decimal: str) -> float:
 def _number_columns(names: list[str], columns: list[list[str]], below: list[list[str]], decimal: str) -> bool:
     """Return True if numbers name columns, such as wavelengths, years or a count: they are unlike the numbers below."""
     given = [float(plain_numeral(name)[0].replace(decimal, ".")) for name in names]
-    cells = [
-        [float(plain_numeral(cell)[0].replace(decimal, ".")) for cell in column if _is_number(cell, decimal)]
-        for column in columns
-    ]
+    cells = [[number for cell in column if (number := _value(cell, decimal)) is not None] for column in columns]
     if any(not column for column in cells) or len(set(given)) < len(given) or not np.isfinite(given).all():
         return False
     is_whole = all(value.is_integer() for value in given)
@@ -278,7 +282,9 @@ def _number_columns(names: list[str], columns: list[list[str]], below: list[list
     if is_whole and is_fraction and (is_series or is_count or all(map(_is_outside, given, cells))):
         return is_count or is_series or len(given) > 1 or abs(given[0]) >= 100
     if is_series and not is_count:
-        return any(map(_is_outside, given, cells)) or (abs(given[0]) >= 1000 and not _is_series(below[0], decimal))
+        first = [number for cell in below[0] if (number := _value(cell, decimal)) is not None]
+        is_other = len(first) < 3 or np.ptp(np.diff(first)) != 0
+        return any(map(_is_outside, given, cells)) or (abs(given[0]) >= 1000 and bool(is_other))
     return len(given) > 1 and bool((steps > 0).all()) and all(map(_is_outside, given, cells))
 
 
@@ -286,11 +292,6 @@ def _is_outside(value: float, column: list[float]) -> bool:
     """Return True if a number is farther from a column's numbers than these are from each other."""
     low, high = min(column), max(column)
     return value > high + 3 * (high - low) + abs(high) or value < low - 3 * (high - low) - abs(low)
-
-
-def _is_series(row: list[str], decimal: str) -> bool:
-    values = [float(plain_numeral(cell)[0].replace(decimal, ".")) for cell in row if _is_number(cell, decimal)]
-    return len(values) > 2 and np.ptp(np.diff(values)) == 0
 
 
 def _has_units(rows: list[list[str]], decimal: str) -> bool:
@@ -306,7 +307,7 @@ def _has_units(rows: list[list[str]], decimal: str) -> bool:
     ]
     given = [units[j] for j in numeric]
     are_words = all(
-        not _is_number(cell, decimal) and _UNIT.fullmatch(cell) and not _DATE.fullmatch(cell) for cell in given
+        _value(cell, decimal) is None and _UNIT.fullmatch(cell) and not _DATE.fullmatch(cell) for cell in given
     )
     n_named = sum(cell not in MISSING_WORDS for cell in given)
     in_brackets = any(cell[:1] in "[(" and cell[-1:] in "])" and cell for cell in given)
@@ -321,10 +322,10 @@ def read_delimited(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return a table with typed columns, and notes; count the cells that are read as missing in `seen`."""
     names, notes, batches = text_batches(source, recipe, limits)
-    table = pyarrow.Table.from_batches(list(batches), _schema(len(names)))
-    if not table.num_rows:
+    found = [batch for batch in batches if batch.num_rows]
+    if not found:
         raise DataError("the table has no rows" + (" below its header" if recipe.header else ""))
-    marked = {name for name, _ in recipe.marked()}
+    table, marked = pyarrow.Table.from_batches(found), {name for name, _ in recipe.marked()}
     columns = {
         name: typed(table.column(j), recipe, name, Counter() if seen is None else seen, is_text=name in marked)
         for j, name in enumerate(names)
@@ -344,48 +345,39 @@ def text_batches(
     if header is None and not first.strip():
         raise DataError("the file holds no text but blank lines")
     width = len(start) if start else len(header or [])
-    names, notes = column_names(_names(header, width, first, recipe))
+    if header is None:
+        header = [f"x{j + 1}" for j in range(width)]
+    elif len(header) == width - 1:  # R's write.table names one column less, unless each row ends with a delimiter
+        rows = _cells(_lines(first)[:_SNIFFED_LINES], recipe.delimiter, recipe.escape)
+        header = [*header, ""] if all(not row[-1] for row in rows if len(row) == width) else ["", *header]
+    names, notes = column_names(header)
     limits.check_columns(len(names))
 
+    end = re.escape(recipe.delimiter)
+    after_quote = re.compile(rf'(?:\A|(?<=[{end}\r\n]))"(?:[^"\\]|""|\\.)*"(?=[^"\r\n{end}])')
+
     def pieces() -> Iterator[bytes]:
-        for piece in _chained(first, lines):
-            try:
-                _check_quotes(piece, recipe)
-            except csv.Error as error:
-                if "cannot be read: " in (said := _blame(source, recipe, len(names), str(error))):
-                    raise DataError(said) from None
+        for piece in chain([first], lines):
+            if '"' in piece and after_quote.search(piece):
+                said = _blame(source, recipe, len(names), "text follows a closing quote")
+                if "cannot be read: " in said:
+                    raise DataError(said)
             yield piece.encode()
 
-    return names, notes, _batches(stream_of(pieces()), len(names), source, recipe, limits) if first else iter(())
+    if not first:
+        return names, notes, iter(())
+    # Arrow reads a stream of Python's in a thread of its own, which an error may leave behind: only large texts need one.
+    given, held, size = pieces(), list[bytes](), 0
+    while size < _WHOLE and (piece := next(given, None)) is not None:
+        held.append(piece)
+        size += len(piece)
+    rest = (piece for piece in chain(held, given))
+    stream = pyarrow.BufferReader(b"".join(held)) if size < _WHOLE else stream_of(rest)
+    return names, notes, _batches(stream, len(names), source, recipe, limits)
 
 
-def _names(header: list[str] | None, width: int, first: str, recipe: Recipe) -> list[str]:
-    """Return the names in the header, completed if it has one name less than the rows have cells."""
-    if header is None:
-        return [f"x{j + 1}" for j in range(width)]
-    if len(header) != width - 1:
-        return header
-    rows = _cells(_lines(first)[:_SNIFFED_LINES], recipe.delimiter, recipe.escape)
-    is_trailing = all(not row[-1] for row in rows if len(row) == width)
-    return [*header, ""] if is_trailing else ["", *header]
-
-
-def _schema(width: int) -> pyarrow.Schema:
-    return pyarrow.schema([(str(j), pyarrow.large_string()) for j in range(width)])
-
-
-def _batches(
-    stream: io.BufferedIOBase, width: int, source: Source, recipe: Recipe, limits: Limits
-) -> Iterator[pyarrow.RecordBatch]:
-    wrong: list[Any] = []
-
-    def note(row: Any) -> str:
-        if row.text.strip(" \t\r\n"):
-            wrong.append(row)
-            return "error"
-        return "skip"
-
-    schema = _schema(width)
+def _batches(stream: Any, width: int, source: Source, recipe: Recipe, limits: Limits) -> Iterator[pyarrow.RecordBatch]:
+    schema = pyarrow.schema([(str(j), pyarrow.large_string()) for j in range(width)])
     delimiter = "\t" if recipe.delimiter == " " else recipe.delimiter
     try:
         reader = arrow_csv.open_csv(
@@ -395,7 +387,7 @@ def _batches(
                 delimiter=delimiter,
                 newlines_in_values=True,
                 escape_char="\\" if recipe.escape else False,
-                invalid_row_handler=note,
+                invalid_row_handler=lambda row: "error" if row.text.strip(" \t\r\n") else "skip",
                 ignore_empty_lines=width > 1,
             ),
             arrow_csv.ConvertOptions(column_types=schema, strings_can_be_null=False),
@@ -424,7 +416,7 @@ def _below_header(source: Source, recipe: Recipe) -> tuple[list[str] | None, Ite
         lines = _lines(head)
     lines = [line for line in lines[above:] if not (recipe.comment and line.startswith(recipe.comment))]
     if not recipe.header:
-        return None, _chained("".join(lines), pieces)
+        return None, chain(["".join(lines)] if lines else [], pieces)
     while lines and not lines[0].strip():
         lines.pop(0)
     reader = _rows(lines, recipe.delimiter, recipe.escape, strict=False)
@@ -438,38 +430,26 @@ def _below_header(source: Source, recipe: Recipe) -> tuple[list[str] | None, Ite
         units = _rows(lines, recipe.delimiter, recipe.escape, strict=False)
         next(units, None)
         lines = lines[units.line_num :]
-    return header, _chained("".join(lines), pieces)
-
-
-def _chained(first: str, pieces: Iterator[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from pieces
+    return header, chain(["".join(lines)] if lines else [], pieces)
 
 
 def _decoded(source: Source, recipe: Recipe) -> Iterator[str]:
     """Yield the text in pieces; raise `DataError` for bytes of another encoding, and for NUL."""
     decoder, line = codecs.getincrementaldecoder(recipe.encoding)(), 1
     with source.open() as stream:
-        for piece in iter(partial(stream.read, PIECE), b""):
+        for piece in chain(iter(partial(stream.read, PIECE), b""), [b""]):
             try:
-                text = decoder.decode(piece)
+                text = decoder.decode(piece, final=not piece)
             except UnicodeError:
-                raise DataError(_not_encoded(line, recipe)) from None
+                raise DataError(
+                    f"line {line} or one soon after holds bytes that are not {recipe.encoding}: choose another encoding, such as "
+                    "cp1252 or utf-8 (--encoding)"
+                ) from None
             if "\0" in text:
                 line += text[: text.index("\0")].count("\n")
                 raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
             yield text.removeprefix("\ufeff") if line == 1 else text
             line += text.count("\n")
-    try:
-        decoder.decode(b"", final=True)
-    except UnicodeError:
-        raise DataError(_not_encoded(line, recipe)) from None
-
-
-def _not_encoded(line: int, recipe: Recipe) -> str:
-    where = f"line {line} or one soon after holds bytes that are not {recipe.encoding}"
-    return f"{where}: choose another encoding, such as cp1252 or utf-8 (--encoding)"
 
 
 def _whole_lines(pieces: Iterator[str], recipe: Recipe) -> Iterator[str]:
@@ -485,15 +465,6 @@ def _whole_lines(pieces: Iterator[str], recipe: Recipe) -> Iterator[str]:
             yield _normalised(whole[:end], recipe)
     if left:
         yield _normalised(left, recipe)
-
-
-def _check_quotes(text: str, recipe: Recipe) -> None:
-    """Raise `csv.Error` for text between a closing quote and the next delimiter."""
-    ends = rf"[{re.escape(recipe.delimiter)}\r\n]"
-    if '"' in text and re.search(
-        rf'(?:\A|(?<={ends}))"(?:[^"\\]|""|\\.)*"(?=[^"\r\n{re.escape(recipe.delimiter)}])', text
-    ):
-        raise csv.Error("text follows a closing quote")
 
 
 def _normalised(text: str, recipe: Recipe) -> str:
@@ -531,20 +502,15 @@ def _blame(source: Source, recipe: Recipe, width: int, reason: str) -> str:
                     must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}"
                     return f"line {kept[-1]} has {len(row)} cells, and the first has {width}: {must}"
         except csv.Error as error:
-            return f"line {kept[-1] if kept else 1} cannot be read: {_plainly(error)}"
+            fault = str(error)
+            if "field larger" in fault:
+                fault = f"a cell has more than {csv.field_size_limit()} characters (is a closing quote missing?)"
+            elif "unexpected end" in fault:
+                fault = "a quote is opened and never closed"
+            elif "longer than" in fault:
+                fault = f"it must have fewer than {LONGEST_LINE:,} characters, and it has more"
+            return f"line {kept[-1] if kept else 1} cannot be read: {fault}"
     return f"the table cannot be read as text: {reason}"
-
-
-def _plainly(error: csv.Error) -> str:
-    """Return the fault of a line in plain words, instead of those of the csv module."""
-    text = str(error)
-    if "field larger" in text:
-        return f"a cell has more than {csv.field_size_limit()} characters (is a closing quote missing?)"
-    if "unexpected end" in text:
-        return "a quote is opened and never closed"
-    if "longer than" in text:
-        return f"it must have fewer than {LONGEST_LINE:,} characters, and it has more"
-    return text
 
 
 def typed(column: Any, recipe: Recipe, name: str, seen: Seen, *, is_text: bool = False) -> pd.Series:
@@ -557,7 +523,7 @@ def typed(column: Any, recipe: Recipe, name: str, seen: Seen, *, is_text: bool =
         text = compute.if_else(is_missing, pyarrow.scalar(None, pyarrow.large_string()), text)
     head = text.slice(0, _TRIED).drop_null().to_pylist()
     may_be_truths = not is_text and bool(head) and all(cell.lower() in ("true", "false") for cell in head)
-    if may_be_truths and compute.all(compute.match_substring_regex(text, "^(true|false)$", ignore_case=True)).as_py():
+    if may_be_truths and _all_match(text, "true|false"):
         return compute.equal(compute.utf8_lower(text), "true").to_pandas()
     numbers = None if is_text else _numbers(text, recipe.decimal)
     found = text.to_pandas() if numbers is None else numbers
@@ -584,33 +550,26 @@ def _numbers(text: Any, decimal: str) -> pd.Series | None:
     is_whole = all(cell.lstrip("+-").isdigit() for cell in head)
     for kind in (pyarrow.int64(), pyarrow.uint64()) if is_whole else ():
         with contextlib.suppress(pyarrow.ArrowInvalid):
-            return _whole_numbers(compute.cast(plain, kind))
+            whole = compute.cast(plain, kind)
+            if not whole.null_count:
+                return whole.to_pandas()
+            if max(abs(value.as_py() or 0) for value in compute.min_max(whole).values()) < 2**53:
+                return compute.cast(whole, pyarrow.float64()).to_pandas()
+            return whole.to_pandas(
+                types_mapper={kind: pd.Int64Dtype() if kind == pyarrow.int64() else pd.UInt64Dtype()}.get
+            )
+    if is_whole and _all_match(plain, r"[+-]?\d+"):
+        return None  # whole numbers too large for 64 bits stay text
     may_group = decimal == "." and all(_MAY_GROUP.fullmatch(cell) for cell in head)
-    if (is_whole and _is_of_long_numbers(plain)) or (may_group and _has_thousands(plain)):
-        return None
+    if may_group and _all_match(plain, _MAY_GROUP.pattern) and has_thousands(plain.drop_null().unique().to_pylist()):
+        return None  # numbers such as 1.850 are beside small whole numbers such as 986
     try:
         return compute.cast(plain, pyarrow.float64()).to_pandas()
     except pyarrow.ArrowInvalid:  # a word, or such as -inf and a number of too many digits
-        if not compute.all(compute.match_substring_regex(plain, rf"^({_NUMBER})$", ignore_case=True)).as_py():
+        if not _all_match(plain, _NUMBER):
             return None
         return pd.Series([np.nan if cell is None else float(cell) for cell in plain.to_pylist()])
 
 
-def _whole_numbers(whole: Any) -> pd.Series:
-    if not whole.null_count:
-        return whole.to_pandas()
-    largest = max(abs(value.as_py() or 0) for value in compute.min_max(whole).values())
-    if largest < 2**53:
-        return compute.cast(whole, pyarrow.float64()).to_pandas()
-    return whole.to_pandas(types_mapper={pyarrow.int64(): pd.Int64Dtype(), pyarrow.uint64(): pd.UInt64Dtype()}.get)
-
-
-def _is_of_long_numbers(plain: Any) -> bool:
-    """Return True if a column holds whole numbers alone, too large for 64 bits: they stay text."""
-    return compute.all(compute.match_substring_regex(plain, r"^[+-]?\d+$")).as_py()
-
-
-def _has_thousands(plain: Any) -> bool:
-    """Return True if numbers such as 1.850 are beside small whole numbers such as 986, and no other fraction."""
-    is_one = compute.match_substring_regex(plain, rf"^({THOUSANDS_POINT.pattern}|[+-]?\d{{1,3}})$")
-    return compute.all(is_one).as_py() and has_thousands(plain.drop_null().unique().to_pylist())
+def _all_match(text: Any, form: str) -> bool:
+    return bool(compute.all(compute.match_substring_regex(text, rf"^({form})$", ignore_case=True)).as_py())

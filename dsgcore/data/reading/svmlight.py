@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -15,10 +14,10 @@ from pyarrow import compute
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.binary import Source
-from dsgcore.data.reading.label_kinds import INEXACT
-from dsgcore.data.reading.limits import Limits
-from dsgcore.data.reading.names import as_number, reason_of
+from dsgcore.data.reading.cells import as_number, reason_of
+from dsgcore.data.reading.recipe import Limits
+from dsgcore.data.reading.sources import Source
+from dsgcore.data.reading.unlabeled import INEXACT
 
 # Lines with mistakes match, too: the reader reports them.
 _LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")
@@ -31,17 +30,18 @@ EXACT = 2**24  # float32 rounds larger whole numbers
 
 
 def is_svmlight(head: str) -> bool:
-    """Return True if the first lines of a text hold index:value pairs, most with a label in front."""
+    """Return True if the first lines of a text hold index:value pairs, most with a label in front.
+
+    A line without a label has two or more pairs, with increasing indices from the second one on.
+    """
     lines = [line for line in head.splitlines()[:_SNIFFED_LINES] if line.strip() and line[0] != "#"]
-    return sum(bool(_LINE.fullmatch(line) or _is_without_label(line)) for line in lines) > len(lines) / 2
-
-
-def _is_without_label(line: str) -> bool:
-    """Return True if a line is two or more index:value pairs, with increasing indices from the second one on."""
-    if not _PAIRS.fullmatch(line):
-        return False
-    indices = [int(word.partition(":")[0]) for word in line.split("#")[0].split()[1:]]
-    return all(one < other for one, other in pairwise(indices))
+    n = 0
+    for line in lines:
+        indices = (
+            [int(word.partition(":")[0]) for word in line.split("#")[0].split()[1:]] if _PAIRS.fullmatch(line) else []
+        )
+        n += bool(_LINE.fullmatch(line)) or (bool(indices) and all(one < other for one, other in pairwise(indices)))
+    return n > len(lines) / 2
 
 
 def zero_is_unlabeled(source: Source) -> bool:
@@ -69,8 +69,15 @@ def read_svmlight(
     d : int, optional
         The number of columns. By default the largest index tells.
     """
-    content = _checked(source, limits)
-    lines = pyarrow.array(content.split("\n"), pyarrow.large_string())
+    limits.check_unpacked(source.size)
+    with source.open() as stream:
+        content = stream.read()
+    limits.check_unpacked(len(content))
+    if b"\0" in content:
+        line = content[: content.index(b"\0")].count(b"\n") + 1
+        raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
+    text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    lines = pyarrow.array(text.split("\n"), pyarrow.large_string())
     lines = compute.ascii_trim_whitespace(compute.replace_substring_regex(lines, "#.*", ""))
     numbers = np.flatnonzero(compute.not_equal(lines, "").to_numpy(zero_copy_only=False)) + 1
     lines = lines.take(pyarrow.array(numbers - 1))
@@ -102,19 +109,6 @@ def read_svmlight(
     table = pd.concat([frame, pd.Series(labels, name=TARGET)], axis=1)
     table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
     return table, []
-
-
-def _checked(source: Source, limits: Limits) -> str:
-    """Return the text; raise `DataError` if it is too large or no plain text."""
-    limits.check_unpacked(source.size)
-    with source.open() as stream:
-        content = stream.read()
-    limits.check_unpacked(len(content))
-    if b"\0" in content:
-        line = content[: content.index(b"\0")].count(b"\n") + 1
-        raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
-    text = content.decode("utf-8-sig", "replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _parsed(lines: Any, numbers: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -163,39 +157,25 @@ def _labels(words: Any) -> NDArray:
 
 def _blame(lines: Any, numbers: NDArray, error: BaseException) -> str:
     """Return the first line that is not a label and index:value pairs, and its fault."""
-    for number, line in _each(lines, numbers):
-        if wrong := _wrong(line.split()):
-            return f"line {number} {wrong}"
-    return f"the file cannot be read as LIBSVM text: {reason_of(error)}"
-
-
-def _each(lines: Any, numbers: NDArray) -> Iterator[tuple[int, str]]:
     for number, line in zip(numbers, lines, strict=True):
-        yield int(number), line.as_py()
-
-
-def _remedy(first: str) -> str:
-    """Return what is in the label's place, and a remedy."""
-    if ":" in first:
-        return ", an index:value pair: the label is missing, so write one before it"
-    if "," in first:
-        return ", several labels: keep one of them, or make a file for each label"
-    return ": number the classes"
-
-
-def _wrong(words: list[str]) -> str:
-    if as_number(words[0]) is None:
-        return f"must begin with one number as its label, got {quoted(words[0])}{_remedy(words[0])}"
-    previous = -1
-    for word in words[1:]:
-        index, colon, value = word.partition(":")
-        if index == "qid":
-            continue
-        if not colon or as_number(value) is None:
-            return f"must hold index:value pairs, got {quoted(word)}"
-        if not index.isdigit() or len(index) > 10 or int(index) > _LARGEST_INDEX:
-            return f"must have whole indices between 0 and {_LARGEST_INDEX}, got {quoted(index)}"
-        if int(index) <= previous:
-            return f"must have increasing indices, got {quoted(index)} after {previous}"
-        previous = int(index)
-    return ""
+        first, *pairs = line.as_py().split()
+        if as_number(first) is None:
+            remedy = ": number the classes"
+            if ":" in first:
+                remedy = ", an index:value pair: the label is missing, so write one before it"
+            elif "," in first:
+                remedy = ", several labels: keep one of them, or make a file for each label"
+            return f"line {number} must begin with one number as its label, got {quoted(first)}{remedy}"
+        previous = -1
+        for pair in pairs:
+            index, colon, value = pair.partition(":")
+            if index == "qid":
+                continue
+            if not colon or as_number(value) is None:
+                return f"line {number} must hold index:value pairs, got {quoted(pair)}"
+            if not index.isdigit() or len(index) > 10 or int(index) > _LARGEST_INDEX:
+                return f"line {number} must have whole indices between 0 and {_LARGEST_INDEX}, got {quoted(index)}"
+            if int(index) <= previous:
+                return f"line {number} must have increasing indices, got {quoted(index)} after {previous}"
+            previous = int(index)
+    return f"the file cannot be read as LIBSVM text: {reason_of(error)}"

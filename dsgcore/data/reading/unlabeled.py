@@ -1,26 +1,33 @@
-"""Rules for unlabeled rows: one for estimators, and one for files, where -1 may be a class."""
+"""Labels in memory, and the rules for unlabeled rows: one for estimators, and one for files, where -1 may be a class."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
 
 from dsgcore.core.parameters import ParameterError, quoted
-from dsgcore.data.reading.label_kinds import check_exact, checked, plain, present
-from dsgcore.data.reading.names import as_number, listed, written
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.binary import exact
+from dsgcore.data.reading.cells import UNDECODED, as_number, listed, written
+from dsgcore.data.reading.recipe import AUTO, NONE
 from dsgcore.solver.problem import UNLABELED
 
-# Values of `unlabeled` that are not labels: the rule for files, or that every label is a class.
-AUTO, NONE = "auto", "none"
 MEANING = "“not labeled”"  # its name in messages
+# From this number on, floats skip whole numbers.
+INEXACT = 2.0**53
+# The replacement for missing labels in an array of text.
+_MISSING = ("", "nan", "NaN", "NaT", "<NA>")
 
 
 class UnlabeledWarning(UserWarning):
@@ -151,19 +158,19 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
             "(a column's name is for the path of a file and for Dask)"
         )
     if has_minus_one or isinstance(y, np.ma.MaskedArray):
-        return Labels(*present(y)).plain().checked()
+        return _present(y).plain().checked()
     return numbers_given(y).checked()
 
 
 def numbers_given(y: Any) -> Labels:
     """Return the result of `labels_given` for values that need not be labels of classes: every -1 is unlabeled."""
-    found = Labels(*present(y))
+    found = _present(y)
     return found.without(is_minus_one(found.values) | _wrapped(found.values)).plain()
 
 
 def labels_of_column(y: Any, unlabeled: object = AUTO) -> tuple[Labels, frozenset[str]]:
     """Return a column's labels by the rule for files, and the labels that mean "not labeled" (`unlabeled_among`)."""
-    found = Labels(*present(y))
+    found = _present(y)
     values = pd.unique(found.values)  # not their codes, which would take eight bytes a row
     if all(number.is_integer() for number in values if isinstance(number, float)):
         check_exact(np.asarray(values), "the labels")
@@ -184,14 +191,16 @@ def is_minus_one(values: NDArray) -> NDArray[np.bool_]:
         names = np.unique(values)
         return np.isin(values, [name for name in names if _number(str(name)) == UNLABELED])
     if values.dtype.kind == "O":
-        return np.array([_is_minus_one(value) for value in values], dtype=bool)
+        return np.array(
+            [
+                _number(written(value)) == UNLABELED
+                if isinstance(value, str | bytes)
+                else isinstance(value, Real | Decimal) and value == UNLABELED
+                for value in values
+            ],
+            dtype=bool,
+        )
     return np.zeros(len(values), dtype=bool)
-
-
-def _is_minus_one(value: object) -> bool:
-    if isinstance(value, str | bytes):
-        return _number(written(value)) == UNLABELED
-    return isinstance(value, Real | Decimal) and value == UNLABELED
 
 
 def _wrapped(values: NDArray) -> NDArray[np.bool_]:
@@ -207,3 +216,168 @@ def _wrapped(values: NDArray) -> NDArray[np.bool_]:
         stacklevel=3,
     )
     return is_top
+
+
+# --- kinds of labels
+
+
+def _present(y: Any) -> Labels:
+    """Return the labels that are not missing, with pandas' ordered categories in their order."""
+    if y is None:
+        raise DataError(
+            "fit requires y to be passed, but the target y is None: give labels, and -1 for unlabeled points"
+        )
+    if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
+        return _of_pandas(y)
+    if hasattr(y, "to_list") and hasattr(y, "to_arrow"):
+        with suppress(ImportError):  # Polars works without Arrow's package
+            return _of_pandas(exact(y.to_arrow()))
+    if hasattr(y, "to_pylist") and hasattr(y, "type"):
+        return _of_pandas(exact(y))
+    array = column_or_1d(_as_array(y), warn=True)
+    is_missing = _is_missing(array)
+    if isinstance(y, np.ma.MaskedArray):
+        is_missing = is_missing | np.ravel(np.ma.getmaskarray(y))
+    return Labels(_beside_missing(array[~is_missing], ~is_missing), ~is_missing)
+
+
+def _of_pandas(y: Any) -> Labels:
+    if isinstance(y, pd.DataFrame):
+        column_or_1d(np.empty(y.shape, dtype=np.int8), warn=True)  # refuses several columns, and warns about one
+        y = y.iloc[:, 0]
+    column = pd.Series(y).reset_index(drop=True)
+    is_labeled = column.notna().to_numpy(dtype=bool, copy=True)
+    there = column[is_labeled]
+    values = there.to_numpy()
+    is_missing = _is_missing(values)  # as text
+    is_labeled[is_labeled] = ~is_missing
+    there, order = there[~is_missing], None
+    if getattr(there.dtype, "ordered", False):
+        order = plain(there.cat.remove_unused_categories().cat.categories.to_numpy())
+    return Labels(_beside_missing(values[~is_missing], is_labeled), is_labeled, order)
+
+
+def _beside_missing(values: NDArray, is_labeled: NDArray) -> NDArray:
+    """Return whole numbers as integers if pandas stored them as floats because others are missing."""
+    is_whole = len(values) < len(is_labeled) and values.dtype.kind == "f" and _are_exact(values)
+    return values.astype(np.int64) if is_whole else values
+
+
+def _are_exact(floats: NDArray) -> bool:
+    """Return True if floats are whole numbers that no other whole number can round to."""
+    return bool(((np.abs(floats.astype(float)) < _inexact(floats.dtype)) & (floats == np.floor(floats))).all())
+
+
+def _inexact(dtype: np.dtype) -> float:
+    """Return the number from which on floats of this type, or of double precision, skip whole numbers."""
+    return min(2.0 ** (np.finfo(dtype).nmant + 1), INEXACT)
+
+
+def _as_array(y: Any) -> NDArray:
+    """Return labels as an array; whole numbers do not become floats, and missing labels do not become text."""
+    y = y.to_list() if hasattr(y, "to_list") else y
+    array = np.asarray(y)
+    usual = {"f": float, "U": str, "S": bytes, "i": int}.get(array.dtype.kind)
+    is_mixed = isinstance(y, list | tuple) and array.ndim == 1 and usual is not None
+    if is_mixed and not all(isinstance(value, usual) and not isinstance(value, bool) for value in y):
+        array = np.empty(len(y), dtype=object)
+        array[:] = list(y)
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8", UNDECODED)
+    return array.astype(object) if array.dtype.kind == "T" else array
+
+
+def _is_missing(array: NDArray) -> NDArray[np.bool_]:
+    if array.dtype.kind == "U":
+        return np.isin(np.char.strip(array), _MISSING)
+    is_missing = np.asarray(pd.isna(array))
+    if array.dtype.kind == "O":
+        is_text = [isinstance(value, str) and value.strip() in _MISSING for value in array]
+        return is_missing | np.array(is_text, dtype=bool)
+    return is_missing
+
+
+def as_text(column: pd.Series) -> pd.Series:
+    """Return a file's labels with text, dates and durations as `written` writes them; numbers stay."""
+    if getattr(column.dtype, "kind", "O") in "biuf":
+        return column
+    is_ordered = bool(getattr(column.dtype, "ordered", False))
+    codes, values = (column.cat.codes, column.cat.categories) if is_ordered else pd.factorize(column)
+    if all(isinstance(value, Real | Decimal | np.bool_) for value in values):
+        return column
+    names = np.array([*map(written, values), None], dtype=object)
+    text = pd.Series(names[np.asarray(codes)], name=column.name)
+    return text if not is_ordered else text.astype(pd.CategoricalDtype([*dict.fromkeys(names[:-1])], ordered=True))
+
+
+def plain(values: NDArray) -> NDArray:
+    """Return labels of an object array as truth values, numbers, dates or text."""
+    if values.dtype.kind != "O":
+        return values
+    make = next((make for kinds, make in _KINDS if all(isinstance(value, kinds) for value in values)), None)
+    return values if make is None else make(values)
+
+
+def checked(values: NDArray) -> NDArray:
+    """Return plain labels; raise an error if they cannot be labels of classes."""
+    if values.dtype.kind == "f":
+        for is_wrong, kind in ((~np.isfinite(values), "infinite"), (values != np.floor(values), "continuous")):
+            if is_wrong.any():
+                raise _no_labels(kind, values[int(np.argmax(is_wrong))].item())
+        check_exact(values, "y")
+    elif values.dtype.kind in "cV" or (values.dtype.kind == "O" and not all(isinstance(v, int) for v in values)):
+        wrong = next((value for value in values if not isinstance(value, _TEXT_OR_NUMBER)), values.dtype.name)
+        raise _no_labels("unknown", wrong)
+    return values
+
+
+def check_exact(values: NDArray, what: str) -> None:
+    """Raise an error for floats among labels that are infinite, or so large that different whole numbers may be equal."""
+    if values.dtype.kind != "f":
+        return
+    is_large = np.abs(values.astype(float)) >= (bound := _inexact(values.dtype))
+    if not is_large.any():
+        return
+    first = float(values[int(np.argmax(is_large))])
+    if not np.isfinite(first):
+        raise DataError(f"{what} must hold finite numbers, got {first}: correct it, or leave the cell empty")
+    raise DataError(
+        f"{what} must hold exact labels, got the float {int(first)}: {values.dtype} skips whole numbers from {bound:.0f} on; "
+        "give integers (pandas' Int64 where some are missing)"
+    )
+
+
+def _no_labels(kind: str, value: object) -> DataError:
+    return DataError(
+        f"Unknown label type: {kind}. y must hold classes (whole numbers, text, or True and False), and -1 for unlabeled points, "
+        f"got {quoted(value)}"
+    )
+
+
+def _numbers(values: NDArray) -> NDArray:
+    """Return numbers as integers if all are whole, else as floats. Integers of any size stay exact."""
+    floats = np.array([value for value in values if not _is_whole(value)], dtype=float)
+    if not _are_exact(floats):
+        return values.astype(float)
+    whole = [int(value) for value in values]
+    for dtype in (np.int64, np.uint64):
+        with suppress(OverflowError):
+            return np.array(whole, dtype=dtype)
+    return np.array(whole, dtype=object)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) or (isinstance(value, Decimal) and value == value.to_integral_value())
+
+
+def _texts(values: NDArray) -> NDArray:
+    return np.array([value if isinstance(value, str) else written(value) for value in values], dtype=str)
+
+
+_TEXT_OR_NUMBER = (bool, np.bool_, Real, Decimal, str, bytes)
+_KINDS: tuple[tuple[Any, Callable[[NDArray], NDArray]], ...] = (
+    ((bool, np.bool_), lambda values: values.astype(bool)),
+    ((bool, np.bool_, Real, Decimal), _numbers),
+    (_TEXT_OR_NUMBER, _texts),
+    ((date, np.datetime64), lambda values: pd.to_datetime(values).to_numpy()),
+)

@@ -85,7 +85,7 @@ class LessonStep:
         Text after the run: the result and its reason.
     values : mapping
         Controls that differ from the step before, or from the setting's defaults in the first step. The value `edits`
-        names edits of the data by hand, one of `dsgcore.data.chosen_labels.CHOICES`.
+        names edits of the data by hand, one of `dsgcore.data.edits.CHOICES`.
     controls : tuple of str
         Controls that the step uses, at most two. The stage shows them and no others. With `edits` among them, the
         reader edits the data in the map.

@@ -1,20 +1,34 @@
-"""Cells as numbers: by type, or as people and spreadsheets write them."""
+"""Cells of a table: names that are safe to show, numbers and dates as people write them, and words that mean missing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
+from difflib import get_close_matches
+from itertools import count
+from math import isfinite
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import mode
 
+from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.names import printable, written
 from dsgcore.data.reading.recipe import DATE, DAY_FIRST, MONTH_FIRST
 
+LONGEST = 100
+# Bytes that are no UTF-8 are written out, so that different labels stay different.
+UNDECODED = "backslashreplace"
+_SHOWN = 6
+# Exceptions that readers of files and cluster workers raise.
+_UNREADABLE = (OSError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError)
+# A spreadsheet that opens a CSV reads a cell that begins so as a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LARGEST = 1e30  # above this size, differences and means leave float32's range
 # A column holds numbers if more than this share of its cells are numbers; the others are mistakes.
 MOSTLY = 0.5
@@ -45,6 +59,108 @@ _IN_BRACKETS = re.compile(r"\(\s*([^()+\-\s][^()]*)\)")
 _ADORNMENT = re.compile(rf"[^\deE.,+\-{_SPACES}]")
 _PERCENT, _MONTHS_A_YEAR, _DIGITS = 100.0, 12, 3
 _SPREADSHEET_ERROR = re.compile(r"#[A-Z/0-9_]+[!?]?|Err:\d+|#+")
+# The number of cells that were read as missing, by word and column.
+Seen = Counter[tuple[str, str]]
+_SENTINEL = re.compile(r"-?(9{1,7}|8{2,7}|7{2,7})(\.0|\.9+)?|-1|-?9{1,7}\.\d*|-200|-1e\+\d+|9?99e\+\d+")
+_FEWEST_ASKED, _MOST_ASKED, _MOST_COLUMNS = 10, 6, 1000
+
+
+# --- names and words
+
+
+def column_names(raw: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """Return distinct printable names of a file's columns, and a sentence for every kind of change."""
+    names: list[str] = []
+    taken: set[str] = set()
+    unnamed, repeated = [], []
+    for number, given in enumerate(raw, start=1):
+        name = printable(str(given))
+        if not name:
+            name = f"column {number}"
+            unnamed.append(name)
+        if name in taken:
+            repeated.append(name)
+            name = next(other for i in count(2) if (other := f"{name} ({i})") not in taken)
+        taken.add(name)
+        names.append(name)
+    sentences = []
+    if unnamed:
+        sentences.append(f"{len(unnamed)} columns have no name and are called by their number: {listed(unnamed)}.")
+    if repeated:
+        sentences.append(f"Several columns have the same name and got a number added: {listed(sorted(set(repeated)))}.")
+    return names, sentences
+
+
+def check_column(name: str, known: Sequence[str]) -> None:
+    """Raise an error if a table has no column of that name; the message lists similar names, or all."""
+    if name in known:
+        return
+    by_lower = {str(one).lower(): str(one) for one in reversed(known)}
+    close = [by_lower[one] for one in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)]
+    did_you_mean = f" (did you mean {' or '.join(repr(printable(one)) for one in close)}?)" if close else ""
+    raise DataError(f"there is no column {quoted(name)}{did_you_mean}: the table has {listed(known)}")
+
+
+def printable(text: str) -> str:
+    """Return text with white space and control characters as single spaces, cut to a printable length."""
+    cleaned = _cleaned(text)
+    return cleaned if len(cleaned) <= LONGEST else cleaned[: LONGEST - 1] + "…"
+
+
+def _cleaned(text: str) -> str:
+    return " ".join((text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)).split())
+
+
+def as_number(text: str | bytes) -> float | None:
+    """Return the number that a text holds, or None. Infinity and NaN are numbers, too."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def as_cell(text: str) -> str:
+    """Return text for a CSV cell: text that a spreadsheet would read as a formula gets an apostrophe in front."""
+    return "'" + text if text.startswith(_FORMULA) and as_number(text) is None else text
+
+
+def written(value: Any) -> str:
+    """Return a value of a table as label text: 3.0 as 3, true as True."""
+    if isinstance(value, bytes):
+        return _cleaned(value.decode("utf-8", UNDECODED))
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    try:
+        return _cleaned(str(value))
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a number of too many digits"
+
+
+@contextmanager
+def readable(what: str, wrong: str = "cannot be read", *, also: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """Raise `DataError` for errors of another package, of its classes in `also` too; the message gives the reason."""
+    unreadable: tuple[type[Exception], ...] = (*_UNREADABLE, *also)
+    try:
+        yield
+    except DataError:
+        raise
+    except unreadable as error:
+        raise DataError(f"{what} {wrong}: {reason_of(error)}") from None
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the first line of another package's error, to be part of a sentence."""
+    return printable((str(error).splitlines() or [type(error).__name__])[0])
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return a few names as a list in words."""
+    shown = [repr(printable(name)) for name in names]
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return ", ".join(shown[:_SHOWN]) + more
+
+
+# --- numbers and dates
 
 
 def is_numeric(column: pd.Series) -> bool:
@@ -94,7 +210,9 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     """Return a column as numbers, with NaN for other cells. Text is read with this decimal mark."""
     if is_numeric(column):
         return pd.to_numeric(column, errors="coerce")
-    if (truths := truths_of(column)) is not None:
+    first = next((cell for cell in column.head(100) if isinstance(cell, str)), None)
+    truths = next((own for own in TRUTHS if first is not None and first.strip().lower() in own), None)
+    if truths is not None and {written(cell).lower() for cell in column.dropna().unique()} <= truths.keys():
         return column.map(lambda cell: truths.get(written(cell).lower(), np.nan), na_action="ignore").astype(np.float64)
     plain = column if mark is None else pd.Series(_marked(column, mark), column.index, dtype=object)
     values = _to_numeric(plain.where(column.notna()))
@@ -107,14 +225,6 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     found = values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
     found[others] = numbers.to_numpy(dtype=np.float64) / np.array([divisor for _, divisor in rewritten])
     return pd.Series(found, column.index)
-
-
-def truths_of(column: pd.Series) -> dict[str, float] | None:
-    """Return the numbers of a text column's words for truth values; None if it holds anything else."""
-    first = next((cell for cell in column.head(100) if isinstance(cell, str)), None)
-    truths = next((own for own in TRUTHS if first is not None and first.strip().lower() in own), None)
-    is_one = truths is not None and {written(cell).lower() for cell in column.dropna().unique()} <= truths.keys()
-    return truths if is_one else None
 
 
 def has_thousands(texts: Sequence[str]) -> bool:
@@ -195,11 +305,10 @@ def _marked(column: pd.Series, mark: str) -> list[str]:
     form, between = _GROUPED[mark], str.maketrans("", "", _GROUPS[mark])
     texts = [written(value) for value in column]
     others = str.maketrans(",", ".") if mark == "," else {}  # 1,5e3 and ,5
-    return [t.translate(between).replace(mark, ".") if form.fullmatch(t) else _without_point(t, others) for t in texts]
-
-
-def _without_point(text: str, others: dict[int, int]) -> str:
-    return text if "." in text else text.translate(others)
+    return [
+        t.translate(between).replace(mark, ".") if form.fullmatch(t) else t if "." in t else t.translate(others)
+        for t in texts
+    ]
 
 
 def _to_numeric(column: pd.Series) -> pd.Series:
@@ -222,36 +331,6 @@ def reading_of_adorned(column: pd.Series, mark: str | None = None) -> str:
     return ""
 
 
-@dataclass
-class Mistakes:
-    """Count of cells that should be numbers and are not, and the first one."""
-
-    n: int = 0
-    first: str = ""
-    row: int = 0
-
-    def add(self, column: pd.Series, is_wrong: NDArray[np.bool_]) -> None:
-        """Count the cells that are marked."""
-        if not is_wrong.any():
-            return
-        if not self.n:
-            i = int(np.argmax(is_wrong))
-            self.first, self.row = printable(written(column.iloc[i])), row_number(column, i)
-        self.n += int(is_wrong.sum())
-
-    def check(self, name: str) -> None:
-        """Raise `DataError` if there are mistakes in the column."""
-        if not self.n:
-            return
-        kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(self.first) else ""
-        several = "" if self.n == 1 else f", the first of {self.n:,} cells that are no numbers"
-        it, its = ("it", "its word") if self.n == 1 else ("them", "their words")
-        raise DataError(
-            f"column {name!r} must hold numbers, got {self.first!r}{kind} in row {self.row}{several}: correct {it}, let "
-            f"{its} mean missing (--missing-words), make the column a category (--category), or leave it out (--drop)"
-        )
-
-
 def row_number(column: pd.Series, i: int) -> int:
     """Return a row's number, counted from 1 below the header."""
     return int(column.index[i]) + 1
@@ -262,26 +341,109 @@ def numbers(column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
 
     For text, `mark` is the decimal mark of numbers with thousands separators.
     """
-    mistakes = Mistakes()
-    values = numbers_and(mistakes, column, mark)
-    mistakes.check(str(column.name))
-    return values
-
-
-def numbers_and(mistakes: Mistakes, column: pd.Series, mark: str | None = None) -> NDArray[np.float64]:
-    """Return a column as numbers, NaN if missing or not a number; the latter are counted as mistakes."""
     name = str(column.name)
     if is_time(column):
         raise DataError(f"column {name!r} holds dates, which are no numbers: ignore it (--drop)")
     if np.iscomplexobj(column):
         raise DataError(f"column {name!r} holds complex numbers, and only real ones can be used: ignore it (--drop)")
     values = numeric(column, mark).to_numpy(dtype=np.float64, na_value=np.nan)
-    mistakes.add(column, np.isnan(values) & column.notna().to_numpy())
-    # One pass in the usual case: fmax ignores NaN.
-    if len(values) and np.fmax.reduce(np.abs(values)) > LARGEST:
+    if len(values) and np.fmax.reduce(np.abs(values)) > LARGEST:  # one pass in the usual case: fmax ignores NaN
         i = int(np.flatnonzero(np.abs(values) > LARGEST)[0])
         raise DataError(
             f"column {name!r} must hold finite numbers of at most {LARGEST:g} in size, got {values[i]:g} in row "
             f"{row_number(column, i)}: correct it, or leave the column out (--drop)"
         )
+    is_wrong = np.isnan(values) & column.notna().to_numpy()
+    if n := int(is_wrong.sum()):
+        i = int(np.argmax(is_wrong))
+        first = printable(written(column.iloc[i]))
+        kind = " (a spreadsheet's error)" if _SPREADSHEET_ERROR.fullmatch(first) else ""
+        several = "" if n == 1 else f", the first of {n:,} cells that are no numbers"
+        it, its = ("it", "its word") if n == 1 else ("them", "their words")
+        raise DataError(
+            f"column {name!r} must hold numbers, got {first!r}{kind} in row {row_number(column, i)}{several}: correct {it}, let "
+            f"{its} mean missing (--missing-words), make the column a category (--category), or leave it out (--drop)"
+        )
     return values
+
+
+# --- missing
+
+
+def blanked(column: pd.Series, words: Sequence[str], seen: Seen) -> pd.Series:
+    """Return a column in which cells with one of the words are missing; count these cells."""
+    if pd.api.types.is_bool_dtype(column) or is_time(column):
+        return column
+    if pd.api.types.is_numeric_dtype(column):
+        given = [number for word in words if (number := as_number(word)) is not None and isfinite(number)]
+        is_word = column.isin(given)
+    else:
+        texts = column.astype(object)
+        is_word = texts.map(lambda cell: cell.strip() if isinstance(cell, str) else None, na_action="ignore").isin(
+            words
+        )
+    if not is_word.any():
+        return column
+    counts = column[is_word].astype(str).str.strip().value_counts()
+    seen.update({(str(word), str(column.name)): int(n) for word, n in counts.items() if n})
+    if pd.api.types.is_integer_dtype(column):
+        column = column.convert_dtypes()  # not through floats, which cannot hold all whole numbers
+    return column.mask(is_word)
+
+
+def about_missing(seen: Seen, what: str = "missing") -> str:
+    """Return a sentence with the number of cells that were read as missing, by word; empty if there are none."""
+    by_word = Counter[str]()
+    for (word, _), n in seen.items():
+        by_word[word] += n
+    parts = []
+    for word, n in by_word.most_common():
+        cells = "cell" if n == 1 else "cells"
+        where = f"{listed([word])} (in {listed(sorted({column for own, column in seen if own == word}))})"
+        parts.append(f"{n:,} {cells} {where}" if word else f"{n:,} empty {cells}")
+    return f"Read as {what}: {', '.join(parts)}." if parts else ""
+
+
+def suspicions(frame: pd.DataFrame, label: str | None) -> list[str]:
+    """Return a question for each column in which one number is frequent and far from all others, such as -999 or 9999."""
+    asked: list[str] = []
+    if frame.shape[1] > _MOST_COLUMNS:
+        return asked
+    for name, column in frame.items():
+        if name == label or column.dtype.kind not in "if" or (number := _sentinel(column)) is None:
+            continue
+        n = int((column == number).sum())
+        asked.append(
+            f"Does {number:g} mean missing in {printable(str(name))!r}? {n:,} cells hold it, far from all other numbers: if so, "
+            f"let it mean missing (--missing-words={number:g})."
+        )
+    return asked[:_MOST_ASKED]
+
+
+def _sentinel(column: pd.Series) -> float | None:
+    """Return the least or the largest number of a column if it looks like a word for missing."""
+    values = column.to_numpy(dtype=np.float64)
+    values = values[~np.isnan(values)]
+    if len(values) < _FEWEST_ASKED:
+        return None
+    for number in (values.min(), values.max()):
+        if not _SENTINEL.fullmatch(f"{number:.10g}"):
+            continue
+        others = values[values != number]
+        n = len(values) - len(others)
+        if n < max(2, 0.01 * len(values)) or len(others) < 2:
+            continue
+        spread = max(float(np.ptp(others)), float(np.abs(others).max()) * 0.05)
+        if np.abs(others - number).min() > 2 * spread and spread > 0:
+            return float(number)
+    return None
+
+
+def replacement(column: NDArray, missing: str) -> float:
+    """Return the mean, the median or the most frequent one of a column's numbers, which replaces NaN; 0 if there is none."""
+    present = column[~np.isnan(column)]
+    if not len(present):
+        return 0.0
+    if missing == "mean":
+        return float(np.mean(present, dtype=np.float64))
+    return float(np.median(present) if missing == "median" else mode(present).mode)

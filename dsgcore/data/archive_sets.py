@@ -1,24 +1,33 @@
-"""Addresses of the papers' data sets in public archives, and their download to the cache."""
+"""The papers' data sets in public archives, and their download: in pieces, resumed after a break, and checked.
+
+The fetchers of pooch and scikit-learn start again after a break, so a download of several gigabytes may never end.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import http.client
+import os
 import shutil
+import ssl
+import urllib.error
+import urllib.request
 import warnings
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
 from dsgcore.core.files import cache_folder, whole_files
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.downloads.transfer import Patience, Progress, download
-from dsgcore.data.reading.names import reason_of
+from dsgcore.data.reading.cells import reason_of
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 UCI = "https://archive.ics.uci.edu/static/public"
@@ -29,6 +38,13 @@ _UCI_FILES = {
     "road3d": ("246/3d+road+network+north+jutland+denmark", "3D_spatial_network.txt", "x4", "x1"),
     "hepmass": ("347/hepmass", "all_train.csv.gz", "label"),
 }
+
+
+_PIECE = 2**16
+_HEADERS = {"User-Agent": "dsg-lab", "Accept-Encoding": "identity"}
+_PAGES = ("text/html", "application/xhtml+xml")
+
+Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -146,8 +162,8 @@ def _path(remote: RemoteSet) -> Path:
 def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Patience | None = None) -> Path:
     """Download a set's file to the cache unless it is there; return its path.
 
-    `dsgcore.data.reading` reads the file. Parameters and errors as in `transfer.download`. A download through
-    scikit-learn shows no progress, and cannot be resumed.
+    `dsgcore.data.reading` reads the file. Parameters and errors as in `download`. A download through scikit-learn shows no
+    progress, and cannot be resumed.
     """
     path = _path(remote)
     if path.exists():
@@ -156,25 +172,19 @@ def fetch(remote: RemoteSet, *, progress: Progress | None = None, patience: Pati
         return _through_scikit_learn(remote, path)
     if remote.member is None:
         return download(remote.address, path, progress=progress, patience=patience)
-    packed = path.with_name(remote.file_name)
-    download(remote.address, packed, progress=progress, patience=patience)
-    _take_out(packed, remote.member, path)
-    packed.unlink()
-    return path
-
-
-def _take_out(packed: Path, member: str, path: Path) -> None:
-    """Unpack one member of a zip archive, or of an archive inside it."""
+    packed = download(remote.address, path.with_name(remote.file_name), progress=progress, patience=patience)
     try:
         with zipfile.ZipFile(packed) as archive, whole_files(path.parent, [path.name]) as part:
-            names = [name for name in archive.namelist() if Path(name).name == member]
+            names = [name for name in archive.namelist() if Path(name).name == remote.member]
             if not names:
-                raise DataError(f"the archive {packed.name!r} holds no {member!r}")
+                raise DataError(f"the archive {packed.name!r} holds no {remote.member!r}")
             with archive.open(names[0]) as source, (part / path.name).open("wb") as target:
                 shutil.copyfileobj(source, target)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
         packed.unlink()
         raise DataError(f"the archive {packed.name!r} is damaged; it was removed, so try again") from None
+    packed.unlink()
+    return path
 
 
 def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
@@ -195,3 +205,156 @@ def _through_scikit_learn(remote: RemoteSet, path: Path) -> Path:
     with whole_files(path.parent, [path.name]) as part:
         np.savez_compressed(part / path.name, X=X, y=y)
     return path
+
+
+# --- one file
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Time to wait for a server, and number of attempts."""
+
+    seconds: float = 20.0  # seconds without an answer or a byte
+    attempts: int = 4  # attempts in a row without progress
+
+
+def download(
+    address: str,
+    to: Path,
+    *,
+    digest: tuple[str, str] | None = None,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+) -> Path:
+    """Download a file to `to`, unless it is there.
+
+    After a break, the received bytes stay in a file ending in ``.part``, and the rest is requested. The download starts
+    again if the server cannot send a rest, or if the file has changed.
+
+    Parameters
+    ----------
+    address : str
+        With the scheme https (or http, for this machine only).
+    to : path
+    digest : tuple of str, optional
+        The algorithm ("sha256", "md5") and the required hexadecimal digest.
+    progress : callable, optional
+        Called with the number of bytes received and the total number (None: not known).
+    patience : Patience, optional
+
+    Returns
+    -------
+    path
+
+    Raises
+    ------
+    DataError
+        If there is no network or no such file, if the file is of another kind or cut off, or if its digest is wrong.
+    """
+    if to.exists():
+        return to
+    parts = urlsplit(address)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")):
+        raise DataError(f"an address must begin with https://, got {address[:80]!r}")
+    to.parent.mkdir(parents=True, exist_ok=True)
+    part = to.with_name(to.name + ".part")
+    patience, failures = patience or Patience(), 0
+    while True:
+        before = _size(part)
+        try:
+            _fetch_rest(address, part, progress, patience.seconds)
+            break
+        except (OSError, http.client.HTTPException) as error:
+            fault, is_final = _fault(error, parts.netloc, address)
+            failures = 0 if _size(part) > before else failures + 1
+            if is_final or failures >= patience.attempts:
+                is_kept = part.exists() and not is_final
+                kept = f"; the {_size(part):,} bytes received are kept, so try again" if is_kept else ""
+                raise DataError(fault + kept) from None
+    if digest is not None:
+        algorithm, wanted = digest
+        with part.open("rb") as file:
+            got = hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
+        if got != wanted.lower():
+            part.unlink()
+            _mark(part).unlink(missing_ok=True)
+            raise DataError(
+                f"the file from {parts.netloc} has the wrong digest: its {algorithm.upper()} begins with {got[:12]} instead of "
+                f"{wanted[:12]}. The file was removed"
+            )
+    os.replace(part, to)
+    _mark(part).unlink(missing_ok=True)
+    return to
+
+
+def _mark(part: Path) -> Path:
+    """Return the file that records the version to which a part belongs."""
+    return part.with_name(part.name + ".version")
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: float) -> None:
+    """Request the missing bytes of a part, and append them."""
+    have = _size(part)
+    with _answer(address, part, have, seconds) as answer:
+        is_rest = answer.status == http.HTTPStatus.PARTIAL_CONTENT
+        have = have if is_rest else 0
+        total = None if answer.length is None else have + answer.length
+        free = shutil.disk_usage(part.parent).free
+        if total is not None and total - have > free:
+            needed = f"{total - have:,} bytes more, and {free:,} are free"
+            raise DataError(f"the file needs {needed} in {str(part.parent)!r}")
+        version = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+        if version and not version.startswith("W/"):
+            _mark(part).write_text(version, encoding="utf-8")
+        else:
+            _mark(part).unlink(missing_ok=True)
+        with part.open("ab" if is_rest else "wb") as file:
+            while piece := answer.read1(_PIECE):
+                file.write(piece)
+                have += len(piece)
+                if progress is not None:
+                    progress(have, total)
+    if total is not None and have < total:
+        raise http.client.IncompleteRead(b"", total - have)
+
+
+def _answer(address: str, part: Path, have: int, seconds: float) -> Any:
+    """Open the address, from the byte at which a part ends."""
+    headers = dict(_HEADERS)
+    if have:
+        headers["Range"] = f"bytes={have}-"
+        if _mark(part).exists():
+            headers["If-Range"] = _mark(part).read_text(encoding="utf-8")
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=seconds)
+    except urllib.error.HTTPError as error:
+        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and have:
+            error.close()
+            part.unlink()  # the part is longer than the file: another version
+            raise OSError("the part on the disk does not fit the server's file") from None
+        raise
+    if answer.headers.get_content_type() in _PAGES:
+        answer.close()
+        raise DataError(f"{urlsplit(address).netloc} gave a web page instead of the file: {address}")
+    return answer
+
+
+def _fault(error: BaseException, host: str, address: str) -> tuple[str, bool]:
+    """Return what went wrong, and True if another attempt cannot mend it."""
+    if isinstance(error, urllib.error.HTTPError):
+        error.close()
+        if error.code < http.HTTPStatus.INTERNAL_SERVER_ERROR:
+            return f"{host} refused the file with {error.code} ({error.reason}): {address}", True
+        return f"{host} reported a server error ({error.code} {error.reason})", False
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        return f"the certificate of {host} is not valid: {reason.verify_message}", True
+    if isinstance(error, TimeoutError) or "timed out" in str(error):
+        return f"{host} stopped answering", False
+    if isinstance(error, http.client.IncompleteRead | http.client.RemoteDisconnected | ConnectionResetError):
+        return f"{host} broke off the download", False
+    return f"{host} cannot be reached (is there a network?)", False

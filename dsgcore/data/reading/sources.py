@@ -1,0 +1,254 @@
+"""Files in memory or on disk, unpacked, and the kind of file that their first bytes tell."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow
+
+from dsgcore.core.parameters import quoted
+from dsgcore.data.datasets import DataError
+from dsgcore.data.reading.cells import reason_of
+from dsgcore.data.reading.recipe import Limits
+
+PIECE = 2**20
+PARQUET_ENDINGS = (".parquet", ".pq", ".parq")
+_XZ_MEMORY = 128 * 2**20  # the largest dictionary that an .xz file may request
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_KINDS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"ORC": "orc"}
+_OTHERS = {
+    b"\x89HDF": "an HDF5 file",
+    b"MATLAB 5.0": "a Matlab file",
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"SQLite format 3": "an SQLite database",
+    b"\x93NUMPY": "a single NumPy array, so without labels",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"\x7fELF": "a program",
+    b"MZ": "a program",
+}
+# A name in brackets may begin a table's header: [K+], {a}, <x>.
+_OTHER_TEXTS = {
+    "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
+    "JSON, but no records": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
+}
+_READABLE = "CSV and other text, LIBSVM, Parquet, Feather, ORC, JSON lines, ARFF, Excel (.xlsx) and .npz archives"
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
+UNREADABLE = (*_DAMAGED, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to read: its name without folders, a function that opens it, and its size in bytes."""
+
+    name: str
+    open: Callable[[], IO[bytes]]
+    size: int
+    path: Path | None = None  # a folder of files
+
+    @classmethod
+    def of_bytes(cls, content: bytes, name: str) -> Source:
+        """Return a source made of a file's bytes."""
+        return cls(name, lambda: io.BytesIO(content), len(content))
+
+    @classmethod
+    def of_path(cls, path: str | os.PathLike[str]) -> Source:
+        """Return a source for a file on disk, which is read in pieces, or for a folder of files."""
+        file = Path(path)
+        if file.is_dir():
+            files = files_of(file)
+            return cls(file.name, files[0].open, sum(one.size for one in files), file)
+        try:
+            with file.open("rb"):
+                size = file.stat().st_size
+        except (OSError, ValueError) as error:
+            reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it is not a readable file"
+            raise DataError(f"cannot read {quoted(file.name)}: {reason}") from None
+        return cls(file.name, lambda: file.open("rb"), size)
+
+    def head(self, size: int) -> bytes:
+        """Return the first bytes."""
+        with self.open() as stream:
+            return stream.read(size)
+
+    def sha256(self) -> str:
+        """Return the digest of the bytes; of a folder, of its files' digests."""
+        if self.path is not None:
+            return hashlib.sha256("".join(file.sha256() for file in files_of(self.path)).encode()).hexdigest()
+        with self.open() as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def files_of(folder: Path) -> list[Source]:
+    """Return the files of one kind in a folder, by their names; hidden files and folders are left out."""
+    found = [file for file in sorted(folder.rglob("*")) if _is_shown(file, folder)]
+    chosen = [file for file in found if is_parquet(file, folder)] or found
+    if not chosen:
+        raise DataError(f"the folder {quoted(str(folder))} holds no files of data: give one with Parquet or CSV files")
+    return [Source.of_path(file) for file in chosen]
+
+
+def _is_shown(file: Path, folder: Path) -> bool:
+    return not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts) and file.is_file()
+
+
+def is_parquet(file: Path, folder: Path) -> bool:
+    """Return True for a Parquet file of a folder, by its name, that is not hidden."""
+    return file.suffix.lower() in PARQUET_ENDINGS and _is_shown(file, folder)
+
+
+def unpacked(source: Source, limits: Limits) -> Source:
+    """Return the source without gzip, bzip2, xz, zstd or zip; raise `DataError` before a large content fills memory."""
+    if source.path is not None:
+        return source
+    opened = streamed(source, limits)
+    if opened is source:
+        return source
+    pieces, size = [], 0
+    with opened.open() as stream:
+        for piece in iter(partial(stream.read, PIECE), b""):
+            size += len(piece)
+            limits.check_unpacked(size)
+            pieces.append(piece)
+    if not size:
+        raise DataError("the file is packed and empty")
+    return Source.of_bytes(b"".join(pieces), source.name)
+
+
+def streamed(source: Source, limits: Limits) -> Source:
+    """Return the source without its packing, unpacked while it is read: nothing is held in memory."""
+    limits.check_size(source.size)
+    if not source.size:
+        raise DataError("the file is empty")
+    head = source.head(8)
+    kind = next((kind for magic, kind in _PACKED.items() if head.startswith(magic)), None)
+    kind = "zip" if head.startswith(b"PK\x03\x04") and _zip_member(source) else kind
+    if kind is None:
+        return source
+    return Source(source.name, lambda: stream_of(_unpacked_pieces(source, kind)), source.size)
+
+
+def _unpacked_pieces(source: Source, kind: str) -> Iterator[bytes]:
+    openers: dict[str, Callable[[IO[bytes]], Any]] = {
+        "gzip": lambda f: gzip.GzipFile(fileobj=f),
+        "bzip2": bz2.BZ2File,
+        "zstd": lambda f: pyarrow.CompressedInputStream(pyarrow.PythonFile(f, mode="r"), "zstd"),
+        "zip": lambda f: zipfile.ZipFile(f).open(str(_zip_member(source))),  # noqa: SIM115
+    }
+    try:
+        with source.open() as stream:
+            if kind == "xz":
+                yield from _xz_pieces(stream)
+                return
+            with openers[kind](stream) as packed:
+                while piece := packed.read(PIECE):
+                    yield piece
+    except UNREADABLE as error:
+        raise DataError(f"the file is packed by {kind} and damaged or cut off: {reason_of(error)}") from None
+
+
+def _xz_pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    """Unpack one stream after another; `lzma.LZMAFile` would take as much memory as each header requests."""
+    given = stream.read(PIECE)
+    while given:
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        while not unpacker.eof:
+            if unpacker.needs_input and not given and not (given := stream.read(PIECE)):
+                raise EOFError("the end is missing")
+            yield unpacker.decompress(given, PIECE)
+            given = b""
+        given = (unpacker.unused_data or stream.read(PIECE)).lstrip(b"\0")  # padding of a stream
+
+
+def stream_of(pieces: Iterator[bytes]) -> io.BufferedReader:
+    """Return pieces of bytes as a stream."""
+    return io.BufferedReader(_Pieces(pieces), PIECE)
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a raw stream."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._left = pieces, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._left and (piece := next(self._pieces, None)) is not None:
+            self._left = piece
+        given, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+    def close(self) -> None:
+        self._pieces.close()  # type: ignore[attr-defined]
+        super().close()
+
+
+# --- kinds of files
+
+
+def binary_format(source: Source) -> str | None:
+    """Return the format of a file that is no delimited or LIBSVM text, else None; raise `DataError` for other kinds."""
+    head = source.head(4096)
+    if found := next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None):
+        return found
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        names = _zip_names(source)
+        if any(name.endswith(".npy") for name in names):
+            return "npz"
+        if "[Content_Types].xml" not in names:
+            many = f"a zip archive of {len(names)} files, none of them an array"
+            raise DataError(f"the file is {many}: give the table inside")
+        if not any(name.startswith("xl/") for name in names):
+            raise DataError("the file is an Office document: save its table as CSV")
+        return "excel"
+    for magic, what in _OTHERS.items():
+        if head.startswith(magic):
+            raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
+    if head[:1] == b"\x80" and head[1:2] <= b"\x05":
+        raise DataError("the file is a pickle of Python objects, which is never loaded: save it as CSV or Parquet")
+    text = head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    if re.match(r"\{\s*\"|\[\s*\{\s*\"", text):
+        return "json"
+    return "arff" if re.search(r"(?im)\A(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", text) else None
+
+
+def _zip_names(source: Source) -> list[str]:
+    try:
+        with source.open() as stream, zipfile.ZipFile(stream) as archive:
+            return [name for name in archive.namelist() if not name.endswith("/")]
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+        raise DataError("the archive is damaged: its table of contents cannot be read") from None
+
+
+def _zip_member(source: Source) -> str | None:
+    """Return the only file in a zip archive of no other kind; None if there are several, or arrays."""
+    names = [name for name in _zip_names(source) if not name.startswith("__MACOSX/") and "/." not in f"/{name}"]
+    return names[0] if len(names) == 1 and not names[0].endswith(".npy") else None
+
+
+def refuse_other_text(text: str) -> None:
+    """Raise `DataError` if text is not a table, judged by its beginning."""
+    start = text.lstrip("\ufeff \t\r\n").lower()
+    for what, form in _OTHER_TEXTS.items():
+        if form.match(start):
+            raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
