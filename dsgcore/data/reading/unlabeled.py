@@ -251,7 +251,8 @@ def _of_pandas(y: Any) -> Labels:
     values = there.to_numpy()
     is_missing = _is_missing(values)  # as text
     is_labeled[is_labeled] = ~is_missing
-    there, order = there[~is_missing], None
+    there = there[~is_missing]
+    order: NDArray | None = None
     if getattr(there.dtype, "ordered", False):
         order = plain(there.cat.remove_unused_categories().cat.categories.to_numpy())
     return Labels(_beside_missing(values[~is_missing], is_labeled), is_labeled, order)
@@ -278,8 +279,12 @@ def _as_array(y: Any) -> NDArray:
     y = y.to_list() if hasattr(y, "to_list") else y
     array = np.asarray(y)
     usual = {"f": float, "U": str, "S": bytes, "i": int}.get(array.dtype.kind)
-    is_mixed = isinstance(y, list | tuple) and array.ndim == 1 and usual is not None
-    if is_mixed and not all(isinstance(value, usual) and not isinstance(value, bool) for value in y):
+    if (
+        isinstance(y, list | tuple)
+        and array.ndim == 1
+        and usual is not None
+        and not all(isinstance(value, usual) and not isinstance(value, bool) for value in y)
+    ):
         array = np.empty(len(y), dtype=object)
         array[:] = list(y)
     if array.dtype.kind == "S":
