@@ -20,9 +20,8 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.reading.cells import Seen, about_missing, blanked
 from dsgcore.data.reading.features import MISSING, SAMPLE, Preparation
-from dsgcore.data.reading.recipe import MISSING_WORDS
+from dsgcore.data.reading.recipe import AUTO, MISSING_WORDS
 from dsgcore.data.reading.unlabeled import (
-    AUTO,
     Labels,
     about_unlabeled,
     as_text,

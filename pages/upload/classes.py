@@ -8,9 +8,9 @@ from dataclasses import replace
 import streamlit as st
 
 from dsgcore.data.reading import Classes, Recipe
+from dsgcore.data.reading.cells import as_number
 from dsgcore.data.reading.labels import BINARY, has_known_order
-from dsgcore.data.reading.names import as_number
-from dsgcore.data.reading.unlabeled import NONE
+from dsgcore.data.reading.recipe import NONE
 from dsgcore.experiments import Setting
 
 
