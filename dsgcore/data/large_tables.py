@@ -17,18 +17,16 @@ from numpy.typing import NDArray
 
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import DataError
-from dsgcore.data.parquet_folders import check_columns, dataset_of, part_columns
-from dsgcore.data.reading.binary import Source as Bytes
-from dsgcore.data.reading.binary import frame_of_table
+from dsgcore.data.reading.binary import check_columns, dataset_of, frame_of_table, part_columns
+from dsgcore.data.reading.cells import Seen, blanked, readable
 from dsgcore.data.reading.columns import ROWS, is_index, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File
 from dsgcore.data.reading.labels import class_codes, labels_of, pair_ids
-from dsgcore.data.reading.limits import LOCAL
-from dsgcore.data.reading.missing import Seen, blanked
-from dsgcore.data.reading.names import readable
-from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.rows import Callback, Columns, Part, Rows, Source
+from dsgcore.data.reading.recipe import LOCAL, Recipe
+from dsgcore.data.reading.sources import Source as Bytes
+from dsgcore.data.row_sources import Callback, Columns, Part, Source
+from dsgcore.data.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
