@@ -180,7 +180,7 @@ class LargeTable:
     def _rows(self, features: Features) -> Rows:
         """Return the points of all rows, prepared when they are read."""
         parts = [Part(group.name, group.n, partial(_points, group, features)) for group in self.groups]
-        columns = Columns(dict.fromkeys(features.names, np.dtype(np.float32)), features.names)
+        columns = Columns(tuple(features.names), np.dtype(np.float32))
         source = Source(parts, len(features.names), np.dtype(np.float32), columns=columns)
         source.callback = self.callback
         return Rows(source, np.dtype(np.float32))
