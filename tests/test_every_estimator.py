@@ -3,6 +3,7 @@
 import inspect
 import io
 import warnings
+from contextlib import suppress
 from copy import deepcopy
 from functools import cache
 
@@ -16,12 +17,13 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils import get_tags
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ModelError, Safe, load_model, save_model
-from dsgcore.baselines import COMPETITORS, MSAMULT, SUSL
+from dsgcore.baselines import COMPETITORS, MSAMULT, PNUAUC, SUSL
 from dsgcore.baselines.basis import IllPosedWarning
 from dsgcore.core.errors import DSGError
 from dsgcore.estimators.base import FunctionalGradientEstimator
@@ -30,6 +32,7 @@ from dsgcore.model_selection import (
     Calibrated,
     LabeledFolds,
     PairFolds,
+    PNUAUCRisk,
     SeenLabels,
     SimilarUnlabeledRisk,
     UnlabeledFolds,
@@ -149,6 +152,37 @@ def test_so_does_one_with_parameters_that_do_not_work(model, wrong):
     assert_same(before, answers(model))
 
 
+def told(model):
+    """Return all that a fitted estimator says about points before its next fit."""
+    y = np.column_stack([FEW, Y]) if isinstance(model, SeenLabels) else FEW
+    scores = {"score": model.score(X, y), "tags": repr(get_tags(model))}
+    if isinstance(model, PNUAUC):
+        scores["risk"] = PNUAUCRisk(20, 20)(model, X, y)
+    return answers(model)[0] | scores
+
+
+@each("model", [*EVERY, SEEN])
+def test_no_parameter_and_no_data_that_change_after_a_fit_change_what_was_learned(model):
+    points, y = X.copy(), np.column_stack([FEW, Y]) if model is SEEN else FEW.copy()
+    model = fitted(model, points, y)
+    before, outer = told(model), list(model.get_params(deep=False))
+    points[:], y[:] = 3.0, 1
+    inner = [name for name in model.get_params() if name not in outer]
+    for names in ([], inner, outer):
+        for wrong in ([], "none of these", -1.0, None, np.array([1.0, 2.0])):
+            after = told(model.set_params(**dict.fromkeys(names, wrong)))
+            assert before.keys() == after.keys()
+            for name, old in before.items():
+                np.testing.assert_array_equal(old, after[name], err_msg=f"{name}, {names} = {wrong!r}")
+
+
+@each("model", ALONE)
+def test_an_array_for_any_parameter_is_taken_or_refused_in_a_sentence(model):
+    for name in model.get_params():
+        with suppress(DSGError):
+            quietly(clone(model).set_params(**{name: np.array([1.0, 2.0])}).fit, X[:40], FEW[:40])
+
+
 @each("model, more", [
     (made(QSGS2AUC), {"classes": [0, 1]}),
     (made(TSGS3VM), {"classes": [0, 1]}),
@@ -249,6 +283,14 @@ def test_a_score_counts_labeled_points_alone_in_cross_validation_too(model):
         folds = LabeledFolds(2, random_state=0)
         found = quietly(cross_val_score, model, X, FEW, cv=folds, error_score="raise")
         assert found.min() > 0.6
+
+
+@each("model", EVERY)
+def test_a_score_of_plain_folds_is_that_of_their_labeled_points(model):
+    found = quietly(cross_val_score, model, X, FEW, cv=2, error_score="raise")
+    for (train, test), score in zip(StratifiedKFold(2).split(X, FEW), found, strict=True):
+        held = test[FEW[test] != -1]
+        assert score == pytest.approx(fitted(model, X[train], FEW[train]).score(X[held], Y[held]))
 
 
 @each("model", [made(TSGS3VM), made(QSGS2AUC), made(QS3ORAO), made(PS3VT), META[0], made(COMPETITORS["auc"][0])])

@@ -346,6 +346,19 @@ def test_a_killed_process_ends_the_study_in_one_sentence_and_finished_runs_are_k
     assert len(store) == 1
 
 
+@pytest.mark.skipif(processes.context().get_start_method() != processes.FORK_SERVER, reason="there is no fork server")
+def test_ctrl_c_is_for_the_command_alone_which_tells_its_processes(monkeypatch):
+    blocked = []
+    monkeypatch.setattr("multiprocessing.forkserver.ensure_running", lambda: blocked.append(mask()))
+
+    def mask():
+        return signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    with processes.local_processes(1):
+        assert signal.SIGINT not in mask()
+    assert [signal.SIGINT in each for each in blocked] == [True]
+
+
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     file = tmp_path / "runs.sqlite"
     context = processes.context()

@@ -249,7 +249,7 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
             If a parameter is out of range, if there are too few labels, or if the number of classes is wrong.
         """
         classes, codes = encode(y, is_ordered=self.is_ordered)
-        points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64)
+        points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64, copy=True)  # models may keep them
         check_sizes(points)
         self._run(points, self._targets(classes, codes), callback)
         self.classes_ = classes

@@ -127,7 +127,7 @@ class Everyday(Baseline):
             found["sigma"] = partial(width, SIGMA, sigma, X)
             found["libsvm"] = {
                 "kernel": {"gaussian": "rbf"}.get(kernel, kernel),
-                "gamma": sigma if sigma == "scale" else width(SIGMA, sigma, X),
+                "gamma": sigma if isinstance(sigma, str) and sigma == "scale" else width(SIGMA, sigma, X),
                 "cache_size": CACHE,
             }
         return found

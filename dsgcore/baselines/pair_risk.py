@@ -190,8 +190,8 @@ class PNUAUC(AUCBaseline):
 
     Attributes
     ----------
-    prior_ : float
-        The share of positives that was used.
+    prior_, eta_ : float
+        The share of positives and the weight that were used.
 
     Warns
     -----
@@ -230,7 +230,8 @@ class PNUAUC(AUCBaseline):
 
     def _risk(self, sets: Sets, s: dict[str, Any]) -> PairRisk:
         self.prior_ = estimated_prior(sets) if s["prior"] == "estimate" else s["prior"]
-        return pnu_risk(s["eta"], self.prior_)
+        self.eta_ = s["eta"]
+        return pnu_risk(self.eta_, self.prior_)
 
 
 @estimator

@@ -86,7 +86,8 @@ class SVOREX(GaussianOrLinear, LabelsAlone, OrdinalBaseline):
     max_iter: int = like(MAX_ITER)
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        kernel = Linear(X.shape[1]) if self.kernel == "linear" else self._kernel(X)
+        kernel = self._kernel(X)
+        kernel = Linear(X.shape[1]) if isinstance(kernel, Linear) else kernel
         assert kernel is not None  # all kernels of this method have it
         K = kernel_matrix(kernel, X)
         K[np.diag_indices_from(K)] += s["jitter"]

@@ -187,12 +187,13 @@ class PS3VT(ScoredOnLabels, BaseEstimator):
     def _problem(self, X: NDArray) -> MultiClass:
         own = self.get_params()
         given: dict[str, Any] = {p.name: own[p.name] for p in MultiClass.parameters if p.name in own}
-        if given["sigma"] == "scale" and given["features"] == "linear":
+        is_linear = parameter_like(MultiClass, "features").check(given["features"]) == "linear"
+        if isinstance(given["sigma"], str) and given["sigma"] == "scale" and is_linear:
             given["sigma"] = MultiClass.sigma  # not used
         else:
             given["sigma"] = width(_SIGMA, given["sigma"], X)
-        if given["loss"] == "auto":
-            given["loss"] = "hinge" if given["features"] == "fourier" else "logistic"
+        if isinstance(given["loss"], str) and given["loss"] == "auto":
+            given["loss"] = "logistic" if is_linear else "hinge"
         return MultiClass(**check_all(MultiClass.parameters, {**_WITHOUT, **given}, type(self).__name__))
 
     def _train(self, task: MultiClassTask, callback: Callback | None) -> NDArray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -57,6 +58,8 @@ def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Ite
         Bytes that each may take.
     """
     made_by = context()
+    if made_by.get_start_method() == FORK_SERVER:
+        _begin_server()
     given_up = made_by.Event()
     executor = ProcessPoolExecutor(jobs or n_workers(), made_by, begin_worker, (given_up, memory))
     try:
@@ -79,6 +82,18 @@ def context() -> Any:
     forked = multiprocessing.get_context(FORK_SERVER)
     forked.set_forkserver_preload(PRELOADED)
     return forked
+
+
+def _begin_server() -> None:
+    """Start the process that workers are forked from. Ctrl+C is for this process alone, which tells its workers."""
+    from multiprocessing import forkserver, resource_tracker  # not on Windows
+
+    resource_tracker.ensure_running()  # which would end what follows
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # its workers inherit this, too
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def give_way() -> None:

@@ -140,7 +140,7 @@ class Safe(MetaEstimatorMixin, ScoredOnLabels, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         """Declare what the estimator declares of classes."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags = get_tags(self.estimator).classifier_tags
+        tags.classifier_tags = get_tags(getattr(self, "estimator_", self.estimator)).classifier_tags
         return tags
 
     @all_or_nothing

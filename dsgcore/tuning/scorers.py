@@ -153,8 +153,8 @@ class PNUAUCRisk:
         _, codes = encode(y, estimator.classes_)
         check_length(len(codes), len(f))
         P, N, U = f[codes == 1], f[codes == 0], f[unlabeled_rows(codes == UNLABELED)]
-        p, weight = estimator.prior_, abs(self.weight(estimator.eta, estimator.prior_))
-        if estimator.eta >= 0:
+        p, weight = estimator.prior_, abs(self.weight(estimator.eta_, estimator.prior_))
+        if estimator.eta_ >= 0:
             semi = (1.0 - auc_of_samples(P, U) - p / 2.0) / (1.0 - p)
         else:
             semi = (1.0 - auc_of_samples(U, N) - (1.0 - p) / 2.0) / p
