@@ -99,20 +99,20 @@ class Everyday(Baseline):
     """
 
     is_everyday = True
-    make: ClassVar[Callable[..., Any]]
-    values: ClassVar[Callable[..., NDArray]] = decisions
+    _make: ClassVar[Callable[..., Any]]
+    _taken_by: ClassVar[Callable[..., NDArray]] = decisions
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
-        """Fit the machine that the row's `make` returns; raise its convergence warning in the baseline's name."""
+        """Fit the machine that the row's factory returns; raise its convergence warning in the baseline's name."""
         watch.total, kind = 1, type(self)
-        machine = kind.make(SimpleNamespace(**s, **self._machine_parameters(X), name=kind.__name__), X, y)
+        machine = kind._make(SimpleNamespace(**s, **self._machine_parameters(X), name=kind.__name__), X, y)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             machine.fit(X, y)
         watch.step()
         if any(issubclass(w.category, ConvergenceWarning) for w in said):
             watch.give_up("scikit-learn's limit of iterations was reached; try a larger one, or scaled points")
-        values = kind.values
+        values = kind._taken_by
         if values is probabilities:
             shares = np.bincount(y[y != UNLABELED])
             values = partial(values, shares=shares / shares.sum(), size=max(1, MAX_VALUES // len(X)))
@@ -161,7 +161,7 @@ class EverydayOrdinal(LabelsAlone, Everyday, OrdinalBaseline):
 
     def _learn(self, X: NDArray, y: NDArray, s: dict[str, Any], watch: Watch) -> None:
         super()._learn(X, y, s, watch)
-        if type(self).values is class_numbers:
+        if type(self)._taken_by is class_numbers:
             self.thresholds_ = np.arange(y.max()) + 0.5
         else:
             self.thresholds_ = thresholds(y, self.model_.evaluate(X), loss="hinge", margin=0.0)
@@ -224,7 +224,7 @@ def _peer(
     """Return the class of a row: its texts, the machine it makes from checked parameters, and its parameters."""
     own = [(p.name, Any, like(p)) for p in parameters] + [(key, Any, value) for key, value in fields.items()]
     space = {"__doc__": doc, "title": title, "sentence": sentence, "citation": citation, "kernels": kernels}
-    functions = {"make": staticmethod(make), "values": staticmethod(values)}
+    functions = {"_make": staticmethod(make), "_taken_by": staticmethod(values)}
     bases = (GaussianOrLinear, base) if kernels else (base,)
     cls = make_dataclass(name, own, bases=bases, namespace=space | functions, eq=False, repr=False, kw_only=True)
     cls.__module__ = __name__
