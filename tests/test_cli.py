@@ -447,6 +447,21 @@ def test_a_table_without_a_column_of_the_model_is_refused(person, tmp_path, caps
     capsys.readouterr()
     said = refusal(capsys, ["predict", tmp_path / "model", tmp_path / "other.csv", "--out", tmp_path / "scores"])
     assert "there is no column 'b': the table has 'a', 'c'" in said
+    line = ["predict", tmp_path / "model", person / "data.csv", "--out", tmp_path / "scores", "--features"]
+    said = refusal(capsys, [*line, "b,a"])
+    assert "--features must be left out, because the model was trained on 'a', 'b', got 'b', 'a'" in said
+    assert main([*map(str, line), "a, b", "--quiet"]) == 0
+
+
+@each("value", [("--encoding", "nope"), ("--encoding", "base64"), ("--encoding", ""), ("--encoding", "utf-16"),
+                ("--delimiter", "ab"), ("--delimiter", "."), ("--decimal", ";"), ("--decimal", "")])  # fmt: skip
+@each("command", ["fit", "predict", "compare", "data describe", "data convert"])
+def test_a_way_of_writing_that_is_none_is_refused_by_every_command(
+    command, value, person, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(person)
+    said = refusal(capsys, [*typed(command, tmp_path / command.replace(" ", "-")), *value])
+    assert value[0][2:] in said
 
 
 def test_an_interruption_of_the_imports_ends_without_a_traceback():

@@ -26,7 +26,7 @@ from dsgcore.core.files import whole_files
 from dsgcore.data.large_tables import LargeTable
 from dsgcore.data.reading import Features, File, Recipe, Table
 from dsgcore.data.reading.binary import is_large
-from dsgcore.data.reading.cells import check_column
+from dsgcore.data.reading.cells import check_column, listed
 from dsgcore.solver.model import points_at_a_time
 
 PART = "part-{:06}.parquet"
@@ -62,6 +62,10 @@ def predict(given: argparse.Namespace) -> Made:
 
 def _predict_table(features: Features, given: argparse.Namespace, keep: Any, progress: _Progress) -> None:
     """Predict the rows of a table, read and prepared as the training table was."""
+    if (asked := listed_names(given.features)) is not None and tuple(asked) != tuple(features.columns):
+        raise DSGError(
+            f"--features must be left out, because the model was trained on {listed(features.columns)}, got {listed(asked)}"
+        )
     if is_large(given.data):
         _predict_large(features, given, keep, progress)
         return

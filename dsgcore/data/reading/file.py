@@ -100,6 +100,8 @@ def sniff_format(source: Source, **given: Any) -> Recipe:
 
     Only roles that the format itself gives are set: the label, or the index. `given` are fields of the recipe.
     """
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    Recipe.from_dict({"format": "delimited", **plain})  # refuses values that are not allowed
     found = binary_format(source)
     if found is not None:
         roles = dict.fromkeys(index_columns(source), "index") if found == "parquet" else {}

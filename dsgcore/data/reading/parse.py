@@ -106,7 +106,10 @@ def _likely_encoding(source: Source) -> str:
 def head_text(source: Source, encoding: str, size: int = _HEAD) -> str:
     """Return the text of the first bytes, up to the last whole line if there is more."""
     content = source.head(size)
-    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(content)
+    try:
+        text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(content)
+    except UnicodeError:  # utf-16 without its mark
+        raise DataError(_not_encoded(1, encoding)) from None
     return text if len(content) < size or "\n" not in text else text[: text.rindex("\n") + 1]
 
 
@@ -441,15 +444,17 @@ def _decoded(source: Source, recipe: Recipe) -> Iterator[str]:
             try:
                 text = decoder.decode(piece, final=not piece)
             except UnicodeError:
-                raise DataError(
-                    f"line {line} or one soon after holds bytes that are not {recipe.encoding}: choose another encoding, such as "
-                    "cp1252 or utf-8 (--encoding)"
-                ) from None
+                raise DataError(_not_encoded(line, recipe.encoding)) from None
             if "\0" in text:
                 line += text[: text.index("\0")].count("\n")
                 raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
             yield text.removeprefix("\ufeff") if line == 1 else text
             line += text.count("\n")
+
+
+def _not_encoded(line: int, encoding: str) -> str:
+    where = f"line {line} or one soon after holds bytes that are not {encoding}"
+    return f"{where}: choose another encoding, such as cp1252 or utf-8 (--encoding)"
 
 
 def _whole_lines(pieces: Iterator[str], recipe: Recipe) -> Iterator[str]:
