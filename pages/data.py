@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dsgcore.core.parameters import Choice
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
 from dsgcore.data.datasets import AS_IS, SEED, CountError
 from dsgcore.data.reading import Recipe, Step
@@ -21,7 +22,7 @@ from pages.comparing.which_method import which_method
 from pages.controls import controls
 from pages.controls.bad_input import BAD_INPUT
 from pages.controls.control import Control, also_offer, draw, key_of, too_many
-from pages.controls.from_link import in_link, read_controls, refused, without_bad_seed
+from pages.controls.from_link import in_link, read_controls, refusal, refused, without_bad_seed
 from pages.controls.names import unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store
@@ -39,6 +40,8 @@ TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.valu
 _READ = "_data_file"  # the file for which the options were set
 _CLAMP = "_data_clamp"  # the number of labels to set at the next drawing
 _CLAMPED = "_data_clamped"  # the number that was set in place of another one, and why
+_IS_READ = "_data_is_read"  # True once the link has been checked
+_BAD_SEED = "_data_bad_seed"  # a sentence about the link's seed
 _ANEW = "_data_anew"  # True while the options are still those of another set
 
 
@@ -46,6 +49,8 @@ def page() -> None:
     """Draw the gallery, or the set that the link or the picker names."""
     st.title("Data")
     _leave_out_bad_seed()
+    if _BAD_SEED in st.session_state:
+        say_of_link(st.session_state.pop(_BAD_SEED))
     for notice in unknown_names(st.query_params.to_dict(), _known_names()):
         say_of_link(notice)
     given = st.query_params.get("set")
@@ -90,6 +95,7 @@ def _leave_out_bad_seed() -> None:
     given = st.query_params.to_dict()
     own = without_bad_seed(given, SEED_KEY)
     if own != given:
+        st.session_state[_BAD_SEED] = refusal(SEED_KEY, SEED, given[SEED_KEY])
         st.query_params.from_dict(own)
         st.rerun()  # only a link that is there at the first drawing sets controls
 
@@ -195,13 +201,18 @@ def _setting(dataset: str) -> str:
         for name in sorted(suiting, key=lambda name: SETTINGS[name].labels == "pairs")  # which need more than classes
         if entry_of(SETTINGS[name], dataset).is_made_for(SETTINGS[name].labels)
     )
+    choice = Choice("setting", made_for, options=tuple(suiting))
+    control = Control(f"{PREFIX}setting", "view", choice, say=lambda name: profile_of(SETTINGS[name]).short)
+    if _IS_READ not in st.session_state:
+        for notice in read_controls({choice.name: control}, st.query_params.to_dict()):
+            say_of_link(notice)
     return st.selectbox(
         "Hide labels as in",
         suiting,
         index=suiting.index(made_for),
-        key=f"{PREFIX}setting",
+        key=control.key,
         bind="query-params",
-        format_func=lambda name: profile_of(SETTINGS[name]).short,
+        format_func=control.say,
         help="Each setting reads the classes and hides labels in its own way.",
     )
 
@@ -210,10 +221,10 @@ def _offered(setting: str, dataset: str) -> dict[str, Control]:
     """Return the data options of a setting, under this page's own keys."""
     found = controls.controls_for(SETTINGS[setting], dataset)
     own = {name: replace(c, key=PREFIX + name, on_change=None) for name, c in found.items() if c.section == "data"}
-    if "_data_is_read" not in st.session_state:
+    if _IS_READ not in st.session_state:
         for notice in read_controls(own, st.query_params.to_dict()):
             say_of_link(notice)
-        st.session_state["_data_is_read"] = True  # set now, because an earlier click would have ended this drawing
+        st.session_state[_IS_READ] = True  # set now, because an earlier click would have ended this drawing
     return own
 
 

@@ -25,8 +25,8 @@ from test_explore import opened
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.solver.plan import Change
 from dsgcore.studies import Study, StudyError
-from pages.controls.names import unknown_names
-from pages.session.link import read_link
+from pages.controls.names import names_of, unknown_names
+from pages.session.link import KEPT, read_link
 from pages.studies.links import link_to_run
 from pages.studies.study_links import link_to_study
 
@@ -127,6 +127,76 @@ def test_the_other_pages_say_which_names_they_do_not_know(page, link, closest):
     assert "this page does not know" in notice
     if "ETA" not in notice:
         assert f"the closest name is {closest})" in notice
+
+
+@each("page, link", [
+    ("explore", {"x_seeds": "nan"}),
+    ("explore", {"x_setting": "x"}),
+    ("explore", {"x_data": "x"}),
+    ("explore", {"x_random": "maybe"}),
+    ("convergence", {"v_seeds": "0"}),
+    ("convergence", {"v_data": "x"}),
+    ("data", {"data_setting": "x", "set": "Iris"}),
+    ("data", {"look_seed": "9" * 400, "set": "Iris"}),
+])  # fmt: skip
+def test_a_value_that_a_pages_own_control_does_not_have_gets_a_sentence(page, link):
+    (notice,) = said(opened(page, **link))
+    assert notice.startswith(f"In the link, {next(iter(link))} must be ")
+
+
+# Every name of a page at once, with values that nobody writes.
+ODD = (
+    "nan",
+    "-1",
+    "9" * 400,
+    "[1, 2]",
+    WRITTEN,
+    "../../etc/passwd",
+    "\x00%00",
+    "true",
+    "\N{ARABIC-INDIC DIGIT THREE}",
+    "{" * 3000,
+)
+OWN = {
+    "data": [
+        "data_n",
+        "data_noise",
+        "data_n_labeled",
+        "data_test_share",
+        "data_stratified",
+        "data_setting",
+        "across",
+        "look_seed",
+    ],
+    "explore": [
+        f"x_{name}" for name in ("seeds", "random", "points", "vary", "step_size_range", "sigma_n", "edits", "measure")
+    ],
+    "convergence": [
+        f"v_{name}" for name in ("seeds", "steps", "vary", "n_iter_range", "by", "quantity", "over", "edits")
+    ],
+    "compare": ["runs", "c_seeds", "c_by"],
+    "take_away": ["of"],
+    "how_it_works": ["screen", "at"],
+    "lessons": ["lesson"],
+}
+
+
+@each("number, page", enumerate([*PAGES, *OWN]))
+def test_odd_values_of_every_name_leave_every_page_whole(number, page):
+    own = OWN.get(page)
+    names = (
+        own
+        if page not in PAGES
+        else list(names_of(SETTINGS[page]).values()) + [f"{PAGES[page]}{name}" for name in KEPT]
+    )
+    prefix = {"explore": "x_", "convergence": "v_"}.get(page)
+    names = names if prefix is None else [*names, *names_of(SETTINGS["auc"], prefix).values()]
+    link = {name: ODD[(number + k) % len(ODD)] for k, name in enumerate(dict.fromkeys(names)) if name != "name"}
+    app = opened(page, **link | ({"set": "Two moons"} if page == "data" else {}))
+    assert drawn_from_link(app) == []
+    texts = [*said(app), *errors(app)]
+    assert all(len(text) < 700 and "Traceback" not in text for text in texts)
+    assert len(texts) >= (page not in ("lessons",))
 
 
 def test_a_line_of_fields_that_is_not_valid_is_left_out_with_a_sentence():

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.core.parameters import Choice, Integer, Parameter, Real, grid
+from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, grid
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS, Setting, Spec
 from dsgcore.studies import Study
@@ -19,12 +19,17 @@ from pages.studies.beginning import NUMBER, RANGE, VALUES, VARY, Beginning
 from pages.studies.edited import with_linked_edits
 
 PREFIX = "x_"
-_KEPT = ("seeds", "random", "points", "best_first")
-SEEDS, RANDOM, POINTS, BEST_FIRST = (PREFIX + name for name in _KEPT)
-BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS), views=("measure", "target", "view", "best"))
 MOST_SEEDS, USUAL_SEEDS = 50, 3
 MOST_VALUES, USUAL_VALUES = 20, 6
 MOST_POINTS, USUAL_POINTS = 400, 60
+_KEPT = (
+    Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS),
+    Flag("random", False),
+    Integer("points", USUAL_POINTS, low=2, high=MOST_POINTS),
+    Flag("best_first", False),
+)
+SEEDS, RANDOM, POINTS, BEST_FIRST = (PREFIX + p.name for p in _KEPT)
+BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS), views=("measure", "target", "view", "best"))
 # By default a logarithmic axis reaches this factor below and above the usual value.
 REACH = 10.0
 

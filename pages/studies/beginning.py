@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.experiments import SETTINGS, Setting, Spec, load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
@@ -51,8 +52,8 @@ class Beginning:
     ----------
     prefix : str
         Prefix of the keys of its widgets, which are also their names in the link.
-    kept : tuple of str
-        Keys without the prefix that suit any data.
+    kept : tuple of Parameter
+        The page's own widgets, whose keys without the prefix are the parameters' names.
     settings : tuple of str
         The settings that can be chosen.
     views : tuple of str
@@ -60,7 +61,7 @@ class Beginning:
     """
 
     prefix: str
-    kept: tuple[str, ...]
+    kept: tuple[Parameter, ...]
     settings: tuple[str, ...]
     views: tuple[str, ...] = ()
 
@@ -77,7 +78,13 @@ class Beginning:
         vary. `usual_of` returns the page's own defaults of a setting. Return the spec and the answer, or None if the
         reader must still choose a file. Raise `SpecError` if a value does not fit.
         """
+        given = st.query_params.to_dict()  # a widget leaves out what it does not have
+        self.read_own_once("own", given, {p.name: Control(self.prefix + p.name, "view", p) for p in self.kept})
+        self.read_own_once(SETTING, given, {SETTING: self.of_setting})
         problem = self.setting()
+        choice = controls.dataset_choice(problem)
+        of_data = Control(self.data_key(problem), "data", choice, say=lambda name: entry_of(problem, name).title)
+        self.read_own_once(f"data_{problem.name}", given, {"data": of_data})
         dataset = self.dataset(problem)
         own = self.upload(problem, upload) if dataset == FILE else None
         usual = usual_of(problem)
@@ -91,15 +98,29 @@ class Beginning:
             return None
         return self.checked(controls.to_spec(problem, values, dataset, 0, own)), answer
 
+    @property
+    def of_setting(self) -> Control:
+        """The choice of a setting as a control."""
+        choice = Choice(SETTING, "auc", options=self.settings)
+        return Control(self.prefix + SETTING, "view", choice, say=lambda name: profile_of(SETTINGS[name]).short)
+
+    def read_own_once(self, what: str, given: Mapping[str, str], offered: Mapping[str, Control]) -> None:
+        """Show a sentence for each value of a link that one of the page's own widgets does not have."""
+        noted = f"_{self.prefix}read_{what}"
+        if noted not in st.session_state:
+            st.session_state[noted] = read_controls(offered, given)
+        for notice in st.session_state[noted]:
+            say_of_link(notice)
+
     def setting(self) -> type[Setting]:
         """Draw the choice of a setting."""
         name = st.selectbox(
             "Setting",
             list(self.settings),
-            key=self.prefix + SETTING,
+            key=self.of_setting.key,
             index=self.settings.index("auc"),
             bind="query-params",
-            format_func=lambda name: profile_of(SETTINGS[name]).short,
+            format_func=self.of_setting.say,
         )
         return SETTINGS[name]
 
@@ -196,7 +217,7 @@ class Beginning:
         settings = [SETTINGS[name] for name in self.settings]
         known = {word: name for problem in settings for word, name in names_of(problem, self.prefix).items()}
         of_axes = {self.prefix + key_of(problem, VARY) for problem in settings}
-        own = {self.prefix + name for name in (SETTING, EDITS, *self.kept, *self.views)}
+        own = {self.prefix + name for name in (SETTING, EDITS, *(p.name for p in self.kept), *self.views)}
         own |= {name for name in given if name.startswith(f"{self.prefix}quantity_")}  # one for each list of measures
         ended = {name + end for name in known.values() for end in ENDS}
         return known | {name: name for name in of_axes | own | ended}

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dsgcore.core.parameters import Integer
 from dsgcore.experiments import SETTINGS, Setting, Spec, breaches, broken_by, kept_to
 from dsgcore.settings import Breach, profile_of
 from dsgcore.studies import Study, StudyError, Trajectories
@@ -19,12 +20,12 @@ from pages.studies.beginning import VARY, Beginning
 from pages.studies.edited import with_linked_edits
 
 PREFIX = "v_"
-_KEPT = ("seeds", "steps", "by", "quantity", "over")
-SEEDS, STEPS, BY, QUANTITY, OVER = (PREFIX + name for name in _KEPT)
+MOST_SEEDS, USUAL_SEEDS, USUAL_VALUES, MOST_CASES = 30, 8, 5, 24
+_SEEDS, _VIEWS = Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS), ("steps", "by", "quantity", "over")
+SEEDS, STEPS, BY, QUANTITY, OVER = (PREFIX + name for name in (_SEEDS.name, *_VIEWS))
 # Settings whose theorem is about the trajectory of stochastic functional gradients.
 WITH_A_WAY = tuple(name for name, setting in SETTINGS.items() if setting.engine == "stochastic")
-BEGINNING = Beginning(PREFIX, _KEPT, WITH_A_WAY)
-MOST_SEEDS, USUAL_SEEDS, USUAL_VALUES, MOST_CASES = 30, 8, 5, 24
+BEGINNING = Beginning(PREFIX, (_SEEDS,), WITH_A_WAY, views=_VIEWS)
 KEPT, ASKED, EACH = "as the theorem says", "as chosen at the side", "each assumption broken in turn"
 BROKEN = "broken: {}"
 NOTHING = "nothing"
