@@ -6,7 +6,7 @@ import pytest
 from cases import each
 
 from dsgcore.__main__ import main
-from dsgcore.data import DataError, load
+from dsgcore.data import DATASETS, DataError, load, sets
 from dsgcore.diagnostics import convergence, limits
 from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, load_dataset, load_split, loading
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
@@ -182,6 +182,22 @@ def test_every_command_is_checked_before_anything_is_allocated(nothing_large, tm
     file.write_text(json.dumps(BIG), encoding="utf-8")
     assert main([word.format(file=file, out=tmp_path / "out") for word in words]) != 0
     assert "GB is allowed; with n" in capsys.readouterr().err
+
+
+@each("name", [name for name, entry in DATASETS.items() if entry.is_generated])
+def test_data_in_python_are_checked_before_anything_is_allocated(monkeypatch, name):
+    monkeypatch.setattr(sets, "of_machine", lambda: GIGABYTE // 20)
+    tracemalloc.start()
+    try:
+        for make in (DATASETS[name], lambda **options: load(name, **options)):
+            with pytest.raises(
+                DataError, match=rf"^{name} with these options needs about [\d.]+ GB .* has 0.05 GB: take fewer"
+            ):
+                make(n=1_000_000)
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    finally:
+        tracemalloc.stop()
+    assert len(load(name, n=1000).X) == 1000
 
 
 def test_a_lesson_chooses_no_more_labels_than_it_can_search_for():

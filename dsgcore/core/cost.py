@@ -1,8 +1,15 @@
-"""Sizes that determine a run's cost."""
+"""Sizes that determine the cost of data and of a run, and the machine's memory."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+
+GIGABYTE = 10**9
+# Bytes per number of a data set while it is made and split: once in float64, then twice in float32.
+BYTES_WHILE_MADE = 16
+# Other bytes per row: labels, row numbers, permutations.
+BYTES_A_ROW = 64
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,19 @@ SECONDS_A_DRAW = 1e-8
 # Seconds for one value of a kernel matrix in float64, and for each coordinate.
 SECONDS_A_VALUE = 12e-9
 SECONDS_A_DISTANCE = 0.75e-9
+
+
+def of_machine() -> int:
+    """Return the machine's memory, in bytes; 8 GB if the system does not report it."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return 8 * GIGABYTE
+
+
+def memory_of_data(n: int, d: int) -> int:
+    """Return the bytes that data of n rows and d columns take while they are made and split."""
+    return n * (BYTES_WHILE_MADE * d + BYTES_A_ROW)
 
 
 def seconds_of_features(points: int, d: int, n_features: int, itemsize: int) -> float:

@@ -28,6 +28,7 @@ from sklearn.datasets import (
     make_moons,
 )
 
+from dsgcore.core.cost import GIGABYTE, memory_of_data, of_machine
 from dsgcore.core.parameters import Integer, Real, quoted
 from dsgcore.data.datasets import (
     EVEN_ODD,
@@ -111,6 +112,12 @@ class DatasetEntry:
             raise DataError(f"the options of {self.name} are {', '.join(known)}, got {quoted(name)}")
         return known[name]
 
+    def shape(self, n: int | None = None, n_irrelevant: int | None = None) -> tuple[int, int]:
+        """Return the rows and columns of the data with these options; None for the default."""
+        irrelevant = {option.name: option.default for option in self.options}.get("n_irrelevant")
+        more = 0 if irrelevant is None or n_irrelevant is None else n_irrelevant - int(irrelevant)
+        return n or self.n, self.d + more
+
     def __call__(self, *values: float | None, **options: float | None) -> Dataset:
         """Make the data set.
 
@@ -128,11 +135,18 @@ class DatasetEntry:
         Raises
         ------
         DataError
-            If an option is unknown, or if a value is out of its range.
+            If an option is unknown, if a value is out of its range, or if the data need more memory than the machine has.
+            Nothing is allocated then.
         """
         given = {option.name: value for option, value in zip(self.options, values, strict=False)} | options
         usual = {option.name: option.default for option in (*self.options, SEED)}
         allowed = {name: checked(self.option(name), value) for name, value in given.items()}
+        needed = memory_of_data(*self.shape(allowed.get("n"), allowed.get("n_irrelevant")))
+        if needed > of_machine():
+            raise DataError(
+                f"{self.name} with these options needs about {needed / GIGABYTE:.3g} GB of memory, but the machine has "
+                f"{of_machine() / GIGABYTE:.3g} GB: take fewer points or features"
+            )
         X, y, feature_names, class_names = self.draw(**usual | allowed)
         return Dataset(
             name=self.name,

@@ -6,20 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dsgcore.core.cost import Cost, Sizes
+from dsgcore.core.cost import GIGABYTE as GIGABYTE
+from dsgcore.core.cost import Cost, Sizes, memory_of_data
+from dsgcore.core.cost import of_machine as of_machine
 from dsgcore.data import DATASETS
 from dsgcore.experiments.engine import ENGINES
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec, SpecError
 from dsgcore.jobs.memory import give_back as give_back
-from dsgcore.jobs.memory import of_machine as of_machine
 from dsgcore.jobs.memory import resident as resident
 
-GIGABYTE = 10**9
-# Bytes per number of a data set while it is made and split: once in float64, then twice in float32.
-BYTES_WHILE_MADE = 16
-# Other bytes per row: labels, row numbers, permutations.
-BYTES_A_ROW = 64
 # Parameters that a refusal suggests to lower, in this order: the first that is enough alone.
 SMALLER = ("n_features", "batch_size", "n_iter", "n", "n_irrelevant")
 LOWEST = {"n": 32}
@@ -47,7 +43,7 @@ def machine_budget(memory_limit: float | None = None) -> Budget:
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
     """Estimate the cost of a run on this kind of machine. Only a file's data need `shape`, (rows, columns)."""
     n, d = shape_of(spec) if shape is None else shape
-    data = _cost_of_data(n, d)
+    data = Cost(memory_of_data(n, d), 0.0)
     solver, n_test = spec.solver, round(spec.data.test_share * n)
     sizes = Sizes(
         n_train=n - n_test,
@@ -63,16 +59,9 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
     return data + ENGINES[spec.problem.engine].cost(spec, sizes)
 
 
-def _cost_of_data(n: int, d: int) -> Cost:
-    return Cost(n * (BYTES_WHILE_MADE * d + BYTES_A_ROW), 0.0)
-
-
 def shape_of(spec: Spec) -> tuple[int, int]:
     """Return the rows and columns of a spec's data, unless they come from a file."""
-    entry = DATASETS[spec.data.name]
-    irrelevant = {option.name: option.default for option in entry.options}.get("n_irrelevant")
-    more = 0 if irrelevant is None else (spec.data.n_irrelevant or 0) - irrelevant
-    return spec.data.n or entry.n, entry.d + int(more)
+    return DATASETS[spec.data.name].shape(spec.data.n, spec.data.n_irrelevant)
 
 
 def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None) -> None:
@@ -88,7 +77,7 @@ def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None)
 def check_data(spec: Spec, budget: Budget) -> None:
     """Raise `SpecError` if a spec's data alone need more memory than the budget. A file's data are checked where they are read."""
     if spec.data.name != FILE:
-        _check(spec, budget, lambda one: _cost_of_data(*shape_of(one)), "these data need")
+        _check(spec, budget, lambda one: Cost(memory_of_data(*shape_of(one)), 0.0), "these data need")
 
 
 def _check(spec: Spec, budget: Budget, cost_of_one: Callable[[Spec], Cost], what_needs: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 import threading
 import time
@@ -46,14 +45,6 @@ def give_back() -> None:
         import ctypes
 
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def of_machine() -> int:
-    """Return the machine's memory, in bytes; 8 GB if the system does not report it."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
-        return 8 * 10**9
 
 
 def _status(name: str) -> int:
