@@ -64,7 +64,9 @@ def check_combination(setting, dataset, conversion):
     assert drawn(curves.objective_figure(live, View(theme), "1"))
     assert drawn(curves.score_figure(live, View(theme), "1"))
     assert drawn(
-        class_views.spectrum_figure(live, theme, "1") if is_multiclass(run) else curves.error_figure(live, "1")
+        class_views.spectrum_figure(live, theme, "1")
+        if is_multiclass(run)
+        else curves.error_figure(live, View(theme), "1")
     )
     draw_data(spec, run)
 

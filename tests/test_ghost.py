@@ -48,7 +48,7 @@ def test_the_ghost_has_its_name_in_the_legend():
     first = LiveRun(small())
     first.advance(5)
     live = LiveRun(small(step_size=0.1), first)
-    for figure in (curves.objective_figure(live, View(), "0"), curves.error_figure(live, "0")):
+    for figure in (curves.objective_figure(live, View(), "0"), curves.error_figure(live, View(), "0")):
         (ghost,) = [trace for trace in figure["data"] if trace.get("name") == "previous run"]
         assert ghost["showlegend"]
         assert len(ghost["x"]) == 5

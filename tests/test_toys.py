@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.compiled, pytest.mark.ci]
 
 @dataclass(frozen=True)
 class Toy:
-    """A file, its place (at the end of an existing file), the list that gets its name, and the tests that it must pass."""
+    """A file, its place (in an existing file before a line, or else at its end), its list, and the tests that it must pass."""
 
     file: str
     place: str
@@ -33,6 +33,7 @@ class Toy:
     line: tuple[str, str]  # text, and its replacement
     imported: str
     tests: tuple[str, ...]
+    before: str = ""
 
 
 TOYS = {
@@ -83,6 +84,7 @@ TOYS = {
             "test_data_combinations.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
             "test_data_combinations.py::test_every_set_has_a_small_picture",
         ),
+        before="\n\n# --- by name\n",
     ),
     "competitor": Toy(
         "competitor.py",
@@ -110,8 +112,11 @@ def house(tmp_path_factory):
     for name in ("app.py", "pyproject.toml"):
         shutil.copy2(ROOT / name, folder / name)
     for toy in TOYS.values():
-        with (folder / toy.place).open("a", encoding="utf-8") as place:
-            place.write((ROOT / "tests" / "toys" / toy.file).read_text(encoding="utf-8"))
+        place, text = folder / toy.place, (ROOT / "tests" / "toys" / toy.file).read_text(encoding="utf-8")
+        there = place.read_text(encoding="utf-8") if place.exists() else ""
+        before, line, after = there.partition(toy.before) if toy.before else (there, "", "")
+        assert line == toy.before, f"{toy.place} has changed: {toy.before}"
+        place.write_text(before + text + line + after, encoding="utf-8")
         if toy.list_file:
             _add_name(toy, folder / toy.list_file)
     return folder
