@@ -39,14 +39,14 @@ def value_axis(values: Sequence[NDArray], *, is_log: bool) -> dict[str, Any]:
 
 
 def _log_ticks(columns: Sequence[NDArray]) -> dict[str, Any]:
-    """Return ticks at whole decades, about five of them, or at 1, 2 and 5 times powers of ten if there is less than one."""
+    """Return ticks at whole decades, about five of them; at 1 and 3 of fewer than two, and at 1, 2 and 5 of less than one."""
     values = np.concatenate(columns) if columns else np.ones(1)
     values = values[np.isfinite(values) & (values > 0)]
     low, high = (np.log10(values.min()), np.log10(values.max())) if len(values) else (0.0, 1.0)
-    if high - low >= 1:
+    if high - low >= 2:
         return {"dtick": max(1, int(np.ceil((high - low) / 5)))}
     decades = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
-    some = [float(f"{digit}e{k}") for k in decades for digit in (1, 2, 5)]
+    some = [float(f"{digit}e{k}") for k in decades for digit in ((1, 3) if high - low >= 1 else (1, 2, 5))]
     return {"tickvals": some, "ticktext": [f"{v:g}" for v in some]}
 
 
