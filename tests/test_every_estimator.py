@@ -311,6 +311,20 @@ def test_plain_folds_of_unlabeled_points_do_not_pass_in_silence():
             cross_val_score(model, X, few, cv=KFold(3), error_score="raise")
     with pytest.warns(UndefinedMetricWarning, match="labels of one class"):
         assert np.isnan(fitted(made(QSGS2AUC)).score(X, np.where(Y == 1, 1, -1)))
+    three = np.where(
+        np.arange(N) % 2 == 0, np.repeat([0, 1, 2], [27, 27, 26]), -1
+    )  # sorted: a fold has a class of its own
+    with pytest.warns(
+        UserWarning, match=r"1[34] of 1[34] labels are of classes that fit has not seen, such as \d, .*LabeledFolds"
+    ):
+        assert cross_val_score(made(PS3VT, tol=None), X, three, cv=KFold(3), error_score="raise").max() == 0.0
+    with pytest.warns(
+        UndefinedMetricWarning, match="no labels of 1, and the mean AUC is that of the cuts between the other classes"
+    ):
+        quietly(made(QS3ORAO).fit, X, three).score(X, np.where(three == 1, -1, three))
+    ids = np.where(np.arange(N) < 40, np.arange(N) // 2, -1)
+    with pytest.warns(UserWarning, match="36 of 40 labels are of classes that fit has not seen, such as 2"):
+        made(TSGSU, y_holds="pairs").fit(X, ids).score(X, ids)
 
 
 @each("folds, y", [(LabeledFolds(2), FEW), (PairFolds(2), np.where(np.arange(N) < 40, np.arange(N) // 2, -1)),

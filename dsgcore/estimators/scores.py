@@ -28,6 +28,12 @@ def accuracy_of(classes: NDArray, predicted: ArrayLike, y: Any, sample_weight: W
     labels = labels_given(y, has_minus_one=bool(is_minus_one(np.asarray(classes)).any()))
     (own,), weights = labeled_parts(labels.is_labeled, sample_weight, np.asarray(predicted))
     check_same_kind(labels.values, own)
+    if len(classes) and (unseen := labels.values[~np.isin(labels.values, classes)]).size:
+        warnings.warn(
+            f"{len(unseen)} of {len(own)} labels are of classes that fit has not seen, such as {unseen[0]!s}, and count as "
+            "mistakes. For folds with labels of each class, give cv=dsgcore.model_selection.LabeledFolds()",
+            stacklevel=3,
+        )
     return float(np.average(own == labels.values, weights=weights))
 
 
@@ -35,7 +41,7 @@ def auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weights =
     """Return the AUC of values on the labeled points; NaN if a class is missing."""
     codes = encode(y, np.asarray(classes))[1]
     (known, own), weights = labeled_parts(codes != UNLABELED, sample_weight, codes, np.asarray(values))
-    _check_classes(known)
+    _check_classes(known, classes)
     if weights is None or len(np.unique(known)) < 2:
         return auc(known, own)
     return float(roc_auc_score(known, own, sample_weight=weights))
@@ -45,7 +51,7 @@ def mean_auc_of(classes: NDArray, values: ArrayLike, y: Any, sample_weight: Weig
     """Return the mean AUC over the cuts of the ordered classes into two groups, on the labeled points."""
     codes = encode(y, np.asarray(classes))[1]
     (known, own), weights = labeled_parts(codes != UNLABELED, sample_weight, codes, np.asarray(values))
-    _check_classes(known)
+    _check_classes(known, classes)
     cuts = np.unique(known)[1:]
     if weights is None or not len(cuts):
         return mean_auc(known, own)
@@ -73,10 +79,16 @@ def check_length(n_labels: int, n: int) -> None:
         raise DSGError(f"y must have a label for each of {n} points (-1: unlabeled), got {n_labels}")
 
 
-def _check_classes(codes: NDArray) -> None:
-    """Warn if labels are of one class, for which an AUC is not defined."""
-    if codes.min() == codes.max():
-        warnings.warn("the AUC of labels of one class is not defined: it is NaN", UndefinedMetricWarning, stacklevel=4)
+def _check_classes(codes: NDArray, classes: NDArray) -> None:
+    """Warn if labels are of one class, for which an AUC is not defined, or lack one of several ordered classes."""
+    there = np.unique(codes)
+    if len(there) == 1:
+        said = "the AUC of labels of one class is not defined: it is NaN"
+    elif missing := [str(label) for code, label in enumerate(classes) if code not in there]:
+        said = f"there are no labels of {', '.join(missing)}, and the mean AUC is that of the cuts between the other classes"
+    else:
+        return
+    warnings.warn(said, UndefinedMetricWarning, stacklevel=4)
 
 
 def _weights(sample_weight: ArrayLike, n: int) -> NDArray:
