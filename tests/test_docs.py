@@ -19,7 +19,7 @@ DOCS = ROOT / ".github" / "docs"
 README = ROOT / "README.md"
 CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
 PAGES = [README, CONTRIBUTING, *sorted(DOCS.glob("*.md"))]
-NOTES = sorted((ROOT / "tests" / "benchmarks").glob("*.md"))
+NOTES = sorted((DOCS / "notes").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LIBRARY = "dsg-lab "
 # They need a network, take minutes or serve the app: they are parsed and not carried out.
@@ -177,8 +177,10 @@ def test_code_is_read_without_scrolling(page):
 
 
 @each("note", NOTES)
-def test_a_benchmark_note_begins_with_a_question_and_its_answer(note):
-    question, answer = note.read_text(encoding="utf-8").split("\n\n", 2)[:2]
+def test_a_note_is_short_and_begins_with_a_question_and_its_answer(note):
+    text = note.read_text(encoding="utf-8")
+    question, answer = text.split("\n\n", 2)[:2]
     assert re.fullmatch(r"# .+\?", question)
     assert answer.rstrip().endswith(".")
     assert not answer.startswith("|")
+    assert len(text.splitlines()) <= 60

@@ -1,7 +1,4 @@
-"""The papers' figures as studies: each opens on the Explore page as the study that it is, and can be asked at the paper's size."""
-
-import re
-from pathlib import Path
+"""The papers' figures: each opens on the Explore page as the study that it is, and the Papers page says what came of it."""
 
 import pytest
 from opened_pages import checked, left_in_browser, open_page
@@ -9,6 +6,7 @@ from opened_pages import checked, left_in_browser, open_page
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from dsgcore.studies import MEASURES, Study
+from pages.pictures.results import NOT_COMPARABLE, OUTCOMES, result_of, results
 from pages.studies.going import BUDGET
 from pages.studies.study_links import link_to_study
 
@@ -61,20 +59,21 @@ def test_a_figure_opens_on_the_explore_page_as_the_same_runs_and_leaves_a_link_t
 
 
 @pytest.mark.compiled
-def test_the_page_has_a_card_and_a_link_for_each():
+@pytest.mark.usefixtures("store")
+def test_the_page_shows_statement_result_drawing_and_link_of_each_figure():
+    found = {(s, f.name): result_of(s, f.name) for s, f in FIGURES}
+    assert {outcome for outcome, _ in found.values()} <= set(OUTCOMES)
+    assert not [figure for figure, (_, said) in found.items() if "not measured" in said]
+    assert {(s, f) for s, own in results().items() for f in own} == set(found)
+    assert result_of("auc", "fig9") == (NOT_COMPARABLE, "It was not measured here.")
     app = checked(open_page("papers"))
-    text = "".join(block.value for block in app.markdown)
+    said = [markdown.value for markdown in app.markdown]
     for _, figure in FIGURES:
-        assert figure.says in text
-        assert figure.differs in text
-    links = app.get("page_link")
-    assert len([link for link in links if link.proto.page == "explore"]) == len(FIGURES)
-
-
-def test_every_figure_has_its_paragraph_and_every_drawing_is_there():
-    folder = Path(__file__).parent / "benchmarks"
-    text = (folder / "papers.md").read_text(encoding="utf-8")
-    titles = [f"{profile_of(SETTINGS[s]).paper}, {figure.title.replace(',', '')}:" for s, figure in FIGURES]
-    assert [title for title in titles if f"## {title}" not in text] == []
-    drawings = re.findall(r"\]\((papers-[a-z0-9-]+\.svg)\)", text)
-    assert sorted(drawings) == sorted(path.name for path in folder.glob("papers-*.svg"))
+        assert any(figure.says in text for text in said)
+        assert any(figure.differs in text for text in said)
+    marked = [text for text in said if any(f"**{outcome.capitalize()}.**" in text for outcome in OUTCOMES)]
+    assert len(marked) == len(FIGURES)
+    assert len([link for link in app.get("page_link") if link.proto.page == "explore"]) == len(FIGURES)
+    missing = [caption.value for caption in app.caption if caption.value == "Not drawn here."]
+    assert len(app.get("image")) + len(missing) == len(FIGURES)
+    assert len(missing) == 3  # the tables

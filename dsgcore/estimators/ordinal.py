@@ -101,7 +101,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
     is_binary: ClassVar[bool] = False
     is_ranking: ClassVar[bool] = True
-    # With 5 % the score was lower: `tests/benchmarks/fast_fits.md`.
+    # With 5 % the score was lower: `.github/docs/notes/fast_fits.md`.
     tol_started: ClassVar[float] = 0.03
 
     gamma: float | Sequence[float] = like(SemiSupervisedOrdinal, "gamma", default=0.9)

@@ -31,7 +31,7 @@ MAX_POINTS_FOR_SHIFT = 20_000
 BYTES_A_VISIT = 32
 # The run and its supervised twin.
 RUNS = 2
-# Fitted to runs (tests/benchmarks/explore.md): likely seconds of an iteration for each source, mostly of measuring it, and
+# Fitted to runs (.github/docs/notes/explore.md): likely seconds of an iteration for each source, mostly of measuring it, and
 # the share of the upper estimate for features and kernel sums.
 SECONDS_A_SOURCE, SHARE = 1.65e-4, 0.22
 

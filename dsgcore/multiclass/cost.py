@@ -22,7 +22,7 @@ SECONDS_A_PRODUCT = 3e-10
 NUMBERS_A_LINK = 6
 # If singular values are shrunk, an iteration decomposes the weights.
 PRODUCTS_A_DECOMPOSITION = 10
-# Fitted to runs (tests/benchmarks/explore.md): share of the upper estimate that an iteration takes, and the number of
+# Fitted to runs (.github/docs/notes/explore.md): share of the upper estimate that an iteration takes, and the number of
 # iterations that the features and the graph are worth.
 SHARE, SETUP_ITERATIONS = 0.5, 30
 

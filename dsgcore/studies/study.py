@@ -64,7 +64,7 @@ _FIELDS = (
     Flag("random", False),
 )
 ROUNDING = 1e-9
-# Seconds of a run besides its iterations, fitted to runs (tests/benchmarks/explore.md).
+# Seconds of a run besides its iterations, fitted to runs (.github/docs/notes/explore.md).
 SECONDS_A_RUN = 0.012
 
 

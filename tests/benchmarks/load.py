@@ -1,6 +1,6 @@
 """Load on the app's server: many visitors at a time, made by websocket clients on this machine.
 
-    python tests/benchmarks/load.py watching training links visits --markdown tests/benchmarks/load.md
+    python tests/benchmarks/load.py watching training links visits --markdown load.md
 
 - watching: 8, 16 or 32 sessions watch a usual run (n = 2000, 256 features) play.
 - training: 8 sessions train on 20,000 points with 1,024 features while 24 watch.

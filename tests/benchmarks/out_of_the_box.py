@@ -1,6 +1,6 @@
 """Default arguments only: our five estimators and common ones, on real sets and on growing numbers of points.
 
-    python tests/benchmarks/out_of_the_box.py --sets DIR --rows rows.jsonl --out tests/benchmarks/out_of_the_box.md
+    python tests/benchmarks/out_of_the_box.py --sets DIR --rows rows.jsonl --out out_of_the_box.md
 
 Sets: all .npz of the folder (X, and y of two classes or more, or y5 of ordered ones), and those of scikit-learn. 30 %
 of a set's rows (4,000 at most) are for testing. The rest is for training (`--n-max` at most, drawn for each seed).

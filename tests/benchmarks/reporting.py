@@ -6,8 +6,7 @@ import argparse
 import json
 import os
 import platform
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -98,28 +97,3 @@ def arrays_of(name: str) -> dict[str, NDArray]:
     """Return the arrays of a set's file."""
     with np.load(data_file(name), allow_pickle=False) as held:
         return dict(held)
-
-
-def measured_sets(
-    sets: Sequence[str], seeds: Iterable[int], file: Path, measure: Callable[[str, int], dict[str, Any]]
-) -> dict[str, dict[str, NDArray]]:
-    """Measure each set with each seed, but for the rows that the file has already; return the columns of each set."""
-    if absent := [name for name in sets if not data_file(name).is_file()]:
-        sys.exit(
-            f"{data_file('').parent} must hold {', '.join(absent)} as .npz: set DSGLAB_DATA to the folder of the data"
-        )
-    rows = read_rows(file)
-    done = {(row["set"], row["seed"]) for row in rows}
-    for seed in seeds:
-        for name in (name for name in sets if (name, seed) not in done):
-            rows.append({"set": name, "seed": seed, **measure(name, seed)})
-            keep_rows(file, rows[-1:])
-            print({k: round(v, 3) if isinstance(v, float) else v for k, v in rows[-1].items()}, flush=True)
-    own = {name: [row for row in rows if row["set"] == name] for name in sets}
-    return {name: {k: np.array([row[k] for row in of]) for k in of[0]} for name, of in own.items() if of}
-
-
-def mean_and_deviation(values: NDArray) -> str:
-    """Return a table's cell."""
-    spread = f"{np.std(values, ddof=1):.2f}" if len(values) > 1 else "–"
-    return f"{np.mean(values):.2f} ± {spread}"

@@ -1,6 +1,6 @@
 """Verdicts of a comparison, checked on other splits of the same sets.
 
-    python tests/benchmarks/verdict.py --fits verdict.sqlite --out tests/benchmarks/verdict.md
+    python tests/benchmarks/verdict.py --fits verdict.sqlite --out verdict.md
 
 The sets are those of `../shared/data` (or of the folder in DSGLAB_DATA), bundled and made ones, with at most 1,500 rows.
 Each verdict is that of `compare` with its defaults, but without a time limit.
@@ -54,7 +54,7 @@ The best one is chosen in hindsight among up to 13 methods, so even a perfect ch
 
 The machine is {machine}, with other work on it.
 
-    python tests/benchmarks/verdict.py --labels {labels} --fits verdict.sqlite --out tests/benchmarks/verdict.md
+    python tests/benchmarks/verdict.py --labels {labels} --fits verdict.sqlite --out verdict.md
 """
 
 
