@@ -20,7 +20,6 @@ from pages.session.bench import Bench, begin
 from pages.shell import warm_up
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
-pytestmark = pytest.mark.compiled
 
 SLIDERS = (
     "step_size",

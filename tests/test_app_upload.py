@@ -17,8 +17,6 @@ from dsgcore.data.reading import File
 from pages.upload import upload
 from pages.upload.choosing import linked_file
 
-pytestmark = pytest.mark.compiled
-
 ROWS = b"".join(b"%d.5,%d,%d\n" % (i % 7, i, i % 4) for i in range(60))
 WORDS = b"".join(b"%d.5,%d,%s\n" % (i % 7, i * i % 11, [b"low", b"mid", b"top"][i % 3]) for i in range(60))
 ESTIMATORS = WITHOUT_MULTICLASS | {"multiclass": PS3VT}

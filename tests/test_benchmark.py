@@ -58,7 +58,6 @@ def in_this_process(monkeypatch):
         monkeypatch.setattr(module, "in_new_process", run)
 
 
-@pytest.mark.compiled
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("name", [*GROUPS, *LONG_GROUPS])
 def test_every_group_gives_rows_of_finite_numbers(name, capsys):
@@ -71,7 +70,6 @@ def test_every_group_gives_rows_of_finite_numbers(name, capsys):
     assert printed[1:] == [*map(line, rows), summary(rows)]
 
 
-@pytest.mark.compiled
 def test_the_json_file_has_the_agreed_shape(tiny, tmp_path, capsys):
     file = tmp_path / "bench.json"
     main(["--only", "machine", "--json", str(file)])
@@ -83,7 +81,6 @@ def test_the_json_file_has_the_agreed_shape(tiny, tmp_path, capsys):
         assert list(result) == ["name", "value", "unit", "target", "met"]
 
 
-@pytest.mark.compiled
 def test_the_kernel_is_measured_beside_its_floor():
     for d in (1, 784):
         measured, floor, share, numpy = machine.measure_kernel(d, n=20, m=8, repeats=1)
@@ -176,7 +173,6 @@ def test_a_process_of_its_own_gives_what_it_prints():
     assert measuring.in_new_process(program, 1, SAID="yes") == [["1"], "yes"]
 
 
-@pytest.mark.compiled
 def test_all_works_where_no_cache_can_be_written(tmp_path):
     # Tests may run as root, which no permission stops. So files take the places of folders here.
     shutil.copytree(Path(dsgcore.__file__).parent, tmp_path / "dsgcore", ignore=shutil.ignore_patterns("__pycache__"))

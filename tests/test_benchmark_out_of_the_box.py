@@ -40,7 +40,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.compiled
 def test_it_runs_and_goes_on(folder):
     rows, first, out = folder / "rows.jsonl", folder / "first.md", folder / "out.md"
     asked = ["--sets", folder, "--only", "tiny", "--parts", "sets", "--rows", rows]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from cases import each
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_moons
@@ -16,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.model_selection import Calibrated, LabeledFolds, accuracy, auc_score
 
-pytestmark = pytest.mark.compiled
 QUICK = {"n_iter": 40, "n_features": 32, "batch_size": 32, "random_state": 0, "tol": None}
 MOONS = make_moons(600, noise=0.35, random_state=0)
 SEEN = np.where(np.arange(600) < 120, MOONS[1], -1)

@@ -14,7 +14,6 @@ from dsgcore import QS3ORAO, QSGS2AUC, TSGSU, load_model
 from dsgcore.__main__ import main
 from dsgcore.solver.model_files import ModelError
 
-pytestmark = pytest.mark.compiled
 N, D = 600, 3
 
 

@@ -17,8 +17,6 @@ from dsgcore.studies.results import EVALUATIONS, SECONDS, x_values
 from pages.controls import controls
 from pages.studies.differing import differing
 
-pytestmark = pytest.mark.compiled
-
 DATA = {"name": "two_moons", "n": 200, "n_labeled": 20}
 SPEC = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 6, "n_features": 8}})
 OTHER = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 4, "n_features": 8, "step_size": 0.1}})

@@ -121,7 +121,6 @@ def scores_only(table):
     return table.drop(columns=["seconds", "megabytes"])
 
 
-@pytest.mark.compiled
 def test_a_comparison_is_the_same_again_and_grows_with_more_seeds(tmp_path):
     store = tmp_path / "fits.sqlite"
     first = compare(*IRIS, **QUICK | {"store": store, "seeds": 3})
@@ -137,7 +136,6 @@ def test_a_comparison_is_the_same_again_and_grows_with_more_seeds(tmp_path):
     assert fresh.verdict.sentence == more.verdict.sentence
 
 
-@pytest.mark.compiled
 def test_an_interrupted_comparison_goes_on(tmp_path):
     store, made = tmp_path / "fits.sqlite", []
 
@@ -156,7 +154,6 @@ def test_an_interrupted_comparison_goes_on(tmp_path):
     pd.testing.assert_frame_equal(scores_only(whole.table), scores_only(compare(*IRIS, **QUICK | {"seeds": 3}).table))
 
 
-@pytest.mark.compiled
 def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
     found = compare(*IRIS, **QUICK | {"n_labeled": 3, "seeds": 3, "methods": [*TWO, "SelfTraining"]})
     row = found.table.set_index("method").loc["Self-training SVC"]
@@ -167,7 +164,6 @@ def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
     assert "at least two labels" in html_of(found)
 
 
-@pytest.mark.compiled
 def test_of_a_very_short_time_there_is_no_verdict_but_a_table(tmp_path, capsys):
     X, y = make_moons(2000, noise=0.2, random_state=0)
     found = compare(X, y, seconds=1.0, store=None, jobs=1)
@@ -190,7 +186,6 @@ def test_with_no_time_left_no_fit_begins(tmp_path):
     assert not workers.cut_off
 
 
-@pytest.mark.compiled
 def test_while_fits_are_to_come_nothing_is_said_to_lack_time(tmp_path):
     said = []
     found = compare(*IRIS, **QUICK | {"seeds": 4, "methods": [*TWO, "Nystroem"]}, callback=said.append)
@@ -204,7 +199,6 @@ def test_while_fits_are_to_come_nothing_is_said_to_lack_time(tmp_path):
     assert found._repr_html_().count("<tr") == 4
 
 
-@pytest.mark.compiled
 def test_a_comparison_asks_its_store_once_for_each_fit(tmp_path, monkeypatch):
     opened, connect = [], sqlite3.connect
     monkeypatch.setattr(
@@ -221,7 +215,6 @@ def test_slow_fits_come_last_and_alone():
     assert {fit.method for one in lists[:5] for fit in one} == set(TWO)
 
 
-@pytest.mark.compiled
 def test_ordered_classes_and_curves():
     X, y = load("ordinal_ramp", n=200).X, load("ordinal_ramp", n=200).y
     found = compare(X, y, n_labeled=50, seeds=1, methods=["SVR", "OrdinalSVC"], ordered=True, store=None, jobs=1)
@@ -231,7 +224,6 @@ def test_ordered_classes_and_curves():
     assert Sample.of(X, y, n_labeled=50, is_ordered=True).kind == ORDINAL
 
 
-@pytest.mark.compiled
 def test_the_command_has_the_numbers_of_python(tmp_path, capsys):
     X, y = load("iris").X, load("iris").y
     files = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "html")}
@@ -262,7 +254,6 @@ def test_the_command_has_the_numbers_of_python(tmp_path, capsys):
     assert main(given) == 0  # the files are its own
 
 
-@pytest.mark.compiled
 def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
     X, y = make_moons(120, noise=0.1, random_state=0)
     table = pd.DataFrame(X, columns=["a", "b"]).assign(
@@ -425,7 +416,6 @@ def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(mo
     assert other.note == alone.note == ""
 
 
-@pytest.mark.compiled
 def test_a_method_that_needs_too_much_memory_or_time_ends_and_is_tried_again(tmp_path):
     X, y = make_moons(9000, noise=0.5, random_state=0)
     few = {"n_labeled": 20, "seeds": 1, "curves": False, "store": tmp_path / "fits.sqlite", "jobs": 1}
@@ -450,7 +440,6 @@ def n_kept(store):
     return 0
 
 
-@pytest.mark.compiled
 def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
     given = ["compare", "iris", "--n-labeled", "30", "--seeds", "4", "--jobs", "1", "--methods", ",".join(TWO)]
     given += ["--no-curves", "--seconds", "600", "--csv", str(tmp_path / "table.csv"), "--store"]

@@ -27,8 +27,6 @@ from dsgcore.solver.diagnostics import DiagnosticsError
 from dsgcore.solver.plan import Change
 from dsgcore.studies import Store, StudyRuns, Trajectories, carry_out, convergences, price_of
 
-pytestmark = pytest.mark.compiled
-
 STOCHASTIC = [name for name, setting in SETTINGS.items() if setting.engine == "stochastic"]
 CONVEX, LENGTHS = ["auc", "ordinal"], (50, 100, 200, 400)
 

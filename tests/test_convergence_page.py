@@ -17,7 +17,7 @@ from pages.studies.axis_view import short_number
 from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedTrajectories, Case
 from pages.studies.trajectory_showing import shown_of, table_of_ways
 
-pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
+pytestmark = pytest.mark.usefixtures("store")
 
 SMALL = {"v_n": "150", "v_n_iter": "32", "v_n_features": "16", "v_batch_size": "16", "v_seeds": "2"}
 

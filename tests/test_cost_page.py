@@ -2,7 +2,6 @@
 
 import time
 
-import pytest
 from cases import each
 from live_page import status
 from opened_pages import bench_of, errors, open_page, said
@@ -13,7 +12,6 @@ from pages.controls.edits_text import edits_to_text
 from pages.session import bench as benches
 
 # A page runs at once and draws surfaces: without the compiler that takes minutes.
-pytestmark = pytest.mark.compiled
 
 
 def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once():  # test_cost.py tries all kinds of it

@@ -201,7 +201,6 @@ def test_the_misleading_gap_lies_across_the_boundary():
     assert np.sum(np.abs(data.X[:, 0]) < 0.25) > 5 * np.sum(np.abs(data.X[:, 0]) > 1.25)
 
 
-@pytest.mark.compiled
 def test_unlabeled_data_hurt_where_the_cluster_assumption_is_false():
     gains = []
     plain = {"kernel": {"sigma": 5.0}, "solver": {"n_iter": 150}, "diagnostics": {"n_probes": 0}}

@@ -19,7 +19,6 @@ from pages.live.tiles import is_multiclass
 from pages.session.view import View
 
 # Whole runs: without the compiler they take minutes.
-pytestmark = pytest.mark.compiled
 
 GRID = 12
 logging.getLogger("streamlit").setLevel(logging.ERROR)  # figures are made without a page here

@@ -17,8 +17,6 @@ from dsgcore.experiments import SETTINGS, Spec, load_split
 from pages.controls import controls, from_link
 from pages.gallery.data_views import _agreement
 
-pytestmark = pytest.mark.compiled
-
 
 def checked(app):
     assert not app.exception

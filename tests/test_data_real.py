@@ -4,7 +4,6 @@ import io
 
 import numpy as np
 import pandas as pd
-import pytest
 from cases import each
 from real_sets import content_of
 
@@ -36,7 +35,6 @@ SETS = {
 }
 
 
-@pytest.mark.compiled
 @each("name, setting", [(name, own[0]) for name, (_, _, own) in SETS.items()])
 def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
     content = content_of(name)

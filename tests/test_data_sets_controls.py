@@ -1,11 +1,8 @@
 """The note beside the picker of the data set: which controls a choice of data has set."""
 
-import pytest
 from opened_pages import open_page
 
 from dsgcore.data import DATASETS
-
-pytestmark = pytest.mark.compiled
 
 
 def notes(app):

@@ -165,7 +165,6 @@ def averaged(feature_errors, name):
     return np.array([[getattr(error, name) for error in run] for run in feature_errors]).mean(axis=0)
 
 
-@pytest.mark.compiled
 def test_the_band_predicts_the_squared_error(feature_errors):
     ratio = averaged(feature_errors, "mean") / averaged(feature_errors, "band")
     # E V = E |f - h|^2 exactly. 300 runs leave 3.5 % of noise at one iteration and 2 % in the mean (bootstrap);
@@ -174,7 +173,6 @@ def test_the_band_predicts_the_squared_error(feature_errors):
     assert ratio.mean() == pytest.approx(1.0, abs=0.06)
 
 
-@pytest.mark.compiled
 def test_the_papers_bound_lies_above_the_error(feature_errors):
     mean, bound = averaged(feature_errors, "mean"), averaged(feature_errors, "bound")
     assert (mean > 0).all()

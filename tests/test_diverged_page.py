@@ -8,9 +8,6 @@ from opened_pages import checked, open_page, run_of
 from dsgcore.experiments import Run, StopReason
 from pages.live import map_view
 
-pytestmark = pytest.mark.compiled
-
-
 SETTINGS = [("auc", ""), ("s3vm", "svm_"), ("similar_unlabeled", "su_"), ("ordinal", "ord_")]
 
 

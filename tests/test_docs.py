@@ -1,4 +1,4 @@
-"""The README and the documentation: code blocks run, commands are carried out, and links lead somewhere."""
+"""The README, the documentation and CONTRIBUTING: code blocks run, commands are carried out, and what they name is there."""
 
 from __future__ import annotations
 
@@ -6,24 +6,45 @@ import contextlib
 import io
 import re
 import shlex
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from cases import each
+from test_toys import TOYS
 
+import dsgcore
 from dsgcore.__main__ import _parser, main
 
 ROOT = Path(__file__).parents[1]
+
+
 DOCS = ROOT / ".github" / "docs"
+
+
 README = ROOT / "README.md"
+
+
 CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
+
+
 PAGES = [README, CONTRIBUTING, *sorted(DOCS.glob("*.md"))]
+
+
 NOTES = sorted((DOCS / "notes").glob("*.md"))
+
+
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
 LIBRARY = "dsg-lab "
+
+
 # They need a network, take minutes or serve the app: they are parsed and not carried out.
 PARSED_ONLY = ("data fetch", "app", "export-lesson")
+
+
 # Each of the other commands that a page may show begins with one of these words.
 KNOWN = (
     "dsg-lab",
@@ -37,8 +58,6 @@ KNOWN = (
     "NUMBA_DISABLE_JIT=1",
     "DSGLAB_SESSIONS=32",
 )
-
-pytestmark = pytest.mark.compiled
 
 
 @dataclass(frozen=True)
@@ -155,32 +174,36 @@ def test_the_readme_is_short_and_has_two_commands():
     assert "pytest" in test
 
 
-@each("page", sorted(DOCS.glob("*.md")))
-def test_a_page_begins_with_what_the_reader_wants(page):
-    title, first = page.read_text(encoding="utf-8").split("\n\n", 2)[:2]
-    assert title.startswith("# ")
-    assert first.startswith("You want to ")
-    leading = README.read_text(encoding="utf-8") + CONTRIBUTING.read_text(encoding="utf-8")
-    assert f"docs/{page.name}" in leading, "neither the README nor CONTRIBUTING leads there"
+# --- CONTRIBUTING, the citation and the changelog
+
+TEXT = CONTRIBUTING.read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+ROOTS = ("dsgcore/", "pages/", "tests/", ".github/", ".streamlit/", "app.py", "pyproject.toml")
+NAMED = sorted({word for word in re.findall(r"`([^`\s]+)`", TEXT) if word.startswith(ROOTS) and "<" not in word})
 
 
-def test_every_picture_of_the_readme_is_small():
-    pictures = [link for link in links_of(README) if link.endswith((".png", ".gif", ".svg", ".webp"))]
-    assert len(pictures) >= 4
-    assert sum((ROOT / link).stat().st_size for link in pictures) < 2_500_000
+@each("path", NAMED)
+def test_what_contributors_are_pointed_to_is_there(path):
+    assert (ROOT / path).exists()
 
 
-@each("page", PAGES)
-def test_code_is_read_without_scrolling(page):
-    lines = [line for block in blocks_of(page) if block.language == "python" for line in block.text.splitlines()]
-    assert [line for line in lines if len(line) > 100] == []
+def test_every_room_is_in_the_picture():
+    picture = TEXT.split("```")[3]
+    rooms = [folder.name for folder in (ROOT / "dsgcore").iterdir() if (folder / "__init__.py").exists()]
+    rooms += [folder.name for folder in (ROOT / "pages").iterdir() if folder.is_dir() and list(folder.glob("*.py"))]
+    assert [room for room in rooms if f"{room}/" not in picture] == []
 
 
-@each("note", NOTES)
-def test_a_note_is_short_and_begins_with_a_question_and_its_answer(note):
-    text = note.read_text(encoding="utf-8")
-    question, answer = text.split("\n\n", 2)[:2]
-    assert re.fullmatch(r"# .+\?", question)
-    assert answer.rstrip().endswith(".")
-    assert not answer.startswith("|")
-    assert len(text.splitlines()) <= 60
+@each("kind", TOYS)
+def test_a_recipe_names_the_files_that_its_toy_touches(kind):
+    recipe = next(line for line in TEXT.split("\n- ") if line.lower().startswith(f"**a {kind}"))
+    place = Path(TOYS[kind].place)
+    assert f"`{TOYS[kind].list_file or place.as_posix()}`" in recipe
+    assert place.parent.as_posix() + "/" in recipe
+
+
+def test_the_version_is_the_same_everywhere():
+    version = PROJECT["project"]["version"]
+    newest = re.search(r"^## \[(\d\S*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert (dsgcore.__version__, newest[1]) == (version, version)
+    assert f"date-released: {newest[2]}\n" in (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from pages.studies.links import link_to_run
 from pages.studies.onward import to_explore
 from pages.studies.study_links import link_to_study
 
-pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
+pytestmark = pytest.mark.usefixtures("store")
 SHEET = (
     Edit("erase", "all"),
     *(

@@ -86,7 +86,6 @@ def test_same_seed_same_bits_other_seed_other_numbers(moons, cls):
     np.testing.assert_array_equal(one, same)
 
 
-@pytest.mark.compiled
 @each("cls, step", [(QSGS2AUC, 0.5), (TSGSU, 1.0), (TSGS3VM, 1.0), (QS3ORAO, 0.5)])
 def test_works_in_a_pipeline_and_a_grid_search_on_labeled_data(moons, cls, step):
     X, y, few = moons
@@ -117,7 +116,6 @@ def test_kernels_take_their_parameters(moons, cls, name, parameters, kernel):
     assert make(cls, kernel=name, **parameters).fit(X, few).model_.kernel == kernel
 
 
-@pytest.mark.compiled
 @each("name", KERNELS)
 @each_of_four
 def test_every_kernel_works_with_its_own_scale(moons, cls, name):
@@ -127,7 +125,6 @@ def test_every_kernel_works_with_its_own_scale(moons, cls, name):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-@pytest.mark.compiled
 @each("name", KERNELS)
 def test_scale_follows_the_units_of_the_points(moons, name):
     X, _, few = moons

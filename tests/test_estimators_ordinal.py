@@ -18,7 +18,6 @@ def rings():
     return X, y, np.where(np.arange(600) < 80, y, -1)
 
 
-@pytest.mark.compiled
 @each("cut", ["error", "hinge", "squared"])
 def test_learns_rings_from_eighty_labels(rings, cut):
     X, y, few = rings

@@ -15,7 +15,6 @@ def moons():
     return moons_with_few_labels(400, noise=0.1, n_labeled=20)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("loss", ["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"])
 def test_learns_from_twenty_labels(moons, loss):
     X, y, few = moons
@@ -24,7 +23,6 @@ def test_learns_from_twenty_labels(moons, loss):
     assert model.score(X[20:], y[20:]) > 0.85
 
 
-@pytest.mark.compiled
 def test_unlabeled_points_help():
     alone, helped = [], []
     for seed in range(32):

@@ -15,7 +15,6 @@ from dsgcore.prior import similar_class_prior
 SMALL = {"prior": 0.7, "sigma": 0.3, "n_iter": 10, "n_features": 16, "batch_size": 16, "random_state": 0}
 
 
-@pytest.mark.compiled
 @each("prior", [0.7, 0.3])
 @each("correction", ["absolute value", "identity"])
 def test_learns_from_pairs_with_either_class_the_larger(prior, correction):
@@ -51,7 +50,6 @@ def test_pair_ids_points_of_pairs_and_their_row_numbers_are_the_same():
     np.testing.assert_array_equal(as_floats.decision_function(X), f)
 
 
-@pytest.mark.compiled
 def test_the_prior_can_be_estimated():
     X, y, pairs = sample(0.9)
     model = TSGSU(random_state=0).fit(X, pairs=pairs)
@@ -63,7 +61,6 @@ def test_the_prior_can_be_estimated():
     assert model.prior_ != 0.2  # the first call's
 
 
-@pytest.mark.compiled
 def test_class_labels_serve_for_cross_validation():
     X, y, _ = sample(0.7)
     scores = cross_val_score(TSGSU(y_holds="classes", random_state=0), X, y, cv=4)

@@ -41,7 +41,6 @@ from dsgcore.model_selection import (
     mean_auc_score,
 )
 
-pytestmark = pytest.mark.compiled
 N, N_LABELED = 80, 40
 X, Y = make_moons(N, noise=0.1, random_state=0)
 FEW = np.where(np.arange(N) < N_LABELED, Y, -1)

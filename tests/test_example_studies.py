@@ -21,7 +21,7 @@ from dsgcore.studies.examples import (
 from dsgcore.studies.examples.__main__ import make_again
 from pages.studies.trajectory_asking import WITH_A_WAY
 
-pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def is_example(app):

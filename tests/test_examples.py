@@ -14,7 +14,6 @@ MODULES = [
 ]
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module_print_what_they_show(name):
     results = doctest.testmod(import_module(name))

@@ -13,8 +13,6 @@ from dsgcore.studies import Study, StudyRuns, table_of
 from pages.controls import controls
 from pages.studies import links
 
-pytestmark = pytest.mark.compiled
-
 
 def opened(page="explore", **link):
     return checked(open_page(page, **link))

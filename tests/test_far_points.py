@@ -13,7 +13,7 @@ from dsgcore.baselines import COMPETITORS
 from dsgcore.core.errors import DSGError
 from dsgcore.kernels import KERNELS
 
-pytestmark = [pytest.mark.compiled, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+pytestmark = [pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 X = np.random.default_rng(0).normal(size=(120, 2))
 Y = np.where(np.arange(120) % 3 == 0, (X[:, 0] > 0).astype(int), -1)
 SMALL = {"n_iter": 20, "n_features": 16, "random_state": 0}

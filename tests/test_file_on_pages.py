@@ -15,7 +15,7 @@ from pages.controls.own_file import OwnFile
 from pages.upload import choosing
 from pages.workbench import tabs
 
-pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
+pytestmark = pytest.mark.usefixtures("store")
 
 OWN = "Your own file"
 
@@ -278,7 +278,6 @@ def test_the_data_page_clamps_the_labels_and_keeps_the_file_in_another_setting()
         assert errors(app) == []
 
 
-@pytest.mark.compiled
 @each("t", [120, 40])
 def test_the_model_of_the_page_and_of_its_script_are_the_same(t, tmp_path, monkeypatch):
     run = Run(Spec.from_dict({"setting": "auc", "data": {"n": 200}, "solver": {"n_iter": 120, "average": "tail"}}))

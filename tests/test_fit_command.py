@@ -25,7 +25,7 @@ from dsgcore.data.reading import File
 from dsgcore.solver.checkpoint import Checkpoint
 
 pytest.importorskip("pyarrow")
-pytestmark = pytest.mark.compiled
+
 N, D = 4000, 3
 SMALL = {"n_iter": 40, "n_features": 16, "batch_size": 16, "tol": None}
 SET = [word for name, value in SMALL.items() for word in ("--set", f"{name}={json.dumps(value)}")]

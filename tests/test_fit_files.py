@@ -17,7 +17,7 @@ from dsgcore.baselines import COMPETITORS
 from dsgcore.data.reading import binary
 
 pytest.importorskip("pyarrow")
-pytestmark = pytest.mark.compiled
+
 N = 240
 SMALL = {"n_iter": 20, "n_features": 16, "batch_size": 16, "tol": None}
 OURS = {"QSGS2AUC": QSGS2AUC, "TSGS3VM": TSGS3VM, "QS3ORAO": QS3ORAO, "PS3VT": PS3VT}

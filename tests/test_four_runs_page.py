@@ -2,15 +2,12 @@
 
 from types import SimpleNamespace
 
-import pytest
 from opened_pages import bench_of, click_like_a_browser, open_auc, open_page
 from test_looking_back_page import RUN
 
 from dsgcore.diagnostics import limits
 from pages.workbench.four_runs_view import _begin
 from pages.workbench.steering import take
-
-pytestmark = pytest.mark.compiled
 
 SMALL = RUN | {"batch_size": "2", "at": "64"}
 SECONDS = 120

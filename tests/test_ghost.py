@@ -1,13 +1,10 @@
 """The pale curve of the run before: what of it is worth drawing beside the one that follows."""
 
-import pytest
 from test_run import small
 
 from dsgcore.experiments import LiveRun, StopReason
 from pages.live import curves
 from pages.session.view import View
-
-pytestmark = pytest.mark.compiled
 
 
 def test_the_ghost_of_a_diverged_run_ends_where_it_grew():

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from cases import each
 from live_page import figure, figures, tiles
 from opened_pages import checked, open_page
@@ -51,7 +50,6 @@ def test_a_name_that_is_no_term_has_no_meaning():
     assert meaning("malignant") == ""
 
 
-@pytest.mark.compiled
 @each("name", SETTINGS)
 def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name):
     app = open_page(name, **{key_of(SETTINGS[name], "at"): "5"})

@@ -19,7 +19,6 @@ from pages.controls.edits_text import LONGEST_TEXT, MOST_BYTES, edits_in, edits_
 from pages.controls.hand import Hand
 from pages.live.tick import tick
 
-pytestmark = pytest.mark.compiled
 SHEET = Edit("erase", "all")
 
 

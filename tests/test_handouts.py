@@ -1,5 +1,7 @@
-"""Take-away parts of a lesson: a self-contained handout, links with and without the answer, and a frame."""
+"""Take-away parts of a lesson: a self-contained handout, links with and without the answer, a frame, and a lesson as a file."""
 
+import base64
+import json
 import re
 from dataclasses import replace
 from html import unescape
@@ -7,27 +9,39 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 from cases import each
+from installed import ROOT
 from opened_pages import bench_of, checked, open_auc, open_page, run_of
 from test_stage import words
 from test_theory_page import finished
 
-from dsgcore.experiments import SETTINGS
+from dsgcore.__main__ import main
+from dsgcore.core.errors import DSGError
+from dsgcore.experiments import SETTINGS, Run
 from dsgcore.settings import profile_of
-from pages.handouts import making
+from pages.handouts import making, static_lesson
 from pages.handouts.making import Making, kept, spec_at
 from pages.handouts.paper import Links, handout, marked
+from pages.handouts.static_lesson import _chosen, _surface, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage.links import answer, exercise, named
 from pages.workbench.frame import THEMES, frame
 from pages.workbench.layout import PARTS
 
-compiled = pytest.mark.compiled
 EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
+
+
 IDS = [f"{setting.name}-{lesson.name}" for setting, lesson in EVERY_LESSON]
+
+
 HOSTILE = 'https://a.b/auc?x="><script>alert(1)</script>&y=1'
+
+
 AT_ONCE = {"speed": "instant"}
+
+
 EMPTY = {"meta", "path", "polyline"}
 
 
@@ -73,7 +87,6 @@ def page_of(made, address="https://a.b/auc"):
     return handout(setting, lesson, shown, [Links(address, address)] * len(shown))
 
 
-@compiled
 def test_a_handout_stands_alone_and_has_every_question_answer_and_figure(made):
     _, lesson, shown = made
     reader = Reader(page_of(made))
@@ -92,14 +105,12 @@ def test_a_handout_stands_alone_and_has_every_question_answer_and_figure(made):
     assert len(page_of(made)) < 400_000
 
 
-@compiled
 def test_no_address_breaks_out_of_a_handout(made):
     reader = Reader(page_of(made, HOSTILE))
     assert "script" not in [tag for tag, _ in reader.tags]
     assert {attributes["href"] for tag, attributes in reader.tags if tag == "a"} == {HOSTILE}
 
 
-@compiled
 def test_a_handout_is_made_once_on_a_server_and_its_numbers_are_the_pages(made, monkeypatch):
     setting, lesson, shown = made
     monkeypatch.setattr(making, "LiveRun", None)  # nothing would begin
@@ -112,7 +123,6 @@ def test_a_handout_is_made_once_on_a_server_and_its_numbers_are_the_pages(made, 
     assert shown[0].end == page.solver.n_iter
 
 
-@compiled
 def test_a_handout_waits_where_the_server_has_no_memory_left(monkeypatch):
     full = SimpleNamespace(taking=lambda *_: (_ for _ in ()).throw(making_error()))
     monkeypatch.setattr(making, "account", full)
@@ -160,7 +170,6 @@ def test_a_frames_address_is_one_attribute_whatever_is_in_it(theme, value):
     assert given.get("embed_options") == ([THEMES[theme]] if THEMES[theme] else None)
 
 
-@compiled
 def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
     app = open_auc(**exercise(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0) | AT_ONCE)
     app.radio[0].set_value("about the same").run()
@@ -174,7 +183,6 @@ def test_an_exercise_keeps_its_answer_and_the_guess_is_in_its_link():
     assert bench_of(app).lesson.place.text == "unlabeled:1:1"
 
 
-@compiled
 def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
     app = open_auc(**answer(*EVERY_LESSON[IDS.index("auc-unlabeled")], 0) | AT_ONCE)
     finished(app)
@@ -185,7 +193,6 @@ def test_an_answers_link_shows_it_and_a_goals_link_what_reaches_it():
     assert run_of(app).spec.solver.step_size is None
 
 
-@compiled
 def test_a_goals_exercise_says_nothing_of_how_it_is_reached():
     app = open_auc(**exercise(*EVERY_LESSON[IDS.index("auc-step-size")], 2) | AT_ONCE)
     finished(app)
@@ -193,14 +200,12 @@ def test_a_goals_exercise_says_nothing_of_how_it_is_reached():
     assert "Reach an objective of at most 0.45" in words(app)
 
 
-@compiled
 def test_the_page_makes_a_handout_and_offers_it(made):
     app = checked(open_page("take_away", of=named(*made[:2])))
     assert "ordinal?" in " ".join(unescape(code.value) for code in app.code)
     assert len(app.get("download_button")) == 1
 
 
-@compiled
 def test_a_link_to_no_lesson_says_so_and_another_lesson_can_be_chosen_and_made():
     app = checked(open_page("take_away", of="<b>nothing"))
     assert any("of must name a lesson" in warning.value for warning in app.warning)
@@ -232,3 +237,78 @@ def made_of(setting, lesson):
     while not making.is_done:
         making.go_on(seconds=5.0)
     return kept(setting, lesson)
+
+
+# --- lessons as files
+
+
+DEMO = ROOT / ".github" / "demo" / "step-size.html"
+
+
+MOST_BYTES = 3_000_000
+
+
+def recorded(file):
+    found = re.search(r'id="recorded">(.*?)</script>', file.read_text(encoding="utf-8"), re.DOTALL)
+    return json.loads(found[1])
+
+
+def numbers(text):
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
+def test_the_command_writes_a_file_with_the_numbers_of_the_app(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(static_lesson, "MOST_VALUES", 2)
+    monkeypatch.setattr(static_lesson, "N_SURFACES", 3)
+    assert main(["export-lesson", "auc/step-size", "--out", str(tmp_path / "new")]) == 0
+    file = tmp_path / "new" / "step-size.html"
+    assert capsys.readouterr().out == f"{file}\n"
+    said, chosen = recorded(file), _chosen("step-size", None)
+    assert [own["words"] for own in said["runs"]] == [static_lesson.shown(value) for value in chosen.values]
+    run = Run(chosen.spec(chosen.values[0]))
+    run.advance()
+    assert numbers(said["runs"][0]["y"])[-1] == np.float32(run.history.last()["objective"])
+    assert "://" not in re.sub(r"<script>.*?</script>", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_values_that_the_data_refuse_are_left_out():
+    for name, value in (("pairs", 200), ("thresholds", 2), ("how-many-labels", 2), ("equal-shares", 0.5)):
+        chosen = _chosen(name, 1)
+        assert value in chosen.values
+        assert not chosen.is_possible(value)
+        assert any(map(chosen.is_possible, chosen.values))
+
+
+def test_a_curve_beyond_single_precision_is_kept_at_its_largest_number():
+    assert numbers(static_lesson._packed(np.array([1.0, 1e300, -1e300]))).tolist() == [
+        *(1.0, np.finfo("f4").max, np.finfo("f4").min)
+    ]
+
+
+def test_a_file_that_is_no_lesson_is_not_replaced(tmp_path):
+    (tmp_path / "step-size.html").write_text("mine", encoding="utf-8")
+    with pytest.raises(DSGError, match="is no lesson of DSG Lab"):
+        write_lesson("step-size", tmp_path)
+    assert (tmp_path / "step-size.html").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_example_is_small_and_holds_a_run_for_each_value():
+    said = recorded(DEMO)
+    assert DEMO.stat().st_size < MOST_BYTES
+    assert len(said["runs"]) > 5
+    assert any(run["ending"] for run in said["runs"])  # the largest steps diverge
+    assert all(len(numbers(run["t"])) == len(numbers(run["y"])) > 0 for run in said["runs"])
+
+
+def test_a_surface_keeps_its_numbers_to_a_step_and_its_gaps():
+    z = np.array([[0.0, 1.0], [np.nan, 0.5]])
+    kept = _surface(z)
+    steps = np.frombuffer(base64.b64decode(kept["z"]), dtype=np.uint8).reshape(2, 2)
+    assert (kept["low"], kept["high"], steps.tolist()) == (0.0, 1.0, [[0, 254], [255, 127]])
+
+
+def test_a_name_or_a_step_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(DSGError, match=r"no single lesson has the name 'none': name one of .*auc/step-size"):
+        write_lesson("none", tmp_path)
+    with pytest.raises(DSGError, match="--step must be from 1 to 3, got 9"):
+        write_lesson("step-size", tmp_path, 9)

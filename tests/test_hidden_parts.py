@@ -6,7 +6,6 @@ from test_app import PAGES, away_from_defaults
 
 from dsgcore.experiments import SETTINGS, Health
 
-pytestmark = pytest.mark.compiled
 DRAWN = ("slider", "select_slider", "selectbox", "toggle", "number_input", "text_input", "button_group", "tabs")
 
 

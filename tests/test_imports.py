@@ -14,106 +14,16 @@ from cases import each
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "dsgcore"
-MODULES = {
-    ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
-    for file in sorted(PACKAGE.rglob("*.py"))
-}
-PAGES = sorted([*ROOT.glob("app.py"), *ROOT.glob("pages/**/*.py")])
-# All Python files of the project, without hidden folders, virtual environments and builds.
-FILES = sorted(
-    file
-    for file in ROOT.rglob("*.py")
-    if not any(part.startswith(".") or part in ("venv", "build", "dist") for part in file.relative_to(ROOT).parts)
-)
 
 
-@cache
-def tree(file):
-    """A file's tree; parsed once more where another test's thread did the same at that moment, which CPython 3.11 cannot bear."""
-    source = file.read_text(encoding="utf-8")
-    try:
-        return ast.parse(source)
-    except SystemError:
-        return ast.parse(source)
+def named_files(*files):
+    """Return files by the names of their modules."""
+    return {".".join(f.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): f for f in sorted(files)}
 
 
-def nodes(file, *, runs=False):
-    """Every node of a file, or only those that ever run: not those for type checkers."""
-    waiting = [tree(file)]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if runs and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            waiting.extend(node.orelse)
-            continue
-        waiting.extend(ast.iter_child_nodes(node))
-
-
-def base_of(node, name, file):
-    """Return the absolute name of a `from` import's module: relative ones start at the file's package."""
-    if not node.level:
-        return node.module
-    is_package = file.name == "__init__.py"
-    parts = name.split(".")
-    parts = parts[: len(parts) - node.level + is_package]
-    return ".".join([*parts, *([node.module] if node.module else [])])
-
-
-@cache
-def imported(file, *, runs=False):
-    """The modules that a file imports: `from a import b` is a.b where that is a module, else a."""
-    name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-    found = set()
-    for node in nodes(file, runs=runs):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = base_of(node, name, file)
-            found.update(f"{base}.{a.name}" if f"{base}.{a.name}" in MODULES else base for a in node.names)
-    return found
-
-
-def imports(file, *packages):
-    """Whether a file imports one of these packages or modules, or something in them."""
-    return any(name == p or name.startswith(p + ".") for name in imported(file) for p in packages)
-
-
-def shown(files):
-    return [str(file.relative_to(ROOT)) for file in files]
-
-
-def of(*names):
-    """The files of some modules of the package, and of everything in them."""
-    names = [f"dsgcore.{name}" for name in names]
-    return [file for module, file in MODULES.items() if any(module == n or module.startswith(n + ".") for n in names)]
-
-
-def test_the_reading_of_imports_sees_what_there_is():
-    assert {
-        "dsgcore",
-        "dsgcore.kernels.loops",
-        "dsgcore.solver.loop",
-        "dsgcore.problems",
-        "dsgcore.problems.auc",
-    } <= set(MODULES)
-    assert "numba" in imported(PACKAGE / "kernels" / "loops.py")
-    assert {"dsgcore.kernels.loops", "dsgcore.core.threads"} <= imported(PACKAGE / "kernels" / "features.py")
-    assert "dsgcore.solver.carried" in imported(PACKAGE / "solver" / "loop.py")
-    assert PACKAGE / "solver" / "loop.py" in FILES
-    assert imports(PACKAGE / "kernels" / "loops.py", "numba")
-    assert not imports(PACKAGE / "solver" / "loop.py", "numba")
-
-
-def test_numba_is_imported_by_the_loops_only():
-    assert shown(f for f in FILES if "tests" not in f.parts and imports(f, "numba")) == ["dsgcore/kernels/loops.py"]
-
-
-def test_streamlit_and_plotly_are_imported_by_the_app_and_its_pages_only():
-    allowed = {*PAGES, *(ROOT / "tests").rglob("*.py")}
-    assert shown(f for f in FILES if f not in allowed and imports(f, "streamlit", "plotly")) == []
-
-
-# Each room, and the only others that it may import.
+MODULES = named_files(*PACKAGE.rglob("*.py"))
+PAGES = named_files(ROOT / "app.py", *ROOT.glob("pages/**/*.py"))
+# Rooms of the package, each with the only others that it may import.
 ROOMS = {
     "core": (),
     "kernels": ("core",),
@@ -123,56 +33,92 @@ ROOMS = {
     "data": ("core", "kernels", "solver", "problems"),
     "settings": ("core", "kernels", "solver", "problems", "multiclass", "prior"),
 }
+# Rooms of the pages from the ground up: each may import those before it, and itself. The router stands above all of them.
+ORDER = (
+    *("charts", "pictures", "server", "shell", "controls", "explained", "upload", "gallery", "comparing", "race"),
+    *("studies", "session", "room", "live", "handouts", "workbench", "stage"),
+)
+ROUTER = "pages.shell.router"
 
 
-@pytest.mark.parametrize("room", ROOMS)
+def nodes(file, *, runs=False):
+    """Every node of a file, or only those that ever run: not those for type checkers."""
+    waiting = [ast.parse(file.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if runs and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting.extend(node.orelse)
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+@cache
+def imported(file, *, runs=False):
+    """The modules that a file imports, in functions as well: `from a import b` is a.b where that is a module, else a."""
+    found = set()
+    for node in nodes(file, runs=runs):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file} has a relative import"
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            found.update(name if name in MODULES or name in PAGES else node.module for name in names)
+    return found
+
+
+def those_that_import(files, *packages):
+    """Return the files that import one of these packages or modules, or something in them."""
+    found = {f for f in files for name in imported(f) if any(name == p or name.startswith(p + ".") for p in packages)}
+    return sorted(str(file.relative_to(ROOT)) for file in found)
+
+
+def of(room):
+    return [file for name, file in MODULES.items() if name == f"dsgcore.{room}" or name.startswith(f"dsgcore.{room}.")]
+
+
+def test_some_libraries_are_imported_in_few_places_and_some_parts_of_the_package_nowhere():
+    files = MODULES.values()
+    assert those_that_import([*files, *PAGES.values()], "numba") == ["dsgcore/kernels/loops.py"]
+    assert those_that_import(files, "streamlit", "plotly") == []
+    assert those_that_import(files, "app", "pages", "tests", "naive") == []
+    assert those_that_import(of("baselines"), "dsgcore.solver.loop", "dsgcore.multiclass.loop") == []
+    users = those_that_import((f for f in files if not f.name.startswith("_loops_")), "dsgcore.kernels.loops")
+    assert [Path(user).stem for user in users] == ["features", "kernels", "near_risks"]
+
+
+@each("room", ROOMS)
 def test_a_room_imports_nothing_that_stands_above_it(room):
-    files = of(room)
-    assert files
     allowed = {"dsgcore", f"dsgcore.{room}", *(f"dsgcore.{other}" for other in ROOMS[room])}
-    strange = {
-        f"{file.relative_to(ROOT)}: {name}"
-        for file in files
-        for name in imported(file, runs=room == "settings")  # whose types are those of specs
-        if name.split(".")[0] == "dsgcore" and ".".join(name.split(".")[:2]) not in allowed
-    }
-    assert strange == set()
-
-
-def room_of(name):
-    """The folder of a module, or the module itself beside the folders."""
-    return name.split(".")[1]
+    assert of(room)
+    for file in of(room):  # the types of settings are those of specs
+        own = {name for name in imported(file, runs=room == "settings") if name.split(".")[0] == "dsgcore"}
+        assert {name for name in own if ".".join(name.split(".")[:2]) not in allowed} == set(), file
 
 
 def named(file):
     """The modules that a file's texts name, as tables of what is imported on first access do."""
-    texts = (
-        node.value for node in nodes(file, runs=True) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
+    texts = (n.value for n in nodes(file, runs=True) if isinstance(n, ast.Constant) and isinstance(n.value, str))
     return {text.split(":")[0] for text in texts if re.fullmatch(r"dsgcore(\.\w+)+(:\w+)?", text)}
 
 
-def test_no_folders_import_each_other_in_a_circle():
-    graph = {}
-    for name, file in MODULES.items():
-        if name not in ("dsgcore", "dsgcore.__main__"):
-            others = {room_of(o) for o in imported(file, runs=True) | named(file) if o.startswith("dsgcore.")}
-            graph.setdefault(room_of(name), set()).update(others - {room_of(name)})
-    assert "dsgcore.cli.fit" in named(PACKAGE / "__main__.py")
-    assert {"core", "kernels", "solver", "problems"} <= graph["estimators"]
+def fail_for_a_circle(graph):
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as circle:
-        pytest.fail(f"folders in a circle: {' -> '.join(circle.args[1])}")
+        pytest.fail(f"in a circle: {' -> '.join(circle.args[1])}")
 
 
-def test_the_loops_are_called_through_few_modules():
-    users = [f for f in MODULES.values() if imports(f, "dsgcore.kernels.loops") and not f.name.startswith("_loops_")]
-    assert shown(users) == [
-        "dsgcore/kernels/features.py",
-        "dsgcore/kernels/kernels.py",
-        "dsgcore/solver/near_risks.py",
-    ]
+def test_neither_folders_nor_modules_import_each_other_in_a_circle():
+    folders = {}
+    for name, file in MODULES.items():
+        if name not in ("dsgcore", "dsgcore.__main__"):
+            room = name.split(".")[1]
+            others = {o.split(".")[1] for o in imported(file, runs=True) | named(file) if o.startswith("dsgcore.")}
+            folders.setdefault(room, set()).update(others - {room})
+    fail_for_a_circle(folders)
+    for modules in (MODULES, PAGES):  # importing a.b also runs a/__init__: this does not count
+        fail_for_a_circle({n: (imported(f, runs=True) & set(modules)) - {n} for n, f in modules.items()})
 
 
 def test_the_loops_import_nothing_of_the_package_but_the_cache_folder():
@@ -180,64 +126,28 @@ def test_the_loops_import_nothing_of_the_package_but_the_cache_folder():
     assert own == {"dsgcore.core.files"}
 
 
-def test_baselines_never_import_the_solver():
-    assert shown(f for f in of("baselines") if imports(f, "dsgcore.solver.loop", "dsgcore.multiclass.loop")) == []
-
-
-def test_nothing_in_the_package_imports_the_app_or_the_tests():
-    assert shown(f for f in MODULES.values() if imports(f, "app", "pages", "tests", "naive")) == []
-
-
-def private_names(file):
-    """Return the names with a leading underscore that a file imports from the package."""
-    for node in nodes(file):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            if name.split(".")[0] == "dsgcore" and any(part.startswith("_") for part in name.split(".")):
-                yield name
-
-
-@each("file", PAGES)
+@each("file", PAGES.values())
 def test_pages_import_public_names_of_the_package_only(file):
-    assert list(private_names(file)) == []
+    names = [
+        f"{getattr(node, 'module', '') or ''}.{alias.name}"
+        for node in nodes(file)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    ]
+    assert [n for n in names if n.strip(".").startswith("dsgcore") and "._" in n] == []
 
 
-def test_modules_do_not_import_each_other_in_a_circle():
-    # Importing a.b also runs a/__init__. This does not count, or every package would be a circle.
-    waits_for = {
-        name: {other for other in imported(file, runs=True) if other in MODULES} - {name}
-        for name, file in MODULES.items()
-    }
-    while ready := [name for name, others in waits_for.items() if not others]:
-        for name in ready:
-            del waits_for[name]
-        waits_for = {name: others - set(ready) for name, others in waits_for.items()}
-    assert waits_for == {}, "these modules wait for each other"
+@each("room", ORDER)
+def test_a_room_of_the_pages_imports_nothing_that_stands_above_it(room):
+    below = {*ORDER[: ORDER.index(room) + 1]}
+    for name, file in PAGES.items():
+        if name.startswith(f"pages.{room}.") and name != ROUTER:
+            others = {other for other in imported(file) if other.startswith("pages.")} - {ROUTER}
+            assert {other for other in others if other.split(".")[1] not in below} == set(), name
 
 
-def undocumented(file):
-    for node in tree(file).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            if ast.get_docstring(node) is None:
-                yield node.name
-            methods = node.body if isinstance(node, ast.ClassDef) else []
-            for method in methods:
-                if (
-                    isinstance(method, ast.FunctionDef)
-                    and not method.name.startswith("_")
-                    and ast.get_docstring(method) is None
-                ):
-                    yield f"{node.name}.{method.name}"
-
-
-@each("name", MODULES)
-def test_public_functions_and_classes_have_docstrings(name):
-    assert list(undocumented(MODULES[name])) == []
+def test_every_room_of_the_pages_has_its_place():
+    assert {file.parent.name for file in PAGES.values() if file.parents[1].name == "pages"} == set(ORDER)
 
 
 def test_the_parts_of_the_package_are_there_without_an_import_of_their_own():
@@ -246,13 +156,11 @@ def test_the_parts_of_the_package_are_there_without_an_import_of_their_own():
     assert done.stdout.split() == ["SVOREX", "178"], done.stderr[-500:]
 
 
-@pytest.mark.parametrize("name", [n.split(".")[1] for n in MODULES if n.count(".") == 1 and "._" not in n])
-def test_each_public_part_is_an_attribute_of_the_package(monkeypatch, name):
-    import_module(f"dsgcore.{name}")
-    monkeypatch.delattr(f"dsgcore.{name}")
-    assert getattr(import_module("dsgcore"), name).__name__ == f"dsgcore.{name}"
-
-
-@pytest.mark.parametrize("name", ["nothing", "_loops_of_nothing", "__path_of_nothing__"])
-def test_what_is_no_part_of_the_package_is_no_attribute(name):
-    assert not hasattr(import_module("dsgcore"), name)
+def test_each_public_part_is_an_attribute_of_the_package_and_nothing_else_is(monkeypatch):
+    for name in (n.split(".")[1] for n in MODULES if n.count(".") == 1 and "._" not in n):
+        import_module(f"dsgcore.{name}")
+        with monkeypatch.context() as patch:
+            patch.delattr(f"dsgcore.{name}")
+            assert getattr(import_module("dsgcore"), name).__name__ == f"dsgcore.{name}"
+    for name in ("nothing", "_loops_of_nothing", "__path_of_nothing__"):
+        assert not hasattr(import_module("dsgcore"), name)

@@ -8,8 +8,6 @@ from opened_pages import bench_of, open_page, run_of, said
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, point_pull, point_trajectory
 from pages.charts.risk_chart import risk_chart
 
-pytestmark = pytest.mark.compiled
-
 
 def keys(app):
     return [c.proto.id for c in app.get("bidi_component")]

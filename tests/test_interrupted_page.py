@@ -27,7 +27,6 @@ def test_no_message_refers_to_one_that_the_browser_may_have_thrown_away():
     assert config["global"]["minCachedMessageSize"] > config["server"]["maxMessageSize"] * 10**6
 
 
-@pytest.mark.compiled
 def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
     begin, begun = race_views.begin_race, []
 
@@ -48,7 +47,6 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
         begun[0].wait(10)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("place", "name", "button"),
     [(transport, "_reset", "reset"), (transport, "roll", "dice"), (head, "_apply", "preset-1")],
@@ -70,7 +68,6 @@ def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypat
     assert dict(app.query_params) != link
 
 
-@pytest.mark.compiled
 def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(monkeypatch):
     begin = steering.begin
 

@@ -66,7 +66,6 @@ def test_of_very_many_races_the_oldest_are_forgotten(store, monkeypatch):
     ]
 
 
-@pytest.mark.compiled
 def test_a_link_brings_a_finished_race_back_in_another_session(store):
     app = open_page("s3vm", **SMALL)
     app.selectbox(key="race-s3vm").select("SVC (everyday)").run()
@@ -97,6 +96,5 @@ def test_a_race_that_is_not_kept_here_is_not_brought_back(store):
         assert bring_back(name, live) == SENTENCE.format(name[:12])
 
 
-@pytest.mark.compiled
 def test_a_link_to_a_race_that_is_not_kept_here_says_so(store):
     assert said(open_page("s3vm", **SMALL, svm_race="0" * 12)) == [SENTENCE.format("0" * 12)]

@@ -17,7 +17,6 @@ from pages.controls.kernel_parameters import OWN_KEYS, kernel_title
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if len(kernel_names(setting)) > 1]
 CUT = {setting: profile_of(SETTINGS[setting]).prefix for setting in STOCHASTIC}
-on_pages = pytest.mark.compiled  # a page runs at once: without the compiler that takes minutes
 
 
 def spec_with(setting, kernel, **own):
@@ -77,7 +76,6 @@ def test_parameters_of_one_name_and_another_meaning_have_controls_of_their_own()
 # --- what goes with the data
 
 
-@on_pages
 @pytest.mark.parametrize(("setting", "kernel"), [("auc", "dot_product"), ("ordinal", "matern"), ("s3vm", "laplacian")])
 def test_a_run_with_the_first_values_of_another_kernel_does_not_diverge(setting, kernel):
     problem = SETTINGS[setting]
@@ -113,7 +111,6 @@ def test_a_competitor_without_the_runs_kernel_says_so_in_one_sentence(kernel):
 # --- the pages
 
 
-@on_pages
 @pytest.mark.parametrize("setting", ["auc", "ordinal"])
 def test_another_kernel_begins_a_new_run_and_a_lesson_sets_it_back(setting):
     key = CUT[setting]
@@ -132,7 +129,6 @@ def test_another_kernel_begins_a_new_run_and_a_lesson_sets_it_back(setting):
         assert '"name": "gaussian"' in code(app)
 
 
-@on_pages
 def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_width_keeps_it():
     app = open_page("auc", data="Digits", sigma="2", n_iter="20")
     app = app.selectbox(key="kernel").select("orthogonal_gaussian").run()
@@ -174,7 +170,6 @@ def test_no_parameter_takes_a_name_that_the_view_has_in_the_link(setting):
         assert not keys & VIEW
 
 
-@on_pages
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_runs_on_its_page(kernel):
     app = open_page("auc", kernel=words_of(kernel).title, at="3")
@@ -182,7 +177,6 @@ def test_every_kernel_runs_on_its_page(kernel):
     assert run_of(app).spec.kernel.name == kernel
 
 
-@on_pages
 def test_a_link_opens_with_its_kernel_and_the_unbounded_one_draws_no_bound():
     app = open_page("auc", kernel="Dot product", power="5", dot_product_sigma="0.03", at="30")
     assert said(app) == []
@@ -192,7 +186,6 @@ def test_a_link_opens_with_its_kernel_and_the_unbounded_one_draws_no_bound():
     assert any(value is not None for value in traces["measured"])
 
 
-@on_pages
 def test_what_is_not_allowed_of_a_kernel_in_a_link_gets_one_sentence():
     (notice,) = said(open_page("auc", kernel="bogus"))
     assert "In the link, kernel must be" in notice
@@ -203,7 +196,6 @@ def test_what_is_not_allowed_of_a_kernel_in_a_link_gets_one_sentence():
     assert "In the link, dot_product_sigma must be" in of_sigma
 
 
-@on_pages
 def test_a_competitor_without_the_kernel_is_announced_on_the_page():
     app = open_page("s3vm", svm_kernel="Matérn", svm_n_iter="20")
     assert said(app) == []

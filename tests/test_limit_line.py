@@ -13,8 +13,6 @@ from pages.studies.axis_view import axis_of
 from pages.studies.limit_line import NAME
 from pages.studies.parallel_chart import parallel
 
-pytestmark = pytest.mark.compiled
-
 SPEC = {
     "setting": "auc",
     "data": {"name": "two_moons", "n": 200, "n_labeled": 20},

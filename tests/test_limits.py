@@ -12,7 +12,6 @@ from dsgcore.experiments.loading import load_split
 from dsgcore.solver.diagnostics import DiagnosticsError
 
 # Kernel matrices at every step: without the compiler they take long, and nothing here depends on it.
-pytestmark = pytest.mark.compiled
 
 # Of each setting with an exact optimum: a run that does well.
 GOOD = {

@@ -8,9 +8,6 @@ from test_app import PAGES
 from dsgcore.experiments import SETTINGS
 from pages.session.link import read_link
 
-pytestmark = pytest.mark.compiled
-
-
 OWN_FILE = "look_file"  # drawn when a file has been chosen
 
 

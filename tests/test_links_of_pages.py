@@ -30,7 +30,7 @@ from pages.session.link import KEPT, read_link
 from pages.studies.links import link_to_run
 from pages.studies.study_links import link_to_study
 
-pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def unusual(setting):

@@ -16,7 +16,6 @@ from dsgcore.solver.gauges import BatchSpread, Gauges
 from pages.live.tiles import tiles_of
 
 # Runs to their ends: without the compiler they take long, and nothing here depends on it.
-pytestmark = pytest.mark.compiled
 
 DATA = {name: given | {"data": given["data"] | {"n": 400}} for name, given in GOOD.items()}
 DATA["s3vm"] = {"solver": {"step_size": 0.1}}

@@ -6,7 +6,6 @@ from dsgcore.diagnostics import live_gauges
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 
 # Runs of every setting: without the compiler they take long, and nothing here depends on it.
-pytestmark = pytest.mark.compiled
 
 
 def short(name, **solver):

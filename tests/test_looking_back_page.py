@@ -1,13 +1,10 @@
 """The slider that looks back: tiles, map, lights and link show an earlier step."""
 
-import pytest
 from live_page import figure, head, tiles
 from opened_pages import open_auc
 
 from dsgcore.diagnostics import live_gauges
 from pages.live.looking_back import look_at, watch_again
-
-pytestmark = pytest.mark.compiled
 
 RUN = {"data": "Two moons", "n": "200", "n_labeled": "40", "sigma": "10", "n_iter": "64", "at": "60"}
 

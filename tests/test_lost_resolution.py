@@ -17,7 +17,6 @@ from dsgcore.data.reading import read
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.far_points import ResolutionWarning
 
-pytestmark = pytest.mark.compiled
 X = np.random.default_rng(0).normal(size=(150, 2))
 Y = np.where(np.arange(150) % 3 == 0, (X[:, 0] > 0).astype(int), -1)
 EPOCH = 1.7e9

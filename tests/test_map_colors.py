@@ -10,8 +10,6 @@ from pages.charts.figures import Surface
 from pages.charts.run_map import _blended, colors_of, point_sets, rank_heat
 from pages.live import map_view
 
-pytestmark = pytest.mark.compiled
-
 
 def heat(name, shown, theme="light", t=12):
     """Return the map's trace below the points, and the run, after `t` iterations."""

@@ -242,7 +242,6 @@ def test_the_released_score_of_similar_unlabeled_learning_is_matched(path, recor
 # --- searches
 
 
-@pytest.mark.compiled
 def test_a_search_for_the_auc_finds_the_width_that_separates():
     y = (np.arange(120) % 2).astype(int)
     X = np.where(y[:, None] == 1, 1.0, -1.0) * np.array([1.0, 0.0]) + np.random.default_rng(0).normal(size=(120, 2)) / 2
@@ -257,7 +256,6 @@ def test_a_search_for_the_auc_finds_the_width_that_separates():
         assert 0.9 < search.best_score_ <= 1.1
 
 
-@pytest.mark.compiled
 def test_a_search_for_pairs_needs_no_label():
     prior, n, n_pairs = 0.8, 400, 100
     rng = np.random.default_rng(0)
@@ -271,7 +269,6 @@ def test_a_search_for_pairs_needs_no_label():
     assert np.mean(search.predict(X) == classes) > 0.9
 
 
-@pytest.mark.compiled
 def test_a_search_by_the_test_error_learns_from_seen_labels_only():
     y = (np.arange(200) % 2).astype(int)
     X = np.where(y == 1, 1.0, -1.0)[:, None] + np.random.default_rng(0).normal(size=(200, 2)) / 2

@@ -396,7 +396,6 @@ def test_a_run_whose_graph_was_made_elsewhere_is_the_same_run(waits_for_all):
     assert run.model.W.tobytes() == finished(small()).model.W.tobytes()
 
 
-@pytest.mark.compiled
 def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
     app = open_page("multiclass", mc_n="200", mc_n_iter="20")
     bench = bench_of(app, "multiclass")
@@ -412,7 +411,6 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
     assert has_run(app)
 
 
-@pytest.mark.compiled
 def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_without_end):
     app = open_page("multiclass", mc_n_iter="20")
     first = bench_of(app, "multiclass").preparation
@@ -428,7 +426,6 @@ def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_witho
     assert not app.exception
 
 
-@pytest.mark.compiled
 def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(
     waits_for_all, prepares_without_end
 ):
@@ -446,7 +443,6 @@ def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_be
     assert not app.exception
 
 
-@pytest.mark.compiled
 def test_the_weight_is_steered_from_auto_and_the_link_says_so():
     app = open_page("multiclass", mc_n_iter="20", mc_tau_I="0.01", mc_changes="0:tau_I=auto,4:tau_I=0.01", mc_at="7")
     spec = run_of(app, "multiclass").spec

@@ -23,7 +23,6 @@ from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import describe_file
 from dsgcore.data.reading import DELIMITERS, LOCAL, File, Source
 
-pytestmark = pytest.mark.compiled
 N = 40
 KIND = ["wheat", "rye"] * (N // 2)
 

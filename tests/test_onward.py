@@ -12,7 +12,7 @@ from test_file_on_pages import OWN, chosen_on_data_page, opened, study_of
 
 from dsgcore.data import DATASETS
 
-pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
+pytestmark = pytest.mark.usefixtures("store")
 
 
 def file_in_the_workbench():

@@ -167,7 +167,6 @@ def test_a_password_is_never_printed(url, store):
     assert refused.value.__cause__ is None
 
 
-@pytest.mark.compiled
 def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, storage, capsys):
     table = tmp_path / "table.csv"
     given = ["sweep", "auc", *OPTIONS, "--store", str(tmp_path / "runs.sqlite"), "--csv", str(table)]

@@ -124,7 +124,6 @@ def test_the_twin_trusts_the_labels_alone(classes):
     assert problem.baseline().bind(classes[1]) == problem.baseline()
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(("loss", "margin"), [("hinge", 1.0), ("hinge", 0.2), ("hinge", 0.0), ("squared", 1.0)])
 def test_thresholds_against_brute_force(loss, margin):
     rng = np.random.default_rng(0)

@@ -35,7 +35,6 @@ def test_a_wheel_holds_each_file_that_the_app_reads(wheel):
     assert not [name for name in names if "__pycache__" in name or name.endswith((".nbi", ".nbc", ".sqlite3"))]
 
 
-@pytest.mark.compiled
 def test_an_installed_app_runs_from_any_folder_ends_at_control_c_and_writes_nothing_beside_itself(wheel, tmp_path):
     site = unpacked(wheel, tmp_path / "site-packages")
     before = sorted(site.rglob("*"))

@@ -42,7 +42,6 @@ def test_a_figure_is_a_study_at_both_sizes(setting, figure):
     assert figure.differs.endswith(".")
 
 
-@pytest.mark.compiled
 @pytest.mark.usefixtures("store")
 @figures
 def test_a_figure_opens_on_the_explore_page_as_the_same_runs_and_leaves_a_link_to_them(setting, figure):
@@ -58,7 +57,6 @@ def test_a_figure_opens_on_the_explore_page_as_the_same_runs_and_leaves_a_link_t
     assert keys(again.session_state["_exploring_explore"].made.study) == keys(study)
 
 
-@pytest.mark.compiled
 @pytest.mark.usefixtures("store")
 def test_the_page_shows_statement_result_drawing_and_link_of_each_figure():
     found = {(s, f.name): result_of(s, f.name) for s, f in FIGURES}

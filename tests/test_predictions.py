@@ -9,7 +9,6 @@ from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run
 from dsgcore.experiments.predictions import predicted_classes, right_test_points
 
 # Runs to the end of every setting: without the compiler that takes minutes.
-pytestmark = pytest.mark.compiled
 
 
 @each("average", [None, "tail"])

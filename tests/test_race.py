@@ -22,7 +22,6 @@ from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.solver.diagnostics import exact_optimum
 
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
-pytestmark = pytest.mark.compiled
 
 SETTINGS = tuple(COMPETITORS)
 EVERYBODY = [(setting, kind) for setting in SETTINGS for kind in COMPETITORS[setting]]

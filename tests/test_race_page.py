@@ -1,11 +1,8 @@
 """The list of competitors on a setting's page."""
 
-import pytest
 from opened_pages import open_page
 
 from dsgcore.baselines import COMPETITORS
-
-pytestmark = pytest.mark.compiled
 
 
 def test_the_list_has_the_papers_methods_first_and_calls_the_others_everyday():

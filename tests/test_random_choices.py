@@ -1,7 +1,6 @@
 """Random choices of labels, beside which a person's choice is seen, and the edits that lessons make for any data."""
 
 import numpy as np
-import pytest
 from cases import each
 from live_page import figures, head
 from opened_pages import checked, open_page, run_of
@@ -17,7 +16,6 @@ SMALL = {
     "data": {"name": "xor", "n": 120, "n_labeled": 5},
     "solver": {"n_iter": 8, "n_features": 16, "batch_size": 4},
 }
-pytestmark = pytest.mark.compiled
 
 
 def test_a_rank_counts_a_tie_by_half():

@@ -37,7 +37,7 @@ from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.task import Task
 
-pytestmark = [pytest.mark.weekly, pytest.mark.compiled]
+pytestmark = pytest.mark.weekly
 
 N = 400
 KERNEL = Gaussian(1.0)

@@ -101,7 +101,6 @@ def dual_svm(K, t, weight):
     return K @ (result.x * t)
 
 
-@pytest.mark.compiled
 def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled_points):
     X, y = labeled_points
     problem = SemiSupervisedSVM(C=4.0).bind(y).baseline()

@@ -21,7 +21,6 @@ from dsgcore.baselines import SUSL, EverydayNystroem
 from dsgcore.model_selection import Calibrated, LabeledFolds, suggest
 from dsgcore.tuning.safe import PARTS, SimpleModels, _likeliest_weights, _weights
 
-pytestmark = pytest.mark.compiled
 MOONS = make_moons(400, noise=0.2, random_state=0)
 SEEN = np.where(np.arange(400) < 60, MOONS[1], -1)
 CLASSES = np.digitize(MOONS[0][:, 0], [0.0, 1.0])

@@ -9,8 +9,6 @@ from test_explore import looked_at, opened
 from dsgcore.__main__ import main
 from dsgcore.studies import Store, table_of
 
-pytestmark = pytest.mark.compiled
-
 SMALL = {
     "x_n_iter": "16",
     "x_batch_size": "8",

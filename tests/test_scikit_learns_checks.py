@@ -60,7 +60,6 @@ def run(model, check):
         check(model)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(
     "estimator",
     [*ESTIMATORS, *(pytest.param(model, marks=pytest.mark.ci) for model in COMPETITORS)],

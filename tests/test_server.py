@@ -1,21 +1,56 @@
-"""Care of the server: its places, its line in the log, and the release of closed sessions."""
+"""The server: its addresses below any prefix, its memory, and what it asks of Streamlit."""
 
 import asyncio
+import gc
+import inspect
+import json
 import platform
+import re
 import weakref
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
 from weakref import WeakSet
 
+import anyio
 import pytest
-from opened_pages import APP
+import streamlit as st
+from cases import each
+from opened_pages import APP, open_auc, run_of
+from opened_pages import said as said_of_addresses
+from own_tables import iris_csv
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
+from test_app_upload import GOOD, give, open_own
 
+from dsgcore.__main__ import main
+from dsgcore.experiments import SETTINGS, FileStore, Spec, SpecError
 from dsgcore.jobs.memory import give_back, resident
+from pages.charts.live_chart import LIBRARY_ADDRESS
+from pages.race import state as race_state
+from pages.room import door
+from pages.room.entrance import entrance_routes
+from pages.room.qr import qr_image
 from pages.server import sessions, streamlit_gaps
-from pages.shell import admission, watch
+from pages.session import bench as benches
+from pages.session.bench import Bench, begin
+from pages.shell import addresses, admission, memory, watch
 from pages.shell.admission import Door
+from pages.shell.asset_routes import asset_routes
+from pages.shell.front_page import elsewhere, routes
+from pages.shell.memory import Account, Claim
+from pages.shell.room_key import key_route
+from pages.shell.ticks import TickDoor
 from pages.shell.watch import Pulse, said
+from pages.stage.links import address_of
 
 
 def door_of(places, there):
@@ -59,7 +94,6 @@ def test_the_number_of_places_can_be_named(monkeypatch, text, places):
     assert admission._door().places == places
 
 
-@pytest.mark.compiled
 def test_who_waits_is_told_so_and_gets_in(monkeypatch):
     answers = iter([2, 2, 1, 0, 0, 0, 0, 0])
     monkeypatch.setattr(admission, "exists", lambda: True)
@@ -139,3 +173,492 @@ def test_connected_sessions_are_counted(monkeypatch):
     known = [sessions.Session(name) for name in ("one", "two", "three")]
     monkeypatch.setattr(sessions, "_sessions", WeakSet(known))
     assert sessions.n_connected() == 2
+
+
+# --- below a prefix
+
+
+STREAMLIT = PlainTextResponse("Streamlit's", status_code=404)
+
+
+OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
+
+
+@pytest.fixture
+def configured(monkeypatch):
+    """Give a function that sets the server's options."""
+
+    def set_options(**options):
+        named = OPTIONS | {f"server.{name}": value for name, value in options.items()}
+        monkeypatch.setattr(st, "get_option", named.__getitem__)
+
+    return set_options
+
+
+@pytest.fixture
+def seen_at(monkeypatch):
+    """Give a function that says at which address the browser has found the page, and with which headers."""
+
+    def set_url(url, **headers):
+        monkeypatch.setattr(st, "context", SimpleNamespace(url=url, headers=headers))
+
+    return set_url
+
+
+def asked(path, query="", method="GET"):
+    """Return the status, the headers and the body that the server answers with."""
+    app = Starlette(
+        routes=[*routes(), *asset_routes(), *entrance_routes(), key_route(), *elsewhere(), Mount("/", app=STREAMLIT)],
+        middleware=[Middleware(TickDoor)],
+    )
+    sent = []
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": []}
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    anyio.run(app, scope | {"client": ("10.0.0.1", 1), "server": ("h", 80)}, receive, send)
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent)
+
+
+@pytest.mark.parametrize("base", ["", "lab", "/lab/", "user/a.b/proxy/8501"])
+def test_every_own_address_is_below_the_base_path(configured, base):
+    configured(baseUrlPath=base)
+    begin = f"/{base.strip('/')}" if base else ""
+    for page in ("", "data", "lessons", "r/", "r/ABCDEF", *SETTINGS):
+        status, headers, body = asked(f"{begin}/{page}")
+        assert status == 200, page
+        assert headers["content-type"].startswith("text/html")
+        assert b"<!DOCTYPE html>" in body
+    assert asked(f"{begin}/{LIBRARY_ADDRESS}")[1]["content-type"].startswith("text/javascript")
+    assert asked(f"{begin}/tick", method="POST")[0] == 400
+    assert asked(f"{begin}/room-key", method="POST")[0] == 404
+    assert asked(f"{begin}/r/room/answer", method="POST")[0] == 413
+    if base:
+        assert asked("/auc")[0] == asked("/r/")[0] == 404
+
+
+@pytest.mark.parametrize("page", ["auc", "data"])
+def test_a_slash_too_many_leads_to_the_page_below_any_prefix(configured, page):
+    configured(baseUrlPath="lab")
+    status, headers, _body = asked(f"/lab/{page}/", "eta=0.1&data=Two+moons")
+    assert status in (301, 302, 307, 308)
+    assert headers["location"] == f"../{page}?eta=0.1&data=Two+moons"  # a proxy may have taken a prefix off
+
+
+WORDS = {
+    "pairs": "similar_unlabeled",
+    "ranking": "auc",
+    "gaps": "s3vm",
+    "ordered": "ordinal",
+    "many": "multiclass",
+    "Many classes": "multiclass",
+    "ordered-classes": "ordinal",
+    "AUC": "auc",
+    "QSG-S2AUC": "auc",
+    "How-it-works": "how_it_works",
+    "home": "./",
+    "index.html": "./",
+}
+
+
+@pytest.mark.parametrize("base", ["", "lab"])
+def test_every_other_address_leads_to_the_page_that_it_names_or_to_one_with_style_and_all_doors(configured, base):
+    configured(baseUrlPath=base)
+    begin = f"/{base}" if base else ""
+    for word, page in WORDS.items():
+        status, headers, _body = asked(f"{begin}/{word}", "eta=0.1")
+        assert status == 307, word
+        assert headers["location"] == f"{page}?eta=0.1", word
+    for address, there in {"ranking/": "../auc", "pages/auc": "../auc", "a/b c": "../b%20c", "a/b/": "../../b"}.items():
+        assert asked(f"{begin}/{address}")[1]["location"] == there, address
+    style = asked(f"{begin}/")[2].partition(b"<style>")[2].partition(b"</style>")[0]
+    for address in ("nothing", "ranking2", "a b", "<b>", "päge", "page.py", "r2", "component"):
+        status, headers, body = asked(f"{begin}/{address}")
+        assert status == 404, address
+        assert style in body, address
+        assert "content-security-policy" in headers
+
+
+@each("address", ["_stcore/health", "auc/_stcore/host-config", "media/a.png", "component/a/b.js", "favicon.png"])
+def test_what_streamlit_serves_is_left_to_it(configured, address):
+    configured()
+    assert asked(f"/{address}")[2] == STREAMLIT.body
+
+
+def test_a_base_path_without_its_slash_leads_home(configured):
+    configured(baseUrlPath="a/lab")
+    assert asked("/a/lab", "x=1")[1]["location"] == "lab/?x=1"
+
+
+@pytest.mark.parametrize(
+    ("url", "begin"),
+    [
+        ("https://hub.example/user/a/proxy/8501/take_away", "https://hub.example/user/a/proxy/8501"),
+        ("http://127.0.0.1:8080/lab/auc", "http://127.0.0.1:8080/lab"),
+        ("http://[2001:db8::1]:8501/auc", "http://[2001:db8::1]:8501"),
+    ],
+)
+def test_links_that_are_handed_on_are_below_the_prefix_that_the_browser_sees(seen_at, url, begin):
+    seen_at(url)
+    assert address_of(SETTINGS["auc"], {"data": "Two moons"}) == f"{begin}/auc?data=Two+moons"
+    assert addresses.beside_this_page("r", {"code": "A"}).geturl() == f"{begin}/r?code=A"
+
+
+@pytest.mark.parametrize(
+    ("host", "is_so"),
+    [
+        ("localhost", True),
+        ("lab.localhost", True),
+        ("LOCALHOST", True),
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("0.0.0.0", True),
+        ("192.168.0.7", False),
+        ("2001:db8::1", False),
+        ("lab.example.org", False),
+        ("localhost.example.org", False),
+        (None, False),
+        ("", False),
+    ],
+)
+def test_a_name_that_means_the_same_machine_everywhere_is_known(host, is_so):
+    assert addresses.is_of_this_machine(host) is is_so
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Give what the room's door and its warning say."""
+    monkeypatch.setattr(door, "address_in_network", lambda: "192.0.2.7")
+    monkeypatch.delenv("DSGLAB_ADDRESS", raising=False)
+    said = []
+    monkeypatch.setattr(st, "html", said.append)
+    monkeypatch.setattr(st, "warning", lambda text, icon: said.append(text))
+    monkeypatch.setattr(st, "code", lambda text, **_options: said.append(text))
+    return said
+
+
+def where(room="ABC234"):
+    door.draw_door(room)
+
+
+def test_phones_are_sent_below_the_prefix(configured, seen_at, shown):
+    configured(address="0.0.0.0")
+    seen_at("https://lab.example.org/user/a/auc")
+    where()
+    (picture, line) = shown
+    assert 'href="https://lab.example.org/user/a/r/ABC234"' in line
+    assert ">lab.example.org/user/a/r<" in line
+    assert f'src="{qr_image("https://lab.example.org/user/a/r/ABC234")}"' in picture
+    assert "QR code of https://lab.example.org/user/a/r/ABC234" in picture
+
+
+def test_where_the_server_listens_on_this_machine_alone_the_page_says_which_command_opens_it(
+    configured, seen_at, shown
+):
+    configured(baseUrlPath="/lab/", port=8600)
+    seen_at("http://localhost:8600/lab/auc")
+    where()
+    warning, command, own = shown
+    assert "listens on this machine only" in warning
+    assert command == "python -m dsgcore app --class --port 8600 --base-path lab"
+    assert "http://localhost:8600/lab/r/ABC234" in own  # to try it
+
+
+@pytest.mark.parametrize(
+    ("options", "headers"),
+    [({"address": "0.0.0.0"}, {}), ({"address": None}, {}), ({"address": "::"}, {}), ({}, {"X-Forwarded-For": "::1"})],
+)
+def test_where_others_reach_the_server_its_own_name_for_itself_gives_way(configured, seen_at, shown, options, headers):
+    configured(**options)
+    seen_at("http://localhost:8501/auc", **headers)
+    where()
+    (_picture, line) = shown
+    assert 'href="http://192.0.2.7:8501/r/ABC234"' in line
+
+
+@each(
+    "said, there",
+    [
+        ("10.0.0.5", "http://10.0.0.5:8501/lab/r/ABC234"),
+        (" lab.example.org ", "http://lab.example.org:8501/lab/r/ABC234"),
+        ("lab.example.org:80", "http://lab.example.org:80/lab/r/ABC234"),
+        ("https://lab.example.org/user/a/", "https://lab.example.org/user/a/r/ABC234"),
+        ("http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080/r/ABC234"),
+    ],
+)
+def test_the_variable_says_where_phones_find_the_app(configured, seen_at, shown, monkeypatch, said, there):
+    configured(baseUrlPath="lab")
+    seen_at("http://localhost:8501/lab/auc")
+    monkeypatch.setenv("DSGLAB_ADDRESS", said)
+    shown.clear()
+    where()
+    (_picture, line) = shown
+    assert f'href="{there}"' in line
+
+
+@each("said", ["<script>", "http://", "a b", "ftp://x", "http://u:p@x", "x?y=1", "x:port", "x:999999", "-", "[::1"])
+def test_a_variable_that_is_no_address_is_said(configured, seen_at, shown, monkeypatch, said):
+    configured(address="0.0.0.0")
+    seen_at("http://localhost:8501/auc")
+    monkeypatch.setenv("DSGLAB_ADDRESS", said)
+    shown.clear()
+    where()
+    (warning,) = shown
+    assert warning.startswith("DSGLAB_ADDRESS: the address for phones must be")
+
+
+def test_a_machine_without_a_network_is_said_to_have_none(configured, seen_at, shown, monkeypatch):
+    monkeypatch.setattr(door, "address_in_network", lambda: None)
+    configured(address="0.0.0.0")
+    seen_at("http://localhost:8501/auc")
+    where()
+    assert "this machine has no network" in shown[0]
+
+
+# --- addresses
+
+
+def frame_address(app):
+    """The address in the frame's HTML, as a browser reads it."""
+    (text,) = [code.value for code in app.code if code.value.startswith("<iframe")]
+    found = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: found.append(dict(attributes))
+    parser.feed(text)
+    (attributes,) = found
+    assert set(attributes) == {"src", "title", "width", "height"}
+    return attributes["src"]
+
+
+def test_the_frames_address_is_encoded():
+    address = frame_address(open_auc(data="Two moons", at="3"))
+    assert " " not in address
+    given = parse_qs(urlsplit(address).query)
+    assert given["data"] == ["Two moons"]
+    assert given["at"] == ["3"]
+    assert given["embed"] == ["true"]
+
+
+def test_a_file_in_the_frames_address_does_not_end_it():
+    app = give(open_own(), 'a"b&c.csv', iris_csv())
+    given = parse_qs(urlsplit(frame_address(app.run())).query)
+    assert json.loads(given["file"][0])["name"] == 'a"b&c.csv'
+    assert given["hide"] == ["sidebar,tabs"]
+
+
+def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
+    link = json.dumps({"name": "first.csv", "sha256": "0" * 64, "recipe": {}})
+    app = give(open_own(file=link), "second.csv", GOOD)
+    (notice,) = said_of_addresses(app)
+    assert "made for the file first.csv" in notice
+    assert "second.csv is a different file" in notice
+    assert run_of(app).spec.data.path == "second.csv"
+    assert said_of_addresses(app.run()) == [notice]  # by now the link names the second file
+    give(app, "third.csv", iris_csv())
+    assert not any(
+        "made for" in sentence for sentence in said_of_addresses(app)
+    )  # that was asked for by nobody but the one who chose it
+
+
+def test_a_file_name_in_a_race_is_no_markdown():
+    spec = Spec()
+    spec = replace(spec, data=replace(spec.data, name="file", path="![x](https://a.b/c).csv", sha256="0" * 64))
+    started = SimpleNamespace(race=SimpleNamespace(spec=spec), live=None)
+    live = SimpleNamespace(run=SimpleNamespace(spec=spec))
+    assert "](" not in race_state.whose(started, live)
+
+
+# --- memory
+
+
+def test_runs_of_all_pages_are_added_up():
+    account, claims = Account(10**9), [Claim() for _ in range(3)]
+    account.take(claims[0], 6 * 10**8)
+    account.take(claims[1], 3 * 10**8)
+    with pytest.raises(
+        SpecError, match=r"about 0.2 GB of memory, but the other runs on this server leave 0.1 GB of 1 GB"
+    ):
+        account.take(claims[2], 2 * 10**8)
+    account.take(claims[0], 5 * 10**8)  # another run of the same page takes the place of the one before
+    account.take(claims[2], 2 * 10**8)
+    assert account.taken == 10**9
+
+
+def test_what_a_closed_session_had_is_free():
+    account, claim = Account(10**9), Claim()
+    account.take(claim, 10**9)
+    del claim
+    gc.collect()
+    assert account.taken == 0
+
+
+def spec_of(n):
+    return Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n": n}})
+
+
+def test_a_page_whose_run_does_not_fit_keeps_the_one_before(monkeypatch):
+    account = Account(10**8)
+    monkeypatch.setattr(benches, "account", account)
+    bench, other = Bench(FileStore()), Bench(FileStore())
+    begin(bench, spec_of(500))
+    begin(other, spec_of(500))
+    first = bench.live
+    account.limit = account.taken
+    with pytest.raises(SpecError, match="the other runs on this server leave"):
+        begin(bench, spec_of(20_000))
+    assert bench.live is first
+    begin(bench, spec_of(400))
+
+
+def test_a_run_that_fails_to_begin_gives_its_memory_back(monkeypatch):
+    account = Account(10**9)
+    monkeypatch.setattr(benches, "account", account)
+    bench = Bench(FileStore())
+    begin(bench, spec_of(500))
+    before = account.taken
+
+    def fail(*_arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(benches, "LiveRun", fail)
+    with pytest.raises(MemoryError):
+        begin(bench, spec_of(20_000))
+    assert account.taken == before
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("2.5", 25 * 10**8), ("", None), ("x", None), ("-1", None), ("inf", None)]
+)
+def test_the_servers_memory_can_be_named(monkeypatch, text, expected):
+    monkeypatch.setenv(memory.VARIABLE, text)
+    assert memory._account().limit == (expected or round(memory.SHARE * memory.of_machine()))
+
+
+def test_the_command_line_may_take_what_is_named(tmp_path, capsys):
+    (tmp_path / "spec.json").write_text(spec_of(2000).to_json())
+    asked = ["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--quiet"]
+    assert main([*asked, "--memory-limit", "0.001"]) == 2
+    assert "of memory, but at most 0.001 GB is allowed" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert main([*asked, "--memory-limit", "-1"]) == 2
+    assert "above 0" in capsys.readouterr().err
+
+
+# --- what Streamlit lacks
+
+
+ROOT = Path(__file__).parents[1]
+
+
+GAPS = ROOT / "pages" / "server" / "streamlit_gaps.py"
+
+
+MOST_LINES = 80
+
+
+# Private members of Streamlit and of the system, overridden functions of the browser, and text that Streamlit owns.
+FORBIDDEN = (
+    "_session_mgr",
+    "_session_storage",
+    "_browser_queue",
+    "PagesManager",
+    "uses_pages_directory",
+    "/dev/fd",
+    "pushState =",
+    "replaceState =",
+    "nodeValue",
+    "index.html",
+    "static/js",
+)
+
+
+# Streamlit's names of its elements in our styles. Its classes (.stMain) and our keys (.st-key-...) are meant for styles.
+TEST_IDS, MOST_TEST_IDS = "data-testid", 15
+
+
+SOURCES = sorted(
+    file
+    for file in [ROOT / "app.py", *(ROOT / "pages").rglob("*")]
+    if file.suffix in (".py", ".js", ".css", ".html") and "library" not in file.parts
+)
+
+
+def test_workarounds_are_in_one_short_file():
+    found = [
+        (file.relative_to(ROOT).as_posix(), word)
+        for file in SOURCES
+        if file != GAPS
+        for word in FORBIDDEN
+        if word in file.read_text(encoding="utf-8")
+    ]
+    assert found == []
+    assert len(GAPS.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_styles_name_few_of_streamlits_own_elements_and_hide_no_page():
+    styles = [file.read_text(encoding="utf-8") for file in SOURCES if file.suffix == ".css"]
+    assert sum(style.count(TEST_IDS) for style in styles) <= MOST_TEST_IDS
+    assert not any("visibility: hidden" in style for style in styles)
+
+
+def test_the_first_page_is_where_streamlit_keeps_it(monkeypatch):
+    assert "<title>Streamlit</title>" in streamlit_gaps.first_page()
+    assert streamlit_gaps.first_page().count("</head>") == 1
+    monkeypatch.setattr(streamlit_gaps, "_STATIC", ROOT / "nowhere")
+    assert streamlit_gaps.first_page() == ""
+    assert streamlit_gaps.scripts_of("Slider") == []
+
+
+def test_the_scripts_of_widgets_are_where_streamlit_keeps_them():
+    found = streamlit_gaps.scripts_of("Slider", "Selectbox", "StreamlitMarkdown", "BidiComponent")
+    kinds = {re.fullmatch(r"\./static/js/([\w-]+)\.[\w.-]*js", address)[1] for address in found}
+    assert kinds > {"Slider", "Selectbox", "StreamlitMarkdown", "BidiComponent"}, "what a widget imports is there, too"
+    assert all((streamlit_gaps._STATIC / address).is_file() for address in found)
+
+
+def test_a_page_that_waits_for_its_pieces_names_what_streamlit_has():
+    scripts = "".join(
+        path.read_text(encoding="utf-8") for path in (streamlit_gaps._STATIC / "static" / "js").glob("index.*.js")
+    )
+    for name in ("stAppViewContainer", "stSkeleton", "data-test-script-state"):
+        assert name in streamlit_gaps.UNTIL_DRAWN
+        assert name in scripts
+
+
+def test_the_page_of_documentation_names_each_workaround():
+    page = (ROOT / ".github" / "docs" / "streamlit.md").read_text(encoding="utf-8")
+    members = vars(streamlit_gaps).items()
+    public = [
+        name for name, member in members if inspect.isfunction(member) and member.__module__ == streamlit_gaps.__name__
+    ]
+    assert [name for name in public if not name.startswith("_") and f"`{name}`" not in page] == []
+
+
+def test_the_pages_of_a_folder_are_ignored(monkeypatch):
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    PagesManager(str(ROOT / "app.py"))
+    assert PagesManager.uses_pages_directory is True  # otherwise the workaround is no longer needed
+    streamlit_gaps.ignore_pages_folder()
+    PagesManager(str(ROOT / "app.py"))
+    assert PagesManager.uses_pages_directory is False
+
+
+def test_ended_sessions_are_found_where_streamlit_keeps_them(monkeypatch):
+    storage = MemorySessionStorage(ttl_seconds=0)
+    manager = WebsocketSessionManager(storage, None, None, None)
+    monkeypatch.setattr(streamlit_gaps, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    assert not streamlit_gaps.drop_ended_sessions()
+    storage.save(SimpleNamespace(session=SimpleNamespace(id="one")))
+    assert storage.list() == []  # Streamlit no longer offers the session, but keeps it
+    assert streamlit_gaps.drop_ended_sessions()
+
+
+def test_another_streamlit_is_no_error(monkeypatch):
+    monkeypatch.setattr(streamlit_gaps, "get_instance", SimpleNamespace)
+    assert not streamlit_gaps.drop_ended_sessions()

@@ -15,7 +15,6 @@ from dsgcore.settings import profile_of
 from dsgcore.settings.theorem import NO_THEOREM
 
 # Whole runs: without the compiler they take minutes.
-pytestmark = pytest.mark.compiled
 
 every_setting = pytest.mark.parametrize("setting", SETTINGS)
 

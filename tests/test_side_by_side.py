@@ -9,8 +9,6 @@ from small_specs import small
 from dsgcore.experiments import Run
 from pages.live import map_view
 
-pytestmark = pytest.mark.compiled
-
 
 @pytest.mark.parametrize("name", ["auc", "s3vm", "ordinal"])
 def test_the_three_maps_are_of_one_step_and_the_error_begins_at_zero(name):

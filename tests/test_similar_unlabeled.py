@@ -116,7 +116,6 @@ def test_the_corrections_bias_shrinks_with_the_batch(correction):
     assert bias[2] < 0.1 * bias[0]
 
 
-@pytest.mark.compiled
 @each("prior", PRIORS)
 @each("loss", LOSSES)
 def test_the_risk_of_large_samples_is_the_supervised_one(loss, prior):

@@ -144,7 +144,6 @@ def test_the_exact_twin_and_its_dual_equal_the_recursion(make_task):
     np.testing.assert_allclose(dual.values @ task.kernel.matrix(task.X, probes), expected, rtol=1e-10, atol=1e-13)
 
 
-@pytest.mark.compiled
 def test_the_running_norm_is_close_to_that_of_the_exact_twin(make_task):
     task = make_task(n_iter=60, n_features=400, lam=0.05)
     model = task.new_model()

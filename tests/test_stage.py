@@ -24,7 +24,6 @@ from pages.stage.step import unbroken
 from pages.workbench.drawn_curve import _checked
 
 AUC = profile_of(SETTINGS["auc"]).guided
-pytestmark = pytest.mark.compiled
 
 
 def words(app):

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from live_page import figure
 from opened_pages import errors, open_page, run_of
 from test_app_upload import give, open_own
 from test_data_page import checked, written
-
-pytestmark = pytest.mark.compiled
 
 
 def table(labels, n=240):

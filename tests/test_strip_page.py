@@ -9,8 +9,6 @@ from dsgcore.experiments import Spec
 from pages.studies.links import link_to_run
 from pages.workbench import page
 
-pytestmark = pytest.mark.compiled
-
 FEW = {"data": "Digits", "n_labeled": "200", "sigma": "0.5", "lam": "0.01", "n_features": "4"}
 
 

@@ -447,7 +447,6 @@ def heard_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.compiled
 @pytest.mark.usefixtures("heard_interrupts")
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 def test_an_interrupt_keeps_what_is_finished(tmp_path):
@@ -524,7 +523,6 @@ def test_options_replace_the_axes_and_seeds_of_a_file(tmp_path):
     assert (changed.seeds, len(changed)) == ((0, 1, 2), 6)
 
 
-@pytest.mark.compiled
 def test_the_command_makes_the_runs(tmp_path):
     file, table = tmp_path / "study.json", tmp_path / "table.csv"
     file.write_text(json.dumps({"spec": SPEC}), encoding="utf-8")

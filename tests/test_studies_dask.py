@@ -16,7 +16,6 @@ from dsgcore.cli import sweep as command
 from dsgcore.studies import Store, StudyError
 
 pytestmark = [
-    pytest.mark.compiled,
     # The cluster's own, as its processes go.
     pytest.mark.filterwarnings("ignore"),
 ]

@@ -14,8 +14,6 @@ from dsgcore.diagnostics import convergence, four_runs, limits
 from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, settled_task
 from dsgcore.experiments import Spec, load_split
 
-pytestmark = pytest.mark.compiled
-
 SETS = {
     "auc": {"name": "two_moons", "n_labeled": 20},
     "s3vm": {"name": "two_moons", "n_labeled": 20},

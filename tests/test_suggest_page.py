@@ -14,8 +14,6 @@ from dsgcore.model_selection import Suggestion
 from dsgcore.settings import profile_of
 from pages.workbench import suggest_view
 
-pytestmark = pytest.mark.compiled
-
 # A kernel so sharp that nothing can be learned: easily made better.
 POOR = {"data": "Two moons", "n": "400", "n_labeled": "150", "sigma": "5000", "n_iter": "64", "n_features": "16"}
 SECONDS = 120

@@ -23,8 +23,6 @@ from dsgcore.core.metrics import Effect, accuracy_half_width
 from dsgcore.model_selection import Calibrated, FoldError, suggest
 from dsgcore.tuning.search import Search, Subject, rounds
 
-pytestmark = pytest.mark.compiled
-
 X, Y = make_moons(400, noise=0.15, random_state=0)
 SEEN = np.where(np.arange(400) < 60, Y, -1)
 QUICK = {"n_iter": 40, "n_features": 32, "batch_size": 16, "random_state": 0}

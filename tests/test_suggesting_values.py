@@ -15,8 +15,6 @@ from dsgcore.experiments.engine import ENGINES
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import FoldError
 
-pytestmark = pytest.mark.compiled
-
 SMALL = {"n_iter": 60, "n_features": 16, "batch_size": 8}
 SETS = {"multiclass": "spirals", "ordinal": "ordinal_rings"}
 

@@ -15,7 +15,7 @@ from commands import refusal
 from hostile_files import GOOD
 from own_tables import own_spec
 from small_specs import small
-from test_written_lessons import TEXT
+from test_lessons import TEXT
 
 from dsgcore.__main__ import main
 from dsgcore.cli import run as run_commands

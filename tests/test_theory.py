@@ -54,7 +54,6 @@ def test_the_step_stays_what_it_was_under_another_name_if_the_theorem_allows_it(
     assert step == pytest.approx(before.step_size, rel=0.005)
 
 
-@pytest.mark.compiled
 @every_setting
 def test_a_run_that_keeps_to_the_theorem_goes_well(setting):
     run = Run(kept_to(default_spec(setting)))

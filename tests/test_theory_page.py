@@ -5,8 +5,6 @@ from opened_pages import OF_EACH_ENGINE, bench_of, open_auc, open_page, run_of
 
 from dsgcore.experiments import kept_to, theory_of
 
-pytestmark = pytest.mark.compiled
-
 
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_one_click_makes_the_assumptions_hold(setting):

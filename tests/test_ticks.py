@@ -103,7 +103,6 @@ def test_a_tick_gives_way_to_the_script(bench):
     assert tick(bench) != BUSY
 
 
-@pytest.mark.compiled
 def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
     news, figures = news_of(tick(bench))
     assert bench.live.run.t == 1
@@ -145,14 +144,12 @@ def test_a_tick_brings_the_tail_of_its_own_singular_values(bench):
         assert tile["note"] == f"sum of the tail {bench.live.run.history.last()['tail_sum']:.3g}"
 
 
-@pytest.mark.compiled
 def test_a_map_that_stays_as_it_is_travels_once(bench):
     assert "chart-map" in news_of(tick(bench))[1]
     bench.surface.computed_at = math.inf  # no other is due
     assert set(news_of(tick(bench))[1]) == {"chart-objective", "chart-score", "chart-error"}
 
 
-@pytest.mark.compiled
 def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded_server(bench, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(map_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -168,7 +165,6 @@ def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded
     assert bench.surface.computed_t == bench.live.run.t
 
 
-@pytest.mark.compiled
 def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
     bench.view = View(speed="fast")
     news = news_of(tick(bench))[0]
@@ -179,7 +175,6 @@ def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
     assert tick(bench) == GONE
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("tab", ["Live", "Compare"])
 def test_the_script_is_asked_once_in_a_while_to_draw_the_table_of_results(bench, monkeypatch, tab):
     now, bench.open_tab = [100.0], tab
@@ -197,7 +192,6 @@ def test_a_run_that_stands_still_is_not_advanced(bench):
     assert bench.live.run.t == 0
 
 
-@pytest.mark.compiled
 def test_the_browser_looks_back_without_the_script(bench):
     bench.live.advance(12)
     bench.is_playing = False
@@ -213,7 +207,6 @@ def test_the_browser_looks_back_without_the_script(bench):
         assert bench.look == step, asked
 
 
-@pytest.mark.compiled
 def test_a_run_is_watched_again_by_ticks_and_stops_at_its_end(bench):
     bench.live.advance(12)
     bench.is_playing = False
@@ -229,7 +222,6 @@ def test_a_run_is_watched_again_by_ticks_and_stops_at_its_end(bench):
     assert not bench.is_showing
 
 
-@pytest.mark.compiled
 def test_an_address_answers_who_knows_a_token_for_as_long_as_its_page_is_there():
     ticker = Ticker(lambda asked: f"news {asked}".encode())
     assert answered(ticker.token) == (200, b"news ")
@@ -281,7 +273,6 @@ def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
     assert answered(ticker.token) == (200, LOST)
 
 
-@pytest.mark.compiled
 def test_a_tick_asks_no_session_and_keeps_the_race_in_the_link(bench, caplog):
     bench.view = View(speed="slow", race="0123456789ab")
     assert news_of(tick(bench))[0]["kept"]["race"] == "0123456789ab"

@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # The tests take pages and whole runs.
-pytestmark = [pytest.mark.compiled, pytest.mark.ci]
+pytestmark = pytest.mark.ci
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,6 @@ def made(spec):
     return live
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("setting", ["auc", "ordinal"])
 def test_distances_to_the_minimiser_are_those_of_the_four_runs(setting):
     live = made(short_run(setting))
@@ -200,19 +199,16 @@ def test_distances_to_the_minimiser_are_those_of_the_four_runs(setting):
     assert "distance" not in outcome_of(live)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("setting", ["s3vm", "multiclass"])
 def test_a_risk_that_is_not_quadratic_has_no_distance(setting):
     assert "distance" not in outcome_of(made(short_run(setting)), {"distance"})
 
 
-@pytest.mark.compiled
 def test_a_model_is_as_large_as_its_iterations_and_features_make_it():
     measured = outcome_of(made(short_run("auc")))
     assert measured["matrix_share"] * 140**2 == pytest.approx(2 * 30 * 8)
 
 
-@pytest.mark.compiled
 def test_an_averages_objective_is_taken_off_the_last_iterates():
     live = made(short_run("auc", average="tail"))
     row = live.run.history.last()

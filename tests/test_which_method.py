@@ -18,7 +18,7 @@ from dsgcore.jobs import shared_queue
 from pages.comparing import which_method
 from pages.studies.going import BUDGET
 
-pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("store")]
+pytestmark = pytest.mark.usefixtures("store")
 
 IRIS = load_iris(return_X_y=True)
 TWO = ["LogisticRegression", "SVC"]

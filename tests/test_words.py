@@ -9,8 +9,6 @@ from dsgcore.solver.plan import SCHEDULE_WORDS, SCHEDULES
 from pages.charts.class_charts import class_symbol
 from pages.controls.from_link import refusal
 
-# A page runs at once and draws surfaces: without the compiler that takes minutes.
-compiled = pytest.mark.compiled
 # Marks that do not say which class a point has.
 NO_CLASS = {"unlabeled", "similar pairs", "no class known", None}
 
@@ -29,7 +27,6 @@ def marks(app, key):
     return {name: marker["symbol"] for name, marker in found.items() if name not in NO_CLASS and "symbol" in marker}
 
 
-@compiled
 def test_a_class_has_its_own_name_and_one_mark_on_the_map_and_on_the_data_page():
     live = marks(opened("auc", data="Breast cancer", at="3"), "chart-map")
     assert live == {"malignant": "circle", "benign": "triangle-up"}
@@ -41,7 +38,6 @@ def test_marks_of_two_classes_are_those_of_positive_and_negative():
     assert len({class_symbol(label, 5) for label in range(5)}) == 5
 
 
-@compiled
 @pytest.mark.parametrize("said", ["theta/T^(3/4)", "θ/T^¾"])
 def test_a_schedule_is_read_as_people_write_it_and_as_pages_do(said):
     app = opened("s3vm", svm_schedule=said, svm_at="2")
@@ -54,7 +50,6 @@ def test_every_schedule_has_words():
     assert not any("theta" in words or "sqrt" in words for words in SCHEDULE_WORDS.values())
 
 
-@compiled
 def test_pairs_are_not_called_labels():
     app = opened("similar_unlabeled", su_at="3")
     names = {trace.get("name") for trace in traces(app, "chart-score")}

@@ -1,6 +1,6 @@
 """Workarounds for what Streamlit 1.67 offers no public interface for; `.github/docs/streamlit.md` says what would end each.
 
-If Streamlit changes what one relies on, the app works without it, and `tests/test_streamlit_gaps.py` fails.
+If Streamlit changes what one relies on, the app works without it, and `tests/test_server.py` fails.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def other_window(browser):
     context.close()
 
 
-# Where the prefix is taken off, only the browser knows it; test_base_path.py has the room's addresses at a base path.
+# Where the prefix is taken off, only the browser knows it; test_server.py has the room's addresses at a base path.
 @pytest.mark.weekly
 @pytest.mark.parametrize("app_url", ["nginx takes it off"], indirect=True, scope="module")
 def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(
