@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from opened_pages import bench_of, click_like_a_browser, open_auc, open_page
-from test_looking_back_page import RUN
+from test_looking_back import RUN
 
 from dsgcore.diagnostics import limits
 from pages.workbench.four_runs_view import _begin

@@ -15,7 +15,7 @@ from cases import each
 from installed import ROOT
 from opened_pages import bench_of, checked, open_auc, open_page, run_of
 from test_stage import words
-from test_theory_page import finished
+from test_theory import finished
 
 from dsgcore.__main__ import main
 from dsgcore.core.errors import DSGError

@@ -1,13 +1,26 @@
-"""Parts of f against explicit sums: features, training points, and the sizes of coefficients."""
+"""Parts of f against explicit sums, and how the pages show them: look inside, and how it works."""
+
+import base64
+import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
+from live_page import figure
+from opened_pages import bench_of, checked, open_page, run_of, said
 from small_specs import small
 
-from dsgcore import Run
+from dsgcore import Run, explained
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
+from dsgcore.experiments.step_limit import step_limit
+from dsgcore.explained import example, single_waves
+from dsgcore.kernels import block_frequencies
 from dsgcore.solver.diagnostics import DiagnosticsError
+from pages.charts.risk_chart import risk_chart
+from pages.explained.place import Place, read_place
+from pages.explained.screens import SCREENS
 
 KERNELS = [{"name": "gaussian"}, {"name": "orthogonal_gaussian"}, {"name": "laplacian"}, {"name": "dot_product"}]
 
@@ -123,3 +136,247 @@ def test_what_is_not_there_is_refused():
     assert not has_inside(run)
     with pytest.raises(DiagnosticsError, match="only stochastic functional gradients draw"):
         point_trajectory(run, 0)
+
+
+# --- on the tabs Details and Theory
+
+
+def keys(app):
+    return [c.proto.id for c in app.get("bidi_component")]
+
+
+def heat_of(app):
+    return np.array(figure(app, "chart-inside-map")["data"][0]["z"], dtype=float)
+
+
+def grid_of(app, name):
+    return bench_of(app, name).surface.plane.grid(60)
+
+
+def close(values):
+    values = np.asarray(values, dtype=float)
+    return pytest.approx(values, rel=1e-3, abs=1e-3 * float(np.abs(values).max()))
+
+
+def test_one_random_feature_is_drawn_over_the_data_and_through_time():
+    app = open_page("s3vm", svm_at="12")
+    assert said(app) == []
+    run = run_of(app, "s3vm")
+    number = next(n for n in app.number_input if n.key.startswith("inside-t-"))
+    app = number.set_value(7).run()
+    feature = next(n for n in app.number_input if n.key.startswith("inside-feature-"))
+    app = feature.set_value(5).run()
+    Z = grid_of(app, "s3vm")
+    assert heat_of(app).ravel() == close(feature_wave(run.model, 7, 5, Z))
+    way = figure(app, "chart-inside-way")
+    assert way["data"][0]["y"] == close(feature_trajectory(run.model, 7, 5))
+    assert way["data"][0]["y"][:7] == [0.0] * 7
+    left = f"{np.prod(run.model.decays[7:]):.0%}"
+    assert way["layout"]["meta"]["note"] == f"drawn at iteration 7; {left} of it remains"
+    app = next(n for n in app.number_input if n.key.startswith("inside-t-")).set_value(200).run()
+    assert any("features of iteration 200 do not exist yet" in caption.value for caption in app.caption)
+    assert not any("chart-inside" in key for key in keys(app))
+
+
+def test_one_training_point_is_drawn_with_its_pull_and_its_way():
+    app = open_page("auc", at="20")
+    app.session_state["inside"] = "one point"
+    app = app.run()
+    run = run_of(app, "auc")
+    row = int(run.labeled_rows[0])
+    assert heat_of(app).ravel() == close(point_pull(run, row, grid_of(app, "auc")))
+    star = figure(app, "chart-inside-map")["data"][-1]
+    assert [star["x"][0], star["y"][0]] == pytest.approx(run.split.X_train[row], rel=1e-3)
+    way, (t, coefficients) = figure(app, "chart-inside-way")["data"][0], point_trajectory(run, row)
+    assert way["x"] == t.tolist()
+    assert way["y"] == close(coefficients)
+    kind = run.split.class_names[run.split.y_train[row]]
+    assert any(f"Point {row + 1} ({kind}) pulls h" in caption.value for caption in app.caption)
+    app.session_state["inside"] = "all coefficients"
+    app = app.run()
+    lines = figure(app, "chart-inside-all")["data"]
+    found = amplitudes(run.model)
+    assert [line["name"] for line in lines] == list(found.sizes)
+    assert lines[2]["y"] == close(found.sizes["median"])
+
+
+def test_several_classes_have_no_inside_of_that_kind():
+    app = open_page("multiclass", mc_at="5")
+    assert said(app) == []
+    assert not any("chart-inside" in key for key in keys(app))
+
+
+@pytest.mark.parametrize(("name", "prefix"), [("similar_unlabeled", "su_"), ("multiclass", "mc_")])
+def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name, prefix):
+    app = open_page(name, **{f"{prefix}at": "20"})
+    assert said(app) == []
+    drawn, history = figure(app, "chart-terms"), run_of(app, name).history
+    areas = [trace for trace in drawn["data"] if "stackgroup" in trace]
+    parts = [column.removeprefix("term: ") for column in history.names if column.startswith("term: ")]
+    assert list(dict.fromkeys(trace["name"] for trace in areas)) == parts
+    for part in parts:
+        both = np.sum([trace["y"] for trace in areas if trace["name"] == part], axis=0)
+        assert both == close(history.column(f"term: {part}"))
+    objective = next(trace for trace in drawn["data"] if trace["name"] == "objective")
+    assert objective["y"] == close(history.column("objective"))
+
+
+def test_a_risk_that_is_estimated_below_zero_is_drawn_and_said():
+    app = open_page("similar_unlabeled", su_at="60", su_n_labeled="20")
+    run = run_of(app, "similar_unlabeled")
+    drawn = figure(app, "chart-terms")
+    names = [f"risk of {name}" for name in run.split.class_names[::-1]]
+    lines = [next(trace for trace in drawn["data"] if trace["name"] == name) for name in names]
+    below = np.minimum([line["y"] for line in lines], 0.0).sum(axis=0)
+    assert below[-1] < -0.01
+    # The ReLU adds what is missing to zero: what it is there for.
+    assert -below == close(run.history.column("term: correction"))
+    assert drawn["layout"]["meta"]["note"].startswith("below zero: risk of")
+
+
+def test_a_part_that_changes_its_sign_is_drawn_on_its_side_of_zero():
+    t, y = np.arange(1.0, 5.0), np.array([2.0, 1.0, -1.0, -3.0])
+    areas = [a for a in risk_chart(t, {"one": y, "two": y + 4}, theme="light")["data"] if "stackgroup" in a]
+    assert [(a["name"], a["stackgroup"], a["y"], a["showlegend"]) for a in areas] == [
+        ("one", "positive", [2.0, 1.0, 0.0, 0.0], True),
+        ("one", "negative", [0.0, 0.0, -1.0, -3.0], False),
+        ("two", "positive", [6.0, 5.0, 3.0, 1.0], True),
+    ]
+
+
+def test_areas_on_top_of_each_other_have_the_same_iterations_however_long_the_run():
+    t = np.arange(5000.0)
+    rng = np.random.default_rng(0)
+    data = risk_chart(t, {"one": rng.random(5000), "two": rng.random(5000)}, theme="dark")["data"]
+    first, second = (a["x"] for a in data if "stackgroup" in a)
+    assert first == second
+    assert (len(first), first[-1]) == (400, 4999.0)
+
+
+# --- the numbers of How it works
+
+
+@pytest.fixture(scope="module")
+def shown():
+    return explained.example()
+
+
+def test_a_wave_is_the_cosine_of_a_frequency_of_the_kernel_with_its_crest_at_the_centre(shown):
+    W = block_frequencies(shown.spec.kernel, shown.spec.seed, 1, 2, 5, shown.grid.dtype)
+    expected = np.cos(2 * np.pi * (shown.grid - shown.centre) @ W).T
+    np.testing.assert_allclose(explained.single_waves(shown, 5), expected, atol=2e-3)
+
+
+def test_the_mean_of_waves_approaches_the_kernel_as_one_over_the_root_of_their_number(shown):
+    numbers = [1, 4, 16, 64, 256]
+    sums, waves = list(explained.sums_of_waves(shown, numbers)), explained.single_waves(shown, 256)
+    kernel = explained.exact_bump(shown, shown.grid)
+    for one in sums:
+        np.testing.assert_allclose(one.values, waves[: one.n].mean(axis=0), atol=2e-3)
+        assert one.error == pytest.approx(np.sqrt(np.mean((one.values - kernel) ** 2)))
+        assert 0.5 < one.error / one.expected < 1.5
+    np.testing.assert_allclose([one.expected for one in sums], sums[0].expected / np.sqrt(numbers))
+    np.testing.assert_array_equal(explained.sums_on_a_line(shown, numbers, shown.grid)[2], sums[2].values)
+
+
+def test_the_expected_error_is_the_mean_over_many_draws(shown):
+    draws = [replace(shown, spec=replace(shown.spec, seed=seed)) for seed in range(40)]
+    squares = [next(explained.sums_of_waves(one, [16])).error ** 2 for one in draws]
+    assert np.sqrt(np.mean(squares)) == pytest.approx(next(explained.sums_of_waves(shown, [16])).expected, rel=0.15)
+
+
+def test_the_steps_add_up_to_the_score_of_a_run_with_the_same_spec():
+    shown = explained.example(n_iter=6, n_features=16, batch_size=6, step_size=0.5, lam=0.01)
+    run, total = Run(shown.spec, shown.split), np.zeros(len(shown.grid))
+    run.advance()
+    for step in explained.first_steps(shown):
+        total = (1 - 0.5 * 0.01) * total + step.added
+        assert len(step.rows) == 3 * 6, "a batch of each source"
+    np.testing.assert_allclose(total, step.score, atol=1e-5)
+    np.testing.assert_allclose(step.score, run.model.evaluate(shown.grid), atol=1e-5)
+
+
+@each("share, ends", [(0.3, "lower"), (0.9, "lower"), (1.2, "higher"), (1.5, "higher")])
+def test_the_ball_and_the_run_overshoot_above_the_limit_and_only_there(share, ends):
+    shown = explained.example()
+    bowl = explained.bowl_of(shown)
+    assert bowl.limit == step_limit(Run(replace(shown.spec, solver=replace(shown.spec.solver, step_size=1.0))))
+    ball, objective = (
+        explained.rolled(bowl, share * bowl.limit, 12) ** 2,
+        explained.objectives(shown, share * bowl.limit, 20),
+    )
+    np.testing.assert_array_equal(np.sign(np.diff(ball)), -1 if ends == "lower" else 1)
+    assert ("lower" if objective[-1] < objective[0] else "higher") == ends
+
+
+def test_at_the_limit_the_ball_swings_for_ever():
+    np.testing.assert_allclose(
+        np.abs(explained.rolled(bowl := explained.bowl_of(explained.example()), bowl.limit, 50)), 1.0
+    )
+
+
+def test_each_noise_averages_out_as_one_over_t_and_both_off_leave_none():
+    shown = explained.example(n_iter=300, schedule="theta/t", step_size=1.5, lam=1.0, n_features=4, batch_size=4)
+    made, late = explained.noises(shown, range(3)), slice(-15, None)
+    run = Run(shown.spec, shown.split)
+    run.advance()
+    np.testing.assert_allclose(made.values[True, True][-1], run.training_values, atol=1e-4)
+    for switches, errors in made.errors.items():
+        slope = np.polyfit(np.log(made.t[late]), np.log(errors[late]), 1)[0]
+        assert -2.0 < slope < -0.6 if any(switches) else errors[-1] < 1e-6
+
+
+# --- the page How it works
+
+
+def drawn(app):
+    (mount,) = [c for c in app.get("bidi_component") if "how-it-works" in c.proto.id]
+    return [json.loads(line) for line in mount.proto.bytes.decode().split("\n")]
+
+
+@each("number", range(1, 6))
+def test_a_screen_has_few_words_one_slider_and_a_frame_for_each_stop(number):
+    around, screen = drawn(checked(open_page("how_it_works", screen=str(number), at="2")))
+    assert around["place"] == {"screen": number, "at": 2, "on": 3}
+    sentences = screen["text"].count(". ") + 1
+    assert 2 <= sentences <= 3
+    assert all(len(sentence.split()) <= 25 for sentence in screen["text"].split(". "))
+    n_frames = len(screen["stops"]) * 4 ** bool(screen["switches"])
+    for panel in screen["panels"]:
+        if panel["kind"] == "chart":
+            assert len(panel["moving"]) == n_frames
+        else:
+            sent = base64.b64decode(panel["field"] or panel["values"])
+            assert len(sent) % n_frames == 0
+            assert len(panel["picked"]) in (0, len(screen["stops"]))
+    assert len(json.dumps(screen)) < 200_000, "bytes"
+
+
+def test_the_map_has_the_values_that_the_core_computes():
+    panel = SCREENS[0]().plain()["panels"][0]
+    sent = np.frombuffer(base64.b64decode(panel["field"]), np.int8).reshape(24, -1) / 127
+    np.testing.assert_allclose(sent, np.clip(single_waves(example(), 24), -1, 1), atol=0.02)
+
+
+@each("given, place", [({}, Place()), ({"screen": "5", "at": "9", "off": "points"}, Place(5, 9, 2))])
+def test_a_link_names_the_place(given, place):
+    assert read_place(given, 5) == (place, [])
+
+
+@each("given", [{"screen": "6"}, {"screen": "-1"}, {"screen": "1e9"}, {"at": "100"}, {"at": "²"}, {"off": "<b>"}])
+def test_an_invalid_link_gets_one_sentence_and_the_usual_place(given):
+    place, sentences = read_place(given, 5)
+    assert place in (Place(), Place(at=0))
+    (name,) = given
+    assert len(sentences) == 1
+    assert sentences[0].startswith(f"In the link, {name} must be ")
+
+
+def test_the_page_shows_that_sentence():
+    assert len(said(open_page("how_it_works", screen="seven"))) == 1
+
+
+@pytest.mark.parametrize("page", ["home", "auc", "multiclass"])
+def test_home_and_every_setting_lead_here(page):
+    links = [link.proto.page for link in open_page(page).get("page_link")]
+    assert "how_it_works" in links

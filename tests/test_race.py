@@ -1,31 +1,56 @@
-"""Races: every competitor on its setting's data with the run's parameters, in this process and in a separate one."""
+"""Races: every competitor with the run's parameters, in this process and in a separate one, beside its run on a page, and kept."""
 
+import json
 import math
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import each
 from clocks import until
+from opened_pages import bench_of, open_page, said
 from small_specs import small
 
 from dsgcore import Spec
 from dsgcore.baselines import COMPETITORS
-from dsgcore.experiments import load_split
+from dsgcore.experiments import LiveRun, load_split
 from dsgcore.experiments.plane import Plane
-from dsgcore.experiments.race import GRID, MAX_STEPS, Race, RaceError, RaceProgress, begin_race, competitors, run_race
+from dsgcore.experiments.race import (
+    GRID,
+    MAX_STEPS,
+    Race,
+    RaceError,
+    RaceProgress,
+    RaceResult,
+    begin_race,
+    competitors,
+    run_race,
+)
 from dsgcore.experiments.race import competitor as named
 from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.solver.diagnostics import exact_optimum
+from dsgcore.studies import Store, keep_race, kept_race, name_of
+from dsgcore.studies import store as store_module
+from pages.charts.figures import Curve, Surface
+from pages.charts.run_map import region_heat
+from pages.race.race_charts import Finish, finish_line, score_by_iteration, score_by_time
+from pages.race.state import Started, bring_back, same_data, whose
 
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
 
 SETTINGS = tuple(COMPETITORS)
+
+
 EVERYBODY = [(setting, kind) for setting in SETTINGS for kind in COMPETITORS[setting]]
+
+
 NAMES = [kind.__name__ for _, kind in EVERYBODY]
+
+
 PATIENCE = 60  # seconds, on a busy machine
 
 
@@ -249,3 +274,170 @@ def test_a_race_is_cancelled(queue):
     job.cancel()
     assert job.wait(PATIENCE)
     assert job.state is JobState.CANCELLED
+
+
+# --- charts
+
+
+def test_a_race_stays_with_the_run_that_it_was_started_for():
+    spec = small("auc")
+    live, other = SimpleNamespace(run=SimpleNamespace(spec=spec)), SimpleNamespace(run=SimpleNamespace(spec=spec))
+    started = Started(Race(spec, "SAMULT"), "SAMULT", live, job=None)
+    assert whose(started, live) == "On the data of this run: Two moons, seed 0."
+    assert whose(started, other) == "Started for an earlier run on the same data: Two moons, seed 0."
+    other.run.spec = replace(spec, seed=3)
+    said = "Started for an earlier run on other data, and compared with that one: Two moons, seed 0."
+    assert whose(started, other) == said
+
+
+def test_scores_are_compared_on_the_same_points_only():
+    spec = small("auc")
+    assert same_data(spec, replace(spec, solver=replace(spec.solver, lam=1.0)))
+    assert not same_data(spec, replace(spec, seed=1))
+    assert not same_data(spec, replace(spec, data=replace(spec.data, n_labeled=30)))
+    assert not same_data(spec, replace(small("s3vm"), data=spec.data))
+
+
+def test_a_competitor_without_a_result_has_no_line():
+    job = SimpleNamespace(result=None)
+    assert Started(Race(small("auc"), "SAMULT"), "SAMULT", None, job).finish is None
+    job.result = SimpleNamespace(score=0.9, seconds=2.0)
+    finish = Started(Race(small("auc"), "SAMULT"), "SAMULT", None, job).finish
+    assert finish == Finish("SAMULT", 0.9, 2.0)
+
+
+# --- its figures
+
+
+def test_the_line_is_horizontal_over_the_iterations_and_begins_with_the_result_in_time():
+    t, clock = np.arange(1, 6), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    finish = Finish("SAMULT", 0.9, 2.0)
+    run = Curve("the run", t, np.linspace(0.5, 0.95, 5), "#000000")
+    ours, line = score_by_iteration(run, finish, title="Test AUC", n_iter=300)["data"]
+    assert (ours["name"], line["x"], line["y"]) == ("the run", [0.0, 300.0], [0.9, 0.9])
+    assert line["line"]["color"] == finish_line(finish, 300)["line"]["color"] == "#E69F00"
+    figure = score_by_time(replace(run, x=clock), finish, title="Test AUC")
+    _, line, mark = figure["data"]
+    assert line["x"] == [2.0, 2.1]
+    assert (mark["x"], mark["y"]) == ([2.0], [0.9])
+    assert figure["layout"]["xaxis"]["range"] == [0, 2.1]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_regions_have_a_pale_shade_of_each_classs_colour(theme):
+    surface = Surface(np.array([[0, 1], [2, np.nan]]), 0.0, 1.0, 0.0, 1.0)
+    heat = region_heat(surface, ["#000000", "rgb(255, 0, 0)", "#FFFFFF"], theme)
+    assert heat["z"] == [[0, 1], [2, None]]
+    assert (heat["zmin"], heat["zmax"]) == (-0.5, 2.5)
+    shades = [shade for _, shade in heat["colorscale"]]
+    assert len(shades) == 6
+    assert len(set(shades)) == 3
+
+
+# --- the list on a page
+
+
+def test_the_list_has_the_papers_methods_first_and_calls_the_others_everyday():
+    app = open_page("s3vm", svm_n="100")
+    (asked,) = [box for box in app.selectbox if box.label == "Race against"]
+    methods = COMPETITORS["s3vm"]  # test_baselines.py has their order
+    assert asked.options == [f"{method.title} (everyday)" if method.is_everyday else method.title for method in methods]
+
+
+def test_where_nothing_everyday_can_learn_the_page_says_so():
+    app = open_page("similar_unlabeled")
+    (asked,) = [box for box in app.selectbox if box.label == "Race against"]
+    assert asked.options == ["SU-SL", "SU-DH", "CUU"]
+    said = "Everyday methods need class labels, so they cannot learn from these data."
+    assert said in [caption.value for caption in app.caption]
+
+
+# --- kept
+
+
+SMALL = {"svm_n": "100", "svm_n_iter": "8", "svm_at": "8"}
+
+
+SECONDS = 120
+
+
+def result(score=0.9):
+    grid = np.arange(GRID * GRID)
+    return RaceResult(
+        score, 1.5, 10, True, ("It stops early",), grid[:3], grid[:3] / 2, np.full(3, np.nan), grid / 7, grid % 2
+    )
+
+
+def assert_same(found, expected):
+    for name, value in vars(expected).items():
+        assert np.array_equal(vars(found)[name], value, equal_nan=name == "objectives"), name
+
+
+def test_a_race_is_found_again_as_it_was(store):
+    race = Race(small("s3vm"), "S3VMLight", {"C": 2.0, "grid": (1.0, 2.0)}, 4.0, (None, 1))
+    keep_race(store, race, result())
+    keep_race(store, race, result(0.1))  # what is there stays
+    found, reached = kept_race(Store(store.file), name_of(race)[:12])
+    assert (found.spec, found.competitor, found.axes) == (race.spec, race.competitor, race.axes)
+    assert found.parameters == {"C": 2.0, "grid": [1.0, 2.0]}
+    assert_same(reached, result())
+    assert kept_race(store, "0" * 12) is None
+
+
+@pytest.mark.parametrize("change", [{"competitor": "Gone"}, {"spec": {"version": 0}}, {"unknown": 1}])
+def test_a_race_that_another_version_has_kept_is_none(store, change):
+    race = Race(small("s3vm"), "S3VMLight")
+    keep_race(store, race, result())
+    text, arrays = store.found("race", name_of(race))
+    said, plain = json.loads(text)
+    store.keep("race", [("f" * 64, json.dumps([said | change, plain]), arrays)])
+    assert kept_race(store, "f" * 12) is None
+
+
+def test_of_very_many_races_the_oldest_are_forgotten(store, monkeypatch):
+    monkeypatch.setitem(store_module.MOST_KEPT, "race", 3)
+    for number in range(5):
+        store.keep("race", [(f"{number:064x}", "{}", b"")])
+        with store.opened() as connection:  # in the same millisecond all are as old
+            connection.execute("UPDATE kept SET kept = ? WHERE key = ?", (str(number), f"{number:064x}"))
+    assert [store.found("race", f"{number:064x}") is not None for number in range(5)] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
+
+
+def test_a_link_brings_a_finished_race_back_in_another_session(store):
+    app = open_page("s3vm", **SMALL)
+    app.selectbox(key="race-s3vm").select("SVC (everyday)").run()
+    app.button(key="race-start").click().run()
+    started = app.session_state["_races"]["s3vm"]
+    assert started.job.wait(SECONDS)
+    assert started.job.state is JobState.DONE, started.job.error
+    name = name_of(started.race)[:12]
+    app.run()
+    assert bench_of(app, "s3vm").link.texts["svm_race"] == name
+
+    other = open_page("s3vm", **SMALL, svm_race=name)
+    assert not other.exception
+    back = other.session_state["_races"]["s3vm"]
+    assert back.title == started.title
+    assert_same(back.job.result, started.job.result)
+    assert "Test accuracy of SVC" in [metric.label for metric in other.metric]
+    assert bench_of(other, "s3vm").link.texts["svm_race"] == name
+
+
+SENTENCE = "In the link, race must name a race in this server's store, got {!r}. No race has this name."
+
+
+def test_a_race_that_is_not_kept_here_is_not_brought_back(store):
+    race, live = Race(small("s3vm"), "S3VMLight"), LiveRun(small("s3vm"))
+    keep_race(store, race, result())
+    for name in ("0" * 12, "0", "%", "x" * 5000, name_of(race)[:11]):
+        assert bring_back(name, live) == SENTENCE.format(name[:12])
+
+
+def test_a_link_to_a_race_that_is_not_kept_here_says_so(store):
+    assert said(open_page("s3vm", **SMALL, svm_race="0" * 12)) == [SENTENCE.format("0" * 12)]

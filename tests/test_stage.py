@@ -10,7 +10,7 @@ from cases import each
 pytest.importorskip("streamlit")
 from live_page import figures, status
 from opened_pages import bench_of, open_auc, open_page, run_of, shown
-from test_theory_page import finished
+from test_theory import finished
 
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import SETTINGS
