@@ -36,8 +36,6 @@ from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedT
 from pages.studies.trajectory_showing import shown_of, table_of_ways
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if setting.engine == "stochastic"]
-
-
 CONVEX, LENGTHS = ["auc", "ordinal"], (50, 100, 200, 400)
 
 

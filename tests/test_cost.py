@@ -22,8 +22,6 @@ from pages.controls.edits_text import edits_to_text
 from pages.session import bench as benches
 
 SERVER = Budget(GIGABYTE, 1.0)
-
-
 # For each: the spec, and the parameters that a user can reduce.
 TOO_MUCH = [
     ({"setting": "auc", "solver": {"n_features": 65536, "batch_size": 65536, "n_iter": 100_000}}, "n_features"),
@@ -231,14 +229,8 @@ def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once():  # test_cost.p
 
 
 EDITED = edits_to_text([Edit("label", (3,), 1)])
-
-
 LARGE = {"n": "200000", "n_irrelevant": "500"}
-
-
 MANY = {"data": "Many irrelevant features"} | LARGE
-
-
 LINKS = {
     "data": {"set": MANY["data"]} | {f"data_{name}": text for name, text in LARGE.items()},
     "auc": MANY,

@@ -18,33 +18,15 @@ import dsgcore
 from dsgcore.__main__ import _parser, main
 
 ROOT = Path(__file__).parents[1]
-
-
 DOCS = ROOT / ".github" / "docs"
-
-
 README = ROOT / "README.md"
-
-
 CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
-
-
 PAGES = [README, CONTRIBUTING, *sorted(DOCS.glob("*.md"))]
-
-
 NOTES = sorted((DOCS / "notes").glob("*.md"))
-
-
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
 LIBRARY = "dsg-lab "
-
-
 # They need a network, take minutes or serve the app: they are parsed and not carried out.
 PARSED_ONLY = ("data fetch", "app", "export-lesson")
-
-
 # Each of the other commands that a page may show begins with one of these words.
 KNOWN = (
     "dsg-lab",

@@ -29,8 +29,6 @@ from pages.controls.hand import Hand
 from pages.live.tick import tick
 
 PAIRS = "similar_unlabeled"
-
-
 SMALL = {
     "setting": "auc",
     "data": {"name": "two_moons", "n": 200, "n_labeled": 6},

@@ -31,17 +31,9 @@ from pages.workbench.frame import THEMES, frame
 from pages.workbench.layout import PARTS
 
 EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
-
-
 IDS = [f"{setting.name}-{lesson.name}" for setting, lesson in EVERY_LESSON]
-
-
 HOSTILE = 'https://a.b/auc?x="><script>alert(1)</script>&y=1'
-
-
 AT_ONCE = {"speed": "instant"}
-
-
 EMPTY = {"meta", "path", "polyline"}
 
 
@@ -243,8 +235,6 @@ def made_of(setting, lesson):
 
 
 DEMO = ROOT / ".github" / "demo" / "step-size.html"
-
-
 MOST_BYTES = 3_000_000
 
 

@@ -49,22 +49,12 @@ SETTINGS = {
     "matern": [{"nu": "1/2"}, {"nu": "5/2", "length": 0.5}],
     "dot_product": [{"power": "1"}, {"sigma": 0.3}],
 }
-
-
 INSTANCES = [kernel(**given) for name, kernel in KERNELS.items() for given in [{}, *SETTINGS.get(name, [])]]
-
-
 every_kernel = pytest.mark.parametrize("kernel", INSTANCES, ids=repr)
-
-
 every_kernel_of_independent_features = pytest.mark.parametrize(
     "kernel", [kernel for kernel in INSTANCES if not isinstance(kernel, OrthogonalGaussian)], ids=repr
 )
-
-
 every_dtype = each("dtype", ["float32", "float64"])
-
-
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}  # of the sum of absolute values: tens of roundings in its exponents
 
 
@@ -203,11 +193,7 @@ def test_every_kernel_is_registered_by_its_name_and_takes_its_parameters():
 
 
 SHIFT_INVARIANT = [Laplacian(0.7), *(Matern(1.3, nu) for nu in MATERN)]
-
-
 DOT_PRODUCT = [DotProduct(0.3, power) for power in ("1", "3", "5")]
-
-
 ALL = [*SHIFT_INVARIANT, *DOT_PRODUCT]
 
 
@@ -360,12 +346,8 @@ def features_of(model, kernel, X, t, m):
 
 
 COMPILED = not numba.config.DISABLE_JIT
-
-
 # The sizes at which a tile, a part of the rows to be summed, or a panel of features is full, and their neighbours.
 ROWS = [0, 1, *[600] * COMPILED, *(size + i for size in (loops.TILE_ROWS, ACCUMULATED_ROWS) for i in (-1, 0, 1))]
-
-
 FEATURES = [1, 2, 511, 512, 513] if COMPILED else [1, 512, 513]
 
 

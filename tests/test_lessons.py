@@ -27,17 +27,9 @@ from dsgcore.settings.guided.written import HERE, LessonError, lessons_of
 from pages.controls import controls
 
 FIRST, SOME, MANY = range(1), range(3), range(10)
-
-
 ENOUGH = {FIRST: 1, SOME: 2, MANY: 9}  # seeds on which a claim holds
-
-
 SELDOM = {FIRST: 1, SOME: 2, MANY: 3}  # seeds on which a line that nobody moved may be called good
-
-
 OF_THE_TWIN, OF_THE_KERNEL = {"gain", "verdict"}, {"error_share", "lag"}
-
-
 EVERY_LESSON = [(name, lesson) for name, setting in SETTINGS.items() for lesson in profile_of(setting).guided]
 
 
@@ -204,11 +196,7 @@ def test_the_map_of_a_step_that_is_too_big_turns_over_at_each_step():
 
 
 ROOT = Path(__file__).parents[1]
-
-
 FILES = sorted(HERE.rglob("*.toml"))
-
-
 TEXT = '''
 title = "What is there?"
 learned = "Something."
@@ -259,8 +247,6 @@ goal.claims = [{ measure = "n_features", high = 64 }]
 goal.solution = { step_size = "auto" }
 explanation = "Reached."
 '''
-
-
 LESSON = GuidedLesson(
     "what",
     "What is there?",
@@ -331,8 +317,6 @@ def test_a_setting_without_a_folder_has_no_lessons(tmp_path):
 
 
 OPTION, EXPECTED = '"this", claims', "is_expected = true, "
-
-
 MISTAKES = [
     ("minutes =", "minuets =", " has no field 'minuets'; it has learned, minutes, order, steps, title"),
     (
@@ -411,8 +395,6 @@ def test_what_diverges_is_a_claim_by_name_as_no_file_has_to_say_infinity():
 
 
 MEASURED = re.compile(r"\d+\.\d+|\d+\N{NO-BREAK SPACE}?\s?%")
-
-
 # Numbers that follow from the step's own values by arithmetic, whatever the seed.
 DERIVED = {
     ("equal-shares", 2): {"0.4", "70 %", "0.1", "55 %", "50 %"},

@@ -16,18 +16,10 @@ from dsgcore.solver import logistic
 from dsgcore.solver.logistic import logistic_weights
 
 COMPILED = not numba.config.DISABLE_JIT
-
-
 DTYPES = (np.float32, np.float64)
-
-
 # (n, d, m): no point, one of everything, a short last tile, many columns, several panels of features.
 SHAPES = ((0, 3, 5), (1, 1, 1), (200, 1, 30), (97, 784, 3), (100, 100, 110))
-
-
 GAUSSIAN_SHAPES = ((0, 2, 3), (3, 2, 0), (1, 1, 1), (70, 2, 100), (70, 5, 100), (110, 100, 20), (9, 784, 3))
-
-
 LARGE_SHAPES = ((300, 22, 1000), (150, 300, 600)) if COMPILED else ()
 
 

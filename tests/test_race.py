@@ -43,14 +43,8 @@ from pages.race.state import Started, bring_back, same_data, whose
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
 
 SETTINGS = tuple(COMPETITORS)
-
-
 EVERYBODY = [(setting, kind) for setting in SETTINGS for kind in COMPETITORS[setting]]
-
-
 NAMES = [kind.__name__ for _, kind in EVERYBODY]
-
-
 PATIENCE = 60  # seconds, on a busy machine
 
 
@@ -356,8 +350,6 @@ def test_where_nothing_everyday_can_learn_the_page_says_so():
 
 
 SMALL = {"svm_n": "100", "svm_n_iter": "8", "svm_at": "8"}
-
-
 SECONDS = 120
 
 

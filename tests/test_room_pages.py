@@ -287,11 +287,7 @@ def test_a_room_that_is_closed_ends_the_wait(error, raised, monkeypatch):
 
 
 NUMBER = Asked("auc", "random-features", 0)
-
-
 CURVE = Asked("s3vm", "batches", 1)
-
-
 MAP = Asked("auc", "unlabeled", 0, LABELS)
 
 

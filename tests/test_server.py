@@ -179,8 +179,6 @@ def test_connected_sessions_are_counted(monkeypatch):
 
 
 STREAMLIT = PlainTextResponse("Streamlit's", status_code=404)
-
-
 OPTIONS = {"server.baseUrlPath": "", "server.address": "127.0.0.1", "server.port": 8501}
 
 
@@ -554,14 +552,8 @@ def test_the_command_line_may_take_what_is_named(tmp_path, capsys):
 
 
 ROOT = Path(__file__).parents[1]
-
-
 GAPS = ROOT / "pages" / "server" / "streamlit_gaps.py"
-
-
 MOST_LINES = 80
-
-
 # Private members of Streamlit and of the system, overridden functions of the browser, and text that Streamlit owns.
 FORBIDDEN = (
     "_session_mgr",
@@ -576,12 +568,8 @@ FORBIDDEN = (
     "index.html",
     "static/js",
 )
-
-
 # Streamlit's names of its elements in our styles. Its classes (.stMain) and our keys (.st-key-...) are meant for styles.
 TEST_IDS, MOST_TEST_IDS = "data-testid", 15
-
-
 SOURCES = sorted(
     file
     for file in [ROOT / "app.py", *(ROOT / "pages").rglob("*")]
