@@ -11,6 +11,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # before NumPy is there: threads of sev
 
 sys.path.append(str(Path(__file__).parent / "benchmarks"))  # some of their measurements are tested
 
+import cases
 import numpy as np
 import oracle_files
 import pytest
@@ -67,6 +68,7 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 
 
 def pytest_configure(config):
+    cases.is_everything_asked = not config.option.markexpr
     # Python 3.11 fails now and then where a traceback's source is parsed while another thread parses, too (SystemError, "AST
     # constructor recursion depth mismatch"), and the whole run with it: native tracebacks are not parsed.
     if sys.version_info < (3, 12) and config.option.tbstyle == "auto":

@@ -670,6 +670,7 @@ def test_pnu_auc_equals_its_authors_program(path, record_property):
     assert max(residuals.values()) < 1e-8
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("path", oracle_files.files("pnu_auc_cv_"))
 def test_pnu_auc_is_chosen_as_by_its_authors_program(path, record_property):
     d = oracle_files.load(path)

@@ -58,6 +58,7 @@ def in_this_process(monkeypatch):
         monkeypatch.setattr(module, "in_new_process", run)
 
 
+@pytest.mark.weekly
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("name", [*GROUPS, *LONG_GROUPS])
 def test_every_group_gives_rows_of_finite_numbers(name, capsys):
@@ -173,6 +174,7 @@ def test_a_process_of_its_own_gives_what_it_prints():
     assert measuring.in_new_process(program, 1, SAID="yes") == [["1"], "yes"]
 
 
+@pytest.mark.ci
 def test_all_works_where_no_cache_can_be_written(tmp_path):
     # Tests may run as root, which no permission stops. So files take the places of folders here.
     shutil.copytree(Path(dsgcore.__file__).parent, tmp_path / "dsgcore", ignore=shutil.ignore_patterns("__pycache__"))

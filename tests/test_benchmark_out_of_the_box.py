@@ -13,7 +13,10 @@ import pytest
 from box_tables import difference
 from own_process import ONE_THREAD
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="its bounds on memory and time are Linux's")
+pytestmark = [
+    pytest.mark.weekly,
+    pytest.mark.skipif(sys.platform != "linux", reason="its bounds on memory and time are Linux's"),
+]
 
 SCRIPT = Path(__file__).parent / "benchmarks" / "out_of_the_box.py"
 # Its imports take longer than its fits, so one process runs it several times.

@@ -25,7 +25,7 @@ from pages.shell.room_key import cookie_name
 
 N_PHONES = 60
 N_HOSTILE = 2_200  # the benchmark sends 10,000
-pytestmark = [pytest.mark.ci, pytest.mark.skipif(bool(why_not()), reason=why_not() or "there can be a classroom")]
+pytestmark = [pytest.mark.weekly, pytest.mark.skipif(bool(why_not()), reason=why_not() or "there can be a classroom")]
 
 
 ENTRANCE = f"http://{SERVER}:{PORT}/r"

@@ -416,6 +416,7 @@ def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(mo
     assert other.note == alone.note == ""
 
 
+@pytest.mark.weekly
 def test_a_method_that_needs_too_much_memory_or_time_ends_and_is_tried_again(tmp_path):
     X, y = make_moons(9000, noise=0.5, random_state=0)
     few = {"n_labeled": 20, "seeds": 1, "curves": False, "store": tmp_path / "fits.sqlite", "jobs": 1}
@@ -440,6 +441,7 @@ def n_kept(store):
     return 0
 
 
+@pytest.mark.ci
 def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
     given = ["compare", "iris", "--n-labeled", "30", "--seeds", "4", "--jobs", "1", "--methods", ",".join(TWO)]
     given += ["--no-curves", "--seconds", "600", "--csv", str(tmp_path / "table.csv"), "--store"]

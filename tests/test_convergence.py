@@ -55,6 +55,7 @@ def by_length(setting, name, **solver):
     return fitted(np.array(LENGTHS, dtype=float), np.array(ends).T)
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("setting", CONVEX)
 def test_with_the_theorems_steps_squared_distances_fall_as_one_over_t(setting):
     found = convergence(shown(setting, n_iter=800), 6)
@@ -68,6 +69,7 @@ def test_with_the_theorems_steps_squared_distances_fall_as_one_over_t(setting):
         assert all(np.all(bound > found.mean(name)) for bound in found.bounds(name).values())
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     ("setting", "name"), [("s3vm", "gradient_mean"), ("s3vm", "error"), ("similar_unlabeled", "gradient_mean")]
 )
@@ -101,6 +103,7 @@ def test_each_assumption_that_is_broken_does_what_is_said_of_it():
     assert changed.mean("error")[-1] > 2 * kept.mean("error")[-1]
 
 
+@pytest.mark.weekly
 def test_a_step_that_the_length_does_not_shrink_leaves_long_runs_where_short_ones_are():
     breach = breaches(shown("s3vm", step_size=5.0))[0]
     ends = [
@@ -191,6 +194,7 @@ def test_the_printed_L_is_half_of_what_the_proof_needs_and_bounds_the_curvature(
     assert np.abs(np.linalg.eigvals(Q @ K)).max() <= L
 
 
+@pytest.mark.weekly
 @each("setting", STOCHASTIC)
 def test_no_run_that_diverges_holds_all_assumptions(setting):
     """Steps from harmless to absurd, with weak and strong ridges: what holds ends, and what diverges does not hold."""

@@ -71,6 +71,7 @@ def test_a_converted_file_gives_what_the_file_gives(write, tmp_path, name):
     assert [file.name for file in out.iterdir()] == ["part-000000.parquet"]
 
 
+@pytest.mark.ci
 def test_a_type_that_shows_late_is_that_of_the_whole_column(write, tmp_path):
     rows = [f"{i},{i},{'ab'[i % 2]}" for i in range(500_000)]
     path = write("late.csv", "\n".join(["x,z,label", *rows, "0.5,word,a"]).encode())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, some
 from data_makers import assert_well_formed, few_examples
 from hostile_files import GOOD, REFUSED, npz
 from hypothesis import given
@@ -35,7 +35,7 @@ def refusal(file_name, content):
     return str(caught.value)
 
 
-@each("name", SMALL)
+@each("name", some(SMALL, 16))
 def test_each_is_refused_in_one_sentence_and_takes_little_memory(name, capsys):
     file_name, content = made(name)
     tracemalloc.start()
@@ -73,6 +73,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited as Linux does it")
 def test_large_files_are_refused_where_there_is_little_memory():
     script = CHILD.format(tests=str(Path(__file__).parent), spare=SPARE)

@@ -107,7 +107,7 @@ def check_spec(content, recipe, kind):
     assert np.isfinite(first.X_test).all()
 
 
-settled = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+settled = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 
 
 @settled
@@ -152,7 +152,7 @@ def test_plain_tables_are_accepted():
     """The properties would say nothing of tables that are all refused."""
     accepted = []
 
-    @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
     @given(tables(kinds=(plain_numbers, labels), fewest=8), st.sampled_from(WITHOUT_ORDER))
     def look(rows, kind):
         accepted.append(check(as_csv(rows), kind))

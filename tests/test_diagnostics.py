@@ -165,6 +165,7 @@ def averaged(feature_errors, name):
     return np.array([[getattr(error, name) for error in run] for run in feature_errors]).mean(axis=0)
 
 
+@pytest.mark.weekly
 def test_the_band_predicts_the_squared_error(feature_errors):
     ratio = averaged(feature_errors, "mean") / averaged(feature_errors, "band")
     # E V = E |f - h|^2 exactly. 300 runs leave 3.5 % of noise at one iteration and 2 % in the mean (bootstrap);

@@ -61,7 +61,10 @@ def prose_of(page):
     return FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+MARKED = {"comparing": pytest.mark.ci}  # which takes as long as all others
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem, marks=MARKED.get(page.stem, ())) for page in PAGES])
 def test_a_page_read_from_top_to_bottom_does_what_it_says(page, tmp_path, monkeypatch):
     if page.stem == "optuna":
         pytest.importorskip("optuna", reason="optuna is not installed: install dsg-lab[optuna]")

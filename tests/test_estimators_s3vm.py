@@ -23,6 +23,7 @@ def test_learns_from_twenty_labels(moons, loss):
     assert model.score(X[20:], y[20:]) > 0.85
 
 
+@pytest.mark.weekly
 def test_unlabeled_points_help():
     alone, helped = [], []
     for seed in range(32):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cases import each
+from cases import each, some
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
@@ -139,7 +139,7 @@ OPTIONS = {
 }
 
 
-@each("name", OPTIONS)
+@each("name", some(OPTIONS, 3))
 def test_a_table_that_is_not_read_whole_means_what_it_means_in_memory(name, folder, tmp_path, monkeypatch, capsys):
     options, found = OPTIONS[name], {}
     for where, most in (("memory", binary.LARGE), ("parts", 0)):

@@ -24,6 +24,7 @@ def test_each_setting_has_a_headline_in_words_and_a_picture(setting):
     assert ET.fromstring(file_of(setting).read_text(encoding="utf-8")).tag.endswith("svg")
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("setting", PROFILES)
 def test_a_picture_shows_what_the_first_lesson_learns(setting):
     drawn, kept = ET.fromstring(picture(setting)), ET.fromstring(file_of(setting).read_text(encoding="utf-8"))

@@ -31,6 +31,7 @@ def test_a_number_makes_the_same_file_again():
     assert len({made(seed)[1] for seed in range(FIRST, FIRST + 20)}) == 20
 
 
+@pytest.mark.ci
 def test_damaged_files_are_read_or_refused_in_one_sentence(queue):
     seeds = small_files(60)
     job = queue.submit(read_seeds, seeds, memory_limit=10**9, time_limit=60.0)

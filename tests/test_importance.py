@@ -65,6 +65,7 @@ def test_axes_that_matter_only_together_are_both_important():
     assert np.all(found.mean > 0.3)
 
 
+@pytest.mark.weekly
 def test_the_shares_are_those_of_naive_loops():
     results = results_of(
         [STEPS, WIDTHS, WORDS], lambda step, width, word, seed: np.log(width) + 2 * step + (word == "all")
@@ -115,6 +116,7 @@ def naive_response(results, across, up, found):
     return values
 
 
+@pytest.mark.weekly
 def test_a_response_is_the_mean_prediction_of_naive_loops():
     axes = [STEPS | {"n": 3}, WIDTHS | {"n": 3}, {"name": "solver.lam", "from": 0.01, "to": 1.0, "n": 4}]
     results = results_of(axes, lambda step, width, lam, seed: step + np.log(width) + lam)

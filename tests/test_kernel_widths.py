@@ -101,6 +101,7 @@ def test_a_spec_takes_the_whole_range_of_a_data_sets_options(name):
             assert getattr(spec.data, option.name) == value
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize(("name", "least"), [("gaussian_mixture", 0.85), ("spirals", 0.75), ("blobs", 0.9)])
 def test_a_set_of_fine_structure_is_learned_with_its_usual_width(name, least):
     controls = pytest.importorskip("pages.controls.controls", exc_type=ImportError)

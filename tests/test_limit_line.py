@@ -73,6 +73,7 @@ def test_it_is_an_upright_line_where_the_step_is_the_only_axis(tmp_path):
     assert line_of(charts.lines(low, views(low)[0], name="objective", chosen=None)) == []  # it would stretch the axis
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("is_across", [True, False])
 def test_it_goes_through_the_cells_of_a_map(tmp_path, is_across):
     results = made(tmp_path, *((STEPS, WIDTHS) if is_across else (WIDTHS, STEPS)))

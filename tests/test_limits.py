@@ -58,6 +58,7 @@ def test_what_limits_a_run_is_found(name, fault):
     assert not found.converged or cause != "optimisation"
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", GOOD)
 def test_the_remedy_brings_about_what_is_said(name):
     change, _ = FAULTS["small batches"]

@@ -4,6 +4,7 @@ import logging
 from dataclasses import replace
 
 import pytest
+from cases import some
 from link_values import each_changed, read_link
 from own_tables import iris_csv, own_spec
 
@@ -35,10 +36,10 @@ def test_every_field_of_a_spec_is_the_same_after_it_has_been_a_link(setting):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_fields_of_every_data_set_are_the_same_after_they_have_been_a_link(setting):
     suiting = [name for name, entry in DATASETS.items() if entry.suits(SETTINGS[setting].labels)]
-    for name in suiting:
+    for name in some(suiting, 4):
         base = Spec.from_dict({"setting": setting, "data": {"name": name}})
-        some = list(each_changed(base, "data"))[::3]  # all values are tried on the setting's own data
-        assert lost([(name, base), *some]) == []
+        few = list(each_changed(base, "data"))[::3]  # all values are tried on the setting's own data
+        assert lost([(name, base), *few]) == []
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

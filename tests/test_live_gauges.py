@@ -1,8 +1,9 @@
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, some
 from small_specs import finished
 from test_limits import GOOD
 
@@ -37,8 +38,7 @@ def faulty(name, fault, seed):
     return spec_of(name, seed, **FAULTS[fault][0](DATA[name]["solver"]["step_size"]))
 
 
-@each("fault", FAULTS)
-@each("name", DATA)
+@each("name, fault", some(product(DATA, FAULTS), 5))
 def test_the_strip_names_what_limits_a_run(name, fault):
     found, cause = live_gauges(finished(faulty(name, fault, 0))), FAULTS[fault][1]
     assert found.leading is not None
@@ -69,6 +69,7 @@ def effect(name, seed):
     return read / expected
 
 
+@pytest.mark.weekly
 def test_larger_batches_bring_what_is_said():
     assert 1 / 1.5 <= np.median([effect(name, 1) for name in DATA]) <= 1.5
 
@@ -183,8 +184,7 @@ DIVERGING = {
 }
 
 
-@each("fault", DIVERGING)
-@each("name", ["auc", "ordinal", "similar_unlabeled", "s3vm"])
+@each("name, fault", some(product(["auc", "ordinal", "similar_unlabeled", "s3vm"], DIVERGING), 9))
 def test_the_remedy_of_a_run_that_diverges_is_a_step_that_does_not(name, fault):
     given = {"n_iter": 60} | DIVERGING[fault]
     run = finished(Spec.from_dict({"setting": name, "data": {"n": 200}, "solver": given}))
@@ -226,7 +226,7 @@ USELESS = {
 }
 
 
-@each("name", USELESS)
+@each("name", some(USELESS, 4))
 def test_nothing_good_is_said_of_a_run_that_is_no_better_than_chance(name):
     live = LiveRun(Spec.from_dict(USELESS[name]))
     live.advance()

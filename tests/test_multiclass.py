@@ -606,6 +606,7 @@ def naive_factor(X, y, usual):
     return min(close, key=lambda f: abs(np.log(f)))
 
 
+@pytest.mark.weekly
 def test_the_ridge_is_one_that_labels_which_were_left_out_ask_for():
     rng = np.random.default_rng(0)
     chosen = []
@@ -668,6 +669,7 @@ def test_default_arguments_are_as_good_as_a_logistic_regression(load, scaler):
     assert ours <= theirs + 0.04
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_default_arguments_on_fourier_features_are_as_good_as_svc(load):
     ours, theirs = errors(

@@ -167,6 +167,7 @@ def test_a_password_is_never_printed(url, store):
     assert refused.value.__cause__ is None
 
 
+@pytest.mark.weekly
 def test_the_command_writes_trials_and_the_same_table_as_without(tmp_path, storage, capsys):
     table = tmp_path / "table.csv"
     given = ["sweep", "auc", *OPTIONS, "--store", str(tmp_path / "runs.sqlite"), "--csv", str(table)]

@@ -20,6 +20,7 @@ def wheel(tmp_path_factory):
     return built("wheel", tmp_path_factory.mktemp("built") / "wheel")
 
 
+@pytest.mark.weekly
 def test_the_source_archive_builds_the_same_bytes(wheel, tmp_path):
     source = unpacked(built("sdist", tmp_path / "sdist"), tmp_path / "source")
     assert built("wheel", tmp_path / "wheel", source).read_bytes() == wheel.read_bytes()
@@ -35,6 +36,7 @@ def test_a_wheel_holds_each_file_that_the_app_reads(wheel):
     assert not [name for name in names if "__pycache__" in name or name.endswith((".nbi", ".nbc", ".sqlite3"))]
 
 
+@pytest.mark.ci
 def test_an_installed_app_runs_from_any_folder_ends_at_control_c_and_writes_nothing_beside_itself(wheel, tmp_path):
     site = unpacked(wheel, tmp_path / "site-packages")
     before = sorted(site.rglob("*"))

@@ -116,6 +116,7 @@ def test_fits_that_only_give_weights_are_of_few_points(monkeypatch):
         assert model.score(X, y) > 0.85
 
 
+@pytest.mark.weekly
 @each("method", [QSGS2AUC, TSGS3VM])
 def test_it_seldom_loses_to_its_parts_where_one_of_them_suits(method):
     lost = []

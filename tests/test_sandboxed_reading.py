@@ -56,6 +56,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.ci
 @each("name", HOSTILE)
 def test_what_unpacks_to_much_is_refused_before_it_does(name):
     """Each took between 1.5 and 6 GB before it was refused."""

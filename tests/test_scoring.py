@@ -92,6 +92,7 @@ def test_every_row_group_has_its_file_of_scores(points, stored, tmp_path, capsys
     assert np.array_equal(scores(tmp_path / "other"), turned)
 
 
+@pytest.mark.weekly
 def test_who_is_killed_goes_on_and_writes_the_same_files(stored, tmp_path):
     folder, out = stored[0], tmp_path / "out"
     slow = (

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from cases import each
+from cases import each, some
 from own_tables import sniff_file
 from pyarrow import parquet
 from sklearn.datasets import dump_svmlight_file
@@ -141,7 +141,7 @@ OF_PARQUET = {
 }
 
 
-@each("writer", WRITERS)
+@each("writer", some(WRITERS, 5))
 def test_an_index_is_no_feature_in_whichever_way_its_file_is_read(writer, tmp_path_factory):
     name, write = WRITERS[writer]
     path = tmp_path_factory.mktemp("written") / name

@@ -1,6 +1,7 @@
 """Labels of strangers' files: the same classes, and the same rows without a label, by every way in."""
 
 import json
+from itertools import product
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
-from cases import each
+from cases import each, some
 from own_tables import sniff_file
 from sklearn.datasets import dump_svmlight_file
 from strangers_labels import (
@@ -85,7 +86,7 @@ READERS = {"csv": (by_description, by_upload, by_conversion)}
 READERS["parquet"] = (*READERS["csv"], by_rows, by_fit, by_command)
 
 
-@pytest.mark.parametrize(("writer", "ending"), [(writer, ending) for writer in WRITERS for ending in READERS])
+@pytest.mark.parametrize(("writer", "ending"), some(product(WRITERS, READERS), 2))
 def test_files_have_the_same_classes_by_every_way_in(tmp_path_factory, writer, ending):
     for name, case in (CASES | (IN_PARQUET if (writer, ending) == ("pyarrow", "parquet") else {})).items():
         path = written(frame_of(case), tmp_path_factory.mktemp("written"), writer, ending)

@@ -359,6 +359,7 @@ def test_ctrl_c_is_for_the_command_alone_which_tells_its_processes(monkeypatch):
     assert [signal.SIGINT in each for each in blocked] == [True]
 
 
+@pytest.mark.ci
 def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
     file = tmp_path / "runs.sqlite"
     context = processes.context()
