@@ -122,6 +122,7 @@ def test_every_breach_breaks_its_own_assumption_and_no_other_theorem_is_left_who
         assert breach.then.endswith(".")
 
 
+@pytest.mark.weekly
 def test_what_a_biased_gradient_does_is_what_is_said_of_it():
     """Compare the gradient's mean after runs four times as long, without the bias and with it."""
     left = {

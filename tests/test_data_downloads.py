@@ -186,6 +186,7 @@ def test_a_file_that_changed_meanwhile_is_begun_again(served, tmp_path):
     assert download(served.url + "/changed", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT[::-1]
 
 
+@pytest.mark.ci
 def test_a_server_that_stalls_or_says_nothing_is_given_up(served, tmp_path):
     sentence = sentence_of(served, "/stall", tmp_path)
     assert "stopped answering; the 5,000 bytes received are kept, so try again" in sentence

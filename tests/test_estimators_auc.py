@@ -7,6 +7,7 @@ from sklearn.preprocessing import MinMaxScaler
 from dsgcore import QSGS2AUC
 
 
+@pytest.mark.weekly
 def test_digits_even_against_odd_with_200_labels():
     """The figures of a prototype were 0.9966; the exact optimum of the same risk reaches 0.9955."""
     X, digit = load_digits(return_X_y=True)

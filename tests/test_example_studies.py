@@ -35,6 +35,7 @@ def test_the_files_are_small():
     assert sum(file.stat().st_size for file in files) < 90_000
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_run_of_an_example_made_again_is_the_same(setting, store):
     made = example_study(setting)

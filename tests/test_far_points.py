@@ -55,6 +55,7 @@ def refused(call):
     return None, True
 
 
+@pytest.mark.ci
 @each("model", [*STOCHASTIC, *OF_CLASSES, *baselines()])
 def test_a_class_is_predicted_only_where_there_is_a_value(model):
     model = clone(model).fit(X, Y)

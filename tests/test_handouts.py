@@ -214,6 +214,7 @@ def test_lessons_are_told_apart_by_what_they_are_called():
     assert len({named(setting, lesson) for setting, lesson in EVERY_LESSON}) == len(EVERY_LESSON)
 
 
+@pytest.mark.weekly
 def test_a_handout_shows_the_last_finite_map_of_a_diverged_run_and_no_curve_of_one_step():
     auc = SETTINGS["auc"]
     lessons = {lesson.name: lesson for lesson in profile_of(auc).guided}

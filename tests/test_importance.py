@@ -78,6 +78,7 @@ def test_a_word_counts_like_a_number():
     assert found.mean[1] > 0.95
 
 
+@pytest.mark.weekly
 def test_the_same_table_gives_the_same_numbers():
     first, second = (importance(results_of([STEPS, WIDTHS], lambda s, w, seed: s * w)) for _ in range(2))
     np.testing.assert_array_equal(first.shares, second.shares)

@@ -1,6 +1,7 @@
 """The papers' figures: each opens on the Explore page as the study that it is, and the Papers page says what came of it."""
 
 import pytest
+from cases import some
 from opened_pages import checked, left_in_browser, open_page
 
 from dsgcore.experiments import SETTINGS
@@ -43,7 +44,7 @@ def test_a_figure_is_a_study_at_both_sizes(setting, figure):
 
 
 @pytest.mark.usefixtures("store")
-@figures
+@pytest.mark.parametrize(("setting", "figure"), some(FIGURES, 4))
 def test_a_figure_opens_on_the_explore_page_as_the_same_runs_and_leaves_a_link_to_them(setting, figure):
     study = Study.from_dict(figure.study(setting))
     app = checked(open_page("explore", **link_to_study(study, figure.measure)))

@@ -270,6 +270,7 @@ def dask_tables(folder, table):
     }
 
 
+@pytest.mark.ci
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask calls what pandas has deprecated
 def test_a_dask_table_is_trained_on_however_it_was_made(tmp_path):
     rng = np.random.default_rng(0)

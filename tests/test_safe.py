@@ -132,6 +132,7 @@ def test_it_seldom_loses_to_its_parts_where_one_of_them_suits(method):
     assert np.mean(lost) < 0.02
 
 
+@pytest.mark.weekly
 def test_the_readmes_digits_are_ranked_nearly_all_right():
     X, digit = load_digits(return_X_y=True)
     y = (digit % 2 == 0).astype(int)

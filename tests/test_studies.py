@@ -385,6 +385,7 @@ def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
             assert [made.result() for made in [pool.submit(make) for _ in range(4)]] == [0] * 4
 
 
+@pytest.mark.ci
 def test_a_writer_that_is_killed_leaves_a_whole_store(tmp_path):
     file = tmp_path / "runs.sqlite"
     context = processes.context()
@@ -464,7 +465,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path):
     ]
     process = subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     store = tmp_path / "runs.sqlite"
-    until(lambda: process.poll() is not None or (store.exists() and len(Store(store)) >= 10), 120)
+    until(lambda: process.poll() is not None or (store.exists() and len(Store(store)) >= 2), 120)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)

@@ -29,6 +29,7 @@ def when_done(app, name="auc"):
     return app.run()
 
 
+@pytest.mark.ci
 def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_further(monkeypatch):
     app = open_auc(**POOR)
     before = bench_of(app).asked
