@@ -225,12 +225,11 @@ def test_the_risk_of_values_that_their_precision_cannot_square_is_infinite(probl
         assert np.isfinite(objective(terms)) == is_finite
 
 
-@every_problem
-@each("size", [1, 2])
-def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem, size):
-    if case(problem).is_biased(problem) or (size == 1 and getattr(problem, "is_pooled", False)):
-        return  # the bias is measured elsewhere; of one point there is no spread
-    for rows, n in samples(problem):
+@pytest.mark.parametrize("problem", [one for one in INSTANCES if not case_of(one.name).is_biased(one)], ids=repr)
+def test_the_mean_over_all_batches_is_the_full_gradient_and_risk(problem):
+    for size, (rows, n) in itertools.product((1, 2), samples(problem)):
+        if size == 1 and getattr(problem, "is_pooled", False):
+            continue  # of one point there is no spread
         f = np.random.default_rng(1).normal(size=n)
         mean, terms, n_batches = np.zeros(n), dict.fromkeys(problem.terms(values(problem, size)), 0.0), 0
         for batch in all_batches(rows, size):
