@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 from axe_playwright_python.sync_playwright import Axe
+from cases import some
 from playwright.sync_api import expect
 
 # Two classes, ordered classes (their colours, thresholds and confusion matrix), and classes without an order.
@@ -13,6 +14,7 @@ TABS = ("Live", "Details", "Limits", "Compare", "Theory", "Data", "Code")
 OWN_TABS = TABS[:2]  # which a setting draws itself
 WHOLE = "auc"  # the other tabs, and all that is around them, are the same on every page
 THEMES = ("light", "dark")
+LOOKED_AT = some(THEMES, 1)  # where other tests ask axe-core, too: in the dark every week
 STEPS = 5  # enough for every tab to have something to show
 BARRED = ("serious", "critical")
 # Besides what the guidelines ask, that a page can be walked through by its headings.
@@ -54,13 +56,13 @@ def found_on(page, theme, part=None):
     ]
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", some(SETTINGS, 1))
 def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, wait_ready, setting):
     page = open_page(f"{setting}?{SETTINGS[setting]}at={STEPS}")
     page.add_style_tag(content=AT_ONCE)
     expect(page.locator(".live-status")).to_contain_text(f"step {STEPS} of", timeout=30_000)
     found = []
-    for number, tab in enumerate(TABS if setting == WHOLE else OWN_TABS):
+    for number, tab in enumerate(some(TABS, 3) if setting == WHOLE else OWN_TABS):
         page.get_by_role("tab", name=tab, exact=True).click()
         expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty(
             timeout=15_000
@@ -69,7 +71,7 @@ def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, 
         part = None if tab == TABS[0] and setting == WHOLE else PANEL  # what is around it stays
         # Another theme draws the whole page anew: a tab begins with the one in which the last was left. Only the tabs that
         # settings draw themselves are looked at in the dark for each of them.
-        themes = THEMES[:: 1 - 2 * (number % 2)] if setting == WHOLE or tab in OWN_TABS else THEMES[:1]
+        themes = THEMES[:: 1 - 2 * (number % 2)] if number == 0 or [*THEMES] == LOOKED_AT else THEMES[:1]
         found += [f"{tab}, {line}" for theme in themes for line in found_on(page, theme, part)]
     assert not found, "\n".join(dict.fromkeys(found))
 

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
-from .test_accessibility import THEMES, found_on
+from .test_accessibility import LOOKED_AT, found_on
 from .test_stage_browser import tab_to
 
 SMALL = "convergence?v_n=150&v_n_iter=32&v_n_features=16&v_batch_size=16&v_seeds=2"
@@ -32,7 +32,7 @@ def test_ways_by_keys_alone_to_their_answer(open_page, wait_ready):
         tab_to(page, ".st-key-get-convergence-csv button", most=100)
         page.keyboard.press("Enter")
     assert table.value.path().read_text().startswith("case,seed,t,evaluations,seconds,error,")
-    found = [line for theme in THEMES for line in found_on(page, theme)]
+    found = [line for theme in LOOKED_AT for line in found_on(page, theme)]
     assert not found, "\n".join(found)
 
     page.reload()

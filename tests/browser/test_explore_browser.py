@@ -11,7 +11,7 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from pages.studies.showing import VIEWS
 
-from .test_accessibility import THEMES, found_on
+from .test_accessibility import LOOKED_AT, found_on
 from .test_stage_browser import tab_to
 from .test_upload import as_csv, give
 
@@ -93,6 +93,7 @@ def test_a_study_that_is_given_up_ends_and_keeps_what_is_there(open_page, wait_r
     expect(page.locator(".st-key-study-status")).to_contain_text("of them are done already")
 
 
+@pytest.mark.weekly
 def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_page, wait_ready):
     page = open_page(THREE, (390, 844), "dark")
     page.get_by_role("button", name="Start").click()
@@ -151,6 +152,7 @@ def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page
     expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)
 
 
+@pytest.mark.weekly
 def test_keys_alone_open_each_view_and_axe_finds_nothing_serious_on_it(open_page, wait_ready):
     page, found = open_page("explore", (1280, 900)), []
     expect(page.get_by_text("Example:").first).to_be_visible(timeout=60_000)
@@ -160,7 +162,7 @@ def test_keys_alone_open_each_view_and_axe_finds_nothing_serious_on_it(open_page
         expect(page.get_by_role("radio", name=view, exact=True)).to_be_checked(timeout=30_000)
         wait_ready(page)
         expect(page.locator(".stMain .js-plotly-plot").first).to_be_visible(timeout=60_000)
-        found += [f"{view}, {line}" for theme in THEMES for line in found_on(page, theme)]
+        found += [f"{view}, {line}" for theme in LOOKED_AT for line in found_on(page, theme)]
         # axe takes parts of the page out, and with them the focus.
         tab_to(page, ".st-key-x_view [role=radio]", most=100)
         page.keyboard.press("ArrowRight")

@@ -24,6 +24,7 @@ def table():
     return pd.DataFrame(X, columns=list("abcde")).assign(label=label).to_csv(index=False).encode()
 
 
+@pytest.mark.ci
 def test_four_clicks_lead_from_a_file_to_a_verdict_and_the_file_goes_on_to_explore_and_convergence(open_page):
     page = open_page("data")
     page.locator(".st-key-look-file button").click()

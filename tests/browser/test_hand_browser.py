@@ -138,13 +138,13 @@ def test_a_painted_set_is_the_same_in_another_window_and_axe_has_no_objection(op
     expect(page.locator(".live-position")).to_contain_text("done", timeout=LONG)
     said, address = page.locator(".live-value").all_inner_texts(), page.url
     assert "edits=" in address
-    for theme in ("light", "dark"):
-        assert not found_on(page, theme)
+    assert not found_on(page, "light")
     other = opened(open_page, "auc" + address.partition("/auc")[2], is_first_visit=True)
     expect(other.locator(".live-position")).to_contain_text("done", timeout=LONG)
     assert other.locator(".live-value").all_inner_texts() == said
 
 
+@pytest.mark.weekly
 def test_a_right_click_gives_one_class_after_the_other(open_page):
     page = opened(open_page)
     (place, *_) = page.evaluate(PLACES, "unlabeled")
@@ -175,6 +175,7 @@ def test_a_finger_labels_paints_and_erases_in_the_workbench(touch):
     page.wait_for_function(f"({COUNT})() < {n}", timeout=LONG)
 
 
+@pytest.mark.weekly
 def test_two_taps_make_a_pair_and_two_keys_another(touch):
     page = touch("similar_unlabeled?su_by_hand=true&su_n_labeled=5&su_speed=fast&su_n_iter=20")
     tap_points(page, "unlabeled", 2)
@@ -217,6 +218,7 @@ def test_a_finger_draws_a_data_set_on_the_stage_and_the_run_begins(touch):
     expect(brush).to_have_value("positive")
 
 
+@pytest.mark.weekly
 def test_keys_alone_paint_move_and_erase(open_page):
     page = opened(open_page)
     n = page.evaluate(COUNT)

@@ -5,33 +5,31 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
-from .test_accessibility import THEMES, found_on
+from .test_accessibility import LOOKED_AT, found_on
 
 SIZES = ((1366, 768), (1920, 1080), (390, 844))
 SCREENS = range(1, 6)
-MOST_MS = 100
 SCROLLS = """() => {
     const all = [document.scrollingElement, document.querySelector(".stMain")];
     const page = all.some(part => part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1);
     const button = document.querySelector(".how-way button").getBoundingClientRect();
     return page || button.bottom > innerHeight;
 }"""
-# The time from moving the slider to the frame that the browser shows afterwards, at each stop.
+# Move the slider to each stop; count those after which the next frame shows another picture.
 DRAG = """async () => {
-    const slider = document.querySelector(".how-slider input"), times = [];
+    const slider = document.querySelector(".how-slider input");
     const look = () => document.querySelector(".how-panels").outerHTML + document.querySelector("canvas")?.toDataURL();
-    let followed = 0;
+    let followed = 0, moved = 0;
     for (let stop = Number(slider.min); stop <= Number(slider.max); stop++) {
         if (stop === Number(slider.value)) continue;
-        const before = look(), start = performance.now();
+        const before = look();
         slider.value = stop;
         slider.dispatchEvent(new Event("input", {bubbles: true}));
         await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-        times.push(performance.now() - start);
         followed += look() !== before;
+        moved += 1;
     }
-    times.sort((a, b) => a - b);
-    return {median: times[times.length >> 1], followed, moved: times.length};
+    return {followed, moved};
 }"""
 
 
@@ -40,8 +38,8 @@ def screen(page, number):
     expect(page.locator(".how-said")).not_to_be_empty()
 
 
-def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page, wait_ready, record_property):
-    page, medians = open_page("how_it_works"), []
+def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page, wait_ready):
+    page = open_page("how_it_works")
     for number in SCREENS:
         screen(page, number)
         wait_ready(page)
@@ -50,13 +48,10 @@ def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page
             assert not page.evaluate(SCROLLS), f"screen {number} at {width} x {height}"
         dragged = page.evaluate(DRAG)
         assert dragged["followed"] == dragged["moved"] > 5, number
-        medians.append(dragged["median"])
-        found = [line for theme in THEMES for line in found_on(page, theme)]
+        found = [line for theme in LOOKED_AT for line in found_on(page, theme)]
         assert not found, "\n".join(found)
         if number < 5:
             page.get_by_role("button", name="Next").click()
-    record_property("medians", medians)
-    assert max(medians) < MOST_MS, medians
     assert_switches_turn_each_noise_off_and_are_in_the_link(page)
 
 

@@ -15,6 +15,7 @@ from installed import built, serving, unpacked
 LONG = 120_000
 
 
+@pytest.mark.weekly
 def test_an_installed_app_draws_a_run(browser, tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # test_package.py compiles; all loops would take half a minute
     site = unpacked(built("wheel", tmp_path / "wheel"), tmp_path / "site-packages")

@@ -14,6 +14,7 @@ def expect_step(page, step):
     expect(page.locator(".live-status")).to_contain_text(f"step {step} of", timeout=PATIENCE_MS)
 
 
+@pytest.mark.weekly
 def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_health):
     page = open_page("auc?n_iter=20&data=Two+moons&sigma=5&speed=instant")
     expect_step(page, 20)

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
-from .test_accessibility import THEMES, found_on
+from .test_accessibility import LOOKED_AT, found_on
 from .test_auc_page import MARKS
 
 LAST = 64
@@ -46,7 +46,7 @@ def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_w
     expect(page.get_by_text("The noise of the mini-batches limits it.")).to_be_visible(timeout=2 * LONG)
     expect(page.locator(".st-key-chart-shares .js-plotly-plot")).to_be_visible()
     wait_ready(page)
-    found = [line for theme in THEMES for line in found_on(page, theme)]
+    found = [line for theme in LOOKED_AT for line in found_on(page, theme)]
     assert not found, "\n".join(found)
     page.get_by_role("button", name="Apply").press("Enter")
     page.wait_for_url(re.compile(r"batch_size=8"), timeout=LONG)

@@ -34,6 +34,7 @@ def runs_of(page):
     return button.inner_text()
 
 
+@pytest.mark.weekly
 def test_a_study_of_the_papers_keeps_in_its_link_that_nothing_is_averaged(open_page):
     page = open_page("papers")
     page.get_by_role("link", name=re.compile(r"^Open Fig\. 2 \(60 runs\)")).first.click()

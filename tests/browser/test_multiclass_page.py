@@ -29,6 +29,7 @@ def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, pag
     page_health.assert_clean()
 
 
+@pytest.mark.weekly
 def test_details_are_drawn_when_a_run_ends(open_page):
     page = open_page("multiclass?mc_speed=instant&mc_n_iter=50")
     assert_details_are_drawn_at_the_end(page)
