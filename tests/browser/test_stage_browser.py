@@ -177,7 +177,8 @@ def wrong_at(page, lesson, number, wait_ready):
     return [*asked, *told, *([] if before == after else [f"{name} moves: {before} {after}"])]
 
 
-# A step of each kind, of which the README's command takes three: a choice, an estimate, a goal, labels by hand, a painted set, ordered classes, and classes without an order.
+# A step of each kind, of which the README's command takes three:
+# a choice, an estimate, a goal, labels by hand, a painted set, ordered classes, and classes without an order.
 # test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome has the drawn curve.
 # On a phone, ends of lessons.
 SOME = {
