@@ -133,7 +133,7 @@ def assert_a_verdict_is_of_the_score_beside_it(page):
     ink, inks = "pill => getComputedStyle(pill).color + getComputedStyle(pill).backgroundColor", {}
     held = []
     page.route("**/tick", lambda route: held.append(route))  # the page asks for the next one when it has shown this one
-    for _ in range(6):
+    for _ in range(12):
         route = _first(page, held)
         answer = route.fetch()
         news = json.loads(answer.text().split("\n")[0])
