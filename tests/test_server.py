@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import inspect
 import json
 import platform
 import re
@@ -552,47 +551,6 @@ def test_the_command_line_may_take_what_is_named(tmp_path, capsys):
 
 
 ROOT = Path(__file__).parents[1]
-GAPS = ROOT / "pages" / "server" / "streamlit_gaps.py"
-MOST_LINES = 80
-# Private members of Streamlit and of the system, overridden functions of the browser, and text that Streamlit owns.
-FORBIDDEN = (
-    "_session_mgr",
-    "_session_storage",
-    "_browser_queue",
-    "PagesManager",
-    "uses_pages_directory",
-    "/dev/fd",
-    "pushState =",
-    "replaceState =",
-    "nodeValue",
-    "index.html",
-    "static/js",
-)
-# Streamlit's names of its elements in our styles. Its classes (.stMain) and our keys (.st-key-...) are meant for styles.
-TEST_IDS, MOST_TEST_IDS = "data-testid", 15
-SOURCES = sorted(
-    file
-    for file in [ROOT / "app.py", *(ROOT / "pages").rglob("*")]
-    if file.suffix in (".py", ".js", ".css", ".html") and "library" not in file.parts
-)
-
-
-def test_workarounds_are_in_one_short_file():
-    found = [
-        (file.relative_to(ROOT).as_posix(), word)
-        for file in SOURCES
-        if file != GAPS
-        for word in FORBIDDEN
-        if word in file.read_text(encoding="utf-8")
-    ]
-    assert found == []
-    assert len(GAPS.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
-
-
-def test_styles_name_few_of_streamlits_own_elements_and_hide_no_page():
-    styles = [file.read_text(encoding="utf-8") for file in SOURCES if file.suffix == ".css"]
-    assert sum(style.count(TEST_IDS) for style in styles) <= MOST_TEST_IDS
-    assert not any("visibility: hidden" in style for style in styles)
 
 
 def test_the_first_page_is_where_streamlit_keeps_it(monkeypatch):
@@ -617,15 +575,6 @@ def test_a_page_that_waits_for_its_pieces_names_what_streamlit_has():
     for name in ("stAppViewContainer", "stSkeleton", "data-test-script-state"):
         assert name in streamlit_gaps.UNTIL_DRAWN
         assert name in scripts
-
-
-def test_the_page_of_documentation_names_each_workaround():
-    page = (ROOT / ".github" / "docs" / "streamlit.md").read_text(encoding="utf-8")
-    members = vars(streamlit_gaps).items()
-    public = [
-        name for name, member in members if inspect.isfunction(member) and member.__module__ == streamlit_gaps.__name__
-    ]
-    assert [name for name in public if not name.startswith("_") and f"`{name}`" not in page] == []
 
 
 def test_the_pages_of_a_folder_are_ignored(monkeypatch):
