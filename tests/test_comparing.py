@@ -441,7 +441,7 @@ def n_kept(store):
     return 0
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
     given = ["compare", "iris", "--n-labeled", "30", "--seeds", "4", "--jobs", "1", "--methods", ",".join(TWO)]
     given += ["--no-curves", "--seconds", "600", "--csv", str(tmp_path / "table.csv"), "--store"]

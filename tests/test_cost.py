@@ -269,7 +269,7 @@ def test_a_slider_that_asks_for_too_much_leaves_the_run_as_it_is():
     assert bench_of(app, "auc").live is before
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_link_to_a_late_iteration_is_gone_to_piece_by_piece(monkeypatch):
     monkeypatch.setattr(benches, "LONGEST_GO", 0.0)
     app = open_page("auc", n_iter="40", at="8-playing")

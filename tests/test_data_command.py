@@ -71,7 +71,7 @@ def test_a_converted_file_gives_what_the_file_gives(write, tmp_path, name):
     assert [file.name for file in out.iterdir()] == ["part-000000.parquet"]
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_type_that_shows_late_is_that_of_the_whole_column(write, tmp_path):
     rows = [f"{i},{i},{'ab'[i % 2]}" for i in range(500_000)]
     path = write("late.csv", "\n".join(["x,z,label", *rows, "0.5,word,a"]).encode())
@@ -108,7 +108,7 @@ print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 D = 100
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_memory_does_not_grow_with_the_text(tmp_path):
     """240 MB of numbers, in a process that may take half of that more than for a hundredth of them."""
     files, n = [], 300_000

@@ -61,7 +61,7 @@ def prose_of(page):
     return FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
-MARKED = {"comparing": pytest.mark.ci}  # which takes as long as all others
+MARKED = {"comparing": pytest.mark.weekly}  # which takes as long as all others
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.stem, marks=MARKED.get(page.stem, ())) for page in PAGES])

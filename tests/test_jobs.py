@@ -314,7 +314,7 @@ def test_a_request_that_comes_as_the_fork_server_ends_is_served():
         assert own._process.wait(PATIENCE) == 0
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 @forks
 def test_a_killed_fork_server_is_followed_by_another_and_its_jobs_can_still_be_cancelled(tmp_path):
     with JobQueue(1) as queue:

@@ -136,7 +136,7 @@ def check(tmp_path, spec, *options):
     return main(["check", str(tmp_path / "spec.json"), "--seeds", "1", *map(str, options)])
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_the_command_says_the_verdict_by_its_exit_code_too(tmp_path, capsys):
     slow = spec_of("auc", step_size=0.01, n_iter=20).to_dict()
     assert check(tmp_path, slow, "--json", tmp_path / "v.json") == 1

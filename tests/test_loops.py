@@ -233,7 +233,7 @@ def run_with_cache(folder):
     return subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True, env=environment)
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 @pytest.mark.compiled
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_a_damaged_cache_costs_a_run_nothing_but_time_and_the_next_one_has_a_sound_cache(tmp_path):

@@ -401,7 +401,7 @@ def test_of_very_many_races_the_oldest_are_forgotten(store, monkeypatch):
     ]
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_link_brings_a_finished_race_back_in_another_session(store):
     app = open_page("s3vm", **SMALL)
     app.selectbox(key="race-s3vm").select("SVC (everyday)").run()

@@ -62,7 +62,7 @@ def test_the_command_makes_the_same_rows_by_itself(by_page, tmp_path):
     assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 @pytest.mark.filterwarnings("ignore")  # the cluster's own, as its processes go
 def test_two_processes_of_a_dask_cluster_make_the_same_rows(by_page, tmp_path):
     from clusters import cluster_of  # skips where distributed is not installed

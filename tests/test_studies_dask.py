@@ -56,7 +56,7 @@ def when_there_are(store, number, action):
     return thread
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
     file, store = study_file(tmp_path, 15), Store(tmp_path / "runs.sqlite")
     victim = next(iter(cluster.workers.values())).pid

@@ -59,7 +59,7 @@ def alerts(page):
     return [box.inner_text().strip() for box in page.locator(".st-key-part-race").get_by_test_id("stAlert").all()]
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, page_health):
     page = open_compare(open_page, "s3vm?svm_speed=instant&svm_n=10000&svm_n_iter=20")
 
