@@ -192,8 +192,3 @@ def drawn_values(drawing: str, kind: str) -> list[float]:
     points = re.search(f'class="{kind}" points="([^"]+)"', drawing).group(1).split()
     low, high = CURVE.question.low, CURVE.question.high
     return [high - (float(point.split(",")[1]) - top) / (bottom - top) * (high - low) for point in points]
-
-
-def p95(values: list[float]) -> float:
-    """Return the value below which nineteen of twenty lie."""
-    return sorted(values)[max(0, -(-95 * len(values) // 100) - 1)]

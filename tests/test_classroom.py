@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 
 import pytest
@@ -15,8 +14,6 @@ from classroom import (
     band,
     classroom,
     drawn_values,
-    p95,
-    quantile,
     run_of_curve,
     why_not,
 )
@@ -24,8 +21,8 @@ from classroom import (
 from pages.shell.room_key import cookie_name
 
 N_PHONES = 60
-N_HOSTILE = 2_200  # the benchmark sends 10,000
-pytestmark = [pytest.mark.weekly, pytest.mark.skipif(bool(why_not()), reason=why_not() or "there can be a classroom")]
+N_HOSTILE = 2_200
+pytestmark = [pytest.mark.ci, pytest.mark.skipif(bool(why_not()), reason=why_not() or "there can be a classroom")]
 
 
 ENTRANCE = f"http://{SERVER}:{PORT}/r"
@@ -51,18 +48,16 @@ def test_sixty_phones_vote_draw_and_see_the_reveal_and_a_killed_server_loses_not
     lecturer = room.phones_at(ENTRANCE, room.phones[-1:])
     try:
         assert len(phones.do("join", key.code)) == N_PHONES
-        begun = time.monotonic()
         phones.do("vote", key.code, 3.0)
-        assert time.monotonic() - begun < 10  # 5 on a machine without other tests
-        assert see_reveal(rooms, key, phones) < 5  # 1 on a machine without other tests
+        phones.begin("wait", key.code, "isRevealed", True)
+        rooms.reveal(key)
+        assert len(phones.done()) == N_PHONES
         rooms.again(key)
         phones.do("wait", key.code, "round", 2)
         phones.do("vote", key.code, 1.0)
         rooms.ask(key, CURVE)
         phones.do("wait", key.code, "name", CURVE.name)
-        begun = time.monotonic()
         phones.do("vote", key.code, 1.0)
-        assert time.monotonic() - begun < 10
         room.kill()
         phones.begin("wait", key.code, "isRevealed", True)
         room.start()
@@ -81,14 +76,6 @@ def test_sixty_phones_vote_draw_and_see_the_reveal_and_a_killed_server_loses_not
         lecturer.end()
 
 
-def see_reveal(rooms, key, phones):
-    """Reveal the answers; return the seconds until nineteen of twenty phones show them."""
-    phones.begin("wait", key.code, "isRevealed", True)
-    at = time.time()
-    rooms.reveal(key)
-    return p95([seen - at for seen in phones.done()])
-
-
 def are_shown(on_phones, drawing, curves):
     """Assert that phones and the lecturer's drawing have the band and the median of these curves, and the run's curve."""
     expected = band(curves)
@@ -102,10 +89,6 @@ def are_shown(on_phones, drawing, curves):
     assert drawn_values(drawing, "middle") == pytest.approx(expected["middle"], abs=pixel)
     assert drawn_values(drawing, "band") == pytest.approx([*expected["high"], *expected["low"][::-1]], abs=pixel)
     assert drawn_values(drawing, "outcome") == pytest.approx(run_of_curve()["value"], abs=pixel)
-
-
-def test_a_quantile_lies_on_the_line_between_two_values():
-    assert [quantile([3.0, 1.0, 2.0], share) for share in (0.0, 0.25, 0.5, 1.0)] == [1.0, 1.5, 2.0, 3.0]
 
 
 def test_hostile_requests_enter_no_room_learn_no_key_and_keep_nobody_from_voting(room):
