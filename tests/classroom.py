@@ -15,6 +15,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+import numpy as np
+
 from dsgcore.rooms.questions import result_of
 from dsgcore.rooms.rooms import Asked, Key, Rooms
 from dsgcore.studies import Store
@@ -171,19 +173,11 @@ def run_of_curve() -> dict[str, Any]:
     return result_of(CURVE, dict(zip(CURVE.question.measures, (0.71, 0.93, 0.97, 0.98, 0.985, 0.99), strict=True)))
 
 
-def quantile(values: list[float], share: float) -> float:
-    """Return a quantile, on the straight line between the two values beside it."""
-    ordered = sorted(values)
-    below = int(share * (len(ordered) - 1))
-    rest = share * (len(ordered) - 1) - below
-    return ordered[below] + rest * (ordered[min(below + 1, len(ordered) - 1)] - ordered[below])
-
-
 def band(guesses: list[str]) -> dict[str, list[float]]:
     """Return the band and the median of drawn curves, in which eight of ten curves lie at each place."""
     places = list(zip(*(map(float, guess.split("~")) for guess in guesses), strict=True))
     shares = {"low": 0.1, "middle": 0.5, "high": 0.9}
-    return {name: [quantile(list(place), share) for place in places] for name, share in shares.items()}
+    return {name: np.quantile(places, share, axis=1).tolist() for name, share in shares.items()}
 
 
 def drawn_values(drawing: str, kind: str) -> list[float]:
