@@ -4,7 +4,7 @@ import json
 import threading
 
 import pytest
-from cases import each
+from cases import each, some
 from live_page import figure, figures, has_run, head, status, tiles
 from opened_pages import APP, open_auc, open_page, run_of, said
 from streamlit.testing.v1 import AppTest
@@ -223,7 +223,7 @@ def test_a_link_of_every_control_gives_its_spec(name):
     assert run_of(app, name).spec == spec
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", some(PAGES, 2))
 def test_every_lesson_of_every_page_runs(name):
     app = open_page(name, **{f"{PAGES[name]}n_iter": "20"})
     for place in range(len([button for button in app.button if (button.key or "").startswith("preset-")])):

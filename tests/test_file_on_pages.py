@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, some
 from opened_pages import checked, errors, open_page, run_of
 from own_tables import lines
 
@@ -72,7 +72,9 @@ def test_what_was_chosen_of_a_file_on_the_data_page_is_not_lost_on_the_settings_
     assert run_of(opened("auc", opened("home", app), data=OWN)).spec.data.recipe.positive == "top"
 
 
-@pytest.mark.parametrize(("setting", "key"), [("s3vm", "svm_data"), ("multiclass", "mc_data"), ("ordinal", "ord_data")])
+@pytest.mark.parametrize(
+    ("setting", "key"), some([("s3vm", "svm_data"), ("multiclass", "mc_data"), ("ordinal", "ord_data")], 2)
+)
 def test_what_was_chosen_of_a_file_is_not_lost_in_another_setting(setting, key):
     app = opened(setting, chosen_on_data_page(), **{key: OWN})
     assert errors(app) == []

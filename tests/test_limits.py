@@ -49,6 +49,7 @@ def spec_of(name, n=250, **solver):
     return Spec.from_dict(given | {"data": given["data"] | {"n": n}, "solver": given["solver"] | solver})
 
 
+@pytest.mark.weekly
 @each("fault", FAULTS)
 @each("name", GOOD)
 def test_what_limits_a_run_is_found(name, fault):

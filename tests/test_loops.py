@@ -190,6 +190,7 @@ def test_bad_numbers_come_out_as_nan(dtype, bad, d):
         assert not np.isfinite(rows[0]).any()
 
 
+@pytest.mark.weekly
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_one_specialisation_per_kernel_and_dtype():
     """Use a separate process: tests of the loops call them with arrays that the package would never pass."""

@@ -152,6 +152,7 @@ def descendants(process):
     return []
 
 
+@pytest.mark.weekly
 def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled(tmp_path):
     store = Store(tmp_path / "runs.sqlite")
     small = studies.begin_study(Study.from_dict({"spec": SPEC, "seeds": [0, 1]}), store, memory=GIGABYTE)

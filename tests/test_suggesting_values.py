@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, some
 from clocks import use_steady_clock
 
 from dsgcore.core.parameters import ParameterError
@@ -41,7 +41,7 @@ def test_what_is_learned_without_measuring_is_what_a_run_learns(setting, average
     np.testing.assert_allclose(learned, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", some(SETTINGS, 2))
 def test_every_setting_gets_values_that_its_spec_can_have(setting):
     spec = spec_of(setting)
     found = suggest_values(spec, load_split(spec), seconds=1.0)

@@ -110,6 +110,7 @@ def test_the_first_curve_is_that_of_a_run_that_has_just_begun(open_page, wait_re
         page.context.close()
 
 
+@pytest.mark.weekly
 def test_tabs_say_of_which_step_they_are_and_are_drawn_anew_as_they_are_opened(open_page):
     page = open_page("auc?speed=slow")
     wait_for_points(page, 8)

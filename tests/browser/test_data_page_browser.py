@@ -45,6 +45,7 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     page_health.assert_clean()
 
 
+@pytest.mark.weekly
 def test_a_close_look_carries_its_options_into_the_workbench_and_survives_a_reload(open_page, wait_ready):
     page = open_page("data?set=Iris&data_setting=Gaps&data_positive=virginica")
     wait_for_chart(page, "chart-plane")

@@ -82,6 +82,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     assert "step_size=5" in page.url
 
 
+@pytest.mark.weekly
 def test_a_study_that_is_given_up_ends_and_keeps_what_is_there(open_page, wait_ready):
     page = open_page("explore?x_seeds=40&x_n_iter=16&x_batch_size=16&x_n_features=32")
     page.get_by_role("button", name="Start").click()

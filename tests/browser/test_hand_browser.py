@@ -126,6 +126,7 @@ def test_keys_alone_label_points_take_a_label_away_and_open_the_classes_of_a_poi
     count(page, "8 labels")
 
 
+@pytest.mark.weekly
 def test_a_painted_set_is_the_same_in_another_window_and_axe_has_no_objection(open_page):
     page = opened(open_page)
     page.get_by_role("button", name="Paint", exact=True).click()

@@ -53,6 +53,7 @@ def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_w
     expect(page.get_by_text("Effect of the change")).to_be_visible(timeout=2 * LONG)
 
 
+@pytest.mark.weekly
 def test_a_remedy_is_one_click_and_its_run_begins(open_page):
     page = open_page(FEW)
     remedy = page.get_by_role("button", name="More features: 4 → 16")

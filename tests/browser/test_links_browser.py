@@ -47,6 +47,7 @@ def test_a_study_of_the_papers_keeps_in_its_link_that_nothing_is_averaged(open_p
     assert "x_average=none" in page.url
 
 
+@pytest.mark.weekly
 def test_another_page_finds_no_strange_names_in_its_link(open_page):
     page = open_page("auc?speed=slow&lam=0.01", viewport=(1600, 900))  # all pages are in the bar
     wait_for_points(page, 2)

@@ -130,6 +130,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
     page_health.assert_clean()
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize(("viewport", "theme"), [((390, 844), "dark")])
 def test_a_race_started_while_the_run_goes_on_ends_after_it(open_page, page_health, viewport, theme):
     page = open_page("similar_unlabeled?su_n=400&su_n_labeled=40&su_n_iter=60", viewport=viewport, theme=theme)

@@ -92,6 +92,7 @@ def drag(phone, places):
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
+@pytest.mark.weekly
 def test_a_curve_is_drawn_with_a_finger_and_lies_over_those_of_all_after_the_reveal(open_page, wait_ready, phone):
     lecturer = open_page("s3vm?present=1&svm_lesson=batches:2&svm_speed=instant")
     wait_ready(lecturer)

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 DEMO = Path(__file__).parents[2] / ".github" / "demo" / "step-size.html"
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize(("width", "height"), some([(390, 844), (1280, 900)], 1))
 def test_a_lesson_from_a_disk_moves_by_keys_without_a_network(browser, width, height):
     context = browser.new_context(offline=True, viewport={"width": width, "height": height})

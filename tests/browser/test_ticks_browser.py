@@ -37,6 +37,7 @@ def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(op
     page_health.errors.clear()  # the browser itself logs errors of the network
 
 
+@pytest.mark.weekly
 def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, page_health):
     page = open_page("auc?speed=slow&n_iter=20")
     wait_for_points(page, 4)

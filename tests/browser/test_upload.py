@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
+from cases import some
 from playwright.sync_api import expect
 from sklearn.datasets import load_wine
 
@@ -63,7 +64,7 @@ def sentence(page):
 
 @pytest.mark.parametrize(
     ("name", "setting", "key"),
-    [("wine.csv", "auc", "data"), ("wine.parquet", "multiclass", "mc_data")],
+    some([("wine.csv", "auc", "data"), ("wine.parquet", "multiclass", "mc_data")], 1),
 )
 def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name, setting, key):
     page = open_page(setting)
@@ -81,6 +82,7 @@ def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name
     page_health.assert_clean()
 
 
+@pytest.mark.weekly
 def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page, app_url):
     page = open_page("auc?data=Your+own+file&speed=instant")  # at any other, both pages would be drawn all the time
     give(page, "wine.csv", as_csv())
