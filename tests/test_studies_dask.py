@@ -1,4 +1,4 @@
-"""A study on a real cluster of processes: a worker that is killed, one that comes late, a scheduler that goes away."""
+"""Studies on a cluster of processes: a worker that is killed, one that comes late, and the same rows as on one machine."""
 
 import contextlib
 import json
@@ -9,16 +9,13 @@ import time
 
 import pytest
 from clusters import cluster_of  # skips where distributed is not installed
+from opened_pages import checked
+from test_explore import looked_at, opened
 from test_studies import SPEC
 
 from dsgcore.__main__ import main
 from dsgcore.cli import sweep as command
-from dsgcore.studies import Store, StudyError
-
-pytestmark = [
-    # The cluster's own, as its processes go.
-    pytest.mark.filterwarnings("ignore"),
-]
+from dsgcore.studies import Store, StudyError, table_of
 
 
 @pytest.fixture
@@ -56,6 +53,7 @@ def when_there_are(store, number, action):
     return thread
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.weekly
 def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
     file, store = study_file(tmp_path, 15), Store(tmp_path / "runs.sqlite")
@@ -75,6 +73,7 @@ def test_a_killed_worker_and_a_late_one_change_no_row(cluster, tmp_path):
     assert len(store) == 30
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_are_kept(tmp_path, capfd):
     file, store = study_file(tmp_path, 500), Store(tmp_path / "runs.sqlite")
     cluster = cluster_of(1)
@@ -88,12 +87,14 @@ def test_a_scheduler_that_goes_away_is_said_in_one_sentence_and_finished_runs_ar
     assert said == ["dsg-lab: the cluster has stopped. Finished runs are kept"]
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(command, "SECONDS_TO_ANSWER", 1)
     assert sweep(tmp_path, study_file(tmp_path, 1), "--dask", "tcp://127.0.0.1:1") == 2
     assert capfd.readouterr().err == "dsg-lab: Timed out trying to connect to tcp://127.0.0.1:1 after 1 s\n"
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_an_error_that_the_cluster_has_lost_is_the_same_sentence(monkeypatch):
     class Client:
         def get_executor(self, pure):
@@ -107,3 +108,70 @@ def test_an_error_that_the_cluster_has_lost_is_the_same_sentence(monkeypatch):
         raise AttributeError("'dict' object has no attribute 'with_traceback'")
     with pytest.raises(AttributeError, match="something else"), command.on_cluster("somewhere"):
         raise AttributeError("something else")
+
+
+# --- the same rows
+
+
+SMALL = {
+    "x_n_iter": "16",
+    "x_batch_size": "8",
+    "x_n_features": "8",
+    "x_seeds": "2",
+    "x_step_size_n": "3",
+    "x_sigma_n": "2",
+}
+SECONDS = 240
+
+
+@pytest.fixture(scope="module")
+def by_page(tmp_path_factory):
+    """The study that the page has made: its store, its table, and its plain data as a file."""
+    folder = tmp_path_factory.mktemp("page")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DSGLAB_STORE", str(folder / "runs.sqlite"))
+        app = checked(opened(**SMALL).button(key="study-start").click().run())
+        assert looked_at(app).job.wait(SECONDS)
+        made = looked_at(checked(app.run())).made
+    made.refresh(Store(folder / "runs.sqlite"))
+    (folder / "study.json").write_text(json.dumps(made.study.to_dict()))
+    return folder, table_of(made.study, made.outcomes())
+
+
+def swept(by_page, store, csv, *options):
+    folder, _ = by_page
+    assert (
+        main(["sweep", str(folder / "study.json"), "--store", str(store), "--csv", str(csv), "--quiet", *options]) == 0
+    )
+    return csv.read_bytes()
+
+
+def but_for_seconds(content):
+    """Return the rows as bytes, without the times, which differ between repetitions."""
+    place = content.splitlines()[0].split(b",").index(b"seconds")
+    return [cells[:place] + cells[place + 1 :] for cells in (line.split(b",") for line in content.splitlines())]
+
+
+def test_the_page_makes_every_run_and_the_command_on_its_store_writes_the_same_bytes(by_page, tmp_path):
+    folder, table = by_page
+    assert len(table.splitlines()) == 1 + 3 * 2 * 2
+    assert table.count(",finished,") == 12
+    before = len(Store(folder / "runs.sqlite"))
+    assert swept(by_page, folder / "runs.sqlite", tmp_path / "again.csv") == table.encode()
+    assert len(Store(folder / "runs.sqlite")) == before == 12  # none made twice
+
+
+def test_the_command_makes_the_same_rows_by_itself(by_page, tmp_path):
+    rows = swept(by_page, tmp_path / "own.sqlite", tmp_path / "own.csv", "--jobs", "2")
+    assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())
+
+
+@pytest.mark.weekly
+@pytest.mark.filterwarnings("ignore")  # the cluster's own, as its processes go
+def test_two_processes_of_a_dask_cluster_make_the_same_rows(by_page, tmp_path):
+    from clusters import cluster_of  # skips where distributed is not installed
+
+    with cluster_of(2) as cluster:
+        address = cluster.scheduler_address
+        rows = swept(by_page, tmp_path / "dask.sqlite", tmp_path / "dask.csv", "--dask", address)
+    assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())
