@@ -13,7 +13,6 @@ sys.path.append(str(Path(__file__).parent / "benchmarks"))  # some of their meas
 
 import cases
 import numpy as np
-import oracle_files
 import pytest
 from hypothesis import settings
 from room_phones import PICK, Phones, open_rooms
@@ -97,10 +96,6 @@ def pytest_xdist_make_scheduler(config, log):
             return "browser" if "/browser/" in path else path
 
     return ByFile(config, log)
-
-
-def pytest_terminal_summary(terminalreporter):
-    oracle_files.say_missing(terminalreporter)
 
 
 @pytest.fixture(autouse=True, scope="session")

