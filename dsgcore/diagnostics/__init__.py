@@ -12,15 +12,19 @@ from dsgcore.diagnostics.inside import (
     point_pull,
     point_trajectory,
 )
+from dsgcore.diagnostics.judgement import Cause, Figure, Judgement, judgement
 from dsgcore.diagnostics.limits import RunLimits, begin_limits, limits
 from dsgcore.diagnostics.references import check_possible
 
 __all__ = [
     "WORDS",
     "Amplitudes",
+    "Cause",
     "Convergence",
+    "Figure",
     "FourRuns",
     "Gauge",
+    "Judgement",
     "Light",
     "LiveGauges",
     "RunLimits",
@@ -34,6 +38,7 @@ __all__ = [
     "fitted",
     "four_runs",
     "has_inside",
+    "judgement",
     "limits",
     "live_gauges",
     "point_pull",

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from dsgcore.core.metrics import Difference, paired_difference
+from dsgcore.core.parameters import Real
 from dsgcore.data import Split
+from dsgcore.data.datasets import keyed_generator
 from dsgcore.diagnostics.four_runs import FourRuns, runs_of_seeds
 from dsgcore.diagnostics.references import MAX_POINTS, Subsample, check_possible, seeds_of
 from dsgcore.experiments import Spec, load_split
+from dsgcore.experiments.random_choices import chosen_rows
 from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.stochastic_task import task_of
+from dsgcore.experiments.stochastic_task import learned, task_of
 from dsgcore.jobs import Job, JobQueue
+from dsgcore.problems import UNLABELED
 from dsgcore.solver.automatic_step import step_sizes
 from dsgcore.solver.diagnostics import slope
+from dsgcore.solver.parameters import SolverParameters
 
 # A run has converged if f is this near to f*, relative to its size, in the root mean square.
 NEAR = 0.1
@@ -25,6 +31,12 @@ NEGLIGIBLE = 0.02
 CAUSES = ("optimisation", "batches", "features")
 # A remedy divides a variance by this factor.
 FACTOR = 4
+# Other runs, whose test scores say what regularisation and labels cost; λ is divided and multiplied by the factor.
+LESS, MORE, HALF_THE_LABELS = "less regularisation", "more regularisation", "half the labels"
+FACTOR_OF_RIDGE = 10.0
+HIGHEST_RIDGE = next(p.high for p in SolverParameters.parameters if isinstance(p, Real) and p.name == "lam")
+# Share of the time that the four runs take.
+SHARE_OF_FOUR_RUNS = 0.7
 MOST_FEATURES, LARGEST_BATCH = 65_536, 65_536
 # Number of seeds of a verdict in the background.
 SEEDS = 5
@@ -64,6 +76,9 @@ class RunLimits:
         One per seed.
     subsample : Subsample or None
         The training points used; None if all of them were.
+    scores : mapping of str to Difference
+        Test scores of other runs less this one's, over the seeds: with "less regularisation" and "more regularisation",
+        by a factor of ten each, and with "half the labels".
     """
 
     converged: bool
@@ -78,12 +93,21 @@ class RunLimits:
     seeds: tuple[int, ...]
     runs: tuple[FourRuns, ...] = field(repr=False)
     subsample: Subsample | None = None
+    scores: Mapping[str, Difference] = field(default_factory=dict)
+
+    @property
+    def has_grown(self) -> bool:
+        """True if the run has diverged, or has begun to, with one of the seeds."""
+        return any(run.has_grown for run in self.runs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data; numbers that are not finite become None."""
         names = ("converged", "leading", "shares", "remedy", "slopes", "parts", "changes", "expected", "largest_step")
         subsample = None if self.subsample is None else self.subsample.to_dict()
         plain = {name: getattr(self, name) for name in names} | {"seeds": list(self.seeds), "subsample": subsample}
+        plain["scores"] = {
+            name: {"mean": one.mean, "low": one.low, "high": one.high} for name, one in self.scores.items()
+        }
         return {name: _finite(value) for name, value in plain.items()}
 
 
@@ -136,11 +160,12 @@ def limits(
     used = seeds_of(spec, seeds)
     check_possible(spec)
     split = load_split(spec) if split is None else split
-    runs = runs_of_seeds(spec, used, split=split, callback=callback)
+    runs = runs_of_seeds(spec, used, split=split, callback=lambda share: callback(SHARE_OF_FOUR_RUNS * share))
     largest = step_sizes(task_of(spec, split)).largest
     parts, shares = _at_the_end(runs)
     leading = max(CAUSES, key=lambda cause: parts[cause])
     has_grown = any(run.has_grown for run in runs)
+    scores = {} if has_grown else _scores(spec, used, split, callback)
     if has_grown:
         leading = "optimisation"
     elif parts["together"] < NEGLIGIBLE and parts[leading] < NEGLIGIBLE:
@@ -166,7 +191,56 @@ def limits(
         seeds=used,
         runs=runs,
         subsample=Subsample.of_points(len(split.X_train), used),
+        scores=scores,
     )
+
+
+def _scores(
+    spec: Spec, seeds: Sequence[int], split: Split, callback: Callable[[float], object]
+) -> dict[str, Difference]:
+    """Return what another ridge and fewer labels bring to the test score; the batches and features of a seed stay the same."""
+    spec = replace(spec, changes=())
+    lam = spec.solver.lam
+    others = {LESS: lam / FACTOR_OF_RIDGE, MORE: min(lam * FACTOR_OF_RIDGE, HIGHEST_RIDGE)} if lam > 0 else {}
+    found = dict[str, list[float]]()
+    for number, seed in enumerate(seeds):
+        own, half = replace(spec, seed=seed), half_of_labels(split, seed, is_pairs=spec.problem.labels == "pairs")
+        ways = {"": (own, split), **{name: (_with_ridge(own, then), split) for name, then in others.items()}}
+        ways |= {HALF_THE_LABELS: (own, half)} if half is not None else {}
+        for name, (one, data) in ways.items():
+            found.setdefault(name, []).append(_score(one, data))
+        callback(SHARE_OF_FOUR_RUNS + (1.0 - SHARE_OF_FOUR_RUNS) * (number + 1) / len(seeds))
+    own_scores = found.pop("")
+    return {name: paired_difference(scores, own_scores) for name, scores in found.items()}
+
+
+def _with_ridge(spec: Spec, lam: float) -> Spec:
+    return replace(spec, solver=replace(spec.solver, lam=lam))
+
+
+def _score(spec: Spec, split: Split) -> float:
+    """Return the test score of a whole run; NaN if it diverges."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = learned(spec, split)
+    return float(spec.problem.score(split.y_test, values)) if values is not None else np.nan
+
+
+def half_of_labels(split: Split, seed: int, *, is_pairs: bool) -> Split | None:
+    """Return the data with half of the labels, or pairs, drawn at random; None if there are too few of them."""
+    drawn, y = keyed_generator(seed, "half of the labels"), np.full(len(split.y_train), UNLABELED)
+    codes = np.unique(split.y_train[split.labeled])
+    if is_pairs:
+        if len(codes) < 2:
+            return None
+        for number, pair in enumerate(np.sort(drawn.choice(codes, len(codes) // 2, replace=False))):
+            y[split.y_train == pair] = number
+        return replace(split, y_train=y)
+    n = len(split.labeled) // 2
+    if n < len(codes):
+        return None
+    rows = chosen_rows(split.y_train, n, drawn)
+    y[rows] = split.y_train[rows]
+    return replace(split, y_train=y)
 
 
 def _at_the_end(runs: Sequence[FourRuns]) -> tuple[dict[str, float], dict[str, float]]:

@@ -66,42 +66,55 @@ def at_chance(run: Run) -> str:
     score = run.result_score
     if score is None or not math.isfinite(score):
         return ""
-    y, f = run.split.y_test, run.result_test_values + run.result_shift
     problem: Any = run.problem
+    if is_constant(run):
+        return f"all test points get the same {'class' if problem.is_scored_by_hits else 'value'}."
+    y, f = run.split.y_test, run.result_test_values + run.result_shift
     if problem.is_scored_by_hits:
         is_commonest = y == np.bincount(y).argmax()
-        is_same = len(np.unique(predicted_classes(run, run.result_test_values))) == 1
         chance, half_width = float(is_commonest.mean()), accuracy_half_width(problem.hits(y, f), is_commonest)
         said = f"always the most frequent class ({chance:.3f})"
     else:
-        is_same = bool(np.ptp(f) <= SAME * np.abs(f).max())
         chance, half_width, said = 0.5, auc_half_width(y, f, np.zeros(len(y))), "chance (0.5)"
-    if is_same:
-        return f"all test points get the same {'class' if problem.is_scored_by_hits else 'value'}."
     if score - chance > np.nan_to_num(half_width):
         return ""
     return f"the {problem.score_name} of {score:.3f} is no better than {said}."
 
 
+def is_constant(run: Run) -> bool:
+    """Return True if a run's result gives all test points the same class, or the same value if only their order counts."""
+    if cast(Any, run.problem).is_scored_by_hits:
+        return len(np.unique(predicted_classes(run, run.result_test_values))) == 1
+    f = run.result_test_values
+    return bool(np.ptp(f) <= SAME * np.abs(f).max())
+
+
+def score_half_width(run: Run, score: float) -> float:
+    """Return half of the 95 % interval of a test score of a run, over test points; NaN for too few."""
+    y, f = run.split.y_test, run.result_test_values + run.result_shift
+    if cast(Any, run.problem).is_scored_by_hits:
+        return Z * math.sqrt(score * (1.0 - score) / len(y))
+    return auc_half_width(y, f, np.zeros(len(y)))
+
+
+def best_score(run: Run) -> tuple[float, int]:
+    """Return a run's highest test score, as a mean over a twentieth of the iterations, and the iteration where that ends."""
+    scores = run.history.column("score_test")
+    window = max(1, len(scores) // 20)
+    means = np.convolve(scores, np.full(window, 1.0 / window), "valid")
+    return float(means.max()), int(means.argmax()) + window
+
+
 def fallen_from(run: Run) -> float | None:
-    """Return a run's highest test score, as a mean over a twentieth of the iterations, if the last one is clearly below.
+    """Return a run's highest test score if the last one, each a mean over a twentieth of the iterations, is clearly below.
 
     The interval is that of two independent scores, so it is rather too wide.
     """
     if not run.t or run.health is Health.DIVERGED:
         return None
-    scores, problem = run.history.column("score_test"), cast(Any, run.problem)
-    window = max(1, len(scores) // 20)
-    means = np.convolve(scores, np.full(window, 1.0 / window), "valid")
-    is_average = run.spec.solver.average is not None
-    best, now = float(means.max()), float(means[-1] if not is_average else run.result_score or 0.0)
-    y, f = run.split.y_test, run.result_test_values + run.result_shift
-    if problem.is_scored_by_hits:
-        middle = (best + now) / 2.0
-        half_width = Z * math.sqrt(middle * (1.0 - middle) / len(y))
-    else:
-        half_width = auc_half_width(y, f, np.zeros(len(y)))
-    return best if best - now > math.sqrt(2.0) * half_width else None
+    best, last = best_score(run)[0], run.history.column("score_test")[-max(1, run.t // 20) :]
+    now = float(np.mean(last)) if run.spec.solver.average is None else run.result_score or 0.0
+    return best if best - now > math.sqrt(2.0) * score_half_width(run, (best + now) / 2.0) else None
 
 
 # Values of an outcome's measure "verdict".
