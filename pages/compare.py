@@ -12,7 +12,7 @@ from dsgcore.experiments import Spec
 from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from dsgcore.studies.results import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_chart import live_chart
-from pages.controls.names import unknown_names
+from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
 from pages.shell.browser import keep_in_link
 from pages.shell.plain_text import plain, say_of_link

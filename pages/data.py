@@ -17,13 +17,23 @@ from dsgcore.experiments import SETTINGS, Setting, Spec, load_dataset, load_spli
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
-from pages.charts.theme import theme_now
+from pages.charts.live_chart import theme_now
 from pages.comparing.which_method import which_method
 from pages.controls import controls
-from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import Control, also_offer, draw, key_of, too_many
-from pages.controls.from_link import in_link, read_controls, refusal, refused, without_bad_seed
-from pages.controls.names import unknown_names
+from pages.controls.control import (
+    BAD_INPUT,
+    Control,
+    also_offer,
+    draw,
+    in_link,
+    key_of,
+    read_controls,
+    refusal,
+    refused,
+    too_many,
+    without_bad_seed,
+)
+from pages.controls.link import unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store
 from pages.gallery import data_views as views

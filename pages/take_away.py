@@ -8,14 +8,14 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting, SpecError
 from dsgcore.settings import GuidedLesson, profile_of
-from pages.controls.from_link import refused
+from pages.controls.control import refused
 from pages.handouts.making import Making, Shown, kept
 from pages.handouts.paper import Links, handout
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.turns import turns
 from pages.shell.warm_up import is_ready
 from pages.stage.links import NAMED, address_of, answer, exercise, named, place_in_link
-from pages.workbench.frame import draw_frame
+from pages.workbench.tabs import draw_frame
 
 Lesson = tuple[type[Setting], GuidedLesson]
 LESSONS: dict[str, Lesson] = {

@@ -8,10 +8,9 @@ from dsgcore.data import DATASETS
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, solver_parameters
 from pages.controls import controls
-from pages.controls.changes import with_changes
-from pages.controls.control import key_of, number
-from pages.controls.from_link import read_controls
-from pages.controls.kernel_parameters import PICKER, kernel_title
+from pages.controls.control import key_of, number, read_controls
+from pages.controls.controls import PICKER, kernel_title
+from pages.controls.link import with_changes
 from pages.controls.own_file import entry_of
 
 TEXTS = ("y", "a b", 'say "so", or=not', "null", "5", "ß\n", "true", "label,")

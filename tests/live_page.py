@@ -12,9 +12,10 @@ def status(app):
     return head(app)["status"]["text"]
 
 
-def tiles(app):
-    """Return the tiles, or an empty list if the page shows no run."""
-    return (head(app)["tiles"] or []) if has_run(app) else []
+def numbers(app):
+    """Return the present values beside the curves' names, by chart; nothing if the page shows no run."""
+    drawn = figures(app) if has_run(app) else {}
+    return {key: meta["values"] for key, one in drawn.items() if "values" in (meta := one["layout"].get("meta", {}))}
 
 
 def has_run(app):

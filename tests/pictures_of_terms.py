@@ -19,8 +19,8 @@ from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import evaluate
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.problem import Problem
-from pages.charts.class_charts import class_color
 from pages.charts.figures import NEGATIVE, POSITIVE, UNLABELED, ordered_colors
+from pages.charts.run_map import class_color
 from pages.pictures.kept import CURRENT_COLOR, file_of
 
 SIZE, MARGIN = (280, 96), 10

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from cases import each, some
-from live_page import figure, figures, has_run, head, status, tiles
+from live_page import figure, figures, has_run, head, numbers, status
 from opened_pages import APP, open_auc, open_page, run_of, said
 from streamlit.testing.v1 import AppTest
 
@@ -13,9 +13,8 @@ from dsgcore.core.parameters import Choice
 from dsgcore.experiments import SETTINGS, FileStore, Health, SpecError, default_spec, load_split
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.changes import with_changes
-from pages.controls.control import number
-from pages.controls.from_link import in_link, without_bad_seed
+from pages.controls.control import in_link, number, without_bad_seed
+from pages.controls.link import with_changes
 from pages.session.bench import Bench, begin
 from pages.shell import warm_up
 
@@ -54,7 +53,7 @@ def test_the_page_runs_at_once_and_draws():
     axes = [figure(app, f"chart-{name}")["layout"]["xaxis"] for name in ("objective", "score", "error")]
     assert [axis["title"]["text"] for axis in axes] == ["", "", "iteration t"]  # one axis of three plots
     assert axes[0]["range"] == axes[1]["range"] == axes[2]["range"]
-    assert len(tiles(app)) == 3
+    assert set(numbers(app)) == {"chart-objective", "chart-score", "chart-error"}
 
 
 def refused(notices, names):
@@ -132,7 +131,7 @@ def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
         assert "values (1 of 1)" in app.get("progress")[0].proto.text
         go_on.set()
         warm_up.warm_up().thread.join(30)
-        assert len(tiles(app.run())) == 3
+        assert len(numbers(app.run())) == 3
     finally:
         go_on.set()
         warm_up.warm_up.clear()

@@ -39,7 +39,7 @@ def assert_waiting(app):
     assert any("Choose a file in the sidebar" in info.value for info in app.main.info)
     bar = {button.key: button for button in app.main.button}
     assert bar["play"].label == "Play"
-    assert all(bar[key].disabled for key in ("play", "step", "reset", "dice"))
+    assert all(bar[key].disabled for key in ("play", "step", "reset"))
     assert not has_run(app)
     assert not [chart for chart in app.get("bidi_component") if "chart-" in chart.proto.id]
 

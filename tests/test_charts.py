@@ -9,7 +9,7 @@ from cases import each
 
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
-from pages.charts.axes import MAX_STEPS
+from pages.charts.figures import MAX_STEPS
 from pages.gallery import data_charts, data_views
 
 

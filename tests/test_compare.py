@@ -155,9 +155,9 @@ def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):
 
 def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monkeypatch, tmp_path):
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    link = {"at": "2", "n_iter": "16", "n_features": "16", "tabs": "Compare"}
+    link = {"at": "2", "n_iter": "16", "n_features": "16", "tabs": "Race"}
     app = opened(page="auc", **link)
-    app.session_state["tabs"] = "Compare"
+    app.session_state["tabs"] = "Race"
     app.run()
     state = app.session_state["_exploring_repeats_auc"]
     assert len(state.made.runs) == 20  # with the twin

@@ -18,7 +18,7 @@ from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shap
 from dsgcore.experiments.loading import with_choice
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.studies.processes import make_run
-from pages.controls.edits_text import edits_to_text
+from pages.controls.hand import edits_to_text
 from pages.session import bench as benches
 
 SERVER = Budget(GIGABYTE, 1.0)

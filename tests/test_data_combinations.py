@@ -10,12 +10,12 @@ from cases import each
 from dsgcore import SpecError
 from dsgcore.data import DATASETS, convert
 from dsgcore.experiments import SETTINGS, LiveRun, Plane, Spec, load_dataset
-from pages.charts.run_map import run_map
+from pages.charts.run_map import decision_heats, run_map
 from pages.controls import controls
 from pages.gallery import data_charts, data_views
 from pages.gallery.thumbnails import class_colors, thumbnail
-from pages.live import class_views, curves, map_view
-from pages.live.tiles import is_multiclass
+from pages.live import curves, map_view
+from pages.live.curves import is_multiclass
 from pages.session.view import View
 
 # Whole runs: without the compiler they take minutes.
@@ -63,9 +63,7 @@ def check_combination(setting, dataset, conversion):
     assert drawn(curves.objective_figure(live, View(theme), "1"))
     assert drawn(curves.score_figure(live, View(theme), "1"))
     assert drawn(
-        class_views.spectrum_figure(live, theme, "1")
-        if is_multiclass(run)
-        else curves.error_figure(live, View(theme), "1")
+        curves.spectrum_figure(live, theme, "1") if is_multiclass(run) else curves.error_figure(live, View(theme), "1")
     )
     draw_data(spec, run)
 
@@ -77,7 +75,7 @@ def map_figure(run, theme):
     return run_map(
         run,
         state.plane,
-        map_view.heats_of(run, state, shown, theme, state.values)[0],
+        decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)[0],
         title=shown,
         theme=theme,
         revision="1",

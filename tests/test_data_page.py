@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import StopException
 from dsgcore.data import DATASETS
 from dsgcore.data.inspection import Coverage, leaks
 from dsgcore.experiments import SETTINGS, Spec, load_split
-from pages.controls import controls, from_link
+from pages.controls import control, controls
 from pages.gallery.data_views import _agreement
 
 
@@ -119,13 +119,13 @@ def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():
 
 
 def test_what_is_wrong_with_a_link_is_said_though_a_click_ended_the_first_drawing(monkeypatch):
-    read = from_link.read_controls
+    read = control.read_controls
 
     def ended(*arguments):
-        monkeypatch.setattr(from_link, "read_controls", read)
+        monkeypatch.setattr(control, "read_controls", read)
         raise StopException
 
-    monkeypatch.setattr(from_link, "read_controls", ended)
+    monkeypatch.setattr(control, "read_controls", ended)
     app = open_page("data", set="Iris", data_label_noise="abc")
     assert notices(app) == []
     assert "data_label_noise" in notices(app.run())[0]
@@ -170,12 +170,11 @@ def test_duplicates_across_training_and_test_are_pointed_out():
 # In the workbench
 
 
-def test_the_picker_leads_to_the_gallery_and_says_how_classes_are_read():
+def test_the_picker_says_how_classes_are_read():
     app = checked(open_page("s3vm", svm_data="Iris", svm_at="3"))
-    assert any(label == "See all data sets" and page == "data" for label, page, _, _ in links(app))
-    assert "setosa against the rest (see Data options)." in written(app)
+    assert "setosa against the rest (see More)." in written(app)
     app = checked(open_page("s3vm", svm_data="Iris", svm_positive="versicolor", svm_at="3"))
-    assert "versicolor against the rest (see Data options)." in written(app)
+    assert "versicolor against the rest (see More)." in written(app)
     assert '"positive": 1' in "".join(code.value for code in app.code)
 
 

@@ -13,7 +13,7 @@ import pytest
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live_page import figures, head, status, tiles
+from live_page import figures, head, status
 from naive_edits import edited as naive_edited
 from opened_pages import bench_of, checked, errors, open_page, run_of, said
 
@@ -23,8 +23,9 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
 from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
+from pages.live.map_view import points_right
 from pages.controls.control import key_of
-from pages.controls.edits_text import LONGEST_TEXT, MOST_BYTES, edits_in, edits_to_text
+from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, edits_in, edits_to_text
 from pages.controls.hand import Hand
 from pages.live.tick import tick
 
@@ -487,7 +488,7 @@ def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():
 
 @each("name", SETTINGS)
 def test_right_and_wrong_are_drawn_and_said_in_points(name):
-    on = {key_of(SETTINGS[name], flag): "true" for flag in ("truth", "mistakes", "wipe")}
+    on = {key_of(SETTINGS[name], flag): "true" for flag in ("truth", "mistakes")}
     app = open_page(name, **on)
     run = run_of(app, name)
     figure = figures(checked(app))["chart-map"]
@@ -498,7 +499,7 @@ def test_right_and_wrong_are_drawn_and_said_in_points(name):
     }
     assert len(wrong) == 3
     twin = run.problem.baseline_name
-    (more,) = [tile["more"] for tile in tiles(app) if tile["more"]]
+    more = points_right(bench_of(app, name).live)
     n = len(run.split.y_test)
     right, of_twin = (n - wrong["both wrong"] - wrong[f"only {who} wrong"] for who in ("f", twin))
     assert more == f"f gets {right} of {n} test points right, “{twin}” {of_twin}"
@@ -508,6 +509,16 @@ def test_right_and_wrong_are_drawn_and_said_in_points(name):
 
 
 def test_without_a_twin_nothing_is_beside_f():
-    app = open_page("auc", gamma="1", wipe="true", mistakes="true")
+    app = open_page("auc", gamma="1", mistakes="true")
     assert "wipe" not in figures(checked(app))["chart-map"]["layout"]["meta"]
-    assert head(app)["tiles"][1]["more"].endswith("test points right")
+    assert points_right(bench_of(app, "auc").live).endswith("test points right")
+
+
+@each("divider", ["labels only", "h", "none"])
+def test_the_map_is_divided_as_the_reader_chooses(divider):
+    app = checked(open_page("auc", divider=divider, at="20"))
+    drawn = figures(app)["chart-map"]
+    wipe = drawn["layout"]["meta"].get("wipe")
+    assert (wipe or {}).get("left") == (None if divider == "none" else divider)
+    assert divider == "none" or wipe["z"] != drawn["data"][0]["z"]
+    assert "wipe" not in figures(open_page("auc", map="h", at="20"))["chart-map"]["layout"]["meta"]

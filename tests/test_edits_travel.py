@@ -10,7 +10,7 @@ from dsgcore import Spec
 from dsgcore.data import Edit
 from dsgcore.experiments import Run, load_split
 from dsgcore.studies import SpecList, Study, StudyError
-from pages.controls.edits_text import edits_to_text
+from pages.controls.hand import edits_to_text
 from pages.studies.links import link_to_run
 from pages.studies.onward import to_explore
 from pages.studies.study_links import link_to_study

@@ -8,8 +8,7 @@ import re
 import pytest
 from starlette.requests import Request
 
-from pages.charts.assets import MODULES, address_of, digest
-from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS
+from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS, MODULES, address_of, digest
 from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 

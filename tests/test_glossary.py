@@ -3,7 +3,7 @@
 from collections import Counter
 
 from cases import each
-from live_page import figure, figures, tiles
+from live_page import figure, figures
 from opened_pages import checked, open_page
 from pictures_of_terms import PICTURES
 
@@ -51,16 +51,13 @@ def test_a_name_that_is_no_term_has_no_meaning():
 
 
 @each("name", SETTINGS)
-def test_every_tile_title_axis_and_legend_of_the_live_run_explains_itself(name):
+def test_every_title_axis_and_legend_of_the_live_run_explains_itself(name):
     app = open_page(name, **{key_of(SETTINGS[name], "at"): "5"})
     assert not app.exception
     charts = {key: figure for key, figure in figures(app).items() if key in LIVE}
     of_theory = ("chart-terms", "chart-bound") if name != "multiclass" else ("chart-terms",)
     charts |= {key: figure(app, key) for key in of_theory}
     assert len(charts) >= 3
-    for tile in tiles(app):
-        assert term(tile["label"]), tile["label"]
-        assert tile["help"]
     for key, drawn in charts.items():
         title = drawn["layout"]["title"]["text"]
         along = drawn["layout"]["xaxis"]["title"]["text"] or ITERATION  # named once, below the last of the three

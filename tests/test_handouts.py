@@ -27,8 +27,8 @@ from pages.handouts.paper import Links, handout, marked
 from pages.handouts.static_lesson import _chosen, _surface, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage.links import answer, exercise, named
-from pages.workbench.frame import THEMES, frame
 from pages.workbench.layout import PARTS
+from pages.workbench.tabs import THEMES, frame
 
 EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
 IDS = [f"{setting.name}-{lesson.name}" for setting, lesson in EVERY_LESSON]
@@ -142,7 +142,7 @@ def test_every_step_has_an_exercise_that_hides_its_answer_and_a_link_that_shows_
         given, solved = exercise(setting, lesson, number), answer(setting, lesson, number)
         hidden = set(given["hide"].split(","))
         assert "answer" in hidden <= set(PARTS)
-        assert ({"tiles", "curves", "error", "tabs"} <= hidden) == (step.asks is not None)
+        assert ({"limits", "curves", "error", "tabs"} <= hidden) == (step.asks is not None)
         asked, told = place_in(setting, given[key]), place_in(setting, solved[key])
         assert asked.waits == (step.asks is not None)
         assert not told.waits

@@ -36,15 +36,6 @@ def test_hidden_choices_of_the_view_are_those_of_the_link():
     assert app.get("popover") == [] or all(p.proto.popover.label != "Axes" for p in app.get("popover"))
 
 
-def test_a_lesson_sets_hidden_controls_and_the_link_keeps_them():
-    app = open_page("auc", hide="sidebar", at="2")
-    app.button(key="preset-1").click().run()
-    bench = bench_of(app, "auc")
-    changed = {key: text for key, text in bench.link.undrawn.items() if text}
-    assert changed
-    assert {key: bench.link.texts[key] for key in changed} == changed
-
-
 def test_another_link_to_the_page_sets_hidden_controls_again():
     app = open_page("auc", hide="sidebar", lam="0.01", at="2")
     assert bench_of(app, "auc").spec.solver.lam == 0.01

@@ -18,7 +18,7 @@ from dsgcore.experiments.step_limit import step_limit
 from dsgcore.explained import example, single_waves
 from dsgcore.kernels import block_frequencies
 from dsgcore.solver.diagnostics import DiagnosticsError
-from pages.charts.risk_chart import risk_chart
+from pages.charts.detail_charts import risk_chart
 from pages.explained.place import Place, read_place
 from pages.explained.screens import SCREENS
 

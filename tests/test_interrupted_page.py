@@ -49,7 +49,7 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
 
 @pytest.mark.parametrize(
     ("place", "name", "button"),
-    [(transport, "_reset", "reset"), (transport, "roll", "dice"), (head, "_apply", "preset-1")],
+    [(transport, "_reset", "reset"), (head, "_apply", "preset-1")],
 )
 def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypatch, place, name, button):
     answer = getattr(place, name)

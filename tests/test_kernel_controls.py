@@ -13,7 +13,7 @@ from dsgcore.experiments.settings import kernel_names
 from dsgcore.kernels import KERNELS
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.kernel_parameters import OWN_KEYS, kernel_title
+from pages.controls.controls import OWN_KEYS, kernel_title
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if len(kernel_names(setting)) > 1]
 CUT = {setting: profile_of(SETTINGS[setting]).prefix for setting in STOCHASTIC}

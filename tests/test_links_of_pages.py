@@ -25,7 +25,7 @@ from test_explore import opened
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.solver.plan import Change
 from dsgcore.studies import Study, StudyError
-from pages.controls.names import names_of, unknown_names
+from pages.controls.link import names_of, unknown_names
 from pages.session.link import KEPT, read_link
 from pages.studies.links import link_to_run
 from pages.studies.study_links import link_to_study

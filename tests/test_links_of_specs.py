@@ -13,7 +13,7 @@ from dsgcore.data.reading import sniff
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.solver.plan import Change
-from pages.controls.also import read_also
+from pages.controls.controls import read_also
 from pages.studies.links import link_to_run
 
 logging.getLogger("streamlit").setLevel(logging.ERROR)  # no page is being drawn

@@ -7,7 +7,7 @@ from small_specs import small
 
 from dsgcore.experiments import Plane, Run
 from pages.charts.figures import Surface
-from pages.charts.run_map import _blended, colors_of, point_sets, rank_heat
+from pages.charts.run_map import _blended, colors_of, decision_heats, point_sets, rank_heat
 from pages.live import map_view
 
 
@@ -17,7 +17,8 @@ def heat(name, shown, theme="light", t=12):
     run.advance(t)
     state = map_view._new_map(run, (None, None))
     state.values = map_view._values(run, state, shown)
-    return map_view.heats_of(run, state, shown, theme, state.values)[0], run
+    kind = map_view.KINDS[shown]
+    return decision_heats(run, state.plane, [state.values], shown=kind, theme=theme)[0], run
 
 
 @each("name", ["auc", "s3vm", "ordinal", "similar_unlabeled"])

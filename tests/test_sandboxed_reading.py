@@ -17,7 +17,7 @@ from dsgcore.experiments import FileStore, sandboxed_reading
 from dsgcore.experiments.sandboxed_reading import CANCELLED, begin_reading, results_of
 from dsgcore.jobs import JobState
 from dsgcore.jobs.memory import resident
-from pages.controls.reading import take_steps_apart
+from pages.controls.own_file import take_steps_apart
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")
 FIRST = Step("sniff", "binary")

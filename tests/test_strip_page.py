@@ -1,7 +1,7 @@
-"""The strip on a setting's page: its lights, and a remedy that one click sets on the controls."""
+"""What limits the run, on a setting's page: one sentence, and a remedy that one click sets on the controls."""
 
 import pytest
-from live_page import head, tiles
+from live_page import head
 from opened_pages import bench_of, open_auc, open_page, run_of
 from test_live_gauges import WORSE
 
@@ -12,21 +12,17 @@ from pages.workbench import page
 FEW = {"data": "Digits", "n_labeled": "200", "sigma": "0.5", "lam": "0.01", "n_features": "4"}
 
 
-def pressed(app, name):
-    """Press a remedy, as the browser's trigger does."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "remedy_asked", lambda: name)
-        page._apply(bench_of(app))
+def pressed(app):
+    """Press the remedy, as the browser's trigger does."""
+    page._apply(bench_of(app))
     return app.run()
 
 
 def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
     app = open_auc(**FEW, n_iter="128", at="100", speed="fast")
     assert not app.exception
-    gauges = head(app)["gauges"]
-    (leading,) = [gauge for gauge in gauges["gauges"] if gauge["name"] == gauges["leading"]]
-    assert leading["remedy"] == "More features: 4 → 16"
-    app = pressed(app, gauges["leading"])
+    assert head(app)["judgement"]["remedy"] == "More features: 4 → 16"
+    app = pressed(app)
     assert not app.exception
     bench = bench_of(app)
     assert app.session_state["n_features"] == 16
@@ -35,7 +31,7 @@ def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_be
     while not bench.live.run.is_finished:
         app.run()
         bench = bench_of(app)
-    said = head(app)["gauges"]["said"]
+    said = head(app)["judgement"]["said"]
     assert f"Features {bench.tried.before} → " in said
     assert f"(expected {bench.tried.expected})" in said
 
@@ -54,7 +50,7 @@ def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_label
         app.run()
     app.run()
     assert not app.exception
-    assert "worse than “labels only”" in tiles(app)[1]["note"]
-    said = head(app)["gauges"]["said"]
-    assert "Nothing limits this run" not in said
-    assert said == "Score: no better than chance."
+    judgement = head(app)["judgement"]
+    assert "Nothing limits this run" not in judgement["said"]
+    assert "no better than chance" in judgement["said"]
+    assert judgement["tone"] != "green"

@@ -13,12 +13,11 @@ from types import SimpleNamespace
 import pytest
 from small_specs import small
 
-from dsgcore.experiments import FileStore, LiveRun, gain_over_twin
+from dsgcore.experiments import FileStore, LiveRun
 from pages.live import map_view
 from pages.live import tick as live_tick
 from pages.live.curves import objective_figure
 from pages.live.tick import BUSY, tick
-from pages.live.tiles import VERDICT_TONES, comparison_words
 from pages.server import sessions
 from pages.session.bench import Bench
 from pages.session.view import View
@@ -107,7 +106,8 @@ def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
     news, figures = news_of(tick(bench))
     assert bench.live.run.t == 1
     assert news["status"]["text"] == "step 1 of 12 · running"
-    assert news["tiles"][0]["value"] == f"{bench.live.run.history.last()['objective']:.3g}"
+    said = figures["chart-objective"]["layout"]["meta"]["values"]["training data"]
+    assert said == f"{bench.live.run.history.last()['objective']:.3g}"
     assert set(figures) == {"chart-objective", "chart-score", "chart-map", "chart-error"}
     assert figures["chart-objective"]["layout"]["uirevision"] == "0"
     drawn = objective_figure(bench.live, bench.view, "0")
@@ -116,32 +116,16 @@ def test_a_tick_advances_the_run_and_brings_what_the_page_would_show(bench):
     assert news["kept"]["at"] == "1-playing"
 
 
-def test_a_tick_names_the_average_once_there_is_one(bench):
-    bench.live = LiveRun(small("auc", solver={"n_iter": 12, "average": "tail"}))
-    bench.live.advance(4)
-    assert news_of(tick(bench))[0]["tiles"][1]["label"] == "Test AUC"
-    bench.live.advance(4)
-    label = news_of(tick(bench))[0]["tiles"][1]["label"]
-    assert label == f"Test AUC, average {bench.live.run.history.last()['score_average']:.3f}"
-
-
-def test_a_tick_brings_the_verdict_of_its_own_score(bench):
-    bench.view = View(speed="normal")
-    for _ in range(3):
-        news, live = news_of(tick(bench))[0], bench.live
-        made = gain_over_twin(live.run, live.supervised)
-        tile = news["tiles"][1]
-        assert tile["value"] == f"{live.run.history.last()['score_test']:.3f}"
-        assert tile["note"] == comparison_words(made, live.run.problem.baseline_name)
-        assert tile["tone"] == VERDICT_TONES[made.effect]
-
-
-def test_a_tick_brings_the_tail_of_its_own_singular_values(bench):
-    bench.live = LiveRun(small("multiclass", solver={"n_iter": 12}))
-    bench.view = View(speed="slow", on_map="classes")
-    for _ in range(2):
-        tile = news_of(tick(bench))[0]["tiles"][2]
-        assert tile["note"] == f"sum of the tail {bench.live.run.history.last()['tail_sum']:.3g}"
+def test_a_tick_names_each_number_where_its_curve_is_named(bench):
+    bench.live, bench.view = LiveRun(small("auc", solver={"n_iter": 12, "average": "tail"})), View(speed="slow")
+    for t in range(1, 9):
+        figures, live = news_of(tick(bench))[1], bench.live
+        row, twin = live.run.history.last(), live.supervised.history.last()
+        said = {"test": row["score_test"], "labels only": twin["score_test"]}
+        said |= {"average": row["score_average"]} if t > 6 else {}
+        drawn = figures["chart-score"]["layout"]["meta"]["values"]
+        assert drawn == {name: f"{value:.3f}" for name, value in said.items()}
+        assert set(drawn) <= {trace["name"] for trace in figures["chart-score"]["data"]}
 
 
 def test_a_map_that_stays_as_it_is_travels_once(bench):
@@ -175,7 +159,7 @@ def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
     assert tick(bench) == GONE
 
 
-@pytest.mark.parametrize("tab", ["Live", "Compare"])
+@pytest.mark.parametrize("tab", ["Live", "Race"])
 def test_the_script_is_asked_once_in_a_while_to_draw_the_table_of_results(bench, monkeypatch, tab):
     now, bench.open_tab = [100.0], tab
     monkeypatch.setattr(live_tick, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -183,7 +167,7 @@ def test_the_script_is_asked_once_in_a_while_to_draw_the_table_of_results(bench,
     for _ in range(9):
         now[0] += 1.0
         asked_for.append(news_of(tick(bench))[0]["redraw"])
-    assert asked_for == ([True, False, False] if tab == "Compare" else [False] * 3) * 3
+    assert asked_for == ([True, False, False] if tab == "Race" else [False] * 3) * 3
 
 
 def test_a_run_that_stands_still_is_not_advanced(bench):

@@ -6,8 +6,8 @@ from opened_pages import checked, open_page
 
 from dsgcore.core.parameters import Real
 from dsgcore.solver.plan import SCHEDULE_WORDS, SCHEDULES
-from pages.charts.class_charts import class_symbol
-from pages.controls.from_link import refusal
+from pages.charts.run_map import class_symbol
+from pages.controls.control import refusal
 
 # Marks that do not say which class a point has.
 NO_CLASS = {"unlabeled", "similar pairs", "no class known", None}

@@ -40,7 +40,6 @@ AUC = Profile(
         "solver": {"lam": 1e-3},
     },
     other_sets={"solver": {"lam": 1e-2}},
-    seldom=("is_pooled",),
     fitted=fitted(0.05),
     usual=lambda n, n_labeled, rarest: usual_run(
         gamma=0.9, pairing="all", is_pooled=True, lam=max(3.0 / n_labeled, 0.01)

@@ -124,7 +124,7 @@ MULTICLASS = Profile(
     steerable=("step_size", "tau_I", "tau_S", "lam"),
     kernels=("gaussian",),
     dtypes=("float64",),
-    seldom=("theta", "radius", "n_neighbors", "is_full_gradient", "fit_intercept", "loss"),
+    front=("n_labeled", "step_size", "n_features", "tau_S", "tau_I"),
     translations=dict.fromkeys(("LinearMC", "LRCMC", "SSMC"), _like_linear),
     suggested={
         "features": Among(("linear", "fourier")),

@@ -1,4 +1,4 @@
-"""Panels of a setting's Details tab, as plain data. One page draws them for every setting."""
+"""A setting's own panels in the tab Theory, as plain data. One page draws them for every setting."""
 
 from __future__ import annotations
 

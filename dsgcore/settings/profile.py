@@ -112,11 +112,11 @@ class Profile:
     suggested : mapping of str to Times or Among
         The parameters that a search varies, and how it draws their values.
     steerable : tuple of str
-        Parameters that can change during a run. A page shows the first three of them at first.
+        Parameters that can change during a run.
     kernels, dtypes : tuple of str
         The allowed kernels and precisions. Empty for all.
-    seldom : tuple of str
-        Parameters of the problem that people seldom change.
+    front : tuple of str
+        Parameters whose controls a page shows first, in this order. All others are under "More".
     figures : tuple of PaperFigure
         Figures and tables of its paper.
     translations : mapping of str to callable
@@ -141,7 +141,7 @@ class Profile:
     steerable: tuple[str, ...] = STEERABLE
     kernels: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
-    seldom: tuple[str, ...] = ()
+    front: tuple[str, ...] = ("n_labeled", *STEERABLE)
     theorem: Theorem = NO_THEOREM
     lessons: tuple[Lesson, ...] = ()
     guided: tuple[GuidedLesson, ...] = ()

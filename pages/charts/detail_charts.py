@@ -1,13 +1,15 @@
-"""Charts of the Details tab: histograms of scores with marks on their axis, and the confusion matrix."""
+"""Histograms of scores, the confusion matrix, and the parts of the objective and of the distance to the optimum."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dsgcore.glossary import meaning
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
 
@@ -43,7 +45,7 @@ def histogram_chart(
     figure["layout"] |= {
         "xaxis": {"title": {"text": axis}},
         "yaxis": {"title": {"text": "share of points" if is_share else "points"}, "rangemode": "tozero"},
-        "shapes": [_line(mark, theme) for mark in marks] + ([_band(band)] if band else []),
+        "shapes": [_line(mark, theme) for mark in marks] + ([_shaded(band)] if band else []),
         "annotations": [_name(mark) for mark in marks],
     }
     figure["layout"]["margin"]["t"] += charts.ROW if marks else 0
@@ -87,7 +89,7 @@ def _name(mark: Mark) -> dict:
     return {"text": mark.name, "showarrow": False, **place}
 
 
-def _band(band: tuple[float, float]) -> dict:
+def _shaded(band: tuple[float, float]) -> dict:
     edge = {"width": 0}
     place = {"yref": "paper", "y0": 0, "y1": 1, "x0": band[0], "x1": band[1]}
     return {"type": "rect", "fillcolor": charts.PREDICTED, "opacity": 0.15, "line": edge, "layer": "below", **place}
@@ -121,3 +123,105 @@ def confusion_chart(y: NDArray, predicted: NDArray, names: Sequence[str], *, tit
         "margin": {"l": 64, "r": 8, "t": 8, "b": 44},
     }
     return figure
+
+
+PART_COLORS = ("#0072B2", "#E69F00", "#56B4E9", "#8A949E", "#CC79A7", "#D55E00", "#009E73")
+TITLE = "Parts of the objective"
+
+
+def risk_chart(
+    t: NDArray,
+    parts: Mapping[str, NDArray],
+    lines: Sequence[charts.Curve] = (),
+    *,
+    theme: str,
+    note: str = "",
+    x_range: tuple[float, float] | None = None,
+    revision: str = "terms",
+) -> charts.Figure:
+    """Return the parts as stacked areas above and below zero, with their sum (the objective) and other lines."""
+    total = sum(parts.values(), np.zeros(len(t)))
+    objective = charts.Curve("objective", t, total, charts.INK[theme])
+    figure = charts.line_chart([objective, *lines], title=TITLE, note=note, x_range=x_range, revision=revision)
+    # Stacked areas need the same iterations.
+    kept = np.unique(np.linspace(0, len(t) - 1, min(len(t), charts.MAX_POINTS_PER_TRACE)).round().astype(int))
+    areas = [
+        area
+        for (name, y), color in zip(parts.items(), PART_COLORS, strict=False)
+        for area in _areas(name, t[kept], y[kept], color)
+    ]
+    figure["data"] = [*areas, *figure["data"]]
+    return figure
+
+
+def _areas(name: str, t: NDArray, y: NDArray, color: str) -> list[dict[str, Any]]:
+    """Return the positive and the negative area of a part, without empty ones. Only one of them is in the legend."""
+    sides = {"positive": np.maximum(y, 0.0), "negative": np.minimum(y, 0.0)}
+    there = [(group, side) for group, side in sides.items() if np.any(side)] or [("positive", y)]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": name,
+            "x": t.tolist(),
+            "y": charts.four_digits(side),
+            "line": {"color": color, "width": 0.5},
+            "stackgroup": group,
+            "legendgroup": name,
+            "showlegend": number == 0,
+            "meta": meaning(f"{name}, a part") or meaning(name) or meaning(TITLE),
+        }
+        for number, (group, side) in enumerate(there)
+    ]
+
+
+LIMIT_COLORS = {"optimisation": "#E69F00", "batches": "#56B4E9", "features": charts.EXACT}
+LIMIT_NAMES = {"optimisation": "optimisation error", "batches": "batch noise", "features": "feature noise"}
+REMAINDER = charts.UNLABELED
+
+
+def parts_chart(t: NDArray, parts: Mapping[str, NDArray], *, theme: str) -> charts.Figure:
+    """Return the parts and the total over the iterations: the mean over seeds, and a band from the lowest to the highest
+    seed.
+
+    `parts` are root mean squares relative to the norm of the optimum, of shape (seeds, iterations). One of them is
+    "together".
+    """
+    curves, traces = [], []
+    for name, values in parts.items():
+        color = LIMIT_COLORS.get(name, charts.INK[theme])
+        mean = np.sqrt(np.mean(values**2, axis=0))
+        curves.append(
+            charts.Curve(LIMIT_NAMES.get(name, "all together"), t, mean, color, dash=_DASHES.get(name, "solid"))
+        )
+        traces += _band(t, values, color)
+    figure = charts.line_chart(
+        curves, title="Relative distance to the optimum", is_log_x=True, is_log_y=True, x_range=(1, float(t[-1]))
+    )
+    figure["data"] = [*traces, *figure["data"]]
+    return figure
+
+
+_DASHES = {"optimisation": "dash", "batches": "dot", "features": "dashdot"}
+
+
+def _band(t: NDArray, values: NDArray, color: str) -> list[dict[str, Any]]:
+    edges = charts.filled_between(t, values.min(axis=0), values.max(axis=0), "", color)
+    return [edge | {"showlegend": False} for edge in edges]
+
+
+def shares_chart(t: NDArray, shares: Mapping[str, NDArray]) -> charts.Figure:
+    """Return the shares of the squared distance over the iterations, including the signed remainder."""
+    curves = [
+        charts.Curve(
+            LIMIT_NAMES.get(name, "remainder, signed"),
+            t,
+            100 * y,
+            LIMIT_COLORS.get(name, REMAINDER),
+            dash=_DASHES.get(name, "longdash"),
+        )
+        for name, y in shares.items()
+    ]
+    return charts.line_chart(
+        curves, title="Shares of the squared distance, %", is_log_x=True, x_range=(1, float(t[-1]))
+    )

@@ -1,10 +1,4 @@
-"""A component that draws a plotly figure in place, several times a second.
-
-`st.plotly_chart` cannot do this (streamlit 1.67, issues 8782 and 11424). The content of the figure is part of the identity
-of its element, so each new data point replaces the chart: a blank frame appears, and zoom and hover are lost. Without the
-content in the identity the node stays, but the curve freezes, because the browser reads a figure only when its identity is
-new. This component therefore hands the figure to `Plotly.react`.
-"""
+"""A component that draws a plotly figure in place, several times a second."""
 
 from __future__ import annotations
 
@@ -13,13 +7,54 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.components.v2 import component
 
-from pages.charts.assets import loader
+
+def theme_now() -> Literal["light", "dark"]:
+    """Return the theme of the reader's page."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+_PAGES = Path(__file__).parents[1]
+FOLDER = "assets"
+# By address: the folder of each module stays, so that modules import each other by the same paths as on disk.
+MODULES = {path.relative_to(_PAGES).as_posix(): path for path in sorted(_PAGES.glob("*/browser/*.js"))}
+# A component's script is not at the address of a module, so it cannot import one by a relative path. Streamlit calls the
+# component again for each update, possibly before the module is there; the newest update is then the first to be shown.
+_LOADER = """
+const loading = import(new URL("{address}", document.baseURI));
+export default function (mounted) {{
+  let end = null, isOver = false;
+  loading.then(module => {{ if (!isOver) end = module.default(mounted); }},
+    () => mounted.parentElement.append("A script of this page could not be loaded. Load the page again."));
+  return () => {{ isOver = true; end?.(); }};
+}}
+"""
+
+
+@cache
+def digest() -> str:
+    """Return a digest of all modules. It is in their addresses, so a browser never mixes two versions."""
+    content = sha256()
+    for path in MODULES.values():
+        content.update(path.read_bytes())
+    return content.hexdigest()[:16]
+
+
+def address_of(module: str) -> str:
+    """Return the address of a module below the root of the server; `module` is as in "charts/browser/chart.js"."""
+    return f"{FOLDER}/{digest()}/{module}"
+
+
+def loader(module: str) -> str:
+    """Return a component's script, which loads the module and calls its default function at each update."""
+    return _LOADER.format(address=address_of(module))
+
 
 __all__ = ["CONFIG", "LIBRARY", "LIBRARY_ADDRESS", "STYLE", "Chart", "clicked", "encoded", "live_chart"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,46 @@ from numpy.typing import NDArray
 
 from dsgcore.data import Split
 from dsgcore.experiments import Plane, Run
+from dsgcore.settings import panels
 from pages.charts import figures as charts
-from pages.charts.class_charts import class_color, class_symbol
+
+# The colours of Okabe and Ito, then Tol's for more than seven classes. Marks differ as well, for colour-blind readers.
+CLASS_COLORS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#882255",
+    "#999933",
+    "#6A5ACD",
+    "#8C6D5A",
+)
+SYMBOLS = ("circle", "triangle-up", "square", "diamond", "cross", "x", "star", "pentagon", "triangle-down", "hexagon")
+
+
+def class_color(label: int, k: int = 0) -> str:
+    """Return the colour of a class; with two classes (k = 2), the colours for negative and positive."""
+    return (charts.NEGATIVE, charts.POSITIVE)[label] if k == 2 else CLASS_COLORS[label % len(CLASS_COLORS)]
+
+
+def class_symbol(label: int, k: int) -> str:
+    """Return the mark of a class; with two classes (k = 2), the marks for negative and positive."""
+    return ("triangle-up", "circle")[label] if k == 2 else SYMBOLS[label % len(SYMBOLS)]
+
+
+ROLE_COLORS = {"positive": charts.POSITIVE, "negative": charts.NEGATIVE, "unlabeled": charts.UNLABELED}
+
+
+def color_of(role: panels.Role, theme: str) -> str:
+    """Return the colour of a role."""
+    if role.kind == "rank":
+        return charts.ordered_colors(role.n)[role.number]
+    if role.kind == "class":
+        return class_color(role.number)
+    return charts.INK[theme] if role.kind == "ink" else ROLE_COLORS[role.kind]
+
 
 # The share of a class's colour in its region; the rest is the background.
 REGION_SHARE = {"light": 0.35, "dark": 0.45}
@@ -43,6 +82,65 @@ def surface_on(plane: Plane, z: NDArray, grid: int) -> charts.Surface:
     low, step = plane.low, plane.spacing(grid)
     z = z.astype(float).reshape(grid, grid)
     return charts.Surface(z, float(low[0]), float(step[0]), float(low[1]), float(step[1]))
+
+
+SCORE, CLASSES, LEAD, ERROR = "score", "classes", "lead", "error"  # what a decision map shows
+
+
+def decision_heats(
+    run: Run,
+    plane: Plane,
+    columns: Sequence[NDArray],
+    *,
+    shown: str,
+    theme: str,
+    levels: NDArray | None = None,
+    centre: float | None = None,
+) -> list[dict[str, Any]]:
+    """Return the traces of functions on the points of a plane's grid, with one colour scale.
+
+    Parameters
+    ----------
+    run : Run
+    plane : Plane
+    columns : sequence of array
+        For each function its scores, of shape (n,), or (n, K) for several classes; for `CLASSES` also codes of classes.
+    shown : str
+        `SCORE`, `CLASSES`, `LEAD` (of the highest over the next score) or `ERROR`.
+    theme : str
+    levels : array of shape (K,), optional
+        The usual score of each class; by default the mean of its labeled points.
+    centre : float, optional
+        The score at which the colours change; by default the boundary, or the middle between the levels.
+    """
+    grid = math.isqrt(len(columns[0]))
+    if shown == CLASSES:
+        codes = [own if own.ndim == 1 else _highest(own) for own in columns]
+        return [region_heat(surface_on(plane, own, grid), colors_of(run), theme) for own in codes]
+    surfaces = [surface_on(plane, lead(own) if shown == LEAD else own, grid) for own in columns]
+    values = [surface.z for surface in surfaces]
+    if shown != SCORE:
+        reach = charts.farthest(np.stack(values), 0.0)
+        return [charts.heat(surface, None, theme, reach=reach) for surface in surfaces]
+    levels = _levels(run) if levels is None else levels
+    if run.problem.decision == "ranks":
+        return [rank_heat(surface, levels, colors_of(run), theme, ends=ends_of(values)) for surface in surfaces]
+    if centre is None:
+        centre = float(np.mean(levels)) if run.problem.decision != "sign" and np.isfinite(levels).all() else 0.0
+    reach = charts.farthest(np.stack(values), centre)
+    return [charts.heat(surface, centre, theme, reach=reach) for surface in surfaces]
+
+
+def _highest(scores: NDArray) -> NDArray:
+    """Return the class with the highest score; before the first iteration all scores are zero, so there is none."""
+    return np.where(np.ptp(scores, axis=-1) > 0, scores.argmax(axis=-1), np.nan)
+
+
+def _levels(run: Run) -> NDArray:
+    """Return the mean score of each class's labeled points, NaN for a class without any."""
+    y, values = run.split.y_train[run.labeled_rows], run.labeled_values.astype(float)
+    own = [values[y == label] for label in range(len(run.split.class_names))]
+    return np.array([each.mean() if len(each) else np.nan for each in own])
 
 
 def lead(scores: NDArray) -> NDArray:

@@ -1,36 +1,169 @@
-"""A spec's parameters as widgets, and the spec of the widgets. Only this module knows the widgets' keys."""
+"""A spec's parameters as widgets, and the spec of the widgets; fields without a widget are a line of text."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.parameters import Choice, Parameter, Real
+from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, Text, quoted
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.datasets import ONE_REST, SEED
-from dsgcore.experiments import Setting, Spec, default_spec
-from dsgcore.experiments.settings import FILE, StopSpec, solver_parameters
-from dsgcore.settings import profile_of
+from dsgcore.experiments import Setting, Spec, SpecError, default_spec
+from dsgcore.experiments.kernel_words import usual_width_of, words_of
+from dsgcore.experiments.settings import (
+    DATA_PARAMETERS,
+    FILE,
+    DiagnosticsSpec,
+    StopSpec,
+    kernel_names,
+    solver_parameters,
+)
+from dsgcore.kernels import KERNELS
+from dsgcore.kernels.widths import like_scale
 from dsgcore.solver.parameters import OF_A_FIT
 from dsgcore.solver.plan import SCHEDULE_WORDS
 from dsgcore.solver.task import SHUFFLED
-from pages.controls.also import ALSO, LINE, with_also
-from pages.controls.control import Control, also_offer, key_of, number, shown
+from pages.controls.control import Control, also_offer, key_of, leave_out, number, shown
 from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values
-from pages.controls.kernel_parameters import (
-    OWN_KEYS,
-    PICKER,
-    kernel_choices,
-    kernel_parameters,
-    kernel_title,
-    usual_kernel,
-)
-from pages.controls.own_file import entry_of
+from pages.controls.own_file import entry_of, own_file
 
-N_HEROES = 3
+ALSO = "also"
+# The fields that name a file have their own line in the link.
+_OF_THE_FILE = ("name", "path", "sha256", "recipe")
+_SECTIONS = ("problem", "data", "solver", "stop", "diagnostics")
+LINE = Text(
+    ALSO,
+    "",
+    label="Also set",
+    sentence="Fields that no other control sets, with commas between them, such as "
+    "solver.dtype=float64,diagnostics.n_probes=0. They override the other controls.",
+)
+
+
+def parameters_of(problem: type[Setting]) -> dict[str, Parameter]:
+    """Return the parameters that the line can set, by section and name."""
+    sections: dict[str, Sequence[Parameter]] = {
+        "problem": problem.parameters,
+        "data": [p for p in DATA_PARAMETERS if p.name not in _OF_THE_FILE],
+        "solver": solver_parameters(problem),
+        "stop": StopSpec.parameters,
+        "diagnostics": DiagnosticsSpec.parameters,
+    }
+    return {f"{section}.{p.name}": p for section, parameters in sections.items() for p in parameters}
+
+
+def what_differs(spec: Spec, other: Spec) -> str:
+    """Return the line that turns `other` into the spec, without its changes, kernel, seed and file."""
+    wanted, there = spec.to_dict(), other.to_dict()
+    fields = [
+        f"{section}.{name}={_text(value)}"
+        for section in _SECTIONS
+        for name, value in wanted[section].items()
+        if value != there[section].get(name) and not (section == "data" and name in _OF_THE_FILE)
+    ]
+    if not fields:
+        return ""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(fields)
+    return line.getvalue()
+
+
+def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
+    """Return the values that a line sets, by section and name; raise `SpecError` if the line is not valid."""
+    known, found = parameters_of(problem), dict[str, dict[str, Any]]()
+    for field in _fields(text):
+        name, sign, value = field.strip().partition("=")
+        if not sign:
+            raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5, got {quoted(field)}")
+        if name not in known:
+            raise SpecError(f"{ALSO} must name one of {', '.join(known)}, got {quoted(name)}")
+        try:
+            checked = known[name].check(_value(value))
+        except ParameterError as error:
+            raise SpecError(f"in {ALSO}, {error}") from None
+        section, _, own = name.partition(".")
+        found.setdefault(section, {})[own] = checked
+    return found
+
+
+def refused_also(problem: type[Setting], key: str, given: Mapping[str, str]) -> list[str]:
+    """Check the line of a link; if it is not valid, leave it out and return a sentence with the reason."""
+    text = given.get(key, "")
+    try:
+        read_also(problem, text)
+    except SpecError as error:
+        leave_out(key, text)
+        return [f"In the link, {error}; it is left out."]
+    return []
+
+
+def _fields(text: str) -> list[str]:
+    try:
+        return next(csv.reader([" ".join(text.splitlines())]), [])
+    except csv.Error as error:
+        raise SpecError(f"{ALSO} must be a list like solver.dtype=float64,stop.patience=5: {error}") from None
+
+
+def with_also(problem: type[Setting], sections: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return a spec's sections with the values that a line sets."""
+    also = read_also(problem, text)
+    return {**sections, **{name: {**sections.get(name, {}), **values} for name, values in also.items()}}
+
+
+def _text(value: Any) -> str:
+    """Return a value as it appears in the line: a word without quotes, unless it would be read as another type."""
+    is_plain = isinstance(value, str) and value.isprintable() and _value(value) == value
+    return value if is_plain else json.dumps(value)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text.strip()
+
+
+PICKER = "kernel"
+# Parameters with the same name but another meaning in each kernel have separate controls.
+OWN_KEYS = {
+    ("laplacian", "sigma"): "laplacian_sigma",
+    ("dot_product", "sigma"): "dot_product_sigma",
+}
+
+
+def usual_kernel(problem: type[Setting]) -> str:
+    """Return the name of a setting's default kernel."""
+    return str(default_spec(problem.name).kernel.name)
+
+
+def kernel_choices(problem: type[Setting]) -> list[Choice]:
+    """Return the parameter that picks the kernel, or nothing if there is only one kernel."""
+    names = kernel_names(problem)
+    if len(names) == 1:
+        return []
+    each = "\n".join(f"- **{words.title}**: {words.sentence}" for words in map(words_of, names))
+    sentence = f"The measure of how alike two points are. A change starts a new run.\n\n{each}\n\n"
+    return [Choice(PICKER, usual_kernel(problem), "k", "Kernel", sentence, options=names)]
+
+
+def kernel_title(name: str) -> str:
+    """Return the name of a kernel that pages show."""
+    return words_of(name).title
+
+
+def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tuple[Parameter, ...]:
+    """Return a kernel's own parameters, with defaults that suit a data set."""
+    own = own_file(problem) if dataset == FILE else None
+    width = like_scale(kernel, own.sigma, own.d) if own else usual_width_of(problem, dataset, kernel)
+    return tuple(replace(p, default=width.get(p.name, p.default)) for p in KERNELS[kernel].parameters)
+
+
 # Names of the options of choices, on the page and in the link.
 SAID: dict[str, Callable[[Any], str]] = {
     "schedule": SCHEDULE_WORDS.__getitem__,
@@ -38,21 +171,6 @@ SAID: dict[str, Callable[[Any], str]] = {
     "start": lambda value: "exact solution" if value else "0",
     "sampling": lambda value: "in passes" if value == SHUFFLED else "independent",
 }
-
-
-def steerable(problem: type[Setting]) -> tuple[str, ...]:
-    """Return the parameters that a slider can change during the run."""
-    return profile_of(problem).steerable
-
-
-def heroes(problem: type[Setting]) -> tuple[str, ...]:
-    """Return the parameters whose sliders come first."""
-    return steerable(problem)[:N_HEROES]
-
-
-def is_prominent(problem: type[Setting], name: str) -> bool:
-    """Return True if a parameter of the problem comes right after the first sliders; the others are under "More"."""
-    return name not in profile_of(problem).seldom
 
 
 def controls_for(

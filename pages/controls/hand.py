@@ -1,18 +1,69 @@
-"""Edits of the data by hand on one setting's page: made, undone, and kept apart for other data."""
+"""Edits of the data by hand on one setting's page: made, undone, kept apart for other data, and as text for the link."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import json
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dsgcore import SpecError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Edit, Split, read_edits
 from dsgcore.data.edits import LABEL, fit_any_seed
 from dsgcore.experiments import Spec
 from dsgcore.experiments.loading import edited_split
 from dsgcore.experiments.settings import DataSpec
-from pages.controls.edits_text import edits_to_text
+
+EDITS = "edits"
+# Bounds that are checked before anything is read: characters of the text, and bytes after it is unpacked. The most edits
+# that are allowed need less.
+LONGEST_TEXT, MOST_BYTES = 400_000, 1_000_000
+
+
+def edits_to_text(edits: Sequence[Edit]) -> str:
+    """Return edits as text for the link: compressed JSON. Without edits the text is empty."""
+    if not edits:
+        return ""
+    plain = json.dumps([edit.to_dict() for edit in edits], separators=(",", ":"), allow_nan=False)
+    return base64.urlsafe_b64encode(zlib.compress(plain.encode(), 9)).decode().rstrip("=")
+
+
+def edits_in(text: str) -> tuple[Edit, ...]:
+    """Return the edits of a link's text.
+
+    Raises
+    ------
+    SpecError
+        If the text is too long, or is not a list of edits.
+    DataError
+        If an edit is not valid, or if there are too many.
+    """
+    if not text:
+        return ()
+    if len(text) > LONGEST_TEXT:
+        raise SpecError(f"edits must have at most {LONGEST_TEXT:,} characters, got {len(text):,}")
+    try:
+        plain = _unpacked(text)
+        read = json.loads(plain) if len(plain) <= MOST_BYTES else None
+    except (ValueError, zlib.error, RecursionError):  # also for text that is no base64, and for too deep lists
+        raise SpecError("edits must be text that this app has written, got something else") from None
+    if len(plain) > MOST_BYTES:
+        raise SpecError(f"edits must have at most {MOST_BYTES:,} bytes of plain data, got more")
+    return read_edits(read)
+
+
+def _unpacked(text: str) -> bytes:
+    """Return the JSON in a text, or the beginning of one that is longer than the bound."""
+    padded = text.encode("ascii", "replace") + b"=" * (-len(text) % 4)
+    unpacker = zlib.decompressobj()
+    plain = unpacker.decompress(base64.b64decode(padded, altchars=b"-_", validate=True), MOST_BYTES + 1)
+    if not unpacker.eof and len(plain) <= MOST_BYTES:
+        raise ValueError("the end is missing")
+    return plain
+
 
 Edits = tuple[Edit, ...]
 UNDO, REDO, RESET = "undo", "redo", "reset"

@@ -1,10 +1,11 @@
-"""A session's uploaded file, as a setting's page knows it. Only the session holds the bytes."""
+"""A session's uploaded file, as a setting's page knows it, read in a process apart. Only the session holds the bytes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,17 +16,59 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Flag, parameter_like
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.datasets import OF_OWN
-from dsgcore.data.reading import Recipe
+from dsgcore.data.reading import Recipe, Step
 from dsgcore.data.splits import fit_scaling
 from dsgcore.estimators import QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.inputs import width
 from dsgcore.experiments import FileStore, Setting, Spec, load_split
 from dsgcore.experiments.cost import GIGABYTE, Budget
+from dsgcore.experiments.sandboxed_reading import SECONDS, begin_reading, results_of
 from dsgcore.experiments.settings import FILE, n_labeled_on
+from dsgcore.jobs import Job, JobState
 from dsgcore.kernels import Gaussian
 from dsgcore.settings import profile_of
-from pages.controls.reading import take_steps_apart
 from pages.shell.plain_text import plain
+
+_GOING = "_reading"
+SECONDS_BEFORE_A_WORD = 0.5
+TICK_SECONDS = 0.2
+_numbers = count()  # of the buttons, each of which is for one job alone
+
+
+def take_steps_apart(content: bytes, name: str, step: Step) -> list[tuple[Step, Any]]:
+    """Take a step of a file's reading, and the usual next ones, as `take_steps` does.
+
+    A click that arrives meanwhile ends this drawing of the page. The next drawing waits for the same process.
+    """
+    going: dict[tuple[bytes, Step], Job] = st.session_state.setdefault(_GOING, {})
+    wanted = content, step
+    for other in going.keys() - {wanted}:
+        going.pop(other).cancel()
+    if wanted not in going:
+        going[wanted] = begin_reading(content, name, step)
+    job = going[wanted]
+    if not job.wait(SECONDS_BEFORE_A_WORD):
+        _wait_in_sight(job)
+    del going[wanted]
+    return results_of(job, step)
+
+
+def _wait_in_sight(job: Job) -> None:
+    """Show the progress until the job is over, with a button to cancel it."""
+    place = st.empty()
+    with place.container():
+        bar = st.progress(0.0, text="Reading the file")
+        st.button("Cancel", key=f"cancel-reading-{next(_numbers)}", icon=":material/close:", on_click=job.cancel)
+    while not job.wait(TICK_SECONDS):
+        bar.progress(min(1.0, job.seconds / SECONDS), text=_doing(job))
+    place.empty()
+
+
+def _doing(job: Job) -> str:
+    if job.state is JobState.WAITING:
+        return "Reading the file: waiting for other files"
+    return f"Reading the file: {job.progress or 'getting ready'} · {job.seconds:.0f} s, at most about {SECONDS:.0f}"
+
 
 TITLE = "Your own file"
 _STORE = "_files"

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
-from pages.charts.assets import loader
+from pages.charts.live_chart import loader
 from pages.explained.place import Place
 from pages.explained.screens import SCREENS
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.explained import Example
-from pages.charts.short_numbers import four_digits
+from pages.charts.figures import four_digits
 
 Panel = dict[str, Any]
 # Values are sent as whole numbers between these ends, one byte each.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pages.controls.from_link import refused
+from pages.controls.control import refused
 
 SCREEN, AT, OFF = "screen", "at", "off"
 MOST_STOPS = 99

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pages.charts import class_charts
 from pages.charts import figures as charts
+from pages.charts import run_map
 from pages.charts.detail_charts import Sample, histogram_chart
 
 # Colours of samples in every chart: ink for labeled, grey for unlabeled, the twin's green for test points.
@@ -45,7 +45,7 @@ def plane_chart(
     kept = _evenly(points)
     traces = []
     for label, (name, color) in enumerate(zip(names, colors, strict=True)):
-        symbol = class_charts.class_symbol(label, len(names))
+        symbol = run_map.class_symbol(label, len(names))
         is_own = kept.y == label
         few = charts.PointSet(name, kept.xy[is_own & kept.is_labeled], color, symbol, size=10)
         many = charts.PointSet(name, kept.xy[is_own & ~kept.is_labeled], color, symbol, size=6, opacity=0.7)

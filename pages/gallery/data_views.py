@@ -23,7 +23,7 @@ from pages.charts.detail_charts import Sample
 from pages.charts.live_chart import live_chart
 from pages.controls.control import key_of
 from pages.controls.own_file import store
-from pages.controls.view_choices import COLUMNS, draw_flag
+from pages.controls.view import COLUMNS, draw_flag
 from pages.gallery import data_charts
 from pages.gallery.thumbnails import class_colors
 from pages.shell.plain_text import plain

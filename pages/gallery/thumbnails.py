@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from dsgcore.data import DATASETS, load
 from dsgcore.experiments import Plane
-from pages.charts import class_charts
 from pages.charts import figures as charts
+from pages.charts import run_map
 
 WIDTH, HEIGHT, MARGIN = 200, 110, 8
 MAX_DOTS = 260
@@ -19,7 +19,7 @@ def class_colors(kind: str, k: int) -> list[str]:
     """Return a colour for each class: two classes, ordered classes, or several without an order."""
     if k > 2 and kind in ("ordinal", "regression"):
         return charts.ordered_colors(k)
-    return [class_charts.class_color(label, k) for label in range(k)]
+    return [run_map.class_color(label, k) for label in range(k)]
 
 
 def thumbnail(name: str) -> str:

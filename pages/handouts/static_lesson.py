@@ -21,14 +21,12 @@ from dsgcore.data.datasets import SEED
 from dsgcore.experiments import SETTINGS, Plane, Run, Setting, Spec, load_split
 from dsgcore.settings import GuidedLesson, profile_of
 from pages.charts import figures as charts
-from pages.charts.assets import MODULES
-from pages.charts.live_chart import LIBRARY, STYLE, encoded
-from pages.charts.run_map import run_map
+from pages.charts.live_chart import LIBRARY, MODULES, STYLE, encoded
+from pages.charts.run_map import CLASSES, SCORE, decision_heats, run_map
 from pages.controls import controls
 from pages.controls.control import shown
 from pages.handouts.making import spec_at
 from pages.handouts.paper import marked
-from pages.live.map_view import MapState, heats_of
 
 MOST_VALUES, MOST_ROWS, N_SURFACES, GRID = 11, 150, 14, 32
 _MARK = " - DSG Lab</title>"  # in each file that is written here
@@ -188,17 +186,13 @@ def _surfaces(run: Run, plane: Plane) -> Iterator[dict[str, Any]]:
         if run.t != end:  # it has diverged
             return
         values = run.result.evaluate(plane.grid(GRID)).astype(float)
-        trace = heats_of(run, _state(run, plane, values), _kind(run), "light", values)[0]
+        trace = decision_heats(run, plane, [values], shown=_kind(run), theme="light")[0]
         z = np.array(trace.pop("z"), dtype=float)
         yield {"t": int(end), **_surface(z), "trace": {name: trace[name] for name in ("zmin", "zmax", "colorscale")}}
 
 
-def _state(run: Run, plane: Plane, values: NDArray) -> MapState:
-    return MapState(plane, (None, None), GRID, None, values)
-
-
 def _kind(run: Run) -> str:
-    return "classes" if run.problem.decision == "highest" else "f"
+    return CLASSES if run.problem.decision == "highest" else SCORE
 
 
 def _surface(z: NDArray) -> dict[str, Any]:
@@ -236,6 +230,6 @@ def _curve_figure(chosen: _Shown, run: Run, runs: list[dict[str, Any]]) -> chart
 def _map_figure(run: Run, plane: Plane) -> charts.Figure:
     """Return the map before the first iteration."""
     size = GRID * GRID
-    values = np.zeros((size, len(run.split.class_names))) if _kind(run) == "classes" else np.zeros(size)
-    heat = heats_of(run, _state(run, plane, values), _kind(run), "light", values)[0] | {"showscale": False}
+    values = np.zeros((size, len(run.split.class_names))) if _kind(run) == CLASSES else np.zeros(size)
+    heat = decision_heats(run, plane, [values], shown=_kind(run), theme="light")[0] | {"showscale": False}
     return run_map(run, plane, heat, title="Score f", theme="light", revision="0")

@@ -14,12 +14,11 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
-from pages.charts.assets import loader
-from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE
+from pages.charts.live_chart import CONFIG, LIBRARY_ADDRESS, STYLE, loader
 
 HEAD, CHARTS = "live-head", "live-charts"
 _BROWSER = Path(__file__).parent / "browser"
-_STYLE, _HAND_STYLE = ((_BROWSER / name).read_text(encoding="utf-8") for name in ("live.css", "hand.css"))
+_STYLE = (_BROWSER / "live.css").read_text(encoding="utf-8")
 
 
 def nothing() -> None:
@@ -27,7 +26,7 @@ def nothing() -> None:
 
 
 def draw_head(data: bytes, *, on_remedy: Callable[[], None] = nothing) -> None:
-    """Draw status, tiles, gauges and scrubber. `remedy_asked` returns the gauge whose remedy was pressed."""
+    """Draw status, scrubber and what limits the run; `on_remedy` follows a press on its remedy."""
     _head()(
         key=HEAD,
         data=data,
@@ -53,11 +52,6 @@ def edits_asked() -> object:
     return (st.session_state.get(CHARTS) or {}).get("edit")
 
 
-def remedy_asked() -> str:
-    """Return the name of the gauge whose remedy was just pressed."""
-    return str((st.session_state.get(HEAD) or {}).get("remedy") or "")
-
-
 @cache
 def _head() -> Callable[..., Any]:
     return component("live_head", js=loader("live/browser/head.js"), css=_STYLE, isolate_styles=False)
@@ -65,4 +59,4 @@ def _head() -> Callable[..., Any]:
 
 @cache
 def _charts() -> Callable[..., Any]:
-    return component("live_charts", js=loader("live/browser/charts.js"), css=STYLE + _HAND_STYLE, isolate_styles=False)
+    return component("live_charts", js=loader("live/browser/charts.js"), css=STYLE, isolate_styles=False)

@@ -1,25 +1,55 @@
-"""The run's curves as charts and in words: the objective, the score, and the error of the random features."""
+"""The run's curves as charts and in words: objective, score, error of the random features, singular values, parts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dsgcore.experiments import History, LiveRun, Run, theory_of
+from dsgcore.experiments.spec import Spec
 from dsgcore.glossary import meaning
+from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.settings import profile_of
+from dsgcore.settings.panels import Mark, Values
 from dsgcore.solver.diagnostics import slope
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts import figures as charts
 from pages.charts import words
-from pages.charts.axes import value_axis
-from pages.live.marks import marks_of
+from pages.charts.detail_charts import TITLE, risk_chart
+from pages.charts.figures import value_axis
+from pages.charts.live_chart import Chart, encoded
+from pages.charts.run_map import color_of
+from pages.controls.control import AUTOMATIC
 from pages.race.race_charts import finish_line
 from pages.session.view import View
 
+
+def marks_of(run: Run) -> list[Mark]:
+    """Return a mark for each iteration so far that started with changed values: "η 0.5 → 1"."""
+    times = sorted({change.t for change in run.spec.changes if change.t <= run.t})
+    return [Mark(t, _said(run.spec, t)) for t in times]
+
+
+def _said(spec: Spec, t: int) -> str:
+    before, symbols = spec.values_at(t - 1), _symbols(spec)
+    changed = [change for change in spec.changes if change.t == t]
+    return ", ".join(f"{symbols[c.name]} {_brief(before[c.name])} → {_brief(c.value)}" for c in changed)
+
+
+def _brief(value: float | None) -> str:
+    return AUTOMATIC if value is None else f"{value:g}"
+
+
+def _symbols(spec: Spec) -> dict[str, str]:
+    return {p.name: p.symbol or p.name for p in (*SOLVER_PARAMETERS, *spec.problem.parameters)}
+
+
 GROWTH_SEEN_ON_LOG_AXIS = 1e3
-ERROR_TITLE = "Error of the random features, |f − h|²"
+USUAL_ERRORS = 1e-6, 1.0  # the ends of its axis stay, so that another number of features is seen as another height
+ERROR_TITLE = "Error of the features, |f − h|²"
 
 
 def is_multiclass(run: Run) -> bool:
@@ -48,6 +78,26 @@ def alt_error(live: LiveRun) -> str:
     return f"Squared error of the random features: {row['error_mean']:.3g}."
 
 
+def numbers_of(live: LiveRun) -> dict[str, dict[str, str]]:
+    """Return the present values of a run's curves, by chart and by the name of the curve."""
+    run, row = live.run, live.run.history.last()
+    twin = {} if live.supervised is None else live.supervised.history.last()
+    scores = {"test": row.get("score_test"), run.problem.baseline_name: twin.get("score_test")}
+    if run.t > run.averaged_after:
+        scores["average"] = row.get("score_average")
+    return {
+        "chart-objective": {"training data": _short(row.get("objective", run.start_objective()))},
+        "chart-score": {name: f"{value:.3f}" for name, value in scores.items() if value is not None},
+        "chart-error": {"measured": _short(row.get("error_mean"))},
+    }
+
+
+def _short(value: float | None) -> str:
+    if value is None or not np.isfinite(value):
+        return ""
+    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.1e}"
+
+
 def _is_bounded(history: History) -> bool:
     """Return True if the features are bounded. Features of the dot product kernel are not, and no lemma bounds their error."""
     return "bound" in history.names and bool(np.isfinite(history.column("bound")).any())
@@ -61,9 +111,9 @@ def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **optio
 
 
 def without_axis_title(figure: charts.Figure) -> None:
-    """Leave out what a chart's axis of iterations is called, because another chart with the same axis is right below."""
-    figure["layout"]["xaxis"]["title"] = {"text": ""}
-    figure["layout"]["margin"]["b"] = 20
+    """Leave out the name and the numbers of a chart's axis of iterations: another chart with the same axis is right below."""
+    figure["layout"]["xaxis"] |= {"title": {"text": ""}, "showticklabels": False}
+    figure["layout"]["margin"]["b"] = 6
 
 
 def curves_of(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
@@ -109,9 +159,7 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     curves = ghost_of(live, "score_test", ink)
     if live.supervised is not None:
         style: dict[str, Any] = {"dash": "dot", "sentence": words.twin(run)}
-        curves += curves_of(
-            live.supervised.history, "score_test", f"{run.problem.baseline_name}, test", charts.TWIN, **style
-        )
+        curves += curves_of(live.supervised.history, "score_test", run.problem.baseline_name, charts.TWIN, **style)
     known, sentence = words.train(run)
     style = {"dash": "dash", "width": 1.5, "sentence": sentence}
     curves += curves_of(run.history, "score_labeled", known, charts.UNLABELED, **style)
@@ -154,7 +202,11 @@ def error_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     curves = ghost_of(live, "error_mean", charts.EXACT)
     if is_multiclass(live.run):  # the features never change, so the error does not average out
         curves += curves_of(history, "h_squared", "|h|²", charts.INK[view.theme], width=1.5, dash="dash")
-    return _error_chart(live, curves, revision=revision)
+    figure = _error_chart(live, curves, revision=revision)
+    drawn = np.array([y for trace in figure["data"] for y in trace["y"] if y], dtype=float)
+    low, high = min(drawn.min(initial=1.0), USUAL_ERRORS[0]), max(drawn.max(initial=0.0), USUAL_ERRORS[1])
+    figure["layout"]["yaxis"] |= {"range": np.log10([low, high]).tolist(), "tickvals": None, "dtick": 2}
+    return figure
 
 
 def bound_figure(live: LiveRun) -> charts.Figure:
@@ -195,3 +247,115 @@ def _error_chart(live: LiveRun, curves: list[charts.Curve], **options: Any) -> c
         figure["data"] = [low, high | {"meta": meaning("band")}, *figure["data"]]
         figure["layout"]["yaxis"] = value_axis([*(curve.y for curve in curves), band / 3, band * 3], is_log=True)
     return figure
+
+
+# On a log axis, values below this share of the largest are zeros with rounding errors.
+SMALLEST_SHARE = 1e-9
+
+
+def engine_of(run: Run) -> MultiClassEngine:
+    """Return the engine of a multi-class run; only such runs are drawn here."""
+    return cast(MultiClassEngine, run.engine)
+
+
+def spectrum_chart(live: LiveRun, theme: str, revision: str) -> Chart:
+    """Return the chart of the singular values."""
+    return Chart("chart-spectrum", alt_spectrum(live), encoded(spectrum_figure(live, theme, revision)))
+
+
+def spectrum_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
+    """Return the chart of the singular values of W over the iterations, with the tail in another colour."""
+    run, history = live.run, live.run.history
+    n_kept = engine_of(run).n_kept
+    columns = [name for name in history.names if name.startswith("singular value")]
+    curves = _ghost_spectrum(live.ghost, columns)
+    for number, column in enumerate(columns):
+        is_tail = number >= n_kept
+        curves.append(
+            charts.Curve(
+                "tail, penalised" if is_tail else "not penalised",
+                history.column("t"),
+                _visible(history, column),
+                charts.NEGATIVE if is_tail else charts.INK[theme],
+                dash="dash" if is_tail else "solid",
+                in_legend=number in (0, n_kept),
+            )
+        )
+    row = history.last()
+    note = f"rank {row['rank']:.0f} of {len(columns)} · sum of the tail {row['tail_sum']:.3g}" if row else ""
+    return run_chart(live, curves, "Singular values of W", is_log_y=True, revision=revision, note=note)
+
+
+def _visible(history: History, column: str) -> NDArray:
+    values = history.column(column)
+    return np.where(values > SMALLEST_SHARE * history.column("singular value 1"), values, np.nan)
+
+
+def _ghost_spectrum(ghost: History | None, columns: list[str]) -> list[charts.Curve]:
+    if ghost is None:
+        return []
+    style: dict[str, Any] = {"color": charts.UNLABELED, "opacity": charts.GHOST}
+    return [
+        charts.Curve("previous run", ghost.column("t"), _visible(ghost, name), in_legend=name == columns[0], **style)
+        for name in columns
+        if name in ghost.names
+    ]
+
+
+def alt_spectrum(live: LiveRun) -> str:
+    """Return the singular values in words."""
+    row = live.run.history.last()
+    if not row:
+        return "Singular values of the weights: no iteration yet."
+    return f"Singular values of the weights: rank {row['rank']:.0f}, the sum of the tail is {row['tail_sum']:.3g}."
+
+
+def rank(run: Run) -> str:
+    """Return the rank of the weights in words."""
+    row = run.history.last()
+    return f"{row['rank']:.0f} of {len(engine_of(run).singular_values)}" if row else "–"
+
+
+def tail(run: Run) -> str:
+    """Return the sum of the tail of the singular values in words."""
+    row = run.history.last()
+    return f"sum of the tail {row['tail_sum']:.3g}" if row else ""
+
+
+TERM = "term: "
+
+
+def risk_chart_of(live: LiveRun, theme: str, revision: str) -> Chart:
+    """Return the chart of the parts, for a lesson's step."""
+    return Chart("chart-risk", alt_risk(live), encoded(risk_figure(live, theme, revision)))
+
+
+def risk_figure(live: LiveRun, theme: str, revision: str) -> charts.Figure:
+    """Return the chart of the objective's parts, with the risks that the setting estimates from them."""
+    history, risks = live.run.history, _risks(live)
+    t = history.column("t")
+    parts = {name.removeprefix(TERM): history.column(name) for name in history.names if name.startswith(TERM)}
+    lines = [charts.Curve(line.name, t, line.values, color_of(line.role, theme), dash="dash") for line in risks]
+    x_range = (0, live.run.length)
+    return risk_chart(t, parts, lines, theme=theme, note=_note(live), x_range=x_range, revision=revision)
+
+
+def _risks(live: LiveRun) -> tuple[Values, ...]:
+    run = live.run
+    return profile_of(run.problem).risks(run) if run.t else ()
+
+
+def _note(live: LiveRun) -> str:
+    """Return a sentence on the estimated risks that are below zero now."""
+    lines = _risks(live)
+    negative = [f"{line.name} {line.values[-1]:.2g}" for line in lines if line.values[-1] < 0]
+    if not lines:
+        return ""
+    return f"below zero: {', '.join(negative)}" if negative else "no estimated risk is below zero"
+
+
+def alt_risk(live: LiveRun) -> str:
+    """Return the parts in words."""
+    row = live.run.history.last()
+    said = ", ".join(f"{name.removeprefix(TERM)} {row[name]:.3g}" for name in row if name.startswith(TERM))
+    return ". ".join(part for part in (f"{TITLE}: {said or 'no iteration yet'}", _note(live)) if part) + "."

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dsgcore.experiments import LiveRun, Run
-from pages.charts.axes import line_at
-from pages.charts.figures import Figure
+from pages.charts.figures import Figure, line_at
 
 FRAMES = 40
 HELP = (
-    "Shows the map, the numbers, the gauges, the details and the mark on the curves after an earlier "
+    "Shows the map, the numbers, what limits the run, and the mark on the curves after an earlier "
     "step. The right end shows the present."
 )
 

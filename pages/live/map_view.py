@@ -1,9 +1,8 @@
-"""The map of the current run: the learned function, computed again now and then, below the training points."""
+"""The map of the current run: the learned function, computed again now and then, below the points."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +10,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.cost import seconds_of_features
+from dsgcore.data import Split
 from dsgcore.experiments import LiveRun, Plane, Run, Surface
+from dsgcore.experiments.predictions import right_test_points
 from pages.charts import figures as charts
 from pages.charts.live_chart import Chart, encoded
-from pages.charts.run_map import NO_LINKS, colors_of, ends_of, lead, rank_heat, region_heat, run_map, surface_on
-from pages.controls.map_axes import Axes, plane_of
-from pages.live.hand_view import MOST_DRAWN
-from pages.live.points_view import points_on_map
+from pages.charts.run_map import CLASSES, ERROR, LEAD, NO_LINKS, SCORE, colors_of, decision_heats, point_sets, run_map
+from pages.controls.view import LABELS_ONLY, NO_DIVIDER, Axes, plane_of
+from pages.live.hand_view import MOST_DRAWN, split_shown
 from pages.session.view import View
 from pages.shell.turns import drawing, turns
+
+
+def points_on_map(bench: Any, live: LiveRun, view: View, plane: Plane) -> list[charts.PointSet]:
+    """Return the training points, and what the reader asks to see of right and wrong."""
+    split = split_shown(bench, live.run)
+    points = point_sets(live.run, plane, split)
+    if view.has_truth:
+        points = [*true_classes(live.run, split, plane), *points[1:]]
+    return points + (mistakes(live, plane, view.theme) if view.has_mistakes else [])
+
+
+def true_classes(run: Run, split: Split, plane: Plane) -> list[charts.PointSet]:
+    """Return the unlabeled points in the colours of their hidden classes; those without a class stay grey."""
+    xy, is_unlabeled = plane.project(split.X_train), split.y_train < 0
+    unknown = charts.PointSet(
+        "unlabeled", xy[is_unlabeled & (split.y_hidden < 0)], charts.UNLABELED, "circle-open", size=5, opacity=0.75
+    )
+    return [unknown] + [
+        charts.PointSet(f"truly {name}", xy[is_unlabeled & (split.y_hidden == label)], color, "circle-open", size=5)
+        for label, (name, color) in enumerate(zip(split.class_names, colors_of(run), strict=True))
+    ]
+
+
+def mistakes(live: LiveRun, plane: Plane, theme: str) -> list[charts.PointSet]:
+    """Return the test points that f, labels only or both put in a wrong class, each with a mark of its own."""
+    run, twin = live.run, live.supervised
+    if not run.t:
+        return []
+    xy, is_wrong = plane.project(run.split.X_test), ~right_test_points(run)
+    if twin is None or not twin.t:
+        return [_marked("wrong", xy[is_wrong], "circle-open", theme)]
+    other = ~right_test_points(twin)
+    return [
+        _marked("both wrong", xy[is_wrong & other], "circle-open", theme),
+        _marked("only f wrong", xy[is_wrong & ~other], "square-open", theme),
+        _marked(f"only {run.problem.baseline_name} wrong", xy[~is_wrong & other], "triangle-up-open", theme),
+    ]
+
+
+def _marked(name: str, xy: NDArray, symbol: str, theme: str) -> charts.PointSet:
+    return charts.PointSet(name, xy, charts.INK[theme], symbol, size=10)
+
+
+def points_right(live: LiveRun) -> str:
+    """Return how many test points f and labels only put in the right class, as a sentence."""
+    run, twin = live.run, live.supervised
+    n, own = len(run.split.y_test), int(np.sum(right_test_points(run)))
+    said = f"f gets {own} of {n} test points right"
+    return (
+        said
+        if twin is None or not twin.t
+        else f"{said}, “{run.problem.baseline_name}” {int(np.sum(right_test_points(twin)))}"
+    )
+
 
 # Grid points along each axis. There are fewer, down to the least, if all of them would slow down each iteration.
 GRID, LEAST_GRID = 60, 24
@@ -32,7 +86,8 @@ SHORT_WAIT = 0.01  # for a turn, in seconds: the core is free
 MAX_LINKS = 600
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 MANY_POINTS = 1750  # to edit; the map of so many is drawn half as often
-WIPED = ("f", "classes", "margin")  # what a run and its twin can both show
+DIVIDED = ("f", "classes", "margin")  # what has a divider
+KINDS = {"f": SCORE, "h": SCORE, "error": ERROR, "classes": CLASSES, "margin": LEAD}
 TITLES = {
     "f": "Score f",
     "h": "Exact-kernel twin h",
@@ -51,8 +106,8 @@ class MapState:
     size: int  # grid points along each axis
     surface: Surface | None  # of one score; the scores of several classes are evaluated at the grid
     values: NDArray
-    twin_surface: Surface | None = None  # of what labels only learns
-    twin_values: NDArray | None = None
+    baseline_surface: Surface | None = None  # of what labels only learn
+    left: NDArray | None = None  # the values on the left of the divider
     computed_at: float = 0.0
     cost: float = SECONDS_BETWEEN_SURFACES  # seconds that the last map took
     computed_t: int = -1
@@ -65,17 +120,17 @@ class MapState:
 def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
     """Return the map: the training points over f, h or the error, or for several classes over their regions or the lead."""
     run, shown, state = live.run, view.on_map, map_state(bench, live.run)
-    twin = live.supervised if view.has_wipe and shown in WIPED else None
-    begun = time.monotonic()
-    _refresh(run, twin, state, shown, pause=_pause(bench, run, state, view))
+    divider, begun = _divider(live, view), time.monotonic()
+    _refresh(live, state, shown, divider, pause=_pause(bench, run, state, view))
     links, revision = _links(run, state, has_graph=view.has_graph), f"{bench.number}-{shown}-{state.axes}"
     made_of = state.computed_t, view, revision, len(links), bench.hand.split
     if not state.figure or state.drawn != made_of:
-        others = [] if twin is None or state.twin_values is None else [state.twin_values]
-        heat, *beside = heats_of(run, state, shown, view.theme, state.values, *others)
+        others = [] if state.left is None else [state.left]
+        heat, *beside = decision_heats(run, state.plane, [state.values, *others], shown=KINDS[shown], theme=view.theme)
         if view.scene is not None:
             heat |= {"showscale": False, "opacity": float(run.t > 0)}  # before the run there is nothing to see
-        wipe = {"wipe": {"z": beside[0]["z"], "left": run.problem.baseline_name, "right": "f"}} if beside else {}
+        name = run.problem.baseline_name if divider == LABELS_ONLY else divider
+        wipe = {"wipe": {"z": beside[0]["z"], "left": name, "right": "f"}} if beside else {}
         made = run_map(
             run,
             state.plane,
@@ -92,6 +147,15 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
         state.cost = time.monotonic() - begun
     alt = f"Map of the data over: {TITLES[shown]}, after step {state.computed_t}."
     return Chart("chart-map", alt, state.figure)
+
+
+def _divider(live: LiveRun, view: View) -> str:
+    """Return what is on the left of the divider; nothing if the map or the run has no such thing."""
+    if view.on_map not in DIVIDED:
+        return NO_DIVIDER
+    if view.divider == LABELS_ONLY:  # a run on its way to a link's iteration goes without the other one
+        return LABELS_ONLY if live.supervised is not None and live.supervised.t else NO_DIVIDER
+    return NO_DIVIDER if live.run.problem.decision == "highest" else view.divider
 
 
 def step_note(t: int, n_iter: int) -> str:
@@ -141,15 +205,17 @@ def _pause(bench: Any, run: Run, state: MapState, view: View) -> float:
     return SECONDS_BETWEEN_SURFACES * (1 + n / MANY_POINTS) * (1 + waiting / WAITING_PER_SECOND)
 
 
-def _refresh(run: Run, twin: Run | None, state: MapState, shown: str, *, pause: float) -> None:
-    """Compute the values again after the pause, and at once if the reader chooses other values. `twin` is the run beside
-    it, if the reader wipes between them."""
-    now, asked = time.monotonic(), f"{shown}{' beside' * (twin is not None)}"
+def _refresh(live: LiveRun, state: MapState, shown: str, divider: str, *, pause: float) -> None:
+    """Compute the values again after the pause, and at once if the reader chooses other values."""
+    run, now, asked = live.run, time.monotonic(), f"{shown}, {divider}"
     is_same = state.shown == asked
     if is_same and (state.computed_t == run.model_t or now - state.computed_at < pause):
         return
-    state.values = _values(run, state, shown)
-    state.twin_values = None if twin is None else _twin_values(twin, state)
+    state.values, state.left = _values(run, state, shown), None
+    if divider == LABELS_ONLY and live.supervised is not None:
+        state.left = _baseline_values(live.supervised, state)
+    elif divider != NO_DIVIDER:
+        state.left = _values(run, state, divider)
     state.computed_at, state.computed_t, state.shown = now, run.model_t, asked
 
 
@@ -163,51 +229,12 @@ def _values(run: Run, state: MapState, shown: str) -> NDArray:
     return h if shown == "h" else np.abs(f - h)
 
 
-def _twin_values(twin: Run, state: MapState) -> NDArray:
+def _baseline_values(baseline: Run, state: MapState) -> NDArray:
     if state.surface is None:
-        return twin.result.evaluate(state.plane.grid(state.size))
-    if state.twin_surface is None:
-        state.twin_surface = Surface(state.surface.points, twin.model)
-    return state.twin_surface.values(twin.model).astype(float)
-
-
-def heats_of(run: Run, state: MapState, shown: str, theme: str, *columns: NDArray) -> list[dict[str, Any]]:
-    """Return the traces of several functions on the same plane with one colour scale."""
-    if shown == "classes":
-        # Before the first iteration all scores are zero, so no class has the highest score.
-        codes = [np.where(np.ptp(own, axis=-1) > 0, own.argmax(axis=-1), np.nan) for own in columns]
-        return [region_heat(surface_on(state.plane, own, state.size), colors_of(run), theme) for own in codes]
-    surfaces = [surface_on(state.plane, lead(own) if shown == "margin" else own, state.size) for own in columns]
-    if shown in ("f", "h"):
-        return score_heats(run, surfaces, theme)
-    reach = charts.farthest(np.stack([own.z for own in surfaces]), 0.0)
-    return [charts.heat(own, None, theme, reach=reach) for own in surfaces]
-
-
-def score_heats(run: Run, surfaces: Sequence[charts.Surface], theme: str) -> list[dict[str, Any]]:
-    """Return the traces of scores with one colour scale. The scores of ordered classes have the colours of the classes."""
-    columns = [surface.z for surface in surfaces]
-    if run.problem.decision == "ranks":
-        levels, colors, ends = _levels(run), colors_of(run), ends_of(columns)
-        return [rank_heat(surface, levels, colors, theme, ends=ends) for surface in surfaces]
-    centre = _centre_of(run)
-    reach = charts.farthest(np.stack(columns), centre)
-    return [charts.heat(surface, centre, theme, reach=reach) for surface in surfaces]
-
-
-def _centre_of(run: Run) -> float:
-    """Return the value at which the map's colours change: the boundary, or the middle between the labeled classes' means."""
-    if run.problem.decision == "sign":
-        return 0.0
-    means = _levels(run)
-    return float(np.mean(means)) if np.isfinite(means).all() else 0.0
-
-
-def _levels(run: Run) -> NDArray:
-    """Return the mean score of each class's labeled points, NaN for a class without any."""
-    y, values = run.split.y_train[run.labeled_rows], run.labeled_values.astype(float)
-    own = [values[y == label] for label in range(len(run.split.class_names))]
-    return np.array([each.mean() if len(each) else np.nan for each in own])
+        return baseline.result.evaluate(state.plane.grid(state.size))
+    if state.baseline_surface is None:
+        state.baseline_surface = Surface(state.surface.points, baseline.model)
+    return state.baseline_surface.values(baseline.model).astype(float)
 
 
 def _links(run: Run, state: MapState, *, has_graph: bool) -> NDArray:

@@ -17,7 +17,7 @@ from dsgcore.settings.guided.questions import SHARES
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import Chart, encoded
-from pages.live import class_views, risk_view
+from pages.live import curves as drawn
 from pages.live.curves import ERROR_TITLE, alt_error, alt_objective, alt_score, outgrows, run_chart
 from pages.session.view import Scene, View
 
@@ -31,10 +31,10 @@ def scene_chart(live: LiveRun, view: View, revision: str) -> Chart:
     scene = view.scene
     assert scene is not None
     if scene.chart == "parts":
-        return risk_view.risk_chart_of(live, view.theme, revision)
+        return drawn.risk_chart_of(live, view.theme, revision)
     if scene.chart == "spectrum":
-        figure = class_views.spectrum_figure(live, view.theme, revision)
-        return Chart("chart-spectrum", class_views.alt_spectrum(live), encoded(figure))
+        figure = drawn.spectrum_figure(live, view.theme, revision)
+        return Chart("chart-spectrum", drawn.alt_spectrum(live), encoded(figure))
     curves, alt = {"objective": _objective, "score": _score, "error": _error}[scene.chart](live, view)
     figure = _figure(live, scene, curves, revision)
     return Chart(f"chart-{scene.chart}", alt, encoded(figure))

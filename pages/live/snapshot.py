@@ -10,27 +10,27 @@ from itertools import count
 from typing import Any
 
 from pages.charts.live_chart import Chart, encoded
-from pages.live import class_views
+from pages.live import curves
 from pages.live.curves import (
     alt_error,
     alt_objective,
     alt_score,
     error_figure,
     is_multiclass,
+    numbers_of,
     objective_figure,
     score_figure,
     without_axis_title,
 )
-from pages.live.gauges import gauges_of, trouble_of
 from pages.live.hand_view import hand_chart
+from pages.live.judgement import said_of, status_of
 from pages.live.looking_back import marked, scrubber_of, seen
 from pages.live.map_view import map_chart, map_state
 from pages.live.scene_chart import scene_chart
-from pages.live.tiles import status_of, tiles_of
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
 HAND = "hand"  # the points that the reader can edit, which are no chart
-SECONDS_BETWEEN_GAUGES = 1.0
+SECONDS_BETWEEN_JUDGEMENTS = 1.0
 # Numbers of this process, and no clock: after a clock steps back, the browser would ignore all news.
 _orders = count()
 
@@ -42,7 +42,7 @@ class Snapshot:
     Attributes
     ----------
     head : dict
-        Status, tiles, gauges, trouble and scrubber; None for what the page leaves out.
+        Status, scrubber and judgement; None for what the page leaves out.
     charts : tuple of (place, Chart)
     order : int
         Of two snapshots of the same owner, the browser shows the one with the larger value.
@@ -57,27 +57,23 @@ def snapshot(bench: Any) -> Snapshot:
     """Return what the page shows of its run now. This advances nothing; only the map keeps the values it has computed."""
     live, hidden = bench.live, bench.view.hidden
     is_playing = bench.is_playing and not bench.is_held
-    trouble, scrubber = trouble_of(bench), scrubber_of(bench)
+    scrubber, is_lesson = scrubber_of(bench), bench.view.scene is not None
     head = {
         "status": None
         if "transport" in hidden
-        else vars(
-            status_of(live, is_playing=is_playing, going_to=bench.link.going_to, is_short=bench.view.scene is not None)
-        ),
-        "tiles": None if "tiles" in hidden else [vars(tile) for tile in tiles_of(seen(bench))],
-        "gauges": None if "limits" in hidden else _gauges(bench, is_playing=is_playing),
-        "trouble": None if trouble is None or bench.view.scene is not None else vars(trouble),
+        else vars(status_of(live, is_playing=is_playing, going_to=bench.link.going_to, is_short=is_lesson)),
+        "judgement": None if "limits" in hidden or is_lesson else _judgement(bench, is_playing=is_playing),
         "scrubber": None if scrubber is None or "tabs" in hidden else vars(scrubber),
     }
     return Snapshot(head, tuple(_charts(bench)), next(_orders))
 
 
-def _gauges(bench: Any, *, is_playing: bool) -> dict[str, Any]:
-    """Return the gauges, computed once a second during the run: they cost as much as the rest of a tick, and change slowly."""
+def _judgement(bench: Any, *, is_playing: bool) -> dict[str, Any]:
+    """Return what limits the run, found once a second during it: it costs as much as the rest of a tick, and changes slowly."""
     made_of, now = (bench.number, bench.look, bench.tried, is_playing), time.monotonic()
-    kept = bench.gauged
-    if kept is None or kept[0] != made_of or not is_playing or now - kept[1] >= SECONDS_BETWEEN_GAUGES:
-        bench.gauged = kept = (made_of, now, gauges_of(bench))
+    kept = bench.judged
+    if kept is None or kept[0] != made_of or not is_playing or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS:
+        bench.judged = kept = (made_of, now, said_of(bench))
     found: dict[str, Any] = kept[2]
     return found
 
@@ -106,7 +102,7 @@ def _charts(bench: Any) -> Iterator[tuple[str, Chart]]:
         if view.can_edit:
             yield HAND, hand_chart(bench, live.run, map_state(bench, live.run).plane)
     if "error" not in view.hidden and is_multiclass(live.run):
-        yield BELOW, class_views.spectrum_chart(live, view.theme, revision)
+        yield BELOW, curves.spectrum_chart(live, view.theme, revision)
 
 
 def _of_a_lesson(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
@@ -127,10 +123,12 @@ def _curves(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
     if "curves" not in view.hidden:
         made.append(("chart-objective", alt_objective(live), objective_figure(live, view, revision)))
         made.append(("chart-score", alt_score(live), score_figure(live, view, revision)))
-    has_error = not is_multiclass(live.run) or class_views.engine_of(live.run).twin is not None
+    has_error = not is_multiclass(live.run) or curves.engine_of(live.run).twin is not None
     if has_error and "error" not in view.hidden:
         made.append(("chart-error", alt_error(live), error_figure(live, view, revision)))
+    numbers = numbers_of(seen(bench))
     for number, (key, alt, figure) in enumerate(made, start=1):
+        figure["layout"]["meta"]["values"] = numbers[key]
         if number < len(made):
             without_axis_title(figure)
         yield CURVES, Chart(key, alt, encoded(marked(figure, bench)))

@@ -119,7 +119,7 @@ def _news(bench: Bench, *, is_asked: bool) -> bytes:
         "owner": bench.session,
         "kept": place_of(type(bench.live.run.problem), bench),
         "isOver": not goes_on,
-        "redraw": _is_due(bench) if goes_on else not is_asked or "Details" in bench.opened,
+        "redraw": _is_due(bench) if goes_on else not is_asked or "Theory" in bench.opened,
     }
     return packed(shown, without=_known(bench, shown), **news)
 
@@ -134,7 +134,7 @@ def _known(bench: Bench, shown: Snapshot) -> frozenset[str]:
 def _is_due(bench: Bench) -> bool:
     """Return True if the script must draw the page now, for the table of results, which ticks do not change."""
     seconds = SECONDS_BETWEEN_DRAWINGS * (1 + turns.n_waiting / WAITING_PER_SECOND)
-    if bench.open_tab != "Compare" or time.monotonic() - bench.drawn_at < seconds:
+    if bench.open_tab != "Race" or time.monotonic() - bench.drawn_at < seconds:
         return False
     bench.drawn_at = time.monotonic()  # requested only once
     return True

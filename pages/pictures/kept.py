@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pages.charts.figures import INK
-from pages.charts.theme import theme_now
+from pages.charts.live_chart import theme_now
 
 FOLDER = Path(__file__).parent
 CURRENT_COLOR = "currentColor"  # the page puts its theme's ink there

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.experiments import Plane, Run, Surface
-from pages.charts import class_charts
 from pages.charts import figures as charts
+from pages.charts import run_map
 
 MAX_UNLABELED, MAX_LABELED, MAX_PAIRS = 260, 60, 16
 SHADES = 5  # on each side of a boundary
@@ -62,7 +62,7 @@ def _shades(run: Run, plane: Plane, sheet: Sheet) -> tuple[NDArray, list[tuple[s
     labels, k = run.problem.labels, len(run.split.class_names)
     if labels == "classes":
         winner = run.model.evaluate(plane.grid(GRID)).argmax(axis=-1)
-        return _cells(winner, sheet), [(class_charts.class_color(label, k), 0.35) for label in range(k)]
+        return _cells(winner, sheet), [(run_map.class_color(label, k), 0.35) for label in range(k)]
     f = Surface(plane.grid(GRID), run.model).values(run.model).astype(float)
     if labels == "ordinal":
         shares = np.cumsum(np.bincount(run.split.y_hidden, minlength=k))[:-1] / len(run.split.y_hidden)
@@ -109,7 +109,7 @@ def _classes(run: Run, xy: NDArray, y: NDArray) -> list[str]:
     ranks: Any = charts.ordered_colors(k) if run.problem.labels == "ordinal" else None
     labeled = np.flatnonzero(y >= 0)[:MAX_LABELED]
     return [
-        _mark(class_charts.class_symbol(label, k), a, b, ranks[label] if ranks else class_charts.class_color(label, k))
+        _mark(run_map.class_symbol(label, k), a, b, ranks[label] if ranks else run_map.class_color(label, k))
         for (a, b), label in zip(xy[labeled], y[labeled].tolist(), strict=True)
     ]
 

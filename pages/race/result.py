@@ -12,16 +12,14 @@ from dsgcore.experiments import LiveRun, Plane, Run
 from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.race import GRID, RaceResult
 from pages.charts import figures as charts
-from pages.charts.live_chart import live_chart
-from pages.charts.run_map import colors_of, lead, rank_heat, region_heat, run_map, surface_on
-from pages.charts.theme import theme_now
+from pages.charts.live_chart import live_chart, theme_now
+from pages.charts.run_map import CLASSES, LEAD, SCORE, decision_heats, run_map
 from pages.race import race_charts
 from pages.race.state import Started, whose
 from pages.shell.plain_text import plain
 
 CURVE_HEIGHT, MAP_HEIGHT = 240, 330
 BY_ITERATION, BY_TIME = "by iteration", "by time"
-SCORE, CLASSES = "score", "classes"
 MAX_NOTES = 3
 # An objective with fewer steps is shown as a number, not as a curve.
 FEWEST_STEPS = 3
@@ -138,14 +136,14 @@ def _map(
 ) -> charts.Figure:
     """Return a map of the values, or of the predicted classes, below the training points."""
     if shown == CLASSES:
-        heat = region_heat(surface_on(plane, classes, GRID), colors_of(run), theme)
-    elif run.problem.decision == "highest":
-        heat = charts.heat(surface_on(plane, lead(values), GRID), None, theme)
-    elif run.problem.decision == "ranks":
-        levels = _levels(values.astype(float), classes, len(run.split.class_names))
-        heat = rank_heat(surface_on(plane, values, GRID), levels, colors_of(run), theme)
+        values, kind = classes, CLASSES
     else:
-        heat = charts.heat(surface_on(plane, values, GRID), _centre(values.astype(float), classes), theme)
+        kind = LEAD if run.problem.decision == "highest" else SCORE
+    z = values.astype(float)
+    levels, centre = (
+        (None, None) if kind != SCORE else (_levels(z, classes, len(run.split.class_names)), _centre(z, classes))
+    )
+    (heat,) = decision_heats(run, plane, [z], shown=kind, theme=theme, levels=levels, centre=centre)
     return run_map(run, plane, heat, title=title, theme=theme, revision=shown)
 
 

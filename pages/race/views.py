@@ -1,4 +1,4 @@
-"""The race in the Compare tab: choose a competitor, start it in the background, and see its result."""
+"""The race in the tab Race: choose a competitor, start it in the background, and see its result."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from dsgcore.rooms.rooms import NoRoomError, RoomError, Rooms, State
 from dsgcore.studies import Store, StoreError, default_store
-from pages.charts.assets import address_of
+from pages.charts.live_chart import address_of
 from pages.room.board_data import for_phones
 from pages.room.pace import CodeGuard, Pace
 from pages.room.waiting import Watches

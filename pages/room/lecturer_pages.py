@@ -20,7 +20,7 @@ from dsgcore.rooms.questions import plain_text
 from dsgcore.rooms.results import Answered, all_answered, results_csv
 from dsgcore.rooms.rooms import Key, RoomError
 from dsgcore.studies import StoreError
-from pages.charts.assets import address_of
+from pages.charts.live_chart import address_of
 from pages.room.drawings import answers
 from pages.room.entrance import ADDRESS, HEADERS, TOO_FAST, is_too_fast, limiter, refused, rooms
 from pages.room.pace import Pace

@@ -36,7 +36,7 @@ PLAYING = "-playing"
 
 @dataclass(frozen=True)
 class Tried:
-    """A remedy that was applied: the number of its run, the gauge's value before, and the expected value."""
+    """A remedy that was applied: the number of its run, its cause, that cause's value before, and the expected value."""
 
     number: int
     name: str
@@ -89,7 +89,7 @@ class Bench:
     waited: float = 0.0  # seconds for which a tick waited lately for its turn: how crowded the server is
     number: int = 0  # of the run; charts reset their zoom when it changes
     tried: Tried | None = None
-    gauged: Any = None  # the gauges last computed, with what they were made of and when
+    judged: Any = None  # what limits the run, with what that was made of and when
     look: int = 0  # an earlier iteration that the page shows; 0 for the present
     is_showing: bool = False  # moves through the iterations by itself
     earlier: Any = None  # the run at that iteration

@@ -8,15 +8,12 @@ from dsgcore.data import DATASETS
 from dsgcore.data.datasets import SEED
 from dsgcore.experiments import SETTINGS, Setting
 from pages.controls import controls
-from pages.controls.also import ALSO, refused_also
-from pages.controls.changes import CHANGES
-from pages.controls.control import Control, key_of, number
-from pages.controls.edits_text import EDITS
-from pages.controls.from_link import read_controls, refusal
-from pages.controls.map_axes import AXES
-from pages.controls.names import names_of, unknown_names
+from pages.controls.control import Control, key_of, number, read_controls, refusal
+from pages.controls.controls import ALSO, refused_also
+from pages.controls.hand import EDITS
+from pages.controls.link import CHANGES, names_of, unknown_names
 from pages.controls.own_file import entry_of
-from pages.controls.view_choices import SPEED, choices_of, name_of
+from pages.controls.view import AXES, SPEED, choices_of, name_of
 
 # The entries without a control: the changes during the run, the edits of the data, its iteration, the earlier step that the
 # page shows, the place in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.

@@ -7,8 +7,7 @@ import time
 import streamlit as st
 
 from dsgcore.experiments import Setting
-from pages.controls.changes import changes_to_text
-from pages.controls.names import OF_THE_FRAME
+from pages.controls.link import OF_THE_FRAME, changes_to_text
 from pages.session import link
 from pages.session.bench import PLAYING, Bench
 from pages.shell.browser import keep_in_link

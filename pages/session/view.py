@@ -9,16 +9,18 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from dsgcore.experiments import LiveRun
-from pages.charts.theme import theme_now
-from pages.controls.map_axes import Axes, axes_asked
-from pages.controls.view_choices import (
+from pages.charts.live_chart import theme_now
+from pages.controls.view import (
+    DIVIDER,
     EDIT,
     GRAPH,
     LOG_OBJECTIVE,
     MISTAKES,
+    NO_DIVIDER,
     SPEED,
     TRUTH,
-    WIPE,
+    Axes,
+    axes_asked,
     is_on,
     map_choice,
     viewed,
@@ -66,7 +68,7 @@ class View:
     can_edit: bool = False  # the points on the map
     has_truth: bool = False  # draws hidden classes
     has_mistakes: bool = False  # marks test points in a wrong class
-    has_wipe: bool = False  # draws labels only beside f
+    divider: str = NO_DIVIDER  # what is drawn beside f, on the left of a line
     is_log: bool = False  # the objective's axis
     finish: Finish | None = None  # the competitor's result in a finished race on the same data
     race: str = ""  # the name of the finished race in a link
@@ -86,7 +88,7 @@ def view_of(live: LiveRun, hidden: Set[str], scene: Scene | None = None) -> View
         can_edit=is_on(problem, EDIT) or (scene is not None and scene.can_edit),
         has_truth=is_on(problem, TRUTH) or (scene is not None and scene.can_paint),  # else painted classes look alike
         has_mistakes=is_on(problem, MISTAKES),
-        has_wipe=is_on(problem, WIPE) and live.supervised is not None,
+        divider=NO_DIVIDER if scene is not None else viewed(problem, DIVIDER),
         is_log=is_on(problem, LOG_OBJECTIVE),
         finish=finish_of(live),
         race=name_in_link(problem.name),

@@ -10,8 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pages.charts.assets import FOLDER, MODULES, digest
-from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS
+from pages.charts.live_chart import FOLDER, LIBRARY, LIBRARY_ADDRESS, MODULES, digest
 from pages.shell.addresses import own_route
 
 # The content at these addresses never changes: each address holds a digest or a version.

@@ -207,14 +207,6 @@ function hearKeysOfLessons() {
   }, true);  // before the list closes
 }
 
-/** Close a list when one of its buttons is pressed. Streamlit closes it only for a click beside it, or for Escape. */
-function closeChosenLists() {
-  addEventListener("click", event => {
-    if (!event.target.closest?.(".st-key-choices button")) return;
-    setTimeout(() => document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"})));
-  });
-}
-
 /** Have the page drawn again in another theme: its charts have the colours of the theme in which they were drawn. */
 function mindTheme() {
   const app = document.querySelector(".stApp");
@@ -309,7 +301,6 @@ export default function ({data, setTriggerValue}) {
     hearKeysBesideSliders();
     hearKeysOfLessons();
     mindSteps();
-    closeChosenLists();
     mindReturns();
     mindTheme();
   }

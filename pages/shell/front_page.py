@@ -18,8 +18,7 @@ from starlette.types import Scope
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
-from pages.charts.assets import MODULES, address_of
-from pages.charts.live_chart import LIBRARY_ADDRESS
+from pages.charts.live_chart import LIBRARY_ADDRESS, MODULES, address_of
 from pages.server.streamlit_gaps import UNTIL_DRAWN, first_page, scripts_of
 from pages.shell.addresses import base_path, home_routes, own_route, redirect
 

@@ -12,7 +12,7 @@ from pages.shell.addresses import beside_this_page
 from pages.workbench.layout import ANSWER
 
 # Everything except the map would give the answer away. For a goal, the reader needs the numbers.
-OF_A_QUESTION = ("sidebar", "view", "tiles", "limits", "curves", "error", "tabs", ANSWER)
+OF_A_QUESTION = ("sidebar", "view", "limits", "curves", "error", "tabs", ANSWER)
 OF_A_GOAL = (ANSWER,)
 PAGE = "pages/take_away.py"
 NAMED = "of"  # name of the lesson, in that page's link

@@ -11,7 +11,7 @@ from streamlit.components.v2 import component
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson
-from pages.charts.assets import loader
+from pages.charts.live_chart import loader
 from pages.session.lesson_place import Place
 
 

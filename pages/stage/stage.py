@@ -18,8 +18,7 @@ from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import Curve
 from dsgcore.settings.guided.lesson import MAP
-from pages.controls.undrawn import keep_choice
-from pages.controls.view_choices import SPEED
+from pages.controls.view import SPEED, keep_choice
 from pages.live.component import draw_charts, draw_head
 from pages.live.tick import head_data
 from pages.session.bench import Bench

@@ -14,12 +14,10 @@ from dsgcore.experiments import SETTINGS, Setting, Spec, load_split
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.also import ALSO, refused_also
-from pages.controls.control import Control, draw, key_of
-from pages.controls.edits_text import EDITS
-from pages.controls.from_link import read_controls
-from pages.controls.kernel_parameters import PICKER
-from pages.controls.names import names_of, unknown_names
+from pages.controls.control import Control, draw, key_of, read_controls
+from pages.controls.controls import ALSO, PICKER, refused_also
+from pages.controls.hand import EDITS
+from pages.controls.link import names_of, unknown_names
 from pages.controls.own_file import entry_of, offer_own, store
 from pages.shell.plain_text import say_of_link
 from pages.upload.upload import draw_upload

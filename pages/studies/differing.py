@@ -15,8 +15,7 @@ from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopS
 from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.controls.control import shown
-from pages.controls.controls import controls_for
-from pages.controls.kernel_parameters import PICKER
+from pages.controls.controls import PICKER, controls_for
 from pages.controls.own_file import entry_of
 
 # In place of a parameter that a spec lacks: another kernel has other parameters.

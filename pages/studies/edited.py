@@ -9,10 +9,8 @@ import streamlit as st
 from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec, load_split
-from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import number
-from pages.controls.edits_text import EDITS, edits_in, edits_to_text
-from pages.controls.hand import Hand
+from pages.controls.control import BAD_INPUT, number
+from pages.controls.hand import EDITS, Hand, edits_in, edits_to_text
 from pages.controls.own_file import store
 from pages.shell.browser import keep_in_link
 from pages.shell.plain_text import say_of_link

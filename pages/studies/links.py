@@ -10,12 +10,10 @@ from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Setting, Spec, steered_values
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
-from pages.controls.also import ALSO, what_differs
-from pages.controls.changes import CHANGES, changes_to_text
-from pages.controls.control import Control, also_offer, key_of
-from pages.controls.edits_text import EDITS, edits_to_text
-from pages.controls.from_link import in_link
-from pages.controls.kernel_parameters import PICKER
+from pages.controls.control import Control, also_offer, in_link, key_of
+from pages.controls.controls import ALSO, PICKER, what_differs
+from pages.controls.hand import EDITS, edits_to_text
+from pages.controls.link import CHANGES, changes_to_text
 from pages.controls.own_file import entry_of, file_in_link
 
 

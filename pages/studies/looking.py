@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.studies import SpecList, StoreError, Study
-from pages.controls.bad_input import BAD_INPUT
+from pages.controls.control import BAD_INPUT
 from pages.shell.plain_text import plain
 from pages.studies.going import Exploring, look_at, refresh
 

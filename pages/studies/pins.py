@@ -7,7 +7,7 @@ import streamlit as st
 from dsgcore.experiments import Spec
 from dsgcore.experiments.settings import FILE
 from dsgcore.studies import Store, StoreError, default_store
-from pages.controls.bad_input import BAD_INPUT
+from pages.controls.control import BAD_INPUT
 
 MOST = 8
 SHORT = 12

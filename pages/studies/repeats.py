@@ -9,8 +9,7 @@ from dsgcore.core.metrics import Effect
 from dsgcore.experiments import Run, Spec
 from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from pages.charts import figures as charts
-from pages.charts.live_chart import live_chart
-from pages.charts.theme import theme_now
+from pages.charts.live_chart import live_chart, theme_now
 from pages.shell.plain_text import plain
 from pages.studies.curve_charts import seeds_figure
 from pages.studies.differing import said_difference

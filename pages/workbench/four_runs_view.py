@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
 from dsgcore.jobs import Job, JobError, shared_queue
 from dsgcore.solver.diagnostics import DiagnosticsError
-from pages.charts.limits_charts import NAMES, parts_chart, shares_chart
+from pages.charts.detail_charts import LIMIT_NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
 from pages.session.bench import Bench, follow_click, once
 from pages.shell.job_panel import job_panel
@@ -118,7 +118,7 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
     if any(run.has_grown for run in limits.runs) or not runs:
         return
     t = runs[0].t
-    parts = {name: _relative(runs, name) for name in (*NAMES, "together")}
+    parts = {name: _relative(runs, name) for name in (*LIMIT_NAMES, "together")}
     left, right = st.columns(2)
     with left:
         live_chart(parts_chart(t, parts, theme=theme), key="chart-parts", alt=_alt(limits), height=HEIGHT)
@@ -135,7 +135,7 @@ def _relative(runs: list[Any], name: str) -> NDArray:
 
 def _shares(parts: dict[str, NDArray]) -> dict[str, NDArray]:
     squares = {name: np.mean(values**2, axis=0) for name, values in parts.items()}
-    shares = {name: squares[name] / squares["together"] for name in NAMES}
+    shares = {name: squares[name] / squares["together"] for name in LIMIT_NAMES}
     return shares | {"remainder": 1.0 - sum(shares.values())}
 
 
@@ -177,7 +177,7 @@ def _take(bench: Bench) -> None:
 
 def _table(limits: RunLimits) -> pd.DataFrame:
     rows = {
-        **{NAMES[name]: (limits.parts[name], limits.shares[name]) for name in NAMES},
+        **{LIMIT_NAMES[name]: (limits.parts[name], limits.shares[name]) for name in LIMIT_NAMES},
         "remainder, signed": (np.nan, limits.shares["remainder"]),
         "all together": (limits.parts["together"], 1.0),
     }
@@ -192,10 +192,10 @@ def _table(limits: RunLimits) -> pd.DataFrame:
 
 
 def _alt(limits: RunLimits) -> str:
-    said = ", ".join(f"{NAMES[name]} {limits.parts[name]:.3g}" for name in NAMES)
+    said = ", ".join(f"{LIMIT_NAMES[name]} {limits.parts[name]:.3g}" for name in LIMIT_NAMES)
     return f"Distance to the optimum over iterations, at the end: {said}, all together {limits.parts['together']:.3g}."
 
 
 def _alt_shares(limits: RunLimits) -> str:
-    said = ", ".join(f"{NAMES.get(name, name)} {share:z.0%}" for name, share in limits.shares.items())
+    said = ", ".join(f"{LIMIT_NAMES.get(name, name)} {share:z.0%}" for name, share in limits.shares.items())
     return f"Shares of the squared distance over iterations, at the end: {said}."

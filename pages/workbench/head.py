@@ -13,33 +13,33 @@ from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.settings import GuidedLesson, Lesson, profile_of
 from pages.controls import controls
 from pages.controls.control import key_of
-from pages.controls.data_picker import seen_key
 from pages.controls.hand import Hand
 from pages.controls.own_file import read_file
+from pages.controls.pickers import seen_key
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place
 from pages.shell.plain_text import plain
 
 
 def head(problem: type[Setting], bench: Bench) -> None:
-    """Draw the heading, one sentence about the run, and the lessons."""
+    """Draw the heading, and one sentence about the run."""
     with st.container(key="part-sentence", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_said(problem, bench))
         if bench.live is not None and bench.live.run.spec.changes:
             st.button(
                 "Forget the changes", key="forget", type="tertiary", on_click=_forget, args=(bench,), help=_FORGET_HELP
             )
-        if profile_of(problem).lessons or profile_of(problem).guided:
-            _lessons(problem, bench)
 
 
-def _lessons(problem: type[Setting], bench: Bench) -> None:
-    # The browser closes the list after a choice (shell/browser.py), because it would cover the lesson.
-    with st.popover("Lessons", icon=":material/school:", width="content", key="lessons"), st.container(key="choices"):
-        st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:")
-        for guided in profile_of(problem).guided:
+def draw_lessons(problem: type[Setting], bench: Bench) -> None:
+    """Draw the setting's lessons, and its values for short trials, as buttons."""
+    profile = profile_of(problem)
+    if profile.guided or profile.lessons:
+        st.markdown("**Lessons**")
+    with st.container(horizontal=True, gap="xsmall"):
+        for guided in profile.guided:
             _guided(problem, bench, guided)
-        for number, lesson in enumerate(profile_of(problem).lessons):
+        for number, lesson in enumerate(profile.lessons):
             key = f"preset-{number}"
             st.button(lesson.name, key=key, help=lesson.sentence, on_click=_apply, args=(bench, problem, lesson))
 
@@ -106,9 +106,7 @@ def _said(problem: type[Setting], bench: Bench) -> str:
     n_unlabeled = len(run.split.X_train) - len(run.labeled_rows)
     is_pairs = problem.labels == "pairs"
     known = f"{len(run.labeled_rows) // 2:,} similar pairs" if is_pairs else f"{len(run.labeled_rows):,} labels"
-    return (
-        f"{heading}\n{sentence}. Here: {known} and {n_unlabeled:,} unlabeled points of *{_data_title(run.spec.data)}*."
-    )
+    return f"{heading}\n{sentence}. Here: {known}, {n_unlabeled:,} unlabeled points of *{_data_title(run.spec.data)}*."
 
 
 def _data_title(data: DataSpec) -> str:

@@ -1,6 +1,6 @@
 """The parts of a setting's page, and their layout: the map and the three plots fit in a window of 1366 x 768.
 
-A hidden part is not drawn. `pages/controls/undrawn.py` keeps the values of its controls.
+A hidden part is not drawn. `pages/controls/view.py` keeps the values of its controls.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from collections.abc import Set
 
 import streamlit as st
 
-from pages.controls.from_link import refused
+from pages.controls.control import refused
 
 ANSWER = "answer"  # the answer to a lesson's question or goal
-PARTS = ("sidebar", "transport", "view", "tiles", "limits", "map", "curves", "error", "tabs", ANSWER)
+PARTS = ("sidebar", "transport", "view", "limits", "map", "curves", "error", "tabs", ANSWER)
 
 
 def hidden_parts() -> set[str]:
@@ -50,8 +50,9 @@ def lay_out(hidden: Set[str]) -> None:
 
 
 # Heights of the live view's rows above the charts, in rem.
-_HEAD = {"transport": 1.9, "tiles": 3.7, "limits": 2.2}
+_HEAD = {"transport": 1.9, "limits": 2.65}
 _ROOM = {
-    "view": "#chart-map .live-chart-head {padding-top: 0 !important} #chart-map .live-chart-title {display: inline !important}",
+    "view": ".stMain #chart-map .live-chart-head {padding-top: 0 !important} "
+    ".stMain #chart-map .live-chart-title {display: inline !important}",
 }
 _EMBEDDED = ".stMainBlockContainer:has(> * > * > .st-key-part-sentence) {padding-top: 1rem !important}"

@@ -8,14 +8,11 @@ import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
-from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import key_of
-from pages.controls.edits_text import EDITS, edits_in
-from pages.controls.from_link import refused, without_bad_seed
-from pages.controls.hand import Hand
-from pages.controls.names import OF_THE_FRAME
+from pages.controls.control import BAD_INPUT, key_of, refused, without_bad_seed
+from pages.controls.hand import EDITS, Hand, edits_in
+from pages.controls.link import OF_THE_FRAME
 from pages.controls.own_file import store
-from pages.controls.undrawn import forget
+from pages.controls.view import forget
 from pages.race.state import bring_back as bring_back_race
 from pages.session import link
 from pages.session.bench import Bench

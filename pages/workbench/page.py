@@ -8,23 +8,25 @@ from typing import Any
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
-from pages.charts.theme import theme_now
-from pages.controls.map_axes import draw_axes, keep_axes, refused_axes
-from pages.controls.undrawn import keep_choice
-from pages.controls.view_choices import (
+from pages.charts.live_chart import theme_now
+from pages.controls.view import (
     EDIT,
     GRAPH,
     LOG_OBJECTIVE,
     MISTAKES,
     TRUTH,
-    WIPE,
     choices_of_view,
+    divider_choice,
+    draw_axes,
     draw_choice,
     draw_flag,
+    keep_axes,
+    keep_choice,
     map_choice,
+    refused_axes,
 )
-from pages.live.component import draw_charts, draw_head, edits_asked, remedy_asked
-from pages.live.gauges import remedy_for
+from pages.live.component import draw_charts, draw_head, edits_asked
+from pages.live.judgement import judgement_of, leading
 from pages.live.looking_back import seen, settle, show_next
 from pages.live.tick import advance, begin_curve, head_data, is_ticking
 from pages.session.bench import Bench, Tried, follow_click, go_on, once, try_again
@@ -36,20 +38,18 @@ from pages.shell.plain_text import plain, say_of_link
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
-from pages.workbench.details import details
 from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
 from pages.workbench.layout import hidden_parts, lay_out
 from pages.workbench.opening import bench_key, bring_back
-from pages.workbench.sidebar import spec_of_controls
+from pages.workbench.sidebar import spec_of_controls, step_limits
 from pages.workbench.steering import follow, take
-from pages.workbench.step_limits import step_limits
 from pages.workbench.suggest_view import suggest_button, suggestion
-from pages.workbench.theory_tab import theory
+from pages.workbench.theory_tab import details, theory
 from pages.workbench.transport import transport
 
 LIVE = "Live"
-OTHER_TABS = ("Details", "Limits", "Compare", "Theory", "Data", "Code")
+OTHER_TABS = ("Limits", "Race", "Theory", "Data", "Code")
 
 
 def workbench(problem: type[Setting], bench: Bench) -> None:
@@ -93,7 +93,8 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
     """Draw the live view and the tabs."""
     assert bench.live is not None
     live_head = st.container(key="part-head")
-    live_tab, *other_tabs = [st.container()] if "tabs" in bench.hidden else _tabs()
+    with st.container(key="part-tabs"):
+        live_tab, *other_tabs = [st.container()] if "tabs" in bench.hidden else _tabs()
     tabs_shown = dict(zip(OTHER_TABS, other_tabs, strict=False))  # none if they are hidden
     bench.open_tab = next((tab for tab, place in tabs_shown.items() if place.open), LIVE)
     bench.opened |= {bench.open_tab} & set(OTHER_TABS)
@@ -153,9 +154,9 @@ def _sign(name: str, may_begin: bool) -> None:
 
 
 def _apply(bench: Bench) -> None:
-    """Apply the remedy that was pressed, and keep the gauge's value, to show the effect."""
-    gauge = None if bench.live is None else remedy_for(bench, remedy_asked())
-    if gauge is not None:
+    """Apply the judgement's remedy, and keep its cause's value, to show the effect."""
+    gauge = None if bench.live is None else leading(judgement_of(bench))
+    if gauge is not None and gauge.remedy:
         bench.tried = Tried(bench.number + 1, gauge.name, gauge.value, gauge.expected)
         take(bench, gauge.changes)
 
@@ -178,15 +179,14 @@ def _draw_tab(tab: str, bench: Bench) -> None:
     if tab not in ("Data", "Limits"):
         tabs.as_of(bench, tab.lower())
     match tab:
-        case "Details":
-            details(bench, seen(bench).run, theme=theme_now())
         case "Limits":
             four_runs_tab(bench, theme_now())
-        case "Compare":
+        case "Race":
             tabs.results(bench.live)
             tabs.compare(bench.live)
         case "Theory":
             theory(bench)
+            details(bench, seen(bench).run, theme=theme_now())
         case "Data":
             tabs.data(bench.live)
         case "Code":
@@ -201,15 +201,17 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
     with st.container(key="part-view", horizontal=True, vertical_alignment="center", gap="small"):
         if bench.live is not None and "map" not in bench.hidden:
             draw_choice(problem, map_choice(problem))
-            draw_axes(bench.live.run)
             draw_flag(problem, EDIT)
-            with st.popover("Show", key="shown-on-map", width="content"):
-                for flag in (*([GRAPH] if bench.live.run.engine.has_graph else []), TRUTH, MISTAKES, WIPE):
+        with st.popover("Show", key="shown", width="content"):
+            if bench.live is not None and "map" not in bench.hidden:
+                draw_choice(problem, divider_choice(problem), has_label=True)
+                for flag in (*([GRAPH] if bench.live.run.engine.has_graph else []), TRUTH, MISTAKES):
                     draw_flag(problem, flag)
-        if "curves" in bench.hidden:
-            keep_choice(problem, LOG_OBJECTIVE, bench.link.undrawn)
-        else:
-            draw_flag(problem, LOG_OBJECTIVE)
+                draw_axes(bench.live.run)
+            if "curves" in bench.hidden:
+                keep_choice(problem, LOG_OBJECTIVE, bench.link.undrawn)
+            else:
+                draw_flag(problem, LOG_OBJECTIVE)
 
 
 def keep_view(problem: type[Setting], bench: Bench) -> None:

@@ -6,20 +6,50 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.delta_generator import DeltaGenerator as Room  # a place on the page
 
 from dsgcore.experiments import Setting, Spec
 from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.step_limit import step_limit
+from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.bad_input import BAD_INPUT
-from pages.controls.control import Control, draw
-from pages.controls.data_picker import draw_dataset, keep_dataset
-from pages.controls.kernel_picker import draw_kernel, keep_kernel
-from pages.controls.undrawn import keep, keep_choice
-from pages.controls.view_choices import SLIDER, draw_choice
+from pages.controls.control import BAD_INPUT, Control, draw
+from pages.controls.controls import ALSO
+from pages.controls.pickers import draw_dataset, draw_kernel, keep_dataset, keep_kernel
+from pages.controls.view import SLIDER, draw_choice, keep, keep_choice
 from pages.session.bench import Bench
 from pages.shell.plain_text import plain
 from pages.upload.upload import draw_upload
+from pages.workbench.head import draw_lessons
+
+
+def step_limits(bench: Bench, place: DeltaGenerator) -> None:
+    """Show both values, as far as they are known."""
+    if bench.live is None or bench.preparation is not None:
+        return
+    run = bench.live.run
+    automatic, limit = run.engine.automatic_step, step_limit(run)
+    said = [] if automatic is None else [f"auto: {_two_digits(automatic)}"]
+    if limit is not None:
+        said.append(f"diverges above about {_two_digits(limit)}")
+    with place.container(key="step-limits"):
+        st.caption(" · ".join(said))
+
+
+def _two_digits(value: float) -> str:
+    return f"{float(f'{value:.2g}'):,g}"
+
+
+# The parts of the box "More", in their order, by the section of the spec.
+SECTIONS = {
+    "problem": "Method",
+    "kernel": "Kernel",
+    "data": "Data",
+    "solver": "Iterations",
+    "stop": "Stopping",
+    ALSO: "All other fields",
+}
 
 
 def spec_of_controls(
@@ -55,26 +85,29 @@ def spec_without_sidebar(
     return _checked_spec(problem, values | keep_kernel(problem, dataset, take), dataset)
 
 
-def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tuple[Spec | None, Room, Room]:
+def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tuple[Spec | None, Room | None, Room]:
     """Draw the controls; return the spec (None with an error if it is not valid) and places for elements that need the run."""
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)
-    with st.container(key="part-heroes"):
-        first, *others = controls.heroes(problem)
-        values = {first: draw(offered[first])}
-        step_place = st.empty()
-        values |= {name: draw(offered[name]) for name in others}
-    draw_choice(problem, SLIDER, has_label=True)
-    own = {name: c for name, c in offered.items() if c.section == "problem" and name not in values}
-    values |= {name: draw(c) for name, c in own.items() if controls.is_prominent(problem, name)}
-    values |= draw_kernel(problem, dataset)
-    suggest_place = st.container()
-    of_data = {name: c for name, c in offered.items() if c.section == "data"}
-    rest = {name: c for name, c in offered.items() if name not in values | of_data and c.section != "kernel"}
-    for title, box in (("Data options", of_data), ("More", rest)):
-        with st.expander(title, expanded=not bench.about.isdisjoint(box)):
-            values |= {name: draw(c) for name, c in box.items()}
+    values: dict[str, Any] = {}
+    step_place: Room | None = None
+    with st.container(key="part-front"):
+        for name in profile_of(problem).front:
+            with st.container():
+                values[name] = draw(offered[name])
+                if name == "step_size":
+                    step_place = st.empty()
+    rest = {name: c for name, c in offered.items() if name not in values and c.section != "kernel"}
+    with st.expander("More", expanded=not bench.about.isdisjoint(rest), key="more"):
+        suggest_place = st.container()
+        draw_choice(problem, SLIDER, has_label=True)
+        for section, title in SECTIONS.items():
+            st.markdown(f"**{title}**")
+            if section == "kernel":
+                values |= draw_kernel(problem, dataset)
+            values |= {name: draw(c) for name, c in rest.items() if c.section == section}
+        draw_lessons(problem, bench)
     if dataset == FILE and own_data is None:
         return None, step_place, suggest_place  # the upload has its own message
     return _checked_spec(problem, values, dataset, own_data), step_place, suggest_place

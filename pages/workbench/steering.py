@@ -15,13 +15,12 @@ from dsgcore.experiments import Setting, Spec, load_split, long_work
 from dsgcore.experiments.cost import check_cost
 from dsgcore.experiments.loading import with_choice
 from dsgcore.jobs import JobState
-from pages.controls.bad_input import BAD_INPUT
-from pages.controls.changes import CHANGES, changes_to_text, with_changes
-from pages.controls.control import also_offer, key_of, too_many
+from pages.controls.control import BAD_INPUT, also_offer, key_of, too_many
 from pages.controls.controls import controls_for
 from pages.controls.hand import Hand
-from pages.controls.kernel_picker import make_ready
-from pages.controls.view_choices import SLIDER, SPEED, viewed
+from pages.controls.link import CHANGES, changes_to_text, with_changes
+from pages.controls.pickers import make_ready
+from pages.controls.view import SLIDER, SPEED, viewed
 from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
 from pages.shell.plain_text import plain
 

@@ -1,9 +1,11 @@
-"""The tabs Compare, Data and Code."""
+"""The tabs Race, Data and Code."""
 
 from __future__ import annotations
 
+import html
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -12,11 +14,12 @@ import streamlit as st
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, script
-from pages.charts.theme import theme_now
+from pages.charts.live_chart import theme_now
 from pages.controls.control import key_of
-from pages.controls.map_axes import axes_asked
+from pages.controls.view import axes_asked
 from pages.gallery import data_views
 from pages.live.looking_back import seen
+from pages.live.map_view import points_right
 from pages.race.views import race
 from pages.session.bench import PLAYING, Bench
 from pages.session.link import ROOM
@@ -25,17 +28,33 @@ from pages.studies.differing import NOT_THERE, differing
 from pages.studies.onward import draw_onward
 from pages.studies.pins import draw_pin
 from pages.studies.repeats import draw_repeats
-from pages.workbench.frame import draw_frame
+
+# Streamlit's names of the themes; None follows the reader's device.
+THEMES = {"as on the reader's device": None, "light": "light_theme", "dark": "dark_theme"}
+FRAME_HEIGHT = 900
+
+
+def draw_frame(address: str, given: Mapping[str, str], *, key: str) -> None:
+    """Draw the frame's HTML, and the choice of its theme."""
+    choice = st.segmented_control("Theme of the frame", list(THEMES), default="light", required=True, key=key)
+    st.code(frame(address, given, theme=THEMES[choice or "light"]), language="html", wrap_lines=True)
+
+
+def frame(address: str, given: Mapping[str, str], *, theme: str | None) -> str:
+    """Return a frame's HTML, escaped so that no value in the link can end the attribute."""
+    options = {"embed": "true"} | ({"embed_options": theme} if theme is not None else {})
+    source = html.escape(f"{address}?{urlencode({**given, **options})}")
+    return f'<iframe src="{source}" title="DSG Lab" width="100%" height="{FRAME_HEIGHT}"></iframe>'
 
 
 def as_of(bench: Bench, tab: str) -> None:
-    """Show the step of a tab. During the run only the Compare tab's results follow it; the rest waits for an update."""
+    """Show the step of a tab. During the run only the Race tab's results follow it; the rest waits for an update."""
     assert bench.live is not None
     if not bench.is_playing or bench.live.is_finished:
         st.caption(f"This tab shows step {seen(bench).run.model_t}.")
         return
     with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
-        what = "The rest of this tab" if tab == "compare" else "This tab"
+        what = "The rest of this tab" if tab == "race" else "This tab"
         st.caption(f"{what} shows step {bench.live.run.t}. It does not change during the run.", width="content")
         st.button("Update", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
 
@@ -50,6 +69,8 @@ def results(live: LiveRun) -> None:
     said = pd.DataFrame(rows).T.map(lambda value: f"{value:.4g}" if np.isfinite(value) else NOT_THERE)
     right = {name: st.column_config.TextColumn(alignment="right") for name in said.columns}
     st.dataframe(said, width="stretch", column_config=right)
+    if live.run.t:
+        st.caption(f"{points_right(live)}.")
 
 
 def compare(live: LiveRun) -> None:

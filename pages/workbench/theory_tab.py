@@ -1,20 +1,252 @@
-"""The Theory tab: the theorem, its assumptions, the values that meet them, its bound, and the parts of the risk."""
+"""The Theory tab: the theorem and its assumptions, the parts of the risk, the setting's own charts, and a look inside f."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.experiments import LiveRun, Spec, kept_to, remedies, theory_of
-from pages.charts.live_chart import live_chart
-from pages.charts.theme import theme_now
+from dsgcore.core.errors import DSGError
+from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
+from dsgcore.experiments import LiveRun, Run, Spec, kept_to, remedies, theory_of
+from dsgcore.settings import panels, profile_of
+from pages.charts import figures as charts
+from pages.charts import words
+from pages.charts.detail_charts import Sample, confusion_chart, histogram_chart
+from pages.charts.live_chart import live_chart, theme_now
+from pages.charts.run_map import color_of, run_map, surface_on
 from pages.controls.control import Control
-from pages.controls.controls import controls_for
-from pages.controls.kernel_parameters import PICKER
-from pages.live.curves import alt_bound, bound_figure
-from pages.live.risk_view import alt_risk, risk_figure
+from pages.controls.controls import PICKER, controls_for
+from pages.live.curves import alt_bound, alt_risk, bound_figure, risk_figure
+from pages.live.map_view import map_state
 from pages.session.bench import Bench
+from pages.shell.plain_text import plain
+
+DETAILS_HEIGHT = 320
+
+
+def details(bench: Bench, run: Run, *, theme: str) -> None:
+    """Draw the details of the run's setting, f and its twin on the map, and the parts of f."""
+    if not run.t:
+        st.caption("There is nothing to show before the first iteration. Press Play or Step, then Pause.")
+        return
+    if not _is_finite(run):
+        st.info("The scores are no longer finite, so they cannot be drawn. Choose a smaller step size.")
+        return
+    drawn: Counter[str] = Counter()
+    for row in profile_of(run.problem).details(run):
+        for column, panel in zip(st.columns(len(row)), row, strict=True):
+            with column:
+                _draw(panel, run, theme, drawn)
+    look_inside(bench, run, theme)
+
+
+def _is_finite(run: Run) -> bool:
+    """Return True if all scores are finite; the scores of a diverged run may not be."""
+    return all(np.isfinite(f).all() for f in (run.test_values, run.labeled_values, run.unlabeled_values))
+
+
+def _key(name: str, drawn: Counter[str]) -> str:
+    """Return a chart's key: its kind, followed by a number from the second one on."""
+    drawn[name] += 1
+    return name if drawn[name] == 1 else f"{name}-{drawn[name]}"
+
+
+def _draw(panel: panels.Panel, run: Run, theme: str, drawn: Counter[str]) -> None:
+    match panel:
+        case panels.Words():
+            st.markdown(panel.text)
+        case panels.Table():
+            st.dataframe(pd.DataFrame(dict(panel.columns)), width="stretch", hide_index=True)
+        case panels.Metrics():
+            for place, item in zip(st.columns(len(panel.items)), panel.items, strict=True):
+                with place:
+                    _metric(item, run)
+        case panels.Histogram():
+            live_chart(_histogram(panel, theme), key=_key("chart-details", drawn), alt=panel.alt, height=DETAILS_HEIGHT)
+        case panels.Curves():
+            live_chart(
+                _curves(panel, run, theme), key=_key("chart-details", drawn), alt=panel.alt, height=DETAILS_HEIGHT
+            )
+        case panels.Confusion():
+            figure = confusion_chart(panel.y, panel.predicted, panel.names, title=panel.title, theme=theme)
+            live_chart(figure, key=_key("chart-confusion", drawn), alt="Confusion matrix.", height=DETAILS_HEIGHT)
+
+
+def _histogram(panel: panels.Histogram, theme: str) -> charts.Figure:
+    return histogram_chart(
+        [Sample(s.name, s.values, color_of(s.role, theme), s.is_faint) for s in panel.samples],
+        title=panel.title,
+        axis=panel.axis,
+        theme=theme,
+        marks=panel.marks,
+        band=panel.band,
+        is_share=panel.is_share,
+    )
+
+
+def _curves(panel: panels.Curves, run: Run, theme: str) -> charts.Figure:
+    rule = {"dash": "dot", "width": 1.0, "in_legend": False}
+    curves = [
+        charts.Curve(line.name, panel.t, line.values, color_of(line.role, theme), **(rule if line.is_faint else {}))  # type: ignore[arg-type]
+        for line in panel.lines
+    ]
+    return charts.line_chart(curves, title=panel.title, x_range=(0, run.length))
+
+
+def _metric(item: panels.Metric | panels.OnRequest, run: Run) -> None:
+    """Draw a number, or a button that computes it on request."""
+    if isinstance(item, panels.Metric):
+        st.metric(item.label, item.value)
+        return
+    found, key = st.session_state.setdefault("_requested", {}), f"{item.name}_{run.spec.data}_{run.spec.seed}"
+    if key not in found:
+        st.button(item.button, key=item.name, on_click=_compute, args=(item, found, key), help=item.help)
+    elif isinstance(found[key], float):
+        st.metric(item.label, f"{found[key]:.3f}", help=item.help)
+    else:
+        st.warning(plain(found[key]))
+
+
+def _compute(item: panels.OnRequest, found: dict[str, float | str], key: str) -> None:
+    try:
+        found[key] = item.compute()
+    except DSGError as error:
+        found[key] = str(error)
+
+
+INSIDE_HEIGHT = 290
+FEATURE, POINT, ALL = "one feature", "one point", "all coefficients"
+
+
+def look_inside(bench: Any, run: Run, theme: str) -> None:
+    """Draw the chosen view inside a run's function; draw nothing if it has none, or before its first iteration."""
+    if not has_inside(run) or not run.model_t:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", key="part-inside"):
+        chosen = st.segmented_control("Look inside", list(_DRAWN), default=FEATURE, required=True, key="inside")
+        beside = st.container(horizontal=True, width="content")
+    _DRAWN[str(chosen)](bench, run, theme, beside)
+
+
+def _asked(label: str, most: int, key: str, usual: int = 1) -> int:
+    return int(st.number_input(label, 1, most, usual, key=key, width=180))
+
+
+def _feature(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+    with beside:
+        t = _asked(f"Iteration, 1 to {run.n_iter:,}", run.n_iter, f"inside-t-{bench.number}")
+        m = run.model.blocks[min(t, run.model_t) - 1].shape[1]
+        number = _asked(f"Feature, 1 to {m:,}", m, f"inside-feature-{bench.number}-{m}")
+    if t > run.model_t:
+        st.caption(f"After step {run.model_t} the features of iteration {t} do not exist yet.")
+        return
+    wave, way = feature_wave(run.model, t, number, _grid(bench, run)), feature_trajectory(run.model, t, number)
+    curve = charts.Curve("coefficient", np.arange(len(way)), way, charts.EXACT, in_legend=False)
+    note = f"drawn at iteration {t}; {_left(way, t):.0%} of it remains"
+    _beside(bench, run, wave, f"Contribution of feature {number} of iteration {t} to f", curve, note, theme)
+    total = sum(block.shape[1] for block in run.model.blocks)
+    st.caption(
+        f"After step {run.model_t}, f is a sum of {total:,} random features. Each iteration draws new ones. This one adds at most "
+        f"{np.abs(wave).max():.2g} here. No feature looks like f, but together they make f. Its coefficient was set when it "
+        "was drawn. Since then, each iteration has only shrunk it, by the step size times the ridge."
+    )
+
+
+def _left(way: NDArray, t: int) -> float:
+    return float(way[-1] / way[t]) if way[t] else 1.0
+
+
+def _point(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+    with beside:
+        n, usual = len(run.split.X_train), int(run.labeled_rows[0]) + 1
+        row = _asked(f"Point, 1 to {n:,}", n, f"inside-point-{bench.number}", usual) - 1
+    pull, (t, coefficients) = point_pull(run, row, _grid(bench, run)), point_trajectory(run, row)
+    xy = map_state(bench, run).plane.project(run.split.X_train[row : row + 1])
+    star = charts.PointSet(f"point {row + 1}", xy, charts.INK[theme], "star", size=15)
+    curve = charts.Curve("coefficient", t, coefficients, charts.EXACT, in_legend=False)
+    note = f"{coefficients[-1]:.3g} now"
+    _beside(bench, run, pull, f"Contribution of point {row + 1} to h", curve, note, theme, star)
+    way = "up" if coefficients[-1] > 0 else "down"
+    said = f"Point {row + 1} ({_kind(run, row)}) pulls h {way} around it"
+    st.caption(
+        f"{words.H} After step {run.model_t}, h is a sum with one kernel around each training point. "
+        f"{said if coefficients[-1] else f'Point {row + 1} ({_kind(run, row)}) adds nothing yet'}. Its "
+        "coefficient changes whenever the point is in a mini-batch. The curve shows it at the recorded iterations."
+    )
+
+
+def _kind(run: Run, row: int) -> str:
+    """Return a training point's label as the method knows it."""
+    label = int(run.split.y_train[row])
+    if label < 0:
+        return "unlabeled"
+    return "in a similar pair" if run.problem.labels == "pairs" else plain(run.split.class_names[label])
+
+
+def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+    found = amplitudes(run.model)
+    colors = (charts.EXACT, charts.PREDICTED, charts.TWIN, charts.UNLABELED)
+    curves = [
+        charts.Curve(name, found.t, values, color, width=1.5)
+        for (name, values), color in zip(found.sizes.items(), colors, strict=True)
+    ]
+    figure = charts.line_chart(
+        curves,
+        title="Sizes of each iteration's coefficients in f",
+        x_range=(0, run.length),
+        x_title="iteration that drew the features",
+        is_log_y=True,
+    )
+    said = f"of iteration {found.t[-1]} the median is {found.sizes['median'][-1]:.2g}"
+    live_chart(
+        figure, key="chart-inside-all", alt=f"Sizes of the coefficients by iteration: {said}.", height=INSIDE_HEIGHT
+    )
+    st.caption(
+        f"After step {run.model_t}: for the features of each iteration, the largest coefficient and three quantiles (90 %, 50 %, "
+        "10 %). If the first iterations are the largest, f still depends on its first steps. If the curves are level, later steps "
+        "change f as much as the first ones."
+    )
+
+
+def _grid(bench: Any, run: Run) -> NDArray:
+    state = map_state(bench, run)
+    return state.plane.grid(state.size)
+
+
+def _beside(
+    bench: Any,
+    run: Run,
+    values: NDArray,
+    title: str,
+    curve: charts.Curve,
+    note: str,
+    theme: str,
+    *more: charts.PointSet,
+) -> None:
+    """Draw values on the plane, among the training points, and beside them a curve over the iterations."""
+    state = map_state(bench, run)
+    heat = charts.heat(surface_on(state.plane, values, state.size), 0.0, theme)
+    figure = run_map(run, state.plane, heat, title=title, theme=theme, revision=title)
+    figure["data"] = [trace | {"showlegend": False} for trace in figure["data"]]
+    figure["data"] += [charts.scatter(points, theme) for points in more]
+    line = charts.line_chart([curve], title="Its coefficient", x_range=(0, run.length), revision=title, note=note)
+    left, right = st.columns([1, 2])
+    with left:
+        alt = f"{title}: from {values.min():.2g} to {values.max():.2g}."
+        live_chart(figure, key="chart-inside-map", alt=alt, height=INSIDE_HEIGHT)
+    with right:
+        live_chart(line, key="chart-inside-way", alt=f"Its coefficient over iterations: {note}.", height=INSIDE_HEIGHT)
+
+
+_DRAWN: dict[str, Callable[[Any, Run, str, DeltaGenerator], None]] = {FEATURE: _feature, POINT: _point, ALL: _all}
+
 
 KEEP_HELP = "Starts a new run with values that meet the assumptions, as far as possible."
 

@@ -11,8 +11,7 @@ import streamlit as st
 from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Setting
 from pages.controls.control import key_of
-from pages.controls.undrawn import keep_choice
-from pages.controls.view_choices import SPEED, draw_choice
+from pages.controls.view import SPEED, keep_choice
 from pages.session.bench import Bench, begin_again, once
 
 
@@ -32,7 +31,15 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         _button(bench, label, "play", toggle, bench, icon=icon, shortcut="P", type="primary", **off)
         _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
         _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
-        draw_choice(problem, SPEED)
+        st.selectbox(
+            SPEED.label,
+            SPEED.options,
+            index=SPEED.options.index(SPEED.default),
+            key=key_of(problem, SPEED.name),
+            bind="query-params",
+            label_visibility="collapsed",
+            width=104,
+        )
         seed = SEED
         st.number_input(
             seed.label,
@@ -43,11 +50,7 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
             bind="query-params",
             help=seed.sentence,
             label_visibility="collapsed",
-            width=122,
-        )
-        off = {"disabled": not is_active}
-        _button(
-            bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:", help="Another seed", **off
+            width=88,  # without the buttons that count by one
         )
 
 

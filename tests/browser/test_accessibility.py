@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 # Two classes, ordered classes (their colours, thresholds and confusion matrix), and classes without an order.
 SETTINGS = {"auc": "", "ordinal": "ord_", "multiclass": "mc_"}
-TABS = ("Live", "Details", "Limits", "Compare", "Theory", "Data", "Code")
+TABS = ("Live", "Limits", "Race", "Theory", "Data", "Code")
 OWN_TABS = TABS[:2]  # which a setting draws itself
 WHOLE = "auc"  # the other tabs, and all that is around them, are the same on every page
 THEMES = ("light", "dark")

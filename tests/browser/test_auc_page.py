@@ -41,6 +41,11 @@ def pause(page):
     expect(page.locator(".st-key-play")).to_contain_text("Play")
 
 
+def choose_speed(page, speed):
+    page.locator(".st-key-speed").get_by_role("combobox").click()
+    page.get_by_role("option", name=speed, exact=True).click()
+
+
 def move_slider(page, key, presses):
     slider = page.locator(f".st-key-{key} input[type=range]")
     slider.focus()
@@ -128,27 +133,21 @@ def assert_a_tick_that_comes_late_does_not_say_for_ever_that_the_run_goes_on(pag
     assert "playing" not in page.url
 
 
-def assert_a_verdict_is_of_the_score_beside_it(page):
-    pill = page.locator(".live-tile:nth-child(2) .live-note")
-    ink, inks = "pill => getComputedStyle(pill).color + getComputedStyle(pill).backgroundColor", {}
+def assert_a_number_is_of_the_curve_beside_it(page):
+    number = page.locator("#chart-objective .live-chart-value").last
     held = []
     page.route("**/tick", lambda route: held.append(route))  # the page asks for the next one when it has shown this one
     for _ in range(12):
         route = _first(page, held)
         answer = route.fetch()
-        news = json.loads(answer.text().split("\n")[0])
+        first, *figures = answer.text().split("\n")
         route.fulfill(response=answer)
+        news = json.loads(first)
         if not news.get("isBusy"):
-            tile = news["tiles"][1]
-            expect(pill).to_have_text(tile["note"])
-            inks[tile["tone"]] = pill.evaluate(ink)
+            keys = [one["key"] for one in news["figures"]]
+            drawn = json.loads(figures[keys.index("chart-objective")])
+            expect(number).to_have_text(drawn["layout"]["meta"]["values"]["training data"])
     page.unroute("**/tick")  # and lets go what is held
-    pause(page)
-    said = pill.text_content()
-    drawn = "green" if "better" in said else "red" if "worse" in said else "gray"
-    assert inks.get(drawn, pill.evaluate(ink)) == pill.evaluate(ink)
-    page.locator(".st-key-play button").first.click()
-    expect(page.locator(".live-status")).to_contain_text("running", timeout=15_000)
 
 
 def assert_a_page_that_nobody_sees_asks_for_nothing(page):
@@ -185,7 +184,7 @@ def assert_the_plot_keeps_its_node_while_it_is_updated(page):
 def test_a_page_while_its_run_plays(open_page):
     page = open_page("auc?speed=slow")
     wait_for_points(page, 2)
-    assert_a_verdict_is_of_the_score_beside_it(page)
+    assert_a_number_is_of_the_curve_beside_it(page)
     assert_the_plot_keeps_its_node_while_it_is_updated(page)
     assert_a_page_that_nobody_sees_asks_for_nothing(page)
     assert_every_click_counts_once(page)
@@ -194,7 +193,7 @@ def test_a_page_while_its_run_plays(open_page):
 
 def assert_details_are_drawn_at_the_end(page):
     expect(page.locator(".live-status")).to_contain_text("done", timeout=60_000)
-    page.get_by_role("tab", name="Details").click()
+    page.get_by_role("tab", name="Theory").click()
     expect(page.locator(".st-key-chart-details .js-plotly-plot")).to_be_visible(timeout=10_000)
 
 
@@ -228,12 +227,10 @@ def test_instant_runs_follow_the_slider_and_what_is_exported_repeats_them(open_p
 
 
 def assert_a_step_that_is_too_big_is_told_and_mended(page):
-    page.locator(".st-key-speed").get_by_text("fast").click()
-    page.get_by_role("button", name="Lessons").click()
+    choose_speed(page, "fast")
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("button", name="too big a step", exact=True).click()
-    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0, timeout=2_000)  # else it lies over what is shown
-    trouble = page.locator(".live-trouble")
-    trouble.get_by_role("button", name="Smaller step: 20 → ").click(timeout=30_000)
-    expect(trouble).to_be_hidden()
+    judgement = page.locator(".live-judgement")
+    judgement.get_by_role("button", name="Smaller step: 20 → ").click(timeout=30_000)
     expect(page.locator(".live-status")).to_contain_text("done", timeout=30_000)
-    expect(trouble).to_be_hidden()  # the smaller step does not diverge
+    expect(judgement).not_to_have_attribute("data-tone", "red")  # the smaller step does not diverge

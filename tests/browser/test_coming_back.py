@@ -8,7 +8,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from cases import some
 from playwright.sync_api import expect
 
-from .test_auc_page import move_slider, step_number, wait_for_points
+from .test_auc_page import choose_speed, move_slider, step_number, wait_for_points
 
 
 def chosen(page, key):
@@ -19,7 +19,7 @@ def test_back_and_the_menu_lead_to_the_page_as_it_was_and_back_then_home(open_pa
     page = open_page("", is_first_visit=True)
     page.get_by_role("link", name="Ranking").first.click()
     wait_for_points(page, 2)
-    page.locator(".st-key-speed").get_by_text("slow").click()
+    choose_speed(page, "slow")
     page.wait_for_url(re.compile("speed=slow"))
     move_slider(page, "lam", 1)
     expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
@@ -115,7 +115,7 @@ def test_tabs_say_of_which_step_they_are_and_are_drawn_anew_as_they_are_opened(o
     page = open_page("auc?speed=slow")
     wait_for_points(page, 8)
     said = step_number(page)
-    for tab in ("Compare", "Theory", "Code"):
+    for tab in ("Race", "Theory", "Code"):
         before = said
         page.get_by_role("tab", name=tab).click()
         note = page.locator(f".st-key-as-of-{tab.lower()}")

@@ -29,7 +29,7 @@ def assert_within(page):
 def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_page, page_health):
     page = open_page("auc?speed=slow")
     wait_for_points(page, 2)
-    page.get_by_role("link", name="See all data sets").click()
+    page.get_by_role("link", name="Data", exact=True).click()
     card = page.locator(".st-key-card-wine")
     expect(card).to_contain_text("178 points · 13 features · 3 classes", timeout=30_000)
     picture = card.locator("img")

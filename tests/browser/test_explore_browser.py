@@ -68,14 +68,14 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     assert len(text.splitlines()) == 13
     assert text.startswith("solver.step_size,kernel.sigma,seed,score,")
     for kind, beginning in FILES.items():
-        page.get_by_role("button", name="Save: ").press("Enter")
+        page.locator(".live-chart-help").first.press("Enter")
         with page.expect_download() as figure:
             page.get_by_role("button", name=f"Save as {kind}").press("Enter")
         assert figure.value.suggested_filename == f"study.{kind.lower()}"
         assert figure.value.path().read_bytes().startswith(beginning)
         if kind == "HTML":
             assert_stands_alone(page, figure.value.path())
-    expect(page.get_by_role("button", name="Save: ")).to_be_focused()
+    expect(page.locator(".live-chart-help").first).to_be_focused()
 
     page.get_by_role("link", name="Open this run").click()
     expect(page.locator(".live-status")).to_contain_text("of 16", timeout=60_000)

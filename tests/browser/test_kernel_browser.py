@@ -25,7 +25,7 @@ def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_h
     expect(page.locator(".st-key-sigma")).to_have_count(0)
     page.wait_for_url(re.compile(r"kernel=Mat%C3%A9rn"), timeout=PATIENCE_MS)
     expect_step(page, 20)
-    page.get_by_role("tab", name="Compare").click()
+    page.get_by_role("tab", name="Race").click()
     expect(page.get_by_text("Parameters that differ from the previous run:")).to_be_visible(timeout=PATIENCE_MS)
 
     page.reload()

@@ -21,20 +21,20 @@ def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_w
 ):
     page = open_page(NOISY)
     expect(page.locator(".live-status")).to_contain_text(f"step {LAST} of", timeout=LONG)
-    tiles = page.locator(".live-tiles")
+    number = page.locator("#chart-score .live-chart-value").last
     wait_ready(page)
-    at_the_end = tiles.inner_text()
+    at_the_end = number.inner_text()
     slider = page.locator(".live-scrubber input[type=range]")
     slider.focus()
     slider.press("Home")
-    expect(tiles).not_to_have_text(at_the_end)
+    expect(number).not_to_have_text(at_the_end)
     page.wait_for_url(re.compile(r"[?&]look=1(&|$)"))
     page.wait_for_function(f"chart => ({MARKS})(chart).includes(1)", arg="chart-objective")
     page.reload()  # it is in the link
     page.wait_for_function(f"chart => ({MARKS})(chart).includes(1)", arg="chart-objective", timeout=LONG)
     expect(slider).to_have_value("1")
 
-    page.get_by_role("tab", name="Details", exact=True).click()
+    page.get_by_role("tab", name="Theory", exact=True).click()
     inside = page.locator(".st-key-part-inside")
     inside.get_by_role("radio", name="one point").click()
     expect(page.get_by_text("pulls h").or_(page.get_by_text("adds nothing yet"))).to_be_visible(timeout=LONG)
@@ -61,4 +61,4 @@ def test_a_remedy_is_one_click_and_its_run_begins(open_page):
     remedy.press("Enter")
     page.wait_for_url(re.compile(r"n_features=16"))
     expect(page.locator(".st-key-n_features input[type=range]")).to_have_value("4")  # 2⁴ of them
-    expect(page.locator(".live-gauges")).to_contain_text(re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG)
+    expect(page.locator(".live-judgement")).to_contain_text(re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG)

@@ -89,7 +89,6 @@ def test_play_is_a_few_keys_away_the_menu_switches_to_dark_and_a_link_that_moves
             break
     expect(play).to_be_focused()
     assert play.evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
-    expect(page.get_by_role("button", name="Another seed")).to_be_visible()
     expect(page.get_by_role("spinbutton", name="Seed")).to_be_visible()
     seed = page.locator(".st-key-part-transport").get_by_test_id("stNumberInput")
     assert seed.evaluate("node => getComputedStyle(node, '::before').content") == '"Seed"'  # for eyes
@@ -97,7 +96,7 @@ def test_play_is_a_few_keys_away_the_menu_switches_to_dark_and_a_link_that_moves
     page.get_by_role("menuitemradio", name="Dark").click()
     expect(page.locator(".stApp")).to_have_css("color-scheme", "dark")
     expect(page.locator(".live-status")).to_contain_text("step 3 of")  # the run goes on as it was
-    page.get_by_text("Data options").click()
+    page.get_by_text("More", exact=True).click()
     expect(page.get_by_test_id("stSlider").filter(has_text="500").first).to_be_visible()
     assert "n=500" in page.url
 
@@ -126,7 +125,7 @@ def test_the_objective_comes_first_and_a_run_waits_for_nothing_that_is_not_seen_
     # The page's head requests the charts' library: with the page, not after it.
     assert began[LIBRARY.name] < min(start for name, start in began.items() if name == "health")
     assert not any(kind in name for name in began for kind in ("DataFrame", "SyntaxHighlighter"))
-    for tab, content in {"Compare": "stDataFrame", "Code": "stCode"}.items():
+    for tab, content in {"Race": "stDataFrame", "Code": "stCode"}.items():
         page.get_by_role("tab", name=tab).click()
         expect(page.get_by_test_id(content).first).to_be_visible(timeout=15_000)
     page.close()

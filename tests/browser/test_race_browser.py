@@ -20,7 +20,7 @@ TRACES = """chart => {
 def open_compare(open_page, path, **options):
     page = open_page(path, **options)
     expect(page.locator(".live-status")).to_contain_text("done", timeout=PATIENCE_MS)
-    page.get_by_role("tab", name="Compare").click()
+    page.get_by_role("tab", name="Race").click()
     return page
 
 
@@ -122,7 +122,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
     page.locator(".st-key-svm_seed input").fill("7")
     page.locator(".st-key-svm_seed input").press("Enter")
     page.wait_for_function(f"!({TRACES})('chart-score').some(trace => trace[0] === 'QN-S3VM')", timeout=PATIENCE_MS)
-    page.get_by_role("tab", name="Compare").click()
+    page.get_by_role("tab", name="Race").click()
     expect(page.get_by_text("Started for an earlier run on other data")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".live-status")).to_contain_text("done", timeout=PATIENCE_MS)
     # The page is drawn again: its charts are gone for a moment.
@@ -134,7 +134,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
 @pytest.mark.parametrize(("viewport", "theme"), [((390, 844), "dark")])
 def test_a_race_started_while_the_run_goes_on_ends_after_it(open_page, page_health, viewport, theme):
     page = open_page("similar_unlabeled?su_n=400&su_n_labeled=40&su_n_iter=60", viewport=viewport, theme=theme)
-    page.get_by_role("tab", name="Compare").click()
+    page.get_by_role("tab", name="Race").click()
     start(page)
     expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".live-status")).to_contain_text("done", timeout=PATIENCE_MS)

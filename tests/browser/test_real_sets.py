@@ -21,8 +21,8 @@ from dsgcore.experiments.file_data import FileStore
 
 ROWS = 1000
 SCORE = r"""() => {
-    const tiles = document.querySelectorAll('.live-tile');
-    const said = [...tiles].map(tile => /average (\d\.\d+)/.exec(tile.textContent)).find(Boolean);
+    const words = document.querySelectorAll('#chart-score .live-chart-word');
+    const said = [...words].map(word => /average\s*(\d\.\d+)/.exec(word.textContent)).find(Boolean);
     return said ? Number(said[1]) : null;
 }"""
 AT_LEAST = f"least => {{ const score = ({SCORE})(); return score !== null && score >= least; }}"
@@ -52,7 +52,7 @@ def first_run(page, name, content):
     expect(page.get_by_test_id("stMain")).to_contain_text(name, timeout=60_000)
     expect(page.locator(".live-status")).to_contain_text(re.compile("done|settled"), timeout=240_000)
     expect(page.locator(".st-key-play")).not_to_contain_text("Pause", timeout=60_000)  # the script has drawn the end
-    said = page.get_by_text(re.compile(r"Here: [\d,]+ labels and [\d,]+ unlabeled points")).first.text_content()
+    said = page.get_by_text(re.compile(r"Here: [\d,]+ labels, [\d,]+ unlabeled points")).first.text_content()
     return int(re.search(r"Here: ([\d,]+) labels", said)[1].replace(",", ""))
 
 

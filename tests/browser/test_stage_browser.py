@@ -325,9 +325,9 @@ def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page,
     expect(page.locator(".st-key-stage")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("tab", name="Live")).to_be_visible(timeout=LONG)
-    # The explanation of a tile is below it.
-    for tile in (0, 2):
-        mark, tip = page.locator(".live-tiles .live-help").nth(tile), page.locator(".live-tip")
+    # The explanation of a chart is below its mark.
+    for chart in ("#chart-objective", "#chart-error"):
+        mark, tip = page.locator(f"{chart} .live-chart-help"), page.locator(f"{chart} .live-chart-tip")
         mark.hover()
         assert abs(tip.bounding_box()["y"] - mark.bounding_box()["y"]) < 30
         there = tip.bounding_box()
@@ -345,7 +345,7 @@ def test_a_tooltip_of_a_finger_goes_with_a_new_run(browser, app_url):
         plot, tooltip = page.locator("#chart-score .nsewdrag"), page.locator("#chart-score .hoverlayer > g")
         plot.tap(timeout=LONG)
         expect(tooltip.first).to_be_attached()
-        page.get_by_role("button", name="Another seed").first.evaluate("button => button.click()")
+        page.locator(".st-key-reset button").first.evaluate("button => button.click()")
         expect(tooltip).to_have_count(0, timeout=LONG)
     finally:
         context.close()

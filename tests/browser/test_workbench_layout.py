@@ -8,14 +8,14 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from cases import some
 from playwright.sync_api import TimeoutError, expect
 
+from .test_auc_page import choose_speed
 from .test_chart_heads import SETTINGS, assert_no_faults, open_drawn
 
 PARTS = {
     "sidebar": '[data-testid="stSidebar"]',
     "transport": ".st-key-part-transport",
     "view": ".st-key-part-view",
-    "tiles": ".live-tiles",
-    "limits": ".live-gauges",
+    "limits": ".live-judgement",
     "map": "#chart-map",
     "curves": "#chart-objective",
     "error": "#chart-error",
@@ -24,7 +24,7 @@ PARTS = {
 MAIN = '[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"]'
 # Stretches of the page's height, from its first part to its last, that hold nothing.
 HOLES = """() => {
-    const parts = ['.st-key-part-sentence', '.st-key-part-transport', '.live-line', '.live-tiles', '.live-gauges'];
+    const parts = ['.st-key-part-sentence', '.st-key-part-transport', '.live-line', '.live-judgement'];
     const seen = [...parts, '[role="tablist"]', '.live-chart']
         .flatMap(selector => [...document.querySelectorAll(selector)]).map(part => part.getBoundingClientRect())
         .filter(box => box.width && box.height).sort((a, b) => a.top - b.top);
@@ -74,6 +74,28 @@ SQUARE = """() => {
     const isDrawnAnew = Math.abs(plot.getBoundingClientRect().width - plot._fullLayout.width) < 1;
     return isDrawnAnew && Math.abs(drawn.width - drawn.height) <= 2 && drawn.width > 0.55 * Math.min(390, room);
 }"""
+# The controls of a page that are seen and can be used, each with its height in the window; marks of help are none, nor is what
+# opens the menu or the sidebar.
+CONTROLS = """() => {
+    const kinds = 'a[href], button, input, select, textarea, summary, [role=tab], [role=slider], [role=switch], [role=combobox]';
+    const isHelp = one => one.matches('.live-chart-help, [aria-label^="Help for"]');
+    const all = [...document.querySelectorAll(kinds)].filter(one => {
+        const {width, height, top, bottom} = one.getBoundingClientRect();
+        const isPart = one.parentElement.closest('[role=combobox], .stSelectbox') && one.matches('button');
+        const isSeen = bottom > 0 && top < innerHeight && (width || height);
+        return !one.disabled && !isPart && one.ariaHidden !== 'true' && !isHelp(one) && isSeen &&
+            one.checkVisibility({visibilityProperty: true});
+    });
+    const own = all.filter(one => !all.some(other => other !== one && one.contains(other)));
+    return own.map(one => [one.textContent || one.ariaLabel || one.className, one.getBoundingClientRect().top]);
+}"""
+FRONT = ("label", "tep", "andom features")
+
+
+def count_of_controls(page):
+    return len(page.evaluate(CONTROLS))
+
+
 WINDOWS = ((1366, 768), (1920, 1080), (390, 844))
 MORE = {
     "auc": "&step_size=0.2&changes=0:step_size=0.5,40:step_size=0.2",
@@ -105,9 +127,10 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
 
 
 def assert_the_bar_is_a_phones(page):
-    """Fail where the bar names keys that a phone does not have, or takes a third row."""
+    """Fail where the bar names keys that a phone does not have, or is wider than it."""
     expect(page.locator(".st-key-part-transport kbd").filter(visible=True)).to_have_count(0)
-    assert ends(page, ".st-key-dice")[2] < ends(page, ".st-key-part-transport .stNumberInput")[3]
+    assert ends(page, ".st-key-part-transport .stNumberInput")[1] <= 390
+    assert box(page, ".st-key-part-transport")["height"] < 64
 
 
 def assert_all_in_the_window(page):
@@ -115,15 +138,17 @@ def assert_all_in_the_window(page):
     parts = [
         ".st-key-part-sentence",
         ".st-key-part-transport",
-        ".live-tiles",
-        ".live-gauges",
+        ".live-judgement",
         '[role="tablist"]',
         "#chart-map",
     ]
     tops = [box(page, part)["y"] for part in [*parts, "#chart-error"]]
     assert tops == sorted(tops)
     assert box(page, ".live-status")["height"] < 24  # one line
-    assert ends(page, ".live-status")[3] <= box(page, ".live-tiles")["y"]
+    assert ends(page, ".live-status")[3] <= box(page, ".live-judgement")["y"]
+    for name in FRONT:  # the sliders that a reader moves, too
+        assert ends(page, f'.st-key-part-front [data-testid="stSlider"]:has-text("{name}")')[3] <= 768
+    assert count_of_controls(page) <= 40, page.evaluate(CONTROLS)
     assert ends(page, "#chart-error")[3] <= 768
     assert ends(page, "#chart-map")[3] <= 768
     assert ends(page, "#chart-map")[1] <= box(page, "#chart-objective")["x"]
@@ -172,18 +197,23 @@ def test_a_page_within_another_has_no_menu(open_page):
     assert box(page, ".st-key-part-sentence")["y"] < 40
 
 
-def test_on_a_phone_the_sliders_are_a_drawer_below_what_they_change(open_page):
-    page = open_drawn(open_page, "auc?at=60", viewport=(390, 844))
-    expect(page.locator(".st-key-step_size")).not_to_be_in_viewport()
+@pytest.mark.parametrize("name", SETTINGS)
+def test_on_a_phone_map_score_and_the_slider_that_one_touches_are_on_one_screen(open_page, name):
+    page, prefix = open_drawn(open_page, f"{name}?{SETTINGS[name]}at=60", viewport=(390, 844)), SETTINGS[name]
+    expect(page.locator(f".st-key-{prefix}step_size")).not_to_be_in_viewport()
     assert box(page, "#chart-map")["width"] > 340
+    assert box(page, "#chart-map")["y"] <= 80
+    first = min(page.evaluate(CONTROLS), key=lambda control: control[1])
+    assert first[1] >= box(page, "#chart-map")["y"], first
     page.get_by_test_id("stExpandSidebarButton").click()
-    for key in ("step_size", "n_features", "lam"):
-        expect(page.locator(f".st-key-{key}")).to_be_in_viewport(ratio=0.9)
-    page.locator(".live-tiles").evaluate("tiles => tiles.scrollIntoView()")
+    for key in ("step_size", "n_features"):
+        expect(page.locator(f".st-key-{prefix}{key}")).to_be_in_viewport(ratio=0.9)
+    page.wait_for_timeout(500)  # the drawer has come
     drawer = box(page, PARTS["sidebar"])["y"]
-    assert ends(page, ".live-tiles")[2] >= 56  # below the bar at the top
-    _, _, top, bottom = ends(page, "#chart-map .nsewdrag")
-    assert drawer - top >= 0.9 * (bottom - top)
+    assert ends(page, "#chart-map")[3] <= drawer
+    assert ends(page, "#chart-score")[3] <= drawer
+    if name != "auc":
+        return
     slider = page.locator(".st-key-step_size input[type=range]")
     slider.focus()
     slider.press("ArrowLeft")
@@ -196,11 +226,11 @@ def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
     page = open_drawn(open_page, "auc?at=20&data=Breast+cancer&map_y=mean+texture")
     for width, height in ((1280, 720), (1366, 768), (1280, 900)):
         page.set_viewport_size({"width": width, "height": height})
-        assert ends(page, ".st-key-shown-on-map")[1] < ends(page, "#chart-objective .live-chart-title")[0]
+        assert ends(page, ".st-key-shown")[1] < ends(page, "#chart-objective .live-chart-title")[0]
     axes = page.locator("#chart-map .ytitle")
     expect(axes).to_have_text("mean texture")
-    page.get_by_role("button", name="Axes").click()
-    page.get_by_role("combobox", name="Across").click()
+    page.get_by_role("button", name="Show").click()
+    page.get_by_role("combobox", name="Axis across").click()
     page.get_by_role("option", name="mean radius").click()
     expect(page.locator("#chart-map .xtitle")).to_have_text("mean radius")
     page.wait_for_url("**map_x=mean*")
@@ -219,24 +249,23 @@ def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page):
 
 def begin_again(page):
     """Bring a run that has ended to its beginning, where it waits."""
-    page.locator(".st-key-speed").get_by_text("slow").click()
+    choose_speed(page, "slow")
     page.locator(".st-key-reset button").first.click()
     expect(page.locator(".live-status")).to_contain_text("step 0 of", timeout=15_000)
-    expect(page.locator(".live-trouble")).to_be_hidden()
+    expect(page.locator(".live-judgement")).not_to_have_attribute("data-tone", "red")
 
 
 def assert_diverges_and_covers_nothing(page, width):
     """Fail if the sentence of a diverging run moves or covers a part of its page."""
-    parts = ("#chart-map", "#chart-objective", '[role="tablist"]', ".live-tiles")
+    parts = ("#chart-map", "#chart-objective", '[role="tablist"]', ".live-judgement")
     before = at_rest(page, parts)
-    page.locator(".st-key-speed").get_by_text("fast").click()
+    choose_speed(page, "fast")
     page.locator(".st-key-play button").click()
-    health = page.locator(".live-trouble")
-    expect(health).to_contain_text("Stopped", timeout=15_000)
+    health = page.locator(".live-judgement")
+    expect(health).to_have_attribute("data-tone", "red", timeout=15_000)
     expect(health.get_by_role("button", name="Smaller step")).to_be_in_viewport(ratio=1)
-    left, right, top, bottom = ends(page, ".live-trouble")
-    assert ends(page, ".st-key-part-transport")[3] <= top
-    assert bottom <= ends(page, ".live-tiles")[2] + 1
+    left, right, _, bottom = ends(page, ".live-judgement")
+    assert width < 640 or bottom <= ends(page, '[role="tablist"]')[2] + 1
     assert left >= 0
     assert right <= width
     if width >= 1200:

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import {frame} from "../../pages/live/browser/frame.js";
-import {Outbox} from "../../pages/live/browser/outbox.js";
+import {frame} from "../../pages/live/browser/points.js";
+import {Outbox} from "../../pages/live/browser/points.js";
 import {along, classOf, digitOf, direction, nearest, next, rounded, spoken, sprayed, within} from "../../pages/live/browser/points.js";
-import {wiped} from "../../pages/live/browser/wipe.js";
+import {wiped} from "../../pages/live/browser/charts.js";
 
 const points = {x: [0, 1, 2, 1], y: [0, 0, 0, 1], labels: [-1, 0, 1, -1], classes: ["negative", "positive"], isPairs: false};
 

@@ -158,7 +158,7 @@ async function draw(chart) {
  *
  * library: address of the chart library; save: name of the files that its button saves; config: plotly's configuration;
  * onClick: called with the `customdata` of a clicked point; onDrawn: called after each drawing; mix: called with each figure
- * before it is drawn, which it may change; isPlain: without buttons.
+ * before it is drawn, which it may change; isPlain: without explanations.
  */
 export function createChart(parent, {
   library: path, save: name, config = {}, isPlain = false, onClick = () => {}, onDrawn = () => {}, mix = () => {},
@@ -172,7 +172,7 @@ export function createChart(parent, {
   root.setAttribute("role", "figure");
   parent.append(root);
   const chart = {root, head, tip, node, library: path, save: name, config, isPlain, onClick, onDrawn, mix,
-    newest: null, drawn: null, isDrawing: false, isPlotted: false, hidden: new Set(), written: null,
+    newest: null, drawn: null, isDrawing: false, isPlotted: false, hidden: new Set(), values: new Map(), written: null,
     again() {
       chart.newest ??= chart.drawn;
       draw(chart);

@@ -1,4 +1,4 @@
-// The words above a chart: title, legend, note, the explanation of each word, and the button that saves the chart.
+// The words above a chart: title, legend with the curves' present values, note, and a menu that hides curves and saves the chart.
 import {KINDS, save} from "./saving.js";
 
 /** Return a function that makes elements whose classes begin with a prefix. */
@@ -66,7 +66,7 @@ export function swatch(trace) {
 export const groupOf = trace => trace.legendgroup ?? trace.name;
 
 /** Return one trace for each word of the legend. */
-function legendOf(data) {
+export function legendOf(data) {
   const named = data.filter(trace => trace.name && trace.showlegend !== false && trace.type !== "heatmap");
   return [...new Map(named.map(trace => [groupOf(trace), trace])).values()];
 }
@@ -79,51 +79,72 @@ function putBelow(tip, element) {
   Object.assign(tip.style, {left: `${left}px`, top: `${word.bottom - room.top + 4}px`});
 }
 
+function showTip({tip}, element, sentence) {
+  tip.textContent = sentence;
+  tip.hidden = false;
+  putBelow(tip, element);
+}
+
 /** Show a sentence, or what a function returns, while the pointer or the keyboard is on an element. */
 export function explain({tip}, element, sentence) {
   if (!sentence) return;
   element.setAttribute("aria-describedby", tip.id);
-  const show = () => {
-    tip.textContent = sentence instanceof Function ? sentence() : sentence;
-    tip.hidden = false;
-    putBelow(tip, element);
-  };
+  const show = () => showTip({tip}, element, sentence instanceof Function ? sentence() : sentence);
   const hide = () => { tip.hidden = true; };
   for (const begin of ["pointerenter", "focus"]) element.addEventListener(begin, show);
   for (const end of ["pointerleave", "blur"]) element.addEventListener(end, hide);
   element.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
 }
 
-/** Return a word of the legend. In a plain chart it only names its curve. */
+/** Return a word of the legend: how its curve is drawn, its name, and the place of its present value. */
 function word(chart, trace) {
-  const word = make(chart.isPlain ? "span" : "button", "word");
+  const word = make("span", "word");
   word.innerHTML = swatch(trace);
-  word.append(trace.name);
-  if (!chart.isPlain) hideByClick(chart, word, trace);
+  word.append(trace.name, valueOf(chart, trace));
+  if (!chart.isPlain && trace.meta) {
+    word.addEventListener("pointerenter", () => showTip(chart, word, trace.meta));
+    word.addEventListener("pointerleave", () => { chart.tip.hidden = true; });
+  }
   return word;
 }
 
-function hideByClick(chart, button, trace) {
-  button.setAttribute("aria-pressed", !chart.hidden.has(groupOf(trace)));
-  button.addEventListener("click", () => {
-    const group = groupOf(trace), isHidden = !chart.hidden.delete(group);
-    if (isHidden) chart.hidden.add(group);
-    button.setAttribute("aria-pressed", !isHidden);
-    chart.again();
-  });
-  explain(chart, button, trace.meta);
+/** Return the place of a curve's present value. */
+function valueOf(chart, trace) {
+  const value = make("b", "value");
+  chart.values.set(groupOf(trace), value);
+  return value;
 }
 
-const DOWN = '<svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><path d="M6 1v6.5M3 5l3 3 3-3M1.5 10.8h9" '
-  + 'fill="none" stroke="currentColor" stroke-width="1.4"/></svg>';
+/** Return a button that hides a curve and shows it again. */
+function hider(chart, trace) {
+  const button = make("button", "curve");
+  button.innerHTML = swatch(trace);
+  button.append(trace.name);
+  const mark = () => button.setAttribute("aria-pressed", !chart.hidden.has(groupOf(trace)));
+  mark();
+  button.addEventListener("click", () => {
+    const group = groupOf(trace);
+    if (!chart.hidden.delete(group)) chart.hidden.add(group);
+    mark();
+    chart.again();
+  });
+  return button;
+}
 
-/** Return a button that opens the choice of a file format. */
-function saver(chart) {
-  const menu = make("span", "menu"), button = make("button", "save"), both = make("span", "saver", button, menu);
-  const open = opener(both, button, menu);
-  button.innerHTML = DOWN;
-  button.title = "Save this chart";
-  button.setAttribute("aria-label", "Save: " + chart.root.getAttribute("aria-label").split(/[.:,]/)[0]);
+const DOTS = '<svg width="14" height="12" viewBox="0 0 14 12" aria-hidden="true"><g fill="currentColor"><circle cx="2" cy="6" r="1.4"/>'
+  + '<circle cx="7" cy="6" r="1.4"/><circle cx="12" cy="6" r="1.4"/></g></svg>';
+
+/** Return a button that explains a chart, and opens a menu: the explanation, the curves, to hide them, and the formats of files. */
+function helper(chart, title, help, words) {
+  const menu = make("span", "menu"), button = make("button", "help"), both = make("span", "helper", button, menu);
+  const open = opener(both, button, menu), named = words.filter(trace => words.length > 1 && trace.meta);
+  const said = chart.isPlain ? "" : [help, ...named.map(trace => `${trace.name}: ${trace.meta}`)].filter(Boolean).join("\n");
+  button.innerHTML = DOTS;
+  button.setAttribute("aria-label", "Help for " + (title || "this chart"));
+  explain(chart, button, said);
+  button.addEventListener("click", () => { chart.tip.hidden = true; });
+  if (said) menu.append(make("span", "said", said));
+  if (words.length > 1) menu.append(...words.map(trace => hider(chart, trace)));
   menu.append(...KINDS.map(kind => {
     const one = make("button", "kind", kind.toUpperCase());
     one.setAttribute("aria-label", "Save as " + kind.toUpperCase());
@@ -141,18 +162,16 @@ export function write(chart, data, {title, meta = {}}) {
   if (now !== chart.written) {
     chart.written = now;
     chart.tip.hidden = true;
+    chart.values = new Map();
     const heading = make("span", "title", text), parts = text ? [heading] : [];
-    if (meta.help && !chart.isPlain) {
-      const help = make("button", "help", "?");
-      help.setAttribute("aria-label", "Help for " + text);
-      explain(chart, help, meta.help);
-      parts.push(help);
-    }
-    // The title names a single curve.
+    if (words.length === 1) parts.push(valueOf(chart, words[0]));  // the title names a single curve
     if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
-    if (!chart.isPlain) parts.push(saver(chart));
     chart.note = make("span", "note");
-    chart.head.replaceChildren(...parts, chart.note);
+    chart.head.replaceChildren(...parts, chart.note, helper(chart, text, meta.help, words));
+  }
+  for (const [name, place] of chart.values) {
+    const value = meta.values?.[name] ?? "";
+    if (place.textContent !== value) place.textContent = value;
   }
   if (chart.note.textContent !== (meta.note ?? "")) chart.note.textContent = meta.note ?? "";
 }

@@ -1,23 +1,32 @@
 // A chart as a file: PNG, SVG, standalone page, or a table of its curves.
+import {groupOf, legendOf} from "./head.js";
 import {plain} from "./plain.js";
 
-/** Return the figure with its title and legend, as on the page. */
+// A picture fits a slide, whatever the size of the chart on the page.
+const WIDTH = 960, HEIGHT = 720;
+
+/** Return the figure as it is drawn, with its title and its legend inside, between the title and the plot. */
 function whole(chart) {
   const {figure, template} = chart.drawn, {data, layout} = JSON.parse(figure);
-  const margin = {...layout.margin, t: 60, r: Math.max(layout.margin?.r ?? 0, 24)};
-  const paper_bgcolor = getComputedStyle(chart.root).getPropertyValue("--st-background-color").trim();
-  const own = {margin, paper_bgcolor, legend: {orientation: "h", y: 1, yanchor: "bottom"}};
+  chart.mix({data, layout});
+  for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
+  const style = getComputedStyle(chart.root), get = name => style.getPropertyValue("--st-" + name).trim();
+  const legend = {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 15}};
+  const text = chart.head.querySelector(".live-chart-title")?.textContent || layout.title?.text || "";
+  const title = {text, x: 0.02, xanchor: "left", y: 0.98, yanchor: "top", yref: "container", font: {size: 22}, automargin: false};
   if (!Object.keys(layout.template ?? {}).length) layout.template = template;
+  const font = {family: get("font"), color: get("text-color"), size: 15};
+  const rows = Math.ceil(legendOf(data).reduce((all, {name}) => all + name.length + 8, 0) / 95);
+  const margin = {l: 80, r: 40, t: 64 + 24 * rows, b: 64};
+  const axis = own => ({...own, title: {...own?.title, font: {size: 17}}, tickfont: {size: 15}, automargin: true});
   plain([data, layout]);
-  return {data, layout: {...layout, ...own}};
+  const {xaxis, yaxis, width, height, meta, ...rest} = layout;
+  const own = {font, legend, title, margin, paper_bgcolor: get("background-color"), showlegend: legendOf(data).length > 1};
+  return {data, layout: {...rest, ...own, xaxis: axis(xaxis), yaxis: axis(yaxis)}};
 }
 
-function image(kind) {
-  return chart => {
-    const {clientWidth: width, clientHeight: height} = chart.root;
-    return window.Plotly.toImage(whole(chart), {format: kind, width, height, scale: kind === "png" ? 2 : 1});
-  };
-}
+const image = kind => chart =>
+  window.Plotly.toImage(whole(chart), {format: kind, width: WIDTH, height: HEIGHT, scale: kind === "png" ? 2 : 1});
 
 const file = (text, type) => URL.createObjectURL(new Blob([text], {type: type + ";charset=utf-8"}));
 

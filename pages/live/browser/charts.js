@@ -1,12 +1,91 @@
-// The charts of the live view as a component: the map, the curves, and what is below them.
+// The charts of the live view as a component: the map with its divider, the curves, and what is below them.
+import {frameOf} from "./points.js";
 import {createChart} from "../../charts/browser/chart.js";
 import {createHand} from "./hand.js";
-import {createSwitch} from "./picture_switch.js";
 import {shown} from "./shown.js";
-import {createWipe, wiped} from "./wipe.js";
+
+/** Return the rows of a map: the columns before `share` of them from `left`, the others from `right`. */
+export function wiped(left, right, share) {
+  const cut = Math.round(share * (right[0]?.length ?? 0));
+  return right.map((row, number) => [...left[number].slice(0, cut), ...row.slice(cut)]);
+}
+
+/** Create the line over a chart's plot; `moved` is called after each move. */
+export function createWipe({root, node}, moved) {
+  const line = document.createElement("input"), rule = document.createElement("div");
+  const left = document.createElement("span"), right = document.createElement("span");
+  Object.assign(line, {type: "range", min: 0, max: 100, step: 1, value: 50, className: "wipe-line"});
+  rule.className = "wipe-rule";
+  left.className = "wipe-left";
+  right.className = "wipe-right";
+  rule.append(left, right);
+  root.append(rule, line);
+  const wipe = {
+    share: 0.5,
+    /** Show the names of both sides, or hide the line. */
+    show(said) {
+      line.hidden = rule.hidden = !said;
+      if (!said) return;
+      [left.textContent, right.textContent] = [said.left, said.right];
+      line.setAttribute("aria-label", `Line between ${said.left} and ${said.right}`);
+      wipe.fit();
+    },
+    fit() {
+      const at = frameOf(node, root);
+      if (!at) return;
+      Object.assign(rule.style, {left: `${at.left + wipe.share * at.width}px`, top: `${at.top}px`, height: `${at.height}px`});
+      Object.assign(line.style, {left: `${at.left - 8}px`, width: `${at.width + 16}px`, top: `${at.top + at.height - 24}px`});
+    },
+  };
+  line.addEventListener("input", () => {
+    wipe.share = Number(line.value) / 100;
+    wipe.fit();
+    moved();
+  });
+  wipe.show(null);
+  return wipe;
+}
+
+const WORDS = {map: "Show the map", curves: "Show the chart"};
+
+/** Create the button inside the root of the charts. `first` is the picture to begin with; a new `step` begins again. */
+export function createSwitch(root, {first, step, canTurn}) {
+  const button = document.createElement("button"), other = () => root.dataset.picture === "map" ? "curves" : "map";
+  let shownStep = step, mayTurn = canTurn, pictures = new Set();
+  button.className = "live-switch";
+  button.type = "button";
+  root.classList.add("live-lesson");
+  root.append(button);
+  const show = picture => {
+    root.dataset.picture = picture;
+    button.textContent = WORDS[other()];
+  };
+  /** Offer the button if there are two pictures: one alone needs none, and before the run the chart is empty. */
+  const offer = () => { button.hidden = !mayTurn || pictures.size < 2; };
+  button.addEventListener("click", () => show(other()));
+  show(first);
+  return {
+    /** Take what the script says of the step. */
+    update(lesson) {
+      if (!lesson) return;
+      mayTurn = lesson.canTurn;
+      offer();
+      if (lesson.step === shownStep) return;
+      shownStep = lesson.step;
+      show(lesson.first);
+    },
+    /** Take which pictures are there. */
+    offer(places) {
+      pictures = places;
+      offer();
+      if (places.size && !places.has(root.dataset.picture)) show([...places][0]);
+    },
+  };
+}
 
 const mounts = new WeakMap();  // the component's element -> its charts
 
+const PHONE = 640;  // pixels
 const MAP = "chart-map", HAND = "hand";
 
 /** Return the map's own parts: the line between two maps, and the editor of its points. */
@@ -14,9 +93,14 @@ function createMap(chart, send) {
   let hand = null;
   const wipe = createWipe(chart, () => chart.again());
   return {
-    /** Change a figure before it is drawn: mix both maps at the line. */
+    /** Change a figure before it is drawn: mix both maps at the line, and leave out what a phone has no room for. */
     mix({data, layout}) {
       const said = layout.meta?.wipe;
+      if (innerWidth <= PHONE) {
+        Object.assign(data[0], {showscale: false});
+        for (const axis of [layout.xaxis, layout.yaxis]) axis.title = {text: ""};
+        Object.assign(layout.margin, {l: 36, b: 22});
+      }
       wipe.show(said);
       if (said) data[0].z = wiped(said.z, data[0].z, wipe.share);
     },

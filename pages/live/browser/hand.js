@@ -1,9 +1,7 @@
 // Hands on the data: the reader labels, pairs, paints, erases and moves points in the map, by mouse, touch or keys.
-import {frameOf, place} from "./frame.js";
-import {draw} from "./hand_drawing.js";
-import {chip, createTools} from "./hand_tools.js";
-import {UNLABELED, along, classOf, digitOf, direction, nearest, next, rounded, spoken, sprayed, within} from "./points.js";
-import {Outbox} from "./outbox.js";
+import {chip, createTools, draw} from "./hand_tools.js";
+import {Outbox, UNLABELED, along, classOf, digitOf, direction, frameOf, nearest, next, place, rounded, spoken, sprayed, within}
+  from "./points.js";
 
 const REACH = 16;       // pixels around a click in which a point is hit
 const DABS = 3;         // points that one dab paints

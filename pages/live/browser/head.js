@@ -1,7 +1,85 @@
-// The head of the live view as a component: it takes snapshots from the script, asks for ticks, and draws words and numbers.
+// The head of the live view as a component: it takes snapshots, asks for ticks, and draws a run's step and what limits it.
+import {maker, opener} from "../../charts/browser/head.js";
 import {Feed, trouble} from "./feed.js";
 import {read, shown} from "./shown.js";
-import {createSummary} from "./summary.js";
+
+let count = 0;  // for the names of popups
+
+const make = maker("live-");
+
+/** Write a text if it has changed: an unchanged node keeps the reader's selection. */
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Show an element, and fill it, if there is something to show. */
+function fill(element, said, work) {
+  element.hidden = !said;
+  if (said) work(said);
+}
+
+// --- what limits the run
+
+/** Return the part with the one sentence, its remedy, and a button that opens the figures behind it. */
+function judgement(press) {
+  const said = make("span", "said"), remedy = make("button", "remedy"), why = make("button", "why", "Why?"), reason = make("dl", "popup");
+  const root = make("div", "judgement", said, make("span", "answers", remedy, why), reason);
+  reason.id = "live-reason-" + count++;
+  why.setAttribute("aria-controls", reason.id);
+  opener(root, why, reason);
+  remedy.addEventListener("click", press);
+  root.fill = ({said: sentence, remedy: change, reason: figures, tone}) => {
+    write(said, sentence);
+    root.dataset.tone = tone;
+    write(remedy, change);
+    remedy.hidden = !change;
+    why.hidden = !figures.length;
+    const now = JSON.stringify(figures);
+    if (now === root.figures) return;
+    root.figures = now;
+    reason.replaceChildren(...figures.flatMap(({cause, value, sentence: meaning}) =>
+      [make("dt", "cause", `${cause} ${value}`), make("dd", "meaning", meaning)]));
+  };
+  return root;
+}
+
+// --- the whole
+
+/** Create the head inside `parent`; `press` has a function for each thing that the reader can do. */
+export function createSummary(parent, press) {
+  const light = make("i", "light"), position = make("span", "position"), status = make("p", "status", light, position);
+  const watch = make("button", "watch"), slider = make("input", "slider"), step = make("output", "step");
+  const scrubber = make("div", "scrubber", watch, slider, step);
+  Object.assign(slider, {type: "range", min: 1, step: 1});
+  slider.setAttribute("aria-label", "Shown step");
+  watch.addEventListener("click", press.watch);
+  slider.addEventListener("input", () => { write(step, slider.value); press.look(slider.value); });
+  const limits = judgement(press.remedy), root = make("div", "head", make("div", "line", status, scrubber), limits);
+  parent.append(root);
+
+  return {
+    root,
+    fill(head) {
+      fill(status, head.status, ({text, light: tone, help}) => {
+        write(position, text);
+        status.title = help;
+        light.dataset.tone = tone;
+      });
+      fill(scrubber, head.scrubber, ({last, shown, is_moving: isMoving, help}) => {
+        Object.assign(slider, {max: last, title: help});
+        if (document.activeElement !== slider || isMoving) slider.value = shown;
+        write(step, String(shown));
+        write(watch, isMoving ? "Stop" : "Watch again");
+      });
+      fill(limits, head.judgement, limits.fill);
+    },
+    /** Show beside the step why the run does not continue. */
+    complain(why, wait) {
+      const at = /^step \d+ of \d+/.exec(position.textContent)?.[0];
+      if (at) write(position, `${at} · ${why}; next try in ${Math.ceil(wait / 1000)} s`);
+    },
+  };
+}
 
 const LONGEST_ANSWER = 30000;  // milliseconds
 const heads = new WeakMap();   // the component's element -> its head
@@ -34,7 +112,7 @@ function create(root) {
   const summary = createSummary(root, {
     watch: () => feed.want("watch"),
     look: t => feed.want("look " + t),
-    remedy: name => trigger("remedy")(name),
+    remedy: () => trigger("remedy")(true),
   });
   head.look = () => feed.go();
   document.addEventListener("visibilitychange", head.look);

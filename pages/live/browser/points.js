@@ -1,4 +1,30 @@
-// Points to edit: which is near, which is next, what a brush covers, and how to say a point. Nothing here needs a page.
+// Points of the map that the reader edits: where they are, which are near, and the edits that the server has not taken yet.
+
+/** Return the area of a drawn plot within `around`, or null before it is drawn. */
+export function frameOf(node, around) {
+  const area = node.querySelector(".nsewdrag")?.getBoundingClientRect(), outside = around.getBoundingClientRect();
+  const {xaxis, yaxis} = node.layout ?? {};
+  if (!area?.width || !xaxis?.range || !yaxis?.range) return null;
+  return frame({left: area.left - outside.left, top: area.top - outside.top, width: area.width, height: area.height},
+    xaxis.range, yaxis.range);
+}
+
+/** Return an area with the functions between its pixels and coordinates with these ranges. */
+export function frame(area, [left, right], [bottom, top]) {
+  const {width, height} = area;
+  return {
+    ...area,
+    scale: width / (right - left),  // pixels for one unit
+    size: right - left,
+    toPlot: (px, py) => [left + px / width * (right - left), top - py / height * (top - bottom)],
+    toPixels: (x, y) => [(x - left) / (right - left) * width, (top - y) / (top - bottom) * height],
+  };
+}
+
+/** Give an element the place of an area. */
+export function place(element, {left, top, width, height}) {
+  Object.assign(element.style, {left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px`});
+}
 
 const DIRECTIONS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]};
 export const UNLABELED = -1;
@@ -73,4 +99,32 @@ export function spoken(points, i) {
   if (i < 0) return "no point";
   const {x, y} = points;
   return `point ${i + 1} of ${x.length}, x ${Number(x[i].toPrecision(3))}, y ${Number(y[i].toPrecision(3))}, ${labelOf(points, i)}`;
+}
+
+const AGAIN = 1500;  // milliseconds
+
+export class Outbox {
+  /** `send` gets {mount, edits}, with a number for each edit; `later` is setTimeout. */
+  constructor(send, later = (work, wait) => setTimeout(work, wait)) {
+    Object.assign(this, {send, later, mount: Math.random().toString(36).slice(2), waiting: [], count: 0, isOver: false});
+  }
+
+  add(edit) {
+    this.waiting.push({number: ++this.count, edit});
+    this.post();
+  }
+
+  post() {
+    if (this.isOver || !this.waiting.length) return;
+    this.send({mount: this.mount, edits: this.waiting.map(({number, edit}) => [number, edit])});
+    const {count} = this;
+    this.later(() => { if (this.count === count) this.post(); }, AGAIN);
+  }
+
+  /** Note the last edit that the server has taken. */
+  taken(mount, number) {
+    if (mount === this.mount) this.waiting = this.waiting.filter(one => one.number > number);
+  }
+
+  end() { this.isOver = true; }
 }

@@ -1,31 +1,44 @@
-"""The picker of the data set in the sidebar. Values that depend on the data follow the choice."""
+"""The pickers of the data set and of the kernel in the sidebar. Values that depend on them follow the choice."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from dsgcore.data import OPTION_NAMES, DatasetEntry
 from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST
-from dsgcore.experiments import Setting
+from dsgcore.experiments import Run, Setting, Spec
+from dsgcore.experiments.kernel_words import words_of
+from dsgcore.experiments.settings import kernel_names
 from dsgcore.settings import profile_of
-from pages.controls.also import ALSO
-from pages.controls.control import Control, key_of, without_blank
-from pages.controls.controls import controls_for, dataset_choice, heroes, kernel_asked, kernel_widths
+from pages.controls import controls
+from pages.controls.control import Control, draw, key_of, without_blank
+from pages.controls.controls import (
+    ALSO,
+    PICKER,
+    controls_for,
+    dataset_choice,
+    kernel_asked,
+    kernel_widths,
+    usual_kernel,
+)
 from pages.controls.data_parameters import SUITED
 from pages.controls.own_file import entry_of, offer_own
-from pages.controls.undrawn import keep
+from pages.controls.view import keep
 from pages.shell.plain_text import plain
 
-DATA_PAGE = "pages/data.py"
 # The note on the controls that the data have set names so many of them; its help names all.
 MOST_SAID = 4
 
 
 def draw_dataset(problem: type[Setting]) -> str:
-    """Draw the picker of the data set and a link to the gallery, and return the name of the set."""
+    """Draw the picker of the data set, and return the name of the set."""
     choice = dataset_choice(problem)
     dataset = st.selectbox(
         choice.label,
@@ -42,7 +55,6 @@ def draw_dataset(problem: type[Setting]) -> str:
     _notice_dataset(problem, dataset)
     _say_what_was_set(problem, dataset)
     _say_reading(problem, entry_of(problem, dataset))
-    st.page_link(DATA_PAGE, label="See all data sets", icon=":material/grid_view:")
     return dataset
 
 
@@ -65,7 +77,7 @@ def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
     named = st.session_state.get(key, st.query_params.get(key))  # before the first drawing, the link's value
     positive = named if named in entry.class_names else entry.class_names[0]
     if conversion == ONE_REST:
-        st.caption(f"{plain(str(positive))} against the rest (see Data options).")
+        st.caption(f"{plain(str(positive))} against the rest (see More).")
     elif conversion != AS_IS:
         st.caption(CONVERSIONS[conversion].sentence)
 
@@ -100,7 +112,7 @@ def _suit(problem: type[Setting], before: str, suited: Sequence[Control]) -> Non
 
 def _say_what_was_set(problem: type[Setting], dataset: str) -> None:
     """Show which controls the choice of the data has set, as long as they keep these values."""
-    first = heroes(problem)
+    first = profile_of(problem).front
     kept = [control for control in st.session_state.get(_set_key(problem), ()) if _is_kept(control)]
     said = [_with_value(c) for c in sorted(kept, key=lambda control: control.parameter.name not in first)]
     if said:
@@ -141,3 +153,66 @@ def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
     names |= {"prior", "convert", "positive", "n_labeled", ALSO, *OPTION_NAMES}
     offered = controls_for(problem, dataset, kernel_asked(problem))
     return [control for name, control in offered.items() if name in {*names, *kernel_widths(offered)}]
+
+
+def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
+    """Draw the picker, a sentence about the kernel, and its parameters; return their values by name."""
+    kernel, values = usual_kernel(problem), {}
+    offered = controls.kernel_controls(problem, dataset, kernel)
+    if PICKER in offered:
+        kernel = draw(replace(offered[PICKER], on_change=partial(_use_defaults, problem, dataset)))
+        values[PICKER] = kernel
+        sentence = words_of(kernel).sentence
+        st.caption(f"{sentence[0].upper()}{sentence[1:]}")
+    st.session_state[_drawn_key(problem)] = kernel
+    _clean_link(problem, dataset, kernel)
+    own = _own_controls(problem, dataset, kernel)
+    return values | {control.parameter.name: draw(control) for control in own.values()}
+
+
+def keep_kernel(problem: type[Setting], dataset: str, take: Callable[[Control], Any]) -> dict[str, Any]:
+    """Return the values of the picker and of the parameters by name without drawing them; `take` returns a control's value."""
+    offered = controls.kernel_controls(problem, dataset, usual_kernel(problem))
+    values = {PICKER: take(offered[PICKER])} if PICKER in offered else {}
+    kernel = values.get(PICKER, usual_kernel(problem))
+    st.session_state[_drawn_key(problem)] = kernel
+    own = _own_controls(problem, dataset, kernel)
+    return values | {control.parameter.name: take(control) for control in own.values()}
+
+
+@st.cache_resource(show_spinner="Compiling this kernel, once on this machine")
+def make_ready(kernel: str) -> bool:
+    """Compile a kernel's loops, or load them from the cache, with a run of two iterations; once in each process."""
+    few = {"name": "two_moons", "n": 40, "n_labeled": 4}
+    short = {"n_iter": 2, "n_features": 4, "batch_size": 4}
+    spec = {"setting": "auc", "kernel": {"name": kernel}, "data": few, "solver": short}
+    return Run(Spec.from_dict(spec)).advance() == 2
+
+
+def _own_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[str, Control]:
+    """Return the controls of a kernel's parameters, by their keys."""
+    offered = controls.kernel_controls(problem, dataset, kernel)
+    return {control.key: control for name, control in offered.items() if name != PICKER}
+
+
+def _use_defaults(problem: type[Setting], dataset: str) -> None:
+    """Set the parameters of a newly picked kernel to their defaults, except those that the previous kernel also has."""
+    kernel = controls.kernel_asked(problem)
+    shared = _own_controls(problem, dataset, st.session_state.get(_drawn_key(problem), kernel))
+    for key, control in _own_controls(problem, dataset, kernel).items():
+        if key not in shared:
+            st.session_state[key] = control.parameter.default
+
+
+def _drawn_key(problem: type[Setting]) -> str:
+    return f"_kernel_{problem.name}"
+
+
+def _clean_link(problem: type[Setting], dataset: str, kernel: str) -> None:
+    """Remove other kernels' parameters from the link. Streamlit leaves them there after an interrupted run."""
+    keys = {key for other in kernel_names(problem) for key in _own_controls(problem, dataset, other)}
+    for key in keys - set(_own_controls(problem, dataset, kernel)):
+        if key in st.query_params:
+            # the control existed a moment ago, and Streamlit removes its value itself
+            with suppress(StreamlitAPIException):
+                del st.query_params[key]

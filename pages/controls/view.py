@@ -1,0 +1,253 @@
+"""Choices of the view, which change no number of the run; and controls that are not drawn, because their part is hidden."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dsgcore.core.parameters import Choice, Flag, Integer, Real
+from dsgcore.experiments import Plane, Run, Setting
+from dsgcore.experiments.plane import PRINCIPAL_AXES
+from pages.controls.control import (
+    AUTOMATIC,
+    Control,
+    can_be_automatic,
+    in_link,
+    key_of,
+    number,
+    refused,
+    shown,
+    value_in,
+)
+
+SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
+SLIDER = Choice(
+    "slider",
+    "steer",
+    options=("steer", "redo"),
+    label="When you move a slider",
+    sentence="“keep going” continues with the new value and marks the curves. “start over” begins a new run. At speed “instant” "
+    "the run always starts over.",
+)
+# The options of `SLIDER` on the page and in the link.
+_NAMES = {"steer": "keep going", "redo": "start over", "error": "f − h"}
+MAP = Choice(
+    "map",
+    "f",
+    options=("f", "h", "error"),
+    label="On the map",
+    sentence="The score f, its twin h with the exact kernel, or the error |f − h| of the random features.",
+)
+CLASS_MAP = Choice(
+    "class_map",
+    "classes",
+    options=("classes", "margin"),
+    label="On the map",
+    sentence="The class with the highest score, or its lead over the next one.",
+)
+
+
+LOG_OBJECTIVE = Flag(
+    "log_objective", False, label="objective on a log axis", sentence="Draw the objective on a logarithmic axis."
+)
+GRAPH = Flag(
+    "graph",
+    False,
+    label="graph",
+    sentence="Draw the links of the graph. It asks that linked points get similar scores.",
+)
+EDIT = Flag(
+    "by_hand",
+    False,
+    label="edit",  # the toolbar that opens has the sentence
+)
+TRUTH = Flag(
+    "truth", False, label="true classes", sentence="Draw each unlabeled point in the colour of its hidden class."
+)
+MISTAKES = Flag(
+    "mistakes",
+    False,
+    label="mistakes",
+    sentence="Mark the test points in a wrong class. The shape says who is wrong: f, labels only, or both.",
+)
+NO_DIVIDER, LABELS_ONLY, TWIN = "none", "labels only", "h"
+DIVIDER = Choice(
+    "divider",
+    LABELS_ONLY,
+    options=(LABELS_ONLY, TWIN, NO_DIVIDER),
+    label="On the left of the divider",
+    sentence="On the left of a line that you drag: what the labels alone teach, or the twin h. On its right: f.",
+)
+COLUMNS = Flag(
+    "columns",
+    False,
+    label="Columns and table",
+    sentence="Show a summary of each column and the first rows of the set.",
+)
+ON_THE_MAP = (EDIT, TRUTH, MISTAKES)
+
+
+def name_of(option: object) -> str:
+    """Return the name of an option of the view, on the page and in the link."""
+    return _NAMES.get(str(option), shown(option))
+
+
+def map_choice(problem: type[Setting]) -> Choice:
+    """Return the choice of the function on the map."""
+    return CLASS_MAP if problem.decision == "highest" else MAP
+
+
+def divider_choice(problem: type[Setting]) -> Choice:
+    """Return the choice of what is on the left of the map's divider. Several classes have no twin to draw."""
+    options = (LABELS_ONLY, NO_DIVIDER) if problem.decision == "highest" else DIVIDER.options
+    return replace(DIVIDER, options=options)
+
+
+def choices_of(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
+    """Return all choices of the view on a setting's page."""
+    return (SPEED, SLIDER, *choices_of_view(problem), COLUMNS)
+
+
+def choices_of_view(problem: type[Setting]) -> tuple[Choice | Flag, ...]:
+    """Return the choices above the charts."""
+    of_the_map = (CLASS_MAP, GRAPH) if map_choice(problem) is CLASS_MAP else (MAP,)
+    return (*of_the_map, divider_choice(problem), *ON_THE_MAP, LOG_OBJECTIVE)
+
+
+def viewed(problem: type[Setting], choice: Choice) -> str:
+    """Return the chosen option of the view; the default if a link leaves it empty."""
+    return str(st.session_state.get(key_of(problem, choice.name)) or choice.default)
+
+
+def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:
+    """Draw a choice of the view as a row of buttons."""
+    st.segmented_control(
+        choice.label,
+        choice.options,
+        default=choice.default,
+        required=True,
+        key=key_of(problem, choice.name),
+        bind="query-params",
+        format_func=name_of,
+        help=choice.sentence or None,
+        label_visibility="visible" if has_label else "collapsed",
+    )
+
+
+def draw_flag(problem: type[Setting], flag: Flag) -> bool:
+    """Draw a choice of the view that is on or off, and return its value."""
+    key = key_of(problem, flag.name)
+    return st.toggle(flag.label, value=flag.default, key=key, bind="query-params", help=flag.sentence or None)
+
+
+def is_on(problem: type[Setting], flag: Flag) -> bool:
+    """Return True if a choice of the view is on; a choice that is not drawn is off."""
+    return bool(st.session_state.get(key_of(problem, flag.name), flag.default))
+
+
+def keep(control: Control, texts: dict[str, str]) -> Any:
+    """Return the value of a control without drawing it: the session's, the link's or the default.
+
+    Add the control's text for the link to `texts`; it is empty for the default.
+    """
+    if control.key not in st.session_state:
+        st.session_state[control.key] = _linked(control, st.query_params.get(control.key))
+    value = value_in(control, st.session_state[control.key])
+    is_default = value == control.parameter.default
+    texts[control.key] = "" if is_default else _said(control, value)
+    return value
+
+
+def keep_choice(problem: type[Setting], choice: Choice | Flag | Integer, texts: dict[str, str]) -> Any:
+    """Do the same for a choice of the view, or for the seed."""
+    return keep(Control(key_of(problem, choice.name), "view", choice, say=name_of), texts)
+
+
+def forget(texts: dict[str, str]) -> None:
+    """Remove these values from the session, so that the link decides again."""
+    for key in texts:
+        st.session_state.pop(key, None)
+    texts.clear()
+
+
+def _said(control: Control, value: Any) -> str:
+    return control.say(value) if isinstance(control.parameter, Choice) else in_link(value)
+
+
+def _linked(control: Control, text: str | None) -> Any:
+    """Return the value that the link's text stands for; the default if there is none, or if it is not valid."""
+    p = control.parameter
+    if text is None:
+        return p.default
+    if isinstance(p, Real | Integer):
+        if text == AUTOMATIC and can_be_automatic(p):
+            return None
+        value = number(text, p)
+        return p.default if value is None or text != shown(value) else value
+    if isinstance(p, Choice):
+        return next((option for option in control.options if control.say(option) == text), p.default)
+    return {"true": True, "false": False}.get(text, p.default) if isinstance(p, Flag) else text
+
+
+AXES = ("map_x", "map_y")
+_LABELS = ("Axis across", "Axis up")
+Axes = tuple[int | None, int | None]
+
+
+def draw_axes(run: Run) -> None:
+    """Draw the choice of the map's axes, if the data have more than two coordinates."""
+    axes = _axes(run)
+    if not axes:
+        return
+    for axis in axes:
+        key = key_of(type(run.problem), axis.name)
+        st.selectbox(axis.label, axis.options, key=key, bind="query-params", help=_HELP)
+
+
+def keep_axes(run: Run, texts: dict[str, str]) -> None:
+    """Keep the map's axes without drawing the choice; `texts` is as in `keep`."""
+    for axis in _axes(run):
+        keep_choice(type(run.problem), axis, texts)
+
+
+def _axes(run: Run) -> list[Choice]:
+    """Return the choices of the axes, if the data have more than two coordinates."""
+    names, axes = run.split.feature_names, []
+    for name, label, usual in zip(AXES, _LABELS, PRINCIPAL_AXES, strict=True):
+        axes.append(Choice(name, usual, options=(usual, *names), label=label))
+        key = key_of(type(run.problem), name)
+        if st.session_state.get(key, usual) not in axes[-1].options:
+            del st.session_state[key]  # a column of other data
+    return axes if len(names) > 2 else []
+
+
+_HELP = "A column, or a principal axis: a direction in which the scaled points spread most."
+
+
+def refused_axes(run: Run) -> list[str]:
+    """Return a sentence for each axis in the link that these data do not have. Call this before the choice is first drawn."""
+    names, problem = run.split.feature_names, type(run.problem)
+    sentences = []
+    for name, axis in zip(AXES, PRINCIPAL_AXES, strict=True):
+        key = key_of(problem, name)
+        given = None if key in st.session_state else st.query_params.get(key)
+        if given is not None and len(names) > 2 and given not in (axis, *names):
+            allowed = "a column of these data or a principal axis"
+            sentences.append(f"In the link, {key} must be {allowed}, got {refused(given)}; the default is used.")
+    return sentences
+
+
+def axes_asked(run: Run) -> Axes:
+    """Return the columns chosen as the map's axes, with None for a principal axis."""
+    names = run.split.feature_names
+    chosen = [st.session_state.get(key_of(type(run.problem), name)) for name in AXES]
+    across, up = (names.index(name) if name in names else None for name in chosen)
+    return across, up
+
+
+def plane_of(run: Run, axes: Axes) -> Plane:
+    """Return the plane of the run's points with these axes. Edits by hand do not move it."""
+    split = run.split.before or run.split
+    return Plane.through(split.X_train, axes, split.feature_names)
