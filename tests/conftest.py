@@ -103,7 +103,7 @@ def pages_without_a_browser():
     """Draw pages as no browser does: at once, with all tabs, without frozen objects, and with background jobs in this process."""
     with pytest.MonkeyPatch.context() as patch:
         # The app draws those tabs that have been looked at.
-        opened = partial(Bench, opened={"Limits", "Race", "Theory", "Data", "Code"})
+        opened = partial(Bench, opened={"Limits", "Race", "Theory", "Details", "Data", "Code"})
         patch.setattr("pages.workbench.opening.Bench", opened)
         # One's own file is read here: that takes no time, and test_sandboxed_reading.py tries the page's way.
         patch.setattr("pages.controls.own_file.take_steps_apart", take_steps)

@@ -13,7 +13,7 @@ import pytest
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live_page import figures, head, status
+from live_page import figures, status
 from naive_edits import edited as naive_edited
 from opened_pages import bench_of, checked, errors, open_page, run_of, said
 
@@ -23,10 +23,9 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
 from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
-from pages.live.map_view import points_right
 from pages.controls.control import key_of
-from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, edits_in, edits_to_text
-from pages.controls.hand import Hand
+from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_to_text
+from pages.live.map_view import points_right
 from pages.live.tick import tick
 
 PAIRS = "similar_unlabeled"

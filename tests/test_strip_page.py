@@ -1,6 +1,5 @@
 """What limits the run, on a setting's page: one sentence, and a remedy that one click sets on the controls."""
 
-import pytest
 from live_page import head
 from opened_pages import bench_of, open_auc, open_page, run_of
 from test_live_gauges import WORSE

@@ -112,6 +112,7 @@ def run_chart(live: LiveRun, curves: Sequence[charts.Curve], title: str, **optio
 
 def without_axis_title(figure: charts.Figure) -> None:
     """Leave out the name and the numbers of a chart's axis of iterations: another chart with the same axis is right below."""
+    figure["layout"]["meta"]["along"] = figure["layout"]["xaxis"]["title"]["text"]  # in a picture it stands alone
     figure["layout"]["xaxis"] |= {"title": {"text": ""}, "showticklabels": False}
     figure["layout"]["margin"]["b"] = 6
 

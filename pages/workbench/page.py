@@ -49,6 +49,7 @@ from pages.workbench.theory_tab import details, theory
 from pages.workbench.transport import transport
 
 LIVE = "Live"
+DETAILS = "Details"  # a box at the end of the tab Theory
 OTHER_TABS = ("Limits", "Race", "Theory", "Data", "Code")
 
 
@@ -186,7 +187,10 @@ def _draw_tab(tab: str, bench: Bench) -> None:
             tabs.compare(bench.live)
         case "Theory":
             theory(bench)
-            details(bench, seen(bench).run, theme=theme_now())
+            with st.expander("Details: scores, single features and points", key="details", on_change="rerun") as box:
+                bench.opened |= {DETAILS} if box.open else set()
+                if DETAILS in bench.opened:
+                    details(bench, seen(bench).run, theme=theme_now())
         case "Data":
             tabs.data(bench.live)
         case "Code":

@@ -194,6 +194,7 @@ def test_a_page_while_its_run_plays(open_page):
 def assert_details_are_drawn_at_the_end(page):
     expect(page.locator(".live-status")).to_contain_text("done", timeout=60_000)
     page.get_by_role("tab", name="Theory").click()
+    page.get_by_text("Details: scores").click()
     expect(page.locator(".st-key-chart-details .js-plotly-plot")).to_be_visible(timeout=10_000)
 
 

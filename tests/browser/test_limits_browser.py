@@ -35,6 +35,7 @@ def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_w
     expect(slider).to_have_value("1")
 
     page.get_by_role("tab", name="Theory", exact=True).click()
+    page.get_by_text("Details: scores").click(timeout=LONG)
     inside = page.locator(".st-key-part-inside")
     inside.get_by_role("radio", name="one point").click()
     expect(page.get_by_text("pulls h").or_(page.get_by_text("adds nothing yet"))).to_be_visible(timeout=LONG)

@@ -2,8 +2,8 @@
 import {groupOf, legendOf} from "./head.js";
 import {plain} from "./plain.js";
 
-// A picture fits a slide, whatever the size of the chart on the page.
-const WIDTH = 960, HEIGHT = 720;
+// A picture fits a slide, whatever the size of the chart on the page. A picture has no fonts of its own, so it has a common one.
+const WIDTH = 960, HEIGHT = 720, FONT = "Arial, Helvetica, sans-serif";
 
 /** Return the figure as it is drawn, with its title and its legend inside, between the title and the plot. */
 function whole(chart) {
@@ -11,18 +11,38 @@ function whole(chart) {
   chart.mix({data, layout});
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
   const style = getComputedStyle(chart.root), get = name => style.getPropertyValue("--st-" + name).trim();
-  const legend = {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 15}};
-  const text = chart.head.querySelector(".live-chart-title")?.textContent || layout.title?.text || "";
-  const title = {text, x: 0.02, xanchor: "left", y: 0.98, yanchor: "top", yref: "container", font: {size: 22}, automargin: false};
+  const words = legendOf(data), text = chart.head.querySelector(".live-chart-title")?.textContent || layout.title?.text || "";
+  const rows = Math.ceil(words.reduce((all, {name}) => all + name.length + 9, 0) / 90);
+  const title = {text, x: 0.02, xanchor: "left", y: 0.98, yanchor: "top", yref: "container", font: {size: 22}};
+  const legend = {orientation: "h", x: 0, y: 1.01, yanchor: "bottom", font: {size: 15}};
+  const font = {family: FONT, color: get("text-color"), size: 15};
   if (!Object.keys(layout.template ?? {}).length) layout.template = template;
-  const font = {family: get("font"), color: get("text-color"), size: 15};
-  const rows = Math.ceil(legendOf(data).reduce((all, {name}) => all + name.length + 8, 0) / 95);
-  const margin = {l: 80, r: 40, t: 64 + 24 * rows, b: 64};
-  const axis = own => ({...own, title: {...own?.title, font: {size: 17}}, tickfont: {size: 15}, automargin: true});
   plain([data, layout]);
-  const {xaxis, yaxis, width, height, meta, ...rest} = layout;
-  const own = {font, legend, title, margin, paper_bgcolor: get("background-color"), showlegend: legendOf(data).length > 1};
-  return {data, layout: {...rest, ...own, xaxis: axis(xaxis), yaxis: axis(yaxis)}};
+  const {xaxis, yaxis, width, height, ...rest} = layout, along = layout.meta?.along;
+  const axis = own => ({...own, title: {...own?.title, font: {size: 17}}, tickfont: {size: 15}, automargin: true});
+  if (along) Object.assign(xaxis, {showticklabels: true, title: {text: along}});
+  const own = {font, legend, title, margin: marginOf(layout, 64 + 24 * rows), showlegend: words.length > 1,
+    paper_bgcolor: get("background-color"), xaxis: axis(xaxis), yaxis: axis(yaxis), ...divided(chart, layout, get)};
+  return {data, layout: {...rest, ...own}};
+}
+
+/** Return the margins of a picture: those of a map leave a square in its middle. */
+function marginOf({yaxis}, t) {
+  const b = 68;
+  if (!yaxis?.scaleanchor) return {l: 80, r: 40, t, b};
+  const side = (WIDTH - (HEIGHT - t - b)) / 2;
+  return {l: side, r: side, t, b};
+}
+
+/** Return the line between two maps, and the name of each. */
+function divided(chart, {meta, xaxis, shapes = [], annotations = []}, get) {
+  const line = chart.root.querySelector(".wipe-line");
+  if (!meta?.wipe || !line) return {};
+  const [left, right] = xaxis.range, x = left + Number(line.value) / 100 * (right - left);
+  const name = (text, xanchor) =>
+    ({text, x, xanchor, xref: "x", y: 1, yref: "paper", yanchor: "top", showarrow: false, bgcolor: get("background-color"), borderpad: 3});
+  const rule = {type: "line", x0: x, x1: x, xref: "x", y0: 0, y1: 1, yref: "paper", line: {width: 2, color: get("text-color")}};
+  return {shapes: [...shapes, rule], annotations: [...annotations, name(meta.wipe.left, "right"), name(meta.wipe.right, "left")]};
 }
 
 const image = kind => chart =>
