@@ -34,8 +34,8 @@ def head(problem: type[Setting], bench: Bench) -> None:
 def draw_lessons(problem: type[Setting], bench: Bench) -> None:
     """Draw the setting's lessons, and its values for short trials, as buttons."""
     profile = profile_of(problem)
-    if profile.guided or profile.lessons:
-        st.markdown("**Lessons**")
+    st.markdown("**Lessons**")
+    st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:")
     with st.container(horizontal=True, gap="xsmall"):
         for guided in profile.guided:
             _guided(problem, bench, guided)
