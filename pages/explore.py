@@ -12,6 +12,7 @@ from pages.studies.examples import draw_example_study, waits_for_study
 from pages.studies.going import exploring, refresh
 from pages.studies.looking import draw_and_look
 from pages.studies.measures import read_curves, results_of
+from pages.studies.pins import draw_link_to_pins
 from pages.studies.progress import draw_transport, tick_of
 
 
@@ -19,9 +20,11 @@ def page() -> None:
     """Draw the question, the progress of its answer, and the answer."""
     st.title("Explore")
     st.markdown("One run can be luck. Vary up to four sliders over several seeds, and see which choice is reliable.")
-    st.page_link(
-        "pages/papers.py", label="Figures of the papers, as studies", icon=":material/article:", width="content"
-    )
+    with st.container(horizontal=True, gap="small"):
+        draw_link_to_pins()
+        st.page_link(
+            "pages/papers.py", label="Figures of the papers, as studies", icon=":material/article:", width="content"
+        )
     state = exploring("explore")
     get_ready()
     if draw_and_look(state, draw_question) is None or not is_ready():

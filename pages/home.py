@@ -1,61 +1,88 @@
-"""Home page: a first lesson, the five settings at work, and below them everything else."""
+"""Home: why few labels and many points, a live picture to label in, the way on, and the five methods."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from dsgcore.experiments import SETTINGS, Setting
-from dsgcore.settings import profile_of
-from pages.pictures.kept import kept_picture, still
-from pages.session.link import link_to_guided
+from dsgcore.experiments import SETTINGS, Spec
+from pages.charts.theme import theme_now
+from pages.controls.own_file import TITLE as OWN_FILE
+from pages.controls.own_file import store
+from pages.gallery.method_cards import method_cards
+from pages.session.bench import Bench
+from pages.session.link import first_lesson
+from pages.session.view import Scene, View
+from pages.shell.plain_text import plain
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 
-START = "auc"  # its first lesson shows in two minutes how unlabeled points help
-ELSEWHERE = {
-    "pages/how_it_works.py": "**How it works.** The idea in five screens, with one thing to drag on each.",
-    "pages/lessons.py": "**All lessons.** Each asks a question: guess, watch the run, and read the reason.",
-    "pages/data.py": "**Look at the data.** Explore generated and real data sets, or bring your own file.",
-    "pages/compare.py": "**Compare on your data.** Find out which method suits them, and whether unlabeled points help.",
+SETTING = "s3vm"  # its map has a boundary that everybody can read
+PICTURE = {
+    "setting": SETTING,
+    "data": {"name": "two_moons", "n": 500, "n_labeled": 10},
+    "seed": 0,
 }
+SIDES = ("labels only", "with the grey points")
+_BENCH = "_bench_home"
 
 
 def home() -> None:
-    """Draw the home page: what a newcomer needs fills the window, and the rest is below."""
-    with st.container(key="home-first"):
-        st.title("DSG Lab")
-        st.markdown("Each picture shows a method that learns from a few coloured labels and many grey points.")
-        lesson = profile_of(SETTINGS[START]).guided[0]
-        with st.container(key="start-here"):
-            st.page_link(
-                page_of(SETTINGS[START]),
-                label="Start here",
-                icon=":material/play_arrow:",
-                query_params=link_to_guided(SETTINGS[START], lesson.name),
-                width="content",
-            )
-        with st.container(key="home-pictures"):
-            for setting in SETTINGS.values():
-                _setting(setting)
-    with st.container(key="home-more"):
-        for page, said in ELSEWHERE.items():
-            st.page_link(page, label=said, icon=":material/arrow_forward:")
+    """Draw the page: the picture and the ways on fill the window, and the methods are below."""
+    with st.container(key="home"):
+        st.title("Labels are expensive, points are free")
+        st.markdown(
+            "Ten points have a colour, because somebody gave them one. The rest are grey, and yet they tell where the "
+            "colours end. DSG Lab lets you watch how that is learned."
+        )
+        picture, ways = st.columns([7, 4], gap="large", vertical_alignment="center")
+        with ways:
+            _ways_on()
+        with picture, st.container(key="home-picture"):
+            if is_ready():
+                _picture()
+    st.header("Five methods, five questions")
+    method_cards(has_acronyms=False)
+    with st.container(horizontal=True, key="home-more"):
+        st.page_link("pages/methods.py", label="All methods", icon=":material/apps:", width="content")
+        st.page_link("pages/glossary.py", label="Every word explained", icon=":material/dictionary:", width="content")
 
 
-def _setting(setting: type[Setting]) -> None:
-    """Draw the picture of a setting at work, if there is one, and its name, with the paper's second."""
-    profile = profile_of(setting)
-    with st.container():
-        if picture := kept_picture(setting.name):
-            alt = (
-                f"{profile.headline}: the learned score changes from step to step behind labeled and unlabeled points."
-            )
-            # The style sheet shows the still one to readers who want less motion.
-            with st.container(key=f"home-picture-{setting.name}"):
-                for one in (picture, still(picture)):
-                    st.image(one.svg, width="stretch", alt=alt)
-        st.page_link(page_of(setting), label=profile.full_name)
+def _ways_on() -> None:
+    setting, given = first_lesson()
+    with st.container(key="home-ways"):
+        st.markdown(
+            "**Click a grey point to label it.** The map learns anew. Drag the line to see what the grey points add."
+        )
+        for page, label, icon, query in (
+            (page_of(setting), "Start the first lesson", "play_arrow", given),
+            ("pages/how_it_works.py", "How it works", "lightbulb", None),
+            ("pages/data.py", "Try your own file", "upload_file", {"set": OWN_FILE}),
+        ):
+            st.page_link(page, label=label, icon=f":material/{icon}:", query_params=query, width="stretch")
+
+
+def _picture() -> None:
+    """Draw the run in its map, and start it again if the reader has given a label."""
+    from pages.live.component import draw_charts, draw_head  # here, so that the words appear sooner
+    from pages.live.tick import head_data
+    from pages.workbench.page import edit, go_further
+    from pages.workbench.steering import follow
+
+    bench: Bench = st.session_state.setdefault(_BENCH, Bench(store(), page=""))
+    with bench.hold.taken():
+        bench.drawn += 1
+        bench.hidden = {"transport", "tiles", "limits", "curves", "error", "tabs"}
+        follow(SETTINGS[SETTING], bench, Spec.from_dict(PICTURE))
+        if bench.live is None:
+            return
+        bench.view = View(theme=theme_now(), scene=Scene(can_edit=True, sides=SIDES), can_edit=True, has_wipe=True)
+        go_further(bench)
+        draw_head(head_data(bench))
+        draw_charts(on_edit=partial(edit, bench), lesson={"first": "map", "step": "home", "canTurn": False})
+        if bench.hand.lacks:
+            st.markdown(plain(bench.hand.lacks))
 
 
 home()
-is_ready()

@@ -7,7 +7,9 @@ import streamlit as st
 from pages.explained.component import draw_screen, frames_of, screen_asked
 from pages.explained.place import Place, read_place
 from pages.explained.screens import SCREENS
+from pages.session.link import first_lesson
 from pages.shell.plain_text import say_of_link
+from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 
 PAGE = "how_it_works"
@@ -25,6 +27,9 @@ def how_it_works() -> None:
     if not is_ready():
         return
     draw_screen(place, page=PAGE, on_turned=_turn)
+    if screen_asked() == len(SCREENS) + 1:  # "Try a lesson"
+        setting, given = first_lesson()
+        st.switch_page(page_of(setting), query_params=given)
     if place.screen < len(SCREENS):
         frames_of(place.screen + 1)  # the next screen, while the reader looks at this one
 

@@ -6,13 +6,12 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import GuidedLesson, profile_of
-from pages.session.link import link_to_guided
+from pages.session.link import START, link_to_guided
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.stage.links import to_take_away
 from pages.stage.marks import kept_marks, mark_of
 
-FIRST = "unlabeled"
 BEFORE_A_CLASS = {"present": "1"}
 
 
@@ -23,15 +22,13 @@ def lessons() -> None:
         "Each lesson asks a question. Make a guess, watch the run, and read the reason. The answer comes from the run that you "
         "see, whatever its seed."
     )
-    st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:", width="content")
+    with st.container(horizontal=True):
+        st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:", width="content")
+        st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:", width="content")
     marks = kept_marks()
-    for setting in sorted(SETTINGS.values(), key=_begins_without_theory, reverse=True):
+    for setting in sorted(SETTINGS.values(), key=lambda setting: setting.name != START):
         if profile_of(setting).guided:
             _of_setting(setting, marks)
-
-
-def _begins_without_theory(setting: type[Setting]) -> bool:
-    return any(lesson.name == FIRST for lesson in profile_of(setting).guided)
 
 
 def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:

@@ -58,7 +58,7 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     runs = made(store, SPEC, OTHER)
     for spec in (SPEC, OTHER):
         store.keep("pin", [(spec.sha256, spec.to_json(), None)])
-    app = opened(page="compare", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]},{'0' * 12}", c_seeds="3")
+    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]},{'0' * 12}", c_seeds="3")
     assert "0" * 12 in app.warning[0].value
     scores, parameters = (frame.value for frame in app.dataframe)
     assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
@@ -69,7 +69,7 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
         "Step size": {"A": "0.5", "B": "0.1"},
         "Iterations": {"A": "6", "B": "4"},
     }
-    assert [trace["name"] for trace in figure(app, "chart-compare")["data"][-2:]] == ["A: Two moons", "B: Two moons"]
+    assert [trace["name"] for trace in figure(app, "chart-pinned")["data"][-2:]] == ["A: Two moons", "B: Two moons"]
     app.segmented_control(key="c_by").set_value(SECONDS).run()
     assert not app.exception
     app.button(key=f"unpin-{SPEC.sha256[:12]}").click().run()
@@ -116,7 +116,7 @@ def test_scores_are_shown_while_the_other_runs_are_made(store):
         store.put(one.spec.to_json(), summary(run), {name: run.history.column(name) for name in run.history.names})
     for spec in (SPEC, OTHER):
         store.keep("pin", [(spec.sha256, spec.to_json(), None)])
-    app = opened(page="compare", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}", c_seeds="3")
+    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}", c_seeds="3")
     scores = app.dataframe[0].value
     assert scores["seeds"].tolist() == ["1 of 3", "1 of 3"]
     assert all(0 < float(value) < 1 for value in scores["test AUC"])
@@ -124,12 +124,12 @@ def test_scores_are_shown_while_the_other_runs_are_made(store):
 
 @pytest.mark.usefixtures("store")
 def test_an_empty_page_says_how_to_pin():
-    assert "None is pinned yet" in "".join(m.value for m in opened(page="compare").markdown)
+    assert "None is pinned yet" in "".join(m.value for m in opened(page="pinned").markdown)
 
 
 @pytest.mark.usefixtures("store")
 def test_a_hostile_link_is_refused_in_a_sentence():
-    app = opened(page="compare", runs="' OR 1=1 --,%,zz" + "f" * 500)
+    app = opened(page="pinned", runs="' OR 1=1 --,%,zz" + "f" * 500)
     assert "runs that are not pinned" in app.warning[0].value
 
 
@@ -140,7 +140,7 @@ def test_a_hostile_link_is_refused_in_a_sentence():
 def test_a_pin_whose_spec_is_no_longer_valid_is_left_out_in_a_sentence(store, text):
     name = "ab" * 32
     store.keep("pin", [(name, text, None)])
-    app = opened(page="compare", runs=name[:12])
+    app = opened(page="pinned", runs=name[:12])
     (notice,) = said(app)
     assert f"runs that are not pinned or no longer valid: {name[:12]}" in notice
 

@@ -143,9 +143,9 @@ def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_wit
     assert own.data.path == other.data.path
     assert own.data.sha256 != other.data.sha256
     app.session_state["_pins"] = {spec.sha256: spec for spec in (plain, own, other)}
-    app = opened("compare", app, c_seeds="1")
-    app = checked(app.button(key="compare-start").click().run())
-    state = app.session_state["_exploring_compare"]
+    app = opened("pinned", app, c_seeds="1")
+    app = checked(app.button(key="pinned-start").click().run())
+    state = app.session_state["_exploring_pinned"]
     assert state.job.wait(120)
     app = checked(app.run())
     assert errors(app) == []

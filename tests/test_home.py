@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from cases import each
-from opened_pages import checked, open_page
+from live_page import figure
+from opened_pages import bench_of, checked, open_page, run_of
 from pictures_of_settings import picture
 
 from dsgcore.settings import PROFILES
@@ -45,12 +46,45 @@ def test_who_wants_less_motion_sees_the_last_frame(setting):
     assert len(frame.findall(PATH)) == len(moving.findall(PATH)), "the points stay"
 
 
-def test_the_first_thing_to_press_is_the_first_lesson_and_every_setting_has_its_name():
+def test_home_leads_to_the_first_lesson_to_how_it_works_to_a_file_and_to_every_method():
     app = checked(open_page("home"))
-    assert len(app.markdown) == 1, "one sentence"
     links = [link.proto for link in app.get("page_link")]
-    assert (links[0].label, links[0].page) == ("Start here", "auc")
+    assert [(link.label, link.page) for link in links[:3]] == [
+        ("Start the first lesson", "auc"),
+        ("How it works", "how_it_works"),
+        ("Try your own file", "data"),
+    ]
     assert links[0].query_string.startswith("lesson=unlabeled")
-    names = [profile.full_name for profile in PROFILES.values()]
-    assert [link.label for link in links[1 : len(names) + 1]] == names
-    assert len(app.get("image")) == 2 * len(names), "a moving and a still one"
+    assert links[2].query_string == "set=Your+own+file"
+    cards = {link.page: link.label for link in links[3:]}
+    for name, profile in PROFILES.items():
+        assert cards[name] == f"**{profile.short}** {profile.card}"
+        assert not re.search(r"[A-Z]{2}", cards[name]), "words, not acronyms"
+    assert len(app.get("image")) == 2 * len(PROFILES), "a moving and a still one"
+
+
+def test_the_picture_learns_by_itself_from_ten_labels_and_a_crowd_and_shows_both_sides_of_the_divider():
+    app = checked(open_page("home"))
+    run = run_of(app, "home")
+    assert len(run.labeled_rows) == 10
+    assert len(run.split.X_train) > 300
+    assert bench_of(app, "home").is_playing
+    wipe = figure(app, "chart-map")["layout"]["meta"]["wipe"]
+    assert wipe["left"].startswith("labels only")
+    assert wipe["right"].startswith("with the grey points")
+
+
+def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_says_what_to_do(monkeypatch):
+    app = checked(open_page("home"))
+    grey = int(np.flatnonzero(run_of(app, "home").split.y_train < 0)[0])
+    for edits, n in (([{"do": "label", "rows": [grey], "to": 1}], 11), ([{"do": "label", "rows": "all"}], 0)):
+        bench = bench_of(app, "home")
+        bench.hand.take(
+            {"mount": "here", "edits": [[bench.hand.taken[1] + 1, edit] for edit in edits]},
+            bench.spec,
+            bench.live.run.split,
+        )
+        checked(app.run())
+        assert (len(run_of(app, "home").labeled_rows) == n) == bool(n)
+    assert any("label" in text.value for text in app.markdown[-4:])
+    assert bench_of(app, "home").hand.lacks

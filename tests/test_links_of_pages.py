@@ -118,7 +118,7 @@ def test_a_page_answers_the_name_of_another_pages_control_with_its_own():
         ("explore", {"x_ETA": "1"}, "x_seeds"),
         ("explore", {"x_svm_s_rang": "1"}, "x_svm_s_range"),
         ("convergence", {"v_seed_s": "1"}, "v_seeds"),
-        ("compare", {"run": "1"}, "runs"),
+        ("pinned", {"run": "1"}, "runs"),
         ("data", {"Set": "Iris"}, "set"),
     ],
 )
@@ -174,7 +174,7 @@ OWN = {
     "convergence": [
         f"v_{name}" for name in ("seeds", "steps", "vary", "n_iter_range", "by", "quantity", "over", "edits")
     ],
-    "compare": ["runs", "c_seeds", "c_by"],
+    "pinned": ["runs", "c_seeds", "c_by"],
     "take_away": ["of"],
     "how_it_works": ["screen", "at"],
     "lessons": ["lesson"],
@@ -292,7 +292,7 @@ TEXTS = [
     ("data", {"set": "Two moons", "data_n": WRITTEN, "data_setting": WRITTEN, "look_seed": WRITTEN, "across": WRITTEN}),
     ("explore", {f"x_{name}": WRITTEN for name in ("data", "n", "also", "edits", "vary", "step_size_values")}),
     ("convergence", {f"v_{name}": WRITTEN for name in ("data", "n", "also", "edits")}),
-    ("compare", {"runs": WRITTEN, "c_seeds": WRITTEN}),
+    ("pinned", {"runs": WRITTEN, "c_seeds": WRITTEN}),
     ("take_away", {"handout": WRITTEN}),
     ("how_it_works", {"screen": WRITTEN, "at": WRITTEN}),
 ]

@@ -5,27 +5,64 @@ from urllib.parse import quote
 
 import streamlit as st
 from cases import each
-from opened_pages import APP, checked, open_page, shown
+from opened_pages import APP, bench_of, checked, open_page, said, shown
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
+from pages.controls.setting_picker import carried
 from pages.shell import unknown_page
 
+DOORS = ["Home", "Lessons", "Methods", "Data", "Explore", "Convergence", "Papers"]
+BEHIND = ["How it works", "Glossary", "Pinned runs", "To take away"]
 
-def test_every_page_is_in_the_navigation_once_and_home_is_first(monkeypatch):
-    given, navigation = [], st.navigation
+
+def test_the_menu_has_seven_doors_and_every_other_page_keeps_its_address(monkeypatch):
+    given, navigation = {}, st.navigation
 
     def seen(pages, **options):
-        given[:] = [page.title for page in pages if page.visibility == "visible"]
+        given.update({page.title: page for page in pages})
         return navigation(pages, **options)
 
     monkeypatch.setattr(st, "navigation", seen)
     assert not AppTest.from_file(APP, default_timeout=60).run().exception
-    assert given[0] == "DSG Lab"
-    assert given[-4:] == ["Convergence", "Compare", "Papers", "Glossary"]
-    assert [profile_of(setting).short for setting in SETTINGS.values()] == given[3:8]
-    assert len(given) == len(set(given)) == 14
+    assert [title for title, page in given.items() if page.visibility == "visible"] == DOORS
+    methods = [profile_of(setting).short for setting in SETTINGS.values()]
+    assert list(given) == [*DOORS, *methods, *BEHIND]
+    assert [given[title].url_path for title in methods] == list(SETTINGS)
+
+
+def test_methods_leads_to_every_method_and_says_what_it_learns_from_what():
+    links = {link.proto.page: link.proto.label for link in checked(open_page("methods")).get("page_link")}
+    for name, setting in SETTINGS.items():
+        profile = profile_of(setting)
+        assert links[name] == f"**{profile.full_name}** {profile.card}"
+
+
+@each("before, link, after, there", [
+    ("auc", {"seed": "7", "speed": "slow"}, "s3vm", {"data": "Circles", "seed": "7", "speed": "slow"}),
+    ("auc", {"n_features": "64"}, "s3vm", {"n_features": "64"}),
+    ("s3vm", {"svm_data": "Breast cancer", "svm_n_labeled": "20"}, "auc", {"data": "Breast cancer", "n_labeled": "20"}),
+    ("auc", {"data": "Breast cancer", "seed": "7"}, "ordinal", {"seed": "7"}),
+])  # fmt: skip
+def test_another_setting_keeps_what_it_allows_of_the_data_and_the_values(before, link, after, there):
+    app = checked(open_page(before, **link))
+    assert app.sidebar.selectbox[0].label == "Setting"
+    app = checked(app.selectbox(key=f"setting-{before}").set_value(after).run())
+    bench = bench_of(app, after)
+    prefix = profile_of(SETTINGS[after]).prefix
+    assert bench.spec.problem.name == after
+    assert not said(app)
+    assert {name: bench.link.texts.get(prefix + name, app.query_params.get(prefix + name)) for name in there} == there
+
+
+@each(
+    "link, value",
+    [("step_size", "1e9"), ("n_features", "nan"), ("seed", "-1"), ("kernel", "no kernel"), ("data", "no data")],
+)
+def test_a_value_that_no_setting_has_is_not_handed_on(link, value):
+    for after in SETTINGS.values():
+        assert value not in carried(SETTINGS["auc"], after, {link: value}).values()
 
 
 def test_a_setting_is_named_by_what_it_does_and_on_the_pages_of_lessons_and_papers_its_paper_is_second():

@@ -1,4 +1,4 @@
-"""The section "Which method?" of the Data page, and the comparison in the background."""
+"""The section "Which method for my data?" of the Data page, and the comparison in the background."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def answered(app: AppTest) -> AppTest:
 
 def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
     app = checked(open_page("data", set="Iris"))
-    assert "Which method?" in [header.value for header in app.header]
+    assert "Which method for my data?" in [header.value for header in app.header]
     app.number_input(key="which_labels").set_value(30).run()
     app.number_input(key="which_seeds").set_value(3).run()
     checked(app.button(key="compare-methods").click().run())

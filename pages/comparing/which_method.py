@@ -1,4 +1,4 @@
-"""The section "Which method?" of the Data page: a comparison of the methods on a data set, with a verdict."""
+"""The section "Which method for my data?" of the Data page: a comparison of the methods on a data set, with a verdict."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def which_method(
 
     Of a person's file, `table` holds the rows and the recipe: each split prepares its own points.
     """
-    st.header("Which method?")
+    st.header("Which method for my data?")
     X, recipe = (dataset.X, None) if table is None else table
     try:
         sample = Sample.of(X, dataset.y, n_labeled=None, is_ordered=is_ordered, recipe=recipe)

@@ -23,7 +23,10 @@ _STYLE = (Path(__file__).parent / "browser" / "explained.css").read_text(encodin
 
 
 def draw_screen(place: Place, *, page: str, on_turned: Callable[[], None]) -> None:
-    """Draw a screen. `screen_asked` returns the screen for which "Next" or "Back" was pressed."""
+    """Draw a screen. `screen_asked` returns the screen for which "Next" or "Back" was pressed.
+
+    The number after the last screen's stands for "Try a lesson".
+    """
     around = {"page": page, "n": len(SCREENS), "place": vars(place)}
     data = f"{json.dumps(around)}\n{frames_of(place.screen)}".encode()
     _component()(key=KEY, data=data, width="stretch", height="content", on_turned_change=on_turned)

@@ -130,7 +130,8 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
         if view.scene is not None:
             heat |= {"showscale": False, "opacity": float(run.t > 0)}  # before the run there is nothing to see
         name = run.problem.baseline_name if divider == LABELS_ONLY else divider
-        wipe = {"wipe": {"z": beside[0]["z"], "left": name, "right": "f"}} if beside else {}
+        sides = _sides(live, view) or {"left": name, "right": "f"}
+        wipe = {"wipe": {"z": beside[0]["z"], **sides}} if beside else {}
         made = run_map(
             run,
             state.plane,
@@ -156,6 +157,19 @@ def _divider(live: LiveRun, view: View) -> str:
     if view.divider == LABELS_ONLY:  # a run on its way to a link's iteration goes without the other one
         return LABELS_ONLY if live.supervised is not None and live.supervised.t else NO_DIVIDER
     return NO_DIVIDER if live.run.problem.decision == "highest" else view.divider
+
+
+def _sides(live: LiveRun, view: View) -> dict[str, str]:
+    """Return the names that a scene gives to the two sides of the divider, each with the share of test points that it gets
+    right; nothing if it gives none."""
+    if view.scene is None or not view.scene.sides or live.supervised is None:
+        return {}
+    scores = [run.history.last().get("score_test", np.nan) for run in (live.supervised, live.run)]
+    said = [
+        f"{name}: {score:.0%} right" if np.isfinite(score) else name
+        for name, score in zip(view.scene.sides, scores, strict=True)
+    ]
+    return dict(zip(("left", "right"), said, strict=True))
 
 
 def step_note(t: int, n_iter: int) -> str:

@@ -115,9 +115,7 @@ def _news(bench: Bench, *, is_asked: bool) -> bytes:
     assert bench.live is not None
     shown, goes_on = snapshot(bench), is_ticking(bench)
     news: dict[str, Any] = {
-        "page": bench.live.run.problem.name,
-        "owner": bench.session,
-        "kept": place_of(type(bench.live.run.problem), bench),
+        **_whose(bench),
         "isOver": not goes_on,
         "redraw": _is_due(bench) if goes_on else not is_asked or "Theory" in bench.opened,
     }
@@ -152,6 +150,11 @@ def head_data(bench: Bench) -> bytes:
         "pace": 1000 * TICK_SECONDS,
         "isOver": not is_ticking(bench),
     }
-    problem = type(bench.live.run.problem)
-    news: dict[str, Any] = {"page": problem.name, "owner": bench.session, "kept": place_of(problem, bench)}
-    return packed(shown, **ticks, **news)
+    return packed(shown, **ticks, **_whose(bench))
+
+
+def _whose(bench: Bench) -> dict[str, Any]:
+    """Return the page and the owner of the run, and what the page's link keeps of it."""
+    assert bench.live is not None
+    kept = place_of(type(bench.live.run.problem), bench) if bench.page else {}
+    return {"page": bench.page, "owner": bench.session, "kept": kept}

@@ -81,6 +81,7 @@ class Bench:
     """
 
     files: FileStore  # the session's files
+    page: str = ""  # the address of the page that shows the run; empty for Home, whose link keeps no run
     live: LiveRun | None = None
     preparation: Preparation | None = None  # for the next run
     asked: Spec | None = None  # the controls' spec for which `live` was started, or to which it was steered

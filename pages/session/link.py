@@ -7,6 +7,7 @@ from dataclasses import replace
 from dsgcore.data import DATASETS
 from dsgcore.data.datasets import SEED
 from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.control import Control, key_of, number, read_controls, refusal
 from pages.controls.controls import ALSO, refused_also
@@ -18,6 +19,7 @@ from pages.controls.view import AXES, SPEED, choices_of, name_of
 # The entries without a control: the changes during the run, the edits of the data, its iteration, the earlier step that the
 # page shows, the place in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.
 LESSON, RACE, ROOM = "lesson", "race", "room"
+START = "auc"  # its first lesson shows in two minutes how unlabeled points help
 KEPT = (CHANGES, EDITS, "at", "look", LESSON, RACE, ROOM)
 
 
@@ -63,3 +65,9 @@ def _known_names(problem: type[Setting]) -> dict[str, str]:
 def link_to_guided(problem: type[Setting], name: str) -> dict[str, str]:
     """Return the query of a link to the first step of a guided lesson."""
     return {key_of(problem, LESSON): name, key_of(problem, SPEED.name): "fast"}  # because the reader waits for the run
+
+
+def first_lesson() -> tuple[type[Setting], dict[str, str]]:
+    """Return the setting of the lesson that needs no theory, and the query of the link to it."""
+    setting = SETTINGS[START]
+    return setting, link_to_guided(setting, profile_of(setting).guided[0].name)

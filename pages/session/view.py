@@ -43,6 +43,8 @@ class Scene:
         The curve that the reader has drawn; empty if there is none.
     ends : tuple of float
         Ends of the axis for a drawn curve; empty if the question asks for none.
+    sides : tuple of str
+        Names of the two sides of the map's divider; empty for the usual ones.
     """
 
     has_map: bool = True
@@ -53,6 +55,7 @@ class Scene:
     has_ghost: bool = False  # the previous run of the step
     can_edit: bool = False  # the reader reaches the step's goal with edits of the data
     can_paint: bool = False  # and draws them anew
+    sides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

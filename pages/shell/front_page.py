@@ -81,7 +81,7 @@ def routes() -> list[BaseRoute]:
     if not _front_page(has_charts=True):
         return []
     pages = [own_route(name, partial(_answer, True)) for name in _pages()]
-    return [*home_routes(partial(_answer, False)), *pages]
+    return [*home_routes(partial(_answer, True)), *pages]
 
 
 def elsewhere() -> list[BaseRoute]:

@@ -1,4 +1,4 @@
-"""Navigation of the app: one page for each setting, and the other pages' files."""
+"""Navigation of the app: seven doors in the menu, and the pages to which they lead."""
 
 from __future__ import annotations
 
@@ -18,31 +18,42 @@ from pages.shell.unknown_page import unknown_page
 from pages.shell.visits import note_visit
 
 TITLE = "DSG Lab"
+HOME = "Home"
+# File, title and icon of each page in the menu.
+DOORS = {
+    "home": (HOME, "home"),
+    "lessons": ("Lessons", "school"),
+    "methods": ("Methods", "apps"),
+    "data": ("Data", "table_chart"),
+    "explore": ("Explore", "grid_on"),
+    "convergence": ("Convergence", "trending_down"),
+    "papers": ("Papers", "article"),
+}
+# Pages that others lead to.
+BEHIND = {
+    "how_it_works": ("How it works", "lightbulb"),
+    "glossary": ("Glossary", "dictionary"),
+    "pinned": ("Pinned runs", "keep"),
+    "take_away": ("To take away", "download"),
+}
 
 
 def all_pages() -> list[Any]:
-    """Return the app's pages in the order of the navigation. Those for which the bar has no room are in its last menu."""
-    home = st.Page("pages/home.py", title=TITLE, icon=":material/home:", default=True)
-    data = st.Page("pages/data.py", title="Data", icon=":material/table_chart:")
-    lessons = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
-    how = st.Page("pages/how_it_works.py", title="How it works", icon=":material/lightbulb:")
-    explore = st.Page("pages/explore.py", title="Explore", icon=":material/grid_on:")
-    convergence = st.Page("pages/convergence.py", title="Convergence", icon=":material/trending_down:")
-    compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:")
-    glossary = st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:")
-    papers = st.Page("pages/papers.py", title="Papers", icon=":material/article:")
-    settings = (page_of(setting, with_icon=True) for setting in SETTINGS.values())
-    # This page is reached at a lesson's end.
-    take_away = st.Page("pages/take_away.py", title="To take away", icon=":material/download:", visibility="hidden")
+    """Return the app's pages: the doors in the order of the menu, then those that are not in it."""
     # Without sections, because streamlit's list of sections on a phone is not accessible.
-    return [home, lessons, how, *settings, explore, data, convergence, compare, papers, glossary, take_away]
+    doors = [_page_in(file, title, icon, default=title == HOME) for file, (title, icon) in DOORS.items()]
+    behind = [_page_in(file, title, icon, visibility="hidden") for file, (title, icon) in BEHIND.items()]
+    return [*doors, *(page_of(setting, visibility="hidden") for setting in SETTINGS.values()), *behind]
 
 
-def page_of(setting: type[Setting], *, with_icon: bool = False) -> Any:
-    """Return the page of a setting, for the navigation or for a link, which shows the icon of the page."""
-    profile = profile_of(setting)
+def _page_in(file: str, title: str, icon: str, **options: Any) -> Any:
+    return st.Page(f"pages/{file}.py", title=title, icon=f":material/{icon}:", **options)
+
+
+def page_of(setting: type[Setting], **options: Any) -> Any:
+    """Return the page of a setting, for the navigation or for a link."""
     draw = partial(_draw, setting.name)
-    return st.Page(draw, title=profile.short, icon=profile.icon if with_icon else None, url_path=setting.name)
+    return st.Page(draw, title=profile_of(setting).short, url_path=setting.name, **options)
 
 
 def _draw(name: str) -> None:
@@ -57,7 +68,7 @@ def route() -> None:
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     pages = all_pages()
     page = st.navigation([*pages, *unknown_page(pages)], position=position)
-    st.set_page_config(page_title=TITLE if page.title == TITLE else f"{page.title} - {TITLE}")
+    st.set_page_config(page_title=TITLE if page.title == HOME else f"{page.title} - {TITLE}")
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)
     arrive()

@@ -1,4 +1,4 @@
-"""The session's pins: specs of runs to compare, finished or not."""
+"""The session's pins: specs of runs to see side by side, finished or not."""
 
 from __future__ import annotations
 
@@ -27,8 +27,14 @@ def draw_pin(spec: Spec, key: str) -> None:
             "Pin", key=key, icon=":material/keep:", on_click=_pin, args=(known, spec), disabled=len(known) >= MOST
         )
     if known:
-        said = f"Compare {len(known)} pinned run{'s' * (len(known) > 1)}"
-        st.page_link("pages/compare.py", label=said, icon=":material/compare_arrows:", width="content")
+        draw_link_to_pins()
+
+
+def draw_link_to_pins() -> None:
+    """Draw the link to the pinned runs, with their number."""
+    n = len(pins())
+    said = f"Pinned runs ({n})" if n else "Pinned runs"
+    st.page_link("pages/pinned.py", label=said, icon=":material/keep:", width="content")
 
 
 def _pin(known: dict[str, Spec], spec: Spec) -> None:

@@ -39,7 +39,7 @@ def bench_of(problem: type[Setting]) -> Bench:
     """Return the session's bench for this page, and set the controls to values from buttons or from an earlier visit."""
     key = bench_key(problem.name)
     if key not in st.session_state:
-        st.session_state[key] = Bench(store())
+        st.session_state[key] = Bench(store(), problem.name)
     bench: Bench = st.session_state[key]
     if bench.link.visit != visit():
         _enter(problem, bench)

@@ -17,6 +17,7 @@ from pages.controls import controls
 from pages.controls.control import BAD_INPUT, Control, draw
 from pages.controls.controls import ALSO
 from pages.controls.pickers import draw_dataset, draw_kernel, keep_dataset, keep_kernel
+from pages.controls.setting_picker import draw_setting
 from pages.controls.view import SLIDER, draw_choice, keep, keep_choice
 from pages.session.bench import Bench
 from pages.shell.plain_text import plain
@@ -87,6 +88,7 @@ def spec_without_sidebar(
 
 def _sidebar(problem: type[Setting], bench: Bench, own_file_place: Room) -> tuple[Spec | None, Room | None, Room]:
     """Draw the controls; return the spec (None with an error if it is not valid) and places for elements that need the run."""
+    draw_setting(problem)
     dataset = draw_dataset(problem)
     own_data = draw_upload(problem, own_file_place) if dataset == FILE else None
     offered = controls.controls_for(problem, dataset)

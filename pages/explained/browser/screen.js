@@ -9,18 +9,18 @@ function decoded(bytes) {
   return {...JSON.parse(around), screen: JSON.parse(screen), text: screen};
 }
 
-/** Draw the names of the screen's place: "Back", the number, and "Next". */
+/** Draw the names of the screen's place: "Back", the number, and "Next", after the last screen "Try a lesson". */
 function createWay(data, turn) {
   const {place: {screen: number}, n} = data, way = make("nav", "how-way");
   way.setAttribute("aria-label", "Screens");
   const button = (text, to, name) => {
     const made = make("button", name, text);
     made.type = "button";
-    made.disabled = to < 1 || to > n;
+    made.disabled = to < 1;
     made.addEventListener("click", () => turn(to));
     return made;
   };
-  way.append(button("Back", number - 1, ""), make("span", "", `${number} of ${n}`), button("Next", number + 1, "how-next"));
+  way.append(button("Back", number - 1, ""), make("span", "", `${number} of ${n}`), button(number < n ? "Next" : "Try a lesson", number + 1, "how-next"));
   return way;
 }
 

@@ -1,4 +1,4 @@
-"""The Compare page: two to eight pinned runs over seeds, their differences, and the differences of their scores."""
+"""The second part of Explore: two to eight pinned runs over seeds, their differences, and the differences of their scores."""
 
 from __future__ import annotations
 
@@ -41,15 +41,17 @@ X_TITLES = {
 
 def page() -> None:
     """Draw the pinned runs side by side."""
-    st.title("Compare")
+    st.title("Pinned runs")
+    st.page_link("pages/explore.py", label="Back to Explore", icon=":material/grid_on:", width="content")
     for notice in unknown_names(st.query_params.to_dict(), {name: name for name in (BY_KEY, SEEDS, LINK)}):
         say_of_link(notice)
     known = _known()
-    keep_in_link("compare", {LINK: in_link(known)})
+    keep_in_link("pinned", {LINK: in_link(known)})
     if len(known) < 2:
         st.markdown(
-            "Pin two or more runs to compare them here. The Compare tab of a setting's page has a button for its run, and "
-            f"the Explore page has one for each of its points. {'One is pinned.' if known else 'None is pinned yet.'}"
+            "Pin two or more runs to see them side by side, with their difference over the same seeds. A method's page has a "
+            "button for its run, and Explore has one for each of its points. "
+            f"{'One is pinned.' if known else 'None is pinned yet.'}"
         )
     if not known or not is_ready():
         return
@@ -59,7 +61,7 @@ def page() -> None:
             "These runs belong to different settings, so their scores mean different things. They are only "
             "shown side by side."
         )
-    state = exploring("compare")
+    state = exploring("pinned")
     if _transport(state, known) and state.made is not None:
         st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(state.is_going)
     _draw_runs(known)
@@ -69,8 +71,8 @@ def _known() -> dict[str, Spec]:
     """Return the session's pins, with those of the link first."""
     known = pins()
     given = st.query_params.get(LINK, "")
-    if given and "_compare_read" not in st.session_state:
-        st.session_state["_compare_read"] = True
+    if given and "_pins_read" not in st.session_state:
+        st.session_state["_pins_read"] = True
         try:
             found, unknown = linked(given)
         except StoreError as error:
@@ -90,7 +92,7 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
 
     Return False if the runs cannot be looked up.
     """
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-compare"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-pinned"):
         seeds = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", width=120)
         bound = tuple({spec.seed: None for spec in known.values() if not fit_any_seed(spec.data.edits)})
         st.segmented_control("Over", BY, default=BY[0], required=True, key=BY_KEY, bind="query-params")
@@ -101,7 +103,7 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
             st.error(plain(f"{str(error)[:1].upper()}{str(error)[1:]}."))
             return False
         with st.container(width="content"):
-            draw_button(state, "compare", "Make the missing runs")
+            draw_button(state, "pinned", "Make the missing runs")
         with st.container(width="stretch"):
             st.fragment(_status, run_every=TICK_SECONDS if state.is_going else None)()
     if bound:
@@ -113,7 +115,7 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
 
 def _status() -> None:
     """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
-    state = exploring("compare")
+    state = exploring("pinned")
     if state.made is None:
         return
     refresh(state)
@@ -123,7 +125,7 @@ def _status() -> None:
 
 def _answer(was_going: bool) -> None:
     """Draw the curves and the differences so far."""
-    state = exploring("compare")
+    state = exploring("pinned")
     if state.made is None:
         return
     refresh(state)
@@ -160,7 +162,7 @@ def _draw_curves(state: Exploring, specs: tuple[Spec, ...], names: list[str], by
         return
     title = f"Test {specs[0].problem.score_name}: median, and from the lowest to the highest seed"
     figure = compared_figure(compared, title=title, x_title=X_TITLES[by])
-    live_chart(figure, key="chart-compare", alt=f"{title}, of {', '.join(names)}.", height=HEIGHT)
+    live_chart(figure, key="chart-pinned", alt=f"{title}, of {', '.join(names)}.", height=HEIGHT)
 
 
 def _draw_scores(results: Results, specs: tuple[Spec, ...], names: list[str]) -> None:
