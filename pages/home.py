@@ -37,12 +37,14 @@ def home() -> None:
             "Ten points have a colour, because somebody gave them one. The rest are grey, and yet they tell where the "
             "colours end. DSG Lab lets you watch how that is learned."
         )
-        picture, ways = st.columns([7, 4], gap="large", vertical_alignment="center")
+        picture, ways = st.columns([7, 5], gap="large", vertical_alignment="center")
         with ways:
             _ways_on()
-        with picture, st.container(key="home-picture"):
-            if is_ready():
-                _picture()
+        with picture:
+            st.markdown("**Click a grey point to label it.** Drag the line to see what the grey points add.")
+            with st.container(key="home-picture"):
+                if is_ready():
+                    _picture()
     st.header("Five methods, five questions")
     method_cards(has_acronyms=False)
     with st.container(horizontal=True, key="home-more"):
@@ -53,13 +55,25 @@ def home() -> None:
 def _ways_on() -> None:
     setting, given = first_lesson()
     with st.container(key="home-ways"):
-        st.markdown(
-            "**Click a grey point to label it.** The map learns anew. Drag the line to see what the grey points add."
-        )
         for page, label, icon, query in (
-            (page_of(setting), "Start the first lesson", "play_arrow", given),
-            ("pages/how_it_works.py", "How it works", "lightbulb", None),
-            ("pages/data.py", "Try your own file", "upload_file", {"set": OWN_FILE}),
+            (
+                page_of(setting),
+                "**Start the first lesson** Two minutes: guess, watch, and read why.",
+                "play_arrow",
+                given,
+            ),
+            (
+                "pages/how_it_works.py",
+                "**How it works** Five screens, with one thing to drag on each.",
+                "lightbulb",
+                None,
+            ),
+            (
+                "pages/data.py",
+                "**Try your own file** A table with a column of labels.",
+                "upload_file",
+                {"set": OWN_FILE},
+            ),
         ):
             st.page_link(page, label=label, icon=f":material/{icon}:", query_params=query, width="stretch")
 

@@ -13,7 +13,8 @@ from pages.shell.router import page_of
 
 def method_cards(*, has_acronyms: bool) -> DeltaGenerator:
     """Draw a card for each method, with the name of its paper's method if `has_acronyms` is true; return their place."""
-    with st.container(key="methods") as place:
+    place = st.container(key="methods")
+    with place:
         for setting in SETTINGS.values():
             with st.container(key=f"method-{setting.name}"):
                 _card(setting, profile_of(setting), has_acronyms=has_acronyms)

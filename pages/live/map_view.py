@@ -143,6 +143,12 @@ def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
             points=points_on_map(bench, live, view, state.plane),
             most=MOST_DRAWN if view.can_edit else charts.MAX_DATA_POINTS,
         )
+        if wipe and view.scene is not None:
+            made["layout"] |= {
+                "margin": dict.fromkeys("lrtb", 6),
+                "xaxis": _bare(made, "xaxis"),
+                "yaxis": _bare(made, "yaxis"),
+            }
         made["layout"]["meta"] = {"note": step_note(state.computed_t, run.n_iter), **wipe}
         state.drawn, state.figure = made_of, encoded(made)
         state.cost = time.monotonic() - begun
@@ -157,6 +163,11 @@ def _divider(live: LiveRun, view: View) -> str:
     if view.divider == LABELS_ONLY:  # a run on its way to a link's iteration goes without the other one
         return LABELS_ONLY if live.supervised is not None and live.supervised.t else NO_DIVIDER
     return NO_DIVIDER if live.run.problem.decision == "highest" else view.divider
+
+
+def _bare(figure: charts.Figure, axis: str) -> dict[str, Any]:
+    """Return an axis without its words and numbers."""
+    return {**figure["layout"].get(axis, {}), "showticklabels": False, "ticks": "", "title": {"text": ""}}
 
 
 def _sides(live: LiveRun, view: View) -> dict[str, str]:
