@@ -14,7 +14,8 @@ def methods() -> None:
     st.markdown(
         "Five methods learn from a few labels and many unlabeled points. They differ in what they learn, and in what a label is."
     )
-    with method_cards(has_acronyms=True), st.container(key="methods-more"):
+    method_cards(has_acronyms=True)
+    with st.container(horizontal=True, gap="medium"):
         st.page_link("pages/data.py", label="Which method for my data?", icon=":material/trophy:", width="content")
         st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:", width="content")
         st.page_link("pages/papers.py", label="Their papers", icon=":material/article:", width="content")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import Profile, profile_of
@@ -11,14 +10,12 @@ from pages.pictures.kept import kept_picture, still
 from pages.shell.router import page_of
 
 
-def method_cards(*, has_acronyms: bool) -> DeltaGenerator:
-    """Draw a card for each method, with the name of its paper's method if `has_acronyms` is true; return their place."""
-    place = st.container(key="methods")
-    with place:
+def method_cards(*, has_acronyms: bool) -> None:
+    """Draw a card for each method, with the name of its paper's method if `has_acronyms` is true."""
+    with st.container(key="methods"):
         for setting in SETTINGS.values():
             with st.container(key=f"method-{setting.name}"):
                 _card(setting, profile_of(setting), has_acronyms=has_acronyms)
-    return place
 
 
 def _card(setting: type[Setting], profile: Profile, *, has_acronyms: bool) -> None:
