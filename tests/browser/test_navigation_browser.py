@@ -1,43 +1,44 @@
 """The navigation in a real browser: all pages can be reached, and nothing wraps or sticks out."""
 
-import re
-
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 SMALL, PHONE = (1280, 800), (390, 844)
-MORE = ("Convergence", "Compare", "Papers", "Glossary")
+DOORS = ("Home", "Lessons", "Methods", "Data", "Explore", "Convergence", "Papers")
 ONE_LINE = """() => {
     const bar = document.querySelector("header").getBoundingClientRect();
     return bar.height < 80 && document.documentElement.scrollWidth <= window.innerWidth;
 }"""
 
 
-def test_beside_the_sidebar_of_a_small_window_the_bar_is_one_line_and_its_menu_leads_to_the_other_pages(open_page):
-    page = open_page("auc?at=3", viewport=SMALL)
+def test_beside_the_sidebar_of_a_small_window_all_doors_are_in_one_line_and_the_setting_switches_the_page(open_page):
+    page = open_page("auc?at=3&data=Two+moons", viewport=SMALL)
     assert page.evaluate(ONE_LINE)
-    page.locator("header nav").get_by_text(re.compile(r"^\d+ more$")).first.click()
-    links = page.get_by_test_id("stTopNavDropdownLink")
-    for name in MORE:
-        expect(links.filter(has_text=name).first).to_be_visible()
-    links.filter(has_text=MORE[0]).first.click()
-    expect(page).to_have_title(f"{MORE[0]} - DSG Lab")
+    for name in DOORS:
+        expect(page.locator("header nav").get_by_role("link", name=name, exact=True)).to_be_in_viewport()
+    setting = page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting")
+    setting.click()
+    page.get_by_role("option", name="Gaps").click()
+    expect(page).to_have_title("Gaps - DSG Lab")
+    expect(page.get_by_test_id("stSidebar").get_by_role("combobox", name="Data", exact=True)).to_have_value("Two moons")
+    page.go_back()
+    expect(page).to_have_title("Ranking - DSG Lab")
 
 
 def test_an_empty_sidebar_of_the_page_before_takes_no_room_from_the_bar(open_page):
     page = open_page("auc?at=3", viewport=SMALL)
     # On the way to a page without a sidebar, Streamlit sometimes does this, and keeps the sidebar until a later drawing.
     page.evaluate("document.querySelector('.stSidebar .stVerticalBlock').replaceChildren()")
-    expect(page.locator("header nav").get_by_role("link", name=MORE[-1])).to_be_in_viewport()
+    expect(page.locator("header nav").get_by_role("link", name=DOORS[-1])).to_be_in_viewport()
 
 
-def test_on_a_phone_the_drawer_has_all_pages(open_page):
+def test_on_a_phone_the_drawer_has_all_doors(open_page):
     page = open_page("data", viewport=PHONE)
     page.get_by_test_id("stExpandSidebarButton").click()
-    for name in ("Lessons", "Data", *MORE):
-        expect(page.get_by_test_id("stSidebarNav").get_by_text(name, exact=True)).to_be_attached()
+    for name in DOORS:
+        expect(page.get_by_test_id("stSidebarNav").get_by_text(name, exact=True)).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
@@ -47,7 +48,9 @@ def test_an_unknown_address_keeps_style_and_links_and_offers_the_doors(open_page
     assert [error for error in page_health.errors if "/_stcore/" not in error] == page_health.errors
     assert len(page_health.errors) == 1, "the address's own answer, 404"
     page_health.errors.clear()
-    page.locator(".st-key-doors").get_by_role("link", name="Ranking").click()
+    page.locator(".st-key-doors").get_by_role("link", name="Methods").click()
+    expect(page).to_have_title("Methods - DSG Lab")
+    page.locator(".st-key-method-auc").click()  # anywhere on the card
     expect(page).to_have_title("Ranking - DSG Lab")
     expect(page.locator(".st-key-part-head")).to_be_visible()
     assert page.evaluate(ONE_LINE)
