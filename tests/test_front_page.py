@@ -83,7 +83,7 @@ def test_the_chart_library_is_as_published():
 
 def test_the_first_answer_says_that_the_app_starts_before_anything_else_has_arrived(html):
     root = html.partition('<div id="root">')[2]
-    assert root.startswith('<p class="starting" role="status">DSG Lab is starting.')
+    assert root.startswith('<p class="starting" role="status">DSG Lab: learn from few labels and many points')
     style = html.partition("<style>")[2].partition("</style>")[0]
     assert ".starting" in style
     # No style sheet and no script in the head keeps the browser from drawing that.

@@ -176,6 +176,11 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
     }
 
 
+def are_kept() -> bool:
+    """Return True if each of these loops has been compiled before and is on disk."""
+    return all(loops.is_kept(loop) for loop in (loops.accumulate, loops.evaluate, loops.gaussian_sums))
+
+
 def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:
     """Return one feature's frequency and coefficients."""
     one = slice(number, number + 1)

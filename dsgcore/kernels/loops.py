@@ -87,6 +87,12 @@ def _forgiving(kept, anew):
     return loop
 
 
+def is_kept(loop):
+    """Return True if a loop is on disk, compiled for some arguments."""
+    kept = getattr(loop, "kept", None)
+    return kept is not None and any(Path(kept.stats.cache_path).glob(f"*.{loop.__name__}-*.nbi"))
+
+
 def inlined(function):
     """Compile a helper into the loops that call it."""
     return njit(nogil=True, fastmath=_FLAGS, forceinline=True)(function)

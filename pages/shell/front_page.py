@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
@@ -21,12 +21,24 @@ from dsgcore.settings import profile_of
 from pages.charts.live_chart import LIBRARY_ADDRESS, MODULES, address_of
 from pages.server.streamlit_gaps import UNTIL_DRAWN, first_page, scripts_of
 from pages.shell.addresses import base_path, home_routes, own_route, redirect
+from pages.shell.warm_up import warm_up
 
 __all__ = ["elsewhere", "routes"]
 
-STARTING = (
-    "DSG Lab is starting.\nThe first start on a machine takes longer."  # style.css says it over Streamlit's empty page
-)
+WHAT = "DSG Lab: learn from few labels and many points"
+# The first words, which the browser asks for again until the page is drawn. style.css has them over Streamlit's empty page.
+_STARTING = """<p class="starting" role="status">{said}</p><script>
+(async function tell(asks) {{
+  const words = document.querySelector(".starting");
+  const asked = await fetch("{address}").then(answer => answer.ok ? answer.text() : "").catch(() => "");
+  const said = asked || words?.textContent || "";
+  if (words) words.textContent = said;
+  document.documentElement.style.setProperty("--starting", JSON.stringify(said).replaceAll("\\\\n", "\\\\A "));
+  if (asks && !document.querySelector("h1, .stProgress")) setTimeout(tell, 500, asks - 1);
+}})(120);
+</script>"""
+_SAID = "<!-- said -->"
+ADDRESS = "starting"
 HOME = "home"  # the file of the page whose address is empty
 _STYLE = Path(__file__).with_name("style.css")
 _AHEAD = '<link rel="modulepreload" crossorigin href="{}">\n'
@@ -81,7 +93,7 @@ def routes() -> list[BaseRoute]:
     if not _front_page(has_charts=True):
         return []
     pages = [own_route(name, partial(_answer, True)) for name in _pages()]
-    return [*home_routes(partial(_answer, True)), *pages]
+    return [*home_routes(partial(_answer, True)), *pages, own_route(ADDRESS, _say)]
 
 
 def elsewhere() -> list[BaseRoute]:
@@ -123,11 +135,21 @@ async def _lead(request: Request) -> Response:
     return await _answer(False, request, status=404)
 
 
+def _said() -> str:
+    """Return what the app is, and what is going on."""
+    return f"{WHAT}\n{warm_up().said() or 'The page is on its way.'}"
+
+
+async def _say(_request: Request) -> PlainTextResponse:
+    return PlainTextResponse(_said(), headers={"Cache-Control": "no-store"})
+
+
 async def _answer(has_charts: bool, request: Request, status: int = 200) -> HTMLResponse:
     host = request.headers.get("host", "")
     sockets = f" ws://{host} wss://{host}" if _HOST.fullmatch(host) else ""
     headers = _HEADERS | {"Content-Security-Policy": _POLICY.format(sockets=sockets)}
-    return HTMLResponse(_front_page(has_charts=has_charts), status, headers)
+    page = _front_page(has_charts=has_charts).replace(_SAID, _said())
+    return HTMLResponse(page, status, headers)
 
 
 @cache
@@ -137,9 +159,8 @@ def _front_page(*, has_charts: bool) -> str:
     head, found, rest = first_page().partition("</head>")
     # No style sheet keeps the browser from drawing the words for the start, which React replaces.
     head = head.replace('<link rel="stylesheet"', """<link rel="stylesheet" media="print" onload="this.media='all'\"""")
-    rest = rest.replace(
-        '<div id="root"></div>', f'<div id="root"><p class="starting" role="status">{STARTING}</p></div>'
-    )
+    starting = _STARTING.format(said=_SAID, address=ADDRESS)
+    rest = rest.replace('<div id="root"></div>', f'<div id="root">{starting}</div>')
     head = head.replace("<title>Streamlit</title>", "<title>DSG Lab</title>")
     style = f"<style>\n{UNTIL_DRAWN}\n{_STYLE.read_text(encoding='utf-8')}</style>\n"
     own = [address_of(name) for name in MODULES] if has_charts else []

@@ -1,24 +1,36 @@
-"""The warm-up of the compiled loops, in the background and once in each process, and the progress bar on pages that wait
-for it."""
+"""The warm-up of the compiled loops, in the background and once in each process, and the progress on pages that wait for it.
+
+Where nothing is compiled yet, a second process begins with the last loop, and leaves what it has compiled on disk. Two cores
+then share the work, and the server keeps answering: to compile holds the interpreter's lock.
+"""
 
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 
 import streamlit as st
 
-from dsgcore.kernels.features import warm_up_steps
+from dsgcore.jobs.starting import module_path
+from dsgcore.kernels.features import are_kept, warm_up_steps
 
 TICK_SECONDS = 0.3
+FROM_THE_LAST = """
+from dsgcore.kernels.features import warm_up_steps
+for step in reversed(warm_up_steps().values()): step()
+"""
 
 
 class WarmUp:
-    """A thread that compiles the loops one after the other, or loads them from the cache."""
+    """A thread that compiles the loops one after the other in the order in which pages need them, or loads them from disk."""
 
     def __init__(self) -> None:
         self.steps = warm_up_steps()
         self.n_done = 0
+        self._helper = None if are_kept() else _compile_from_the_last()
         self.thread = threading.Thread(target=self._work, name="warm-up", daemon=True)
         self.thread.start()
 
@@ -26,6 +38,9 @@ class WarmUp:
         for step in self.steps.values():
             step()
             self.n_done += 1
+        if self._helper is not None:
+            self._helper.kill()  # what it has not finished is compiled here
+            self._helper.wait()
         # Objects that exist now stay, so later garbage collections can skip them.
         gc.collect()
         gc.freeze()
@@ -34,6 +49,21 @@ class WarmUp:
     def is_ready(self) -> bool:
         """True if there is nothing to wait for. After an error the first run fails in the same way and reports it."""
         return not self.thread.is_alive()
+
+    def said(self) -> str:
+        """Return what is going on, in a sentence; empty if nothing is."""
+        if self.is_ready:
+            return ""
+        names = list(self.steps)
+        doing = names[min(self.n_done, len(names) - 1)]
+        return f"Compiling the numerical core, once on this machine: {doing} ({self.n_done + 1} of {len(names)})"
+
+
+def _compile_from_the_last() -> subprocess.Popen[bytes]:
+    """Start a process that compiles the loops from the last to the first, and keeps them on disk."""
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(module_path())}
+    return subprocess.Popen([sys.executable, "-P", "-c", FROM_THE_LAST], env=environment, **quiet)
 
 
 @st.cache_resource(show_spinner=False)
@@ -54,7 +84,4 @@ def _sign() -> None:
     state = warm_up()
     if state.is_ready:
         st.rerun()
-    names = list(state.steps)
-    doing = names[min(state.n_done, len(names) - 1)]
-    text = f"Compiling the numerical core, once on this machine: {doing} ({state.n_done + 1} of {len(names)})"
-    st.progress(min(1.0, state.n_done / len(names)), text=text)
+    st.progress(min(1.0, state.n_done / len(state.steps)), text=state.said())
