@@ -74,17 +74,15 @@ def test_the_picture_learns_by_itself_from_ten_labels_and_a_crowd_and_shows_both
     assert wipe["right"].startswith("with the grey points")
 
 
-def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_says_what_to_do(monkeypatch):
+def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_says_what_to_do():
     app = checked(open_page("home"))
-    grey = int(np.flatnonzero(run_of(app, "home").split.y_train < 0)[0])
-    for edits, n in (([{"do": "label", "rows": [grey], "to": 1}], 11), ([{"do": "label", "rows": "all"}], 0)):
+    split = run_of(app, "home").split
+    grey = int(split.train_rows[split.y_train < 0][0])
+    for number, edit in enumerate(({"do": "label", "rows": [grey], "to": 1}, {"do": "label", "rows": "all"}), start=1):
         bench = bench_of(app, "home")
-        bench.hand.take(
-            {"mount": "here", "edits": [[bench.hand.taken[1] + 1, edit] for edit in edits]},
-            bench.spec,
-            bench.live.run.split,
-        )
+        bench.hand.take({"mount": "here", "edits": [[number, edit]]}, bench.spec, bench.live.run.split)
+        assert not bench.hand.refused
         checked(app.run())
-        assert (len(run_of(app, "home").labeled_rows) == n) == bool(n)
-    assert any("label" in text.value for text in app.markdown[-4:])
-    assert bench_of(app, "home").hand.lacks
+        if number == 1:
+            assert len(run_of(app, "home").labeled_rows) == 11
+    assert bench.hand.lacks in [text.value for text in app.markdown]

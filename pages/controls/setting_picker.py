@@ -15,8 +15,8 @@ from pages.controls.controls import controls_for, dataset_choice, kernel_asked
 from pages.controls.from_link import read_controls
 from pages.controls.own_file import entry_of
 from pages.controls.view_choices import SPEED, name_of
-from pages.shell.router import page_of
 
+_OTHER = "_other_setting"
 OF_ITS_OWN = "problem"  # section of parameters that mean something else in another setting
 
 
@@ -32,8 +32,14 @@ def draw_setting(problem: type[Setting]) -> None:
         help="What is learned, and from what. Another setting keeps your data and values as far as it allows them.",
     )
     if chosen != problem.name:
-        other = SETTINGS[chosen]
-        st.switch_page(page_of(other), query_params=carried(problem, other, st.query_params.to_dict()))
+        st.session_state[_OTHER] = chosen, carried(problem, SETTINGS[chosen], st.query_params.to_dict())
+        st.rerun()  # the router opens the page
+
+
+def setting_asked() -> tuple[type[Setting], dict[str, str]] | None:
+    """Return the setting that was just chosen in place of the page's, and the query of the link to it, once; else None."""
+    name, given = st.session_state.pop(_OTHER, (None, {}))
+    return None if name is None else (SETTINGS[name], given)
 
 
 def carried(before: type[Setting], after: type[Setting], given: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
+from pages.controls.setting_picker import setting_asked
 from pages.server.sessions import arrive
 from pages.session.link import without_others
 from pages.shell.admission import is_admitted
@@ -68,6 +69,8 @@ def route() -> None:
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     pages = all_pages()
     page = st.navigation([*pages, *unknown_page(pages)], position=position)
+    if other := setting_asked():
+        st.switch_page(page_of(other[0]), query_params=other[1])
     st.set_page_config(page_title=TITLE if page.title == HOME else f"{page.title} - {TITLE}")
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)
