@@ -32,7 +32,7 @@ def bench(monkeypatch):
     """A page's run that goes on by ticks."""
     monkeypatch.setattr(live_tick, "are_served", lambda: True)
     live = LiveRun(small("auc", solver={"n_iter": 12}))
-    return Bench(FileStore(), live=live, view=View(speed="slow"))
+    return Bench(FileStore(), "auc", live=live, view=View(speed="slow"))
 
 
 def news_of(content):
@@ -264,7 +264,7 @@ def test_a_tick_asks_no_session_and_keeps_the_race_in_the_link(bench, caplog):
 
 
 def test_a_closed_page_is_not_kept_by_its_ticks():
-    bench = Bench(FileStore(), live=LiveRun(small("auc", solver={"n_iter": 12})))
+    bench = Bench(FileStore(), "auc", live=LiveRun(small("auc", solver={"n_iter": 12})))
     ticker, page = live_tick.ticker_of(bench), weakref.ref(bench)
     del bench
     gc.collect()
