@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import each
 from live_page import figure
-from opened_pages import bench_of, checked, open_page, run_of
+from opened_pages import bench_of, checked, open_page, run_of, shown
 from pictures_of_settings import picture
 
 from dsgcore.settings import PROFILES
@@ -85,4 +85,4 @@ def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_sa
         checked(app.run())
         if number == 1:
             assert len(run_of(app, "home").labeled_rows) == 11
-    assert bench.hand.lacks in [text.value for text in app.markdown]
+    assert bench.hand.lacks in [shown(text.value) for text in app.markdown]

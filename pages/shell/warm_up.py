@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+from subprocess import DEVNULL
 
 import streamlit as st
 
@@ -61,9 +62,9 @@ class WarmUp:
 
 def _compile_from_the_last() -> subprocess.Popen[bytes]:
     """Start a process that compiles the loops from the last to the first, and keeps them on disk."""
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(module_path())}
-    return subprocess.Popen([sys.executable, "-P", "-c", FROM_THE_LAST], env=environment, **quiet)
+    command = [sys.executable, "-P", "-c", FROM_THE_LAST]
+    return subprocess.Popen(command, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
 
 
 @st.cache_resource(show_spinner=False)
