@@ -41,8 +41,7 @@ def test_four_clicks_lead_from_a_file_to_a_verdict_and_the_file_goes_on_to_explo
     page.wait_for_url(re.compile("/explore"))
     assert_on_file(page, "Explore")
     # Through the navigation a page begins with its own set. The file is one click away.
-    page.get_by_text(re.compile(r"^\d+ more$")).first.click()
-    page.get_by_test_id("stTopNavDropdownLink").filter(has_text="Convergence").first.click()
+    page.locator("header nav").get_by_role("link", name="Convergence").click()
     page.get_by_role("button", name="Use mine.csv").click(timeout=PAGE_MS)
     assert_on_file(page, "Convergence")
 

@@ -53,12 +53,14 @@ def test_another_page_finds_no_strange_names_in_its_link(open_page):
     wait_for_points(page, 2)
     move_slider(page, "step_size", -1)
     page.wait_for_url(re.compile("changes="), timeout=LONG)
-    for name, heading in {
-        "Ordered classes": "/ordinal",
-        "Explore": "/explore",
-        "Data": "/data",
-        "Ranking": "/auc",
-    }.items():
+    for name, heading in (
+        ("Methods", "/methods"),
+        ("Ordered classes", "/ordinal"),
+        ("Explore", "/explore"),
+        ("Data", "/data"),
+        ("Methods", "/methods"),
+        ("Ranking", "/auc"),
+    ):
         page.get_by_role("link", name=name).first.click()
         page.wait_for_url(re.compile(heading), timeout=LONG)
         expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=LONG)

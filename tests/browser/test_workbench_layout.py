@@ -187,7 +187,7 @@ def assert_no_hole(page, hidden):
 
 def test_a_page_within_another_has_no_menu(open_page):
     page = open_drawn(open_page, "auc?embed=true&at=60&hide=sidebar,tabs,transport")
-    expect(page.get_by_role("link", name="Many classes")).to_have_count(0)
+    expect(page.get_by_role("link", name="Papers")).to_have_count(0)
     for hidden in ("sidebar", "tabs", "transport"):
         expect(page.locator(PARTS[hidden]).first).to_be_hidden()
     assert box(page, ".st-key-part-sentence")["y"] < 40
