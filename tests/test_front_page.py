@@ -4,11 +4,13 @@ import asyncio
 import hashlib
 import posixpath
 import re
+from types import SimpleNamespace
 
 import pytest
 from starlette.requests import Request
 
 from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS, MODULES, address_of, digest
+from pages.shell import front_page
 from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import routes
 
@@ -92,3 +94,12 @@ def test_the_first_answer_says_that_the_app_starts_before_anything_else_has_arri
     assert all('type="module"' in script for script in re.findall(r"<script[^>]* src=[^>]*>", head))
     # A page that waits for the numerical core shows its progress bar at once, although it has no title yet.
     assert ".stAppViewContainer:has(.stProgress)" in style
+
+
+def test_the_first_words_say_what_the_app_is_and_how_far_the_core_is(monkeypatch):
+    doing = "Compiling the numerical core, once on this machine: values (2 of 4)"
+    monkeypatch.setattr(front_page, "warm_up", lambda: SimpleNamespace(said=lambda: doing))
+    by_path = {route.path: route for route in routes()}
+    for path in ("/", "/auc", "/starting"):
+        text = asyncio.run(by_path[path].endpoint(asked_by("localhost"))).body.decode()
+        assert f"{front_page.WHAT}\n{doing}" in text

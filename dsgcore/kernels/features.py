@@ -176,9 +176,9 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
     }
 
 
-def are_kept() -> bool:
-    """Return True if each of these loops has been compiled before and is on disk."""
-    return all(loops.is_kept(loop) for loop in (loops.accumulate, loops.evaluate, loops.gaussian_sums))
+def is_cold() -> bool:
+    """Return True if one of these loops is not on disk, though it could be."""
+    return any(loops.is_missing(loop) for loop in (loops.accumulate, loops.evaluate, loops.gaussian_sums))
 
 
 def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:

@@ -87,10 +87,10 @@ def _forgiving(kept, anew):
     return loop
 
 
-def is_kept(loop):
-    """Return True if a loop is on disk, compiled for some arguments."""
+def is_missing(loop):
+    """Return True if a compiled loop could be on disk and is not."""
     kept = getattr(loop, "kept", None)
-    return kept is not None and any(Path(kept.stats.cache_path).glob(f"*.{loop.__name__}-*.nbi"))
+    return kept is not None and not any(Path(kept.stats.cache_path).glob(f"*.{loop.__name__}-*.nbi"))
 
 
 def inlined(function):

@@ -6,6 +6,7 @@ then share the work, and the server keeps answering: to compile holds the interp
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import subprocess
@@ -16,7 +17,7 @@ from subprocess import DEVNULL
 import streamlit as st
 
 from dsgcore.jobs.starting import module_path
-from dsgcore.kernels.features import are_kept, warm_up_steps
+from dsgcore.kernels.features import is_cold, warm_up_steps
 
 TICK_SECONDS = 0.3
 FROM_THE_LAST = """
@@ -31,7 +32,7 @@ class WarmUp:
     def __init__(self) -> None:
         self.steps = warm_up_steps()
         self.n_done = 0
-        self._helper = None if are_kept() else _compile_from_the_last()
+        self._helper = _compile_from_the_last() if is_cold() else None
         self.thread = threading.Thread(target=self._work, name="warm-up", daemon=True)
         self.thread.start()
 
@@ -64,7 +65,9 @@ def _compile_from_the_last() -> subprocess.Popen[bytes]:
     """Start a process that compiles the loops from the last to the first, and keeps them on disk."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(module_path())}
     command = [sys.executable, "-P", "-c", FROM_THE_LAST]
-    return subprocess.Popen(command, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+    helper = subprocess.Popen(command, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+    atexit.register(helper.kill)  # the server may end before
+    return helper
 
 
 @st.cache_resource(show_spinner=False)
