@@ -7,9 +7,10 @@ from functools import partial
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Spec
-from pages.charts.theme import theme_now
+from pages.charts.live_chart import theme_now
 from pages.controls.own_file import TITLE as OWN_FILE
 from pages.controls.own_file import store
+from pages.controls.view import LABELS_ONLY
 from pages.gallery.method_cards import method_cards
 from pages.session.bench import Bench
 from pages.session.link import first_lesson
@@ -92,7 +93,7 @@ def _picture() -> None:
         if bench.live is None:
             return
         scene = Scene(can_edit=True, sides=SIDES)
-        bench.view = View(theme_now(), HIDDEN, scene=scene, can_edit=True, has_wipe=True)
+        bench.view = View(theme_now(), HIDDEN, scene=scene, can_edit=True, divider=LABELS_ONLY)
         go_further(bench)
         draw_head(head_data(bench))
         draw_charts(on_edit=partial(edit, bench), lesson={"first": "map", "step": "home", "canTurn": False})

@@ -10,11 +10,10 @@ from dsgcore.data.datasets import SEED
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.settings import profile_of
-from pages.controls.control import Control, key_of
+from pages.controls.control import Control, key_of, read_controls
 from pages.controls.controls import controls_for, dataset_choice, kernel_asked
-from pages.controls.from_link import read_controls
 from pages.controls.own_file import entry_of
-from pages.controls.view_choices import SPEED, name_of
+from pages.controls.view import SPEED, name_of
 
 _OTHER = "_other_setting"
 OF_ITS_OWN = "problem"  # section of parameters that mean something else in another setting
