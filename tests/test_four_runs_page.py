@@ -1,11 +1,13 @@
-"""The Limits tab: four runs in the background, their verdict, and the effect of the suggested change."""
+"""The Limits tab: four runs in the background, what the judgement makes of them, and the effect of a change."""
 
 from types import SimpleNamespace
 
-from opened_pages import bench_of, click_like_a_browser, open_auc, open_page
+from live_page import head
+from opened_pages import bench_of, open_auc, open_page
 from test_looking_back import RUN
 
-from dsgcore.diagnostics import limits
+from dsgcore.diagnostics import Cause, judgement, limits
+from pages.workbench import page
 from pages.workbench.four_runs_view import _begin
 from pages.workbench.steering import take
 
@@ -25,18 +27,22 @@ def when_done(app):
     return app.run()
 
 
-def test_four_runs_say_what_limits_the_run_and_one_click_what_the_remedy_brings():
+def test_the_judgement_uses_what_was_measured_and_another_measurement_says_what_its_remedy_brings():
     app = open_auc(**SMALL)
     app = when_done(app.button(key="find-limits").click().run())
     bench = bench_of(app)
     found = bench.diagnosis.job.result
     assert found.to_dict() == limits(bench.live.run.spec).to_dict()
-    assert found.leading == "batches"
-    assert "The noise of the mini-batches limits it." in said(app)
-    assert "8 instead of 2" in said(app)
-    app = click_like_a_browser(app, "do-it")
+    judged = judgement(bench.live.run, baseline=bench.live.supervised, limits=found)
+    assert judged.cause is Cause.BATCHES
+    assert judged != judgement(bench.live.run, baseline=bench.live.supervised)
+    assert head(app)["judgement"]["said"] == judged.sentence
+    page._apply(bench)
+    app.run()
     assert app.session_state["batch_size"] == 8
-    app = when_done(app.run())
+    while not bench_of(app).live.is_finished:
+        app.run()
+    app = when_done(app.button(key="find-limits").click().run())
     after = bench_of(app).diagnosis.job.result
     assert "Effect of the change" in said(app)
     assert f"expected {found.expected:.3g}, it is now {after.parts['together']:.3g}" in said(app)

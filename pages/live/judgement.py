@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges
-from dsgcore.experiments import Health, LiveRun, Run, StopReason
+from dsgcore.diagnostics import Cause, Judgement, judgement
+from dsgcore.experiments import Health, LiveRun, StopReason
+from dsgcore.jobs import JobState
 from pages.live.looking_back import last_step, seen
 
 Tone = Literal["green", "blue", "orange", "red", "gray"]
@@ -48,45 +49,41 @@ def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
     return f"step {run.t} of {run.n_iter} · {state}{recorded}"
 
 
-def judgement_of(bench: Any) -> LiveGauges:
-    """Return what limits the run at the iteration that the page shows."""
-    live = seen(bench)
-    return live_gauges(live.run, baseline=live.supervised)
-
-
-def leading(found: LiveGauges) -> Gauge | None:
-    """Return the strongest limit, or the first that more would still help."""
-    return found.leading or next((gauge for gauge in found.gauges if gauge.light is Light.OPEN), None)
+def judgement_of(bench: Any) -> Judgement:
+    """Return what limits the run at the iteration that the page shows; at the end, with what was measured of it."""
+    live, found = seen(bench), bench.diagnosis
+    is_measured = found is not None and found.number == bench.number and found.job.state is JobState.DONE
+    limits = found.job.result if is_measured and live.is_finished else None
+    return judgement(live.run, baseline=live.supervised, limits=limits)
 
 
 def said_of(bench: Any) -> dict[str, Any]:
     """Return the judgement in words; after a remedy, also what it has changed."""
     found = judgement_of(bench)
-    first = leading(found)
-    growing = bench.live.run.health.value if bench.live.run.health is Health.GROWING else ""
-    sentence = growing or (found.summary() if first is None else f"{first.name}: {first.said}. {first.sentence}")
     return {
-        "said": " ".join([*_brought(bench, found), sentence]),
-        "remedy": "" if first is None else first.remedy,
-        "tone": _tone(bench.live.run, found, first),
-        "reason": [{"cause": one.name, "value": one.value, "sentence": one.sentence} for one in found.gauges],
+        "said": " ".join([*_brought(bench, found), found.sentence]),
+        "remedy": found.remedy,
+        "tone": _tone(found),
+        "reason": [
+            {"cause": figure.cause.value.capitalize(), "value": figure.value, "sentence": figure.sentence}
+            for figure in found.reason
+        ],
     }
 
 
-def _tone(run: Run, found: LiveGauges, first: Gauge | None) -> Tone:
-    if run.health in (Health.GROWING, Health.DIVERGED):
-        return "red"
-    if first is not None:
-        return "orange" if first.light is Light.LIMITS else "blue"
-    is_early = any(gauge.light is Light.UNKNOWN for gauge in found.gauges)
-    return "gray" if is_early else "orange" if found.beaten_by or found.fallen else "green"
+def _tone(found: Judgement) -> Tone:
+    if found.cause is Cause.EARLY:
+        return "gray"
+    if found.cause is Cause.NOTHING:
+        return "green"
+    return "red" if found.is_useless else "orange" if found.remedy else "blue"
 
 
-def _brought(bench: Any, found: LiveGauges) -> list[str]:
-    """Return the value of a remedy's cause before it, its value now, and the expected value."""
+def _brought(bench: Any, found: Judgement) -> list[str]:
+    """Return the figure of a remedy's cause before it, its value now, and the expected value."""
     tried = bench.tried
-    if tried is None or tried.number != bench.number:
+    if tried is None or tried.number != bench.number or found.cause is Cause.EARLY:
         return []
-    now = next((one for one in found.gauges if one.name == tried.name and one.light is not Light.UNKNOWN), None)
+    now = found.figure(tried.cause)
     expected = f" (expected {tried.expected})" if tried.expected else ""
-    return [] if now is None else [f"{tried.name} {tried.before} → {now.value}{expected}."]
+    return [] if now is None else [f"{tried.cause.value.capitalize()}: {tried.before} → {now.value}{expected}."]

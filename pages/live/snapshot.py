@@ -70,7 +70,8 @@ def snapshot(bench: Any) -> Snapshot:
 
 def _judgement(bench: Any, *, is_playing: bool) -> dict[str, Any]:
     """Return what limits the run, found once a second during it: it costs as much as the rest of a tick, and changes slowly."""
-    made_of, now = (bench.number, bench.look, bench.tried, is_playing), time.monotonic()
+    measured = None if bench.diagnosis is None else bench.diagnosis.job.state
+    made_of, now = (bench.number, bench.look, bench.tried, is_playing, measured), time.monotonic()
     kept = bench.judged
     if kept is None or kept[0] != made_of or not is_playing or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS:
         bench.judged = kept = (made_of, now, said_of(bench))

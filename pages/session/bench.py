@@ -39,7 +39,7 @@ class Tried:
     """A remedy that was applied: the number of its run, its cause, that cause's value before, and the expected value."""
 
     number: int
-    name: str
+    cause: Any
     before: str
     expected: str
 

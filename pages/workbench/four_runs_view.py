@@ -1,4 +1,4 @@
-"""The Limits tab: what limits the run, found by intervention with four runs over seeds, and the effect of a change."""
+"""The Limits tab: the parts of a run's distance to the optimum, measured with four runs over seeds. The judgement uses them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
-from dsgcore.jobs import Job, JobError, shared_queue
+from dsgcore.jobs import Job, JobError, JobState, shared_queue
 from dsgcore.solver.diagnostics import DiagnosticsError
 from pages.charts.detail_charts import LIMIT_NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
 from pages.session.bench import Bench, follow_click, once
 from pages.shell.job_panel import job_panel
 from pages.shell.plain_text import plain
-from pages.workbench.steering import take
 
 TICK_SECONDS, LEASE_SECONDS, HEIGHT = 0.5, 90.0, 300
 WHAT = (
@@ -37,12 +36,11 @@ READ = (
 
 @dataclass
 class Diagnosis:
-    """The four runs for one run, and the result from before a change that was applied."""
+    """The four runs for one run, and the measurement before it."""
 
     job: Job
     number: int  # number of the run
     before: RunLimits | None = None
-    is_taken: bool = False
 
 
 def four_runs_tab(bench: Bench, theme: str) -> None:
@@ -56,9 +54,6 @@ def four_runs_tab(bench: Bench, theme: str) -> None:
         return
     st.caption(WHAT)
     found: Diagnosis | None = bench.diagnosis
-    if found is not None and found.is_taken and bench.number > found.number:
-        _begin(bench, found.job.result)  # the run after the change: find its effect
-    found = bench.diagnosis
     is_going = found is not None and not found.job.is_over
     _button(bench, is_going=is_going)
     st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(bench, theme, is_going)
@@ -68,7 +63,7 @@ def _button(bench: Bench, *, is_going: bool) -> None:
     arguments = (bench, bench.drawn, _begin, bench)
     is_first = bench.diagnosis is None
     st.button(
-        "Find out" if is_first else "Measure again, for the current run",
+        "Measure it" if is_first else "Measure again, for the current run",
         key="find-limits",
         icon=":material/troubleshoot:",
         type="primary" if is_first else "secondary",
@@ -78,10 +73,11 @@ def _button(bench: Bench, *, is_going: bool) -> None:
     )
 
 
-def _begin(bench: Bench, before: RunLimits | None = None) -> None:
+def _begin(bench: Bench) -> None:
     if bench.live is None:  # other data were chosen at the same moment
         return
-    run = bench.live.run
+    run, last = bench.live.run, bench.diagnosis
+    before = last.job.result if last is not None and last.job.state is JobState.DONE else None
     try:
         job = begin_limits(shared_queue(), run.spec, run.split, lease=LEASE_SECONDS)
     except (DiagnosticsError, JobError) as error:
@@ -111,11 +107,11 @@ def _result(bench: Bench, found: Diagnosis, theme: str) -> None:
         st.caption("These results belong to the previous run.")
     if found.before is not None:
         st.success(_brought(found.before, limits), icon=":material/compare_arrows:")
-    _words(bench, found, limits)
+    st.caption(_distance(limits))
     if limits.subsample is not None:
         st.caption(limits.subsample.sentence())
     runs = [run for run in limits.runs if len(run.t) == len(limits.runs[0].t)]
-    if any(run.has_grown for run in limits.runs) or not runs:
+    if limits.has_grown or not runs:
         return
     t = runs[0].t
     parts = {name: _relative(runs, name) for name in (*LIMIT_NAMES, "together")}
@@ -147,32 +143,11 @@ def _brought(before: RunLimits, now: RunLimits) -> str:
     return f"Effect of the change: the distance to the optimum was {was_said}; {now_said}."
 
 
-_LEADS = {
-    "optimisation": "Too few iterations limit it",
-    "batches": "The noise of the mini-batches limits it",
-    "features": "The noise of the random features limits it",
-    "none": "It has reached the minimum of its objective",
-}
-
-
-def _words(bench: Bench, found: Diagnosis, limits: RunLimits) -> None:
-    has_grown = any(run.has_grown for run in limits.runs)
+def _distance(limits: RunLimits) -> str:
+    if limits.has_grown:
+        return "The run grows without bound."
     state = "It has converged" if limits.converged else "It has not converged"
-    distance = (
-        f"{state}: at the end, the distance to the optimum is {limits.parts['together']:.3g} of the optimum's size."
-    )
-    lead = "The run grows without bound." if has_grown else f"{distance} {_LEADS[limits.leading]}."
-    st.markdown(f"**{lead}** {plain(limits.remedy)}")
-    if limits.changes and found.number == bench.number:
-        st.button("Apply", key="do-it", icon=":material/build:", on_click=once, args=(bench, bench.drawn, _take, bench))
-
-
-def _take(bench: Bench) -> None:
-    """Set the controls to the remedy; the next run is analysed in the same way."""
-    found: Diagnosis | None = bench.diagnosis
-    if found is not None:
-        found.is_taken = True
-        take(bench, found.job.result.changes)
+    return f"{state}: at the end, the distance to the optimum is {limits.parts['together']:.3g} of the optimum's size."
 
 
 def _table(limits: RunLimits) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from pages.controls.view import (
     refused_axes,
 )
 from pages.live.component import draw_charts, draw_head, edits_asked
-from pages.live.judgement import judgement_of, leading
+from pages.live.judgement import judgement_of
 from pages.live.looking_back import seen, settle, show_next
 from pages.live.tick import advance, begin_curve, head_data, is_ticking
 from pages.session.bench import Bench, Tried, follow_click, go_on, once, try_again
@@ -156,10 +156,11 @@ def _sign(name: str, may_begin: bool) -> None:
 
 def _apply(bench: Bench) -> None:
     """Apply the judgement's remedy, and keep its cause's value, to show the effect."""
-    gauge = None if bench.live is None else leading(judgement_of(bench))
-    if gauge is not None and gauge.remedy:
-        bench.tried = Tried(bench.number + 1, gauge.name, gauge.value, gauge.expected)
-        take(bench, gauge.changes)
+    found = None if bench.live is None else judgement_of(bench)
+    if found is not None and found.remedy:
+        before = found.figure(found.cause)
+        bench.tried = None if before is None else Tried(bench.number + 1, found.cause, before.value, found.expected)
+        take(bench, {name: value for own in found.changes.values() for name, value in own.items()})
 
 
 def edit(bench: Bench) -> None:

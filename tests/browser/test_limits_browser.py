@@ -43,14 +43,17 @@ def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_w
     expect(page.locator(".st-key-chart-inside-all .js-plotly-plot")).to_be_visible(timeout=LONG)
 
     page.get_by_role("tab", name="Limits", exact=True).click()
-    page.get_by_role("button", name="Find out").press("Enter")
-    expect(page.get_by_text("The noise of the mini-batches limits it.")).to_be_visible(timeout=2 * LONG)
+    page.get_by_role("button", name="Measure it").press("Enter")
+    judgement = page.locator(".live-judgement")
+    expect(judgement).to_contain_text("of the distance to the optimum", timeout=2 * LONG)
     expect(page.locator(".st-key-chart-shares .js-plotly-plot")).to_be_visible()
     wait_ready(page)
     found = [line for theme in LOOKED_AT for line in found_on(page, theme)]
     assert not found, "\n".join(found)
-    page.get_by_role("button", name="Apply").press("Enter")
+    judgement.get_by_role("button", name="Larger batches: 2 → 8").press("Enter")
     page.wait_for_url(re.compile(r"batch_size=8"), timeout=LONG)
+    expect(page.locator(".live-status")).to_contain_text("done", timeout=LONG)
+    page.get_by_role("button", name="Measure again").press("Enter")
     expect(page.get_by_text("Effect of the change")).to_be_visible(timeout=2 * LONG)
 
 
@@ -62,4 +65,4 @@ def test_a_remedy_is_one_click_and_its_run_begins(open_page):
     remedy.press("Enter")
     page.wait_for_url(re.compile(r"n_features=16"))
     expect(page.locator(".st-key-n_features input[type=range]")).to_have_value("4")  # 2⁴ of them
-    expect(page.locator(".live-judgement")).to_contain_text(re.compile(r"Features \S+ → \S+ \(expected"), timeout=LONG)
+    expect(page.locator(".live-judgement")).to_contain_text(re.compile(r"Features: \S+ → \S+ \(expected"), timeout=LONG)
