@@ -19,6 +19,7 @@ def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_h
     page = open_page("auc?n_iter=20&data=Two+moons&sigma=5&speed=instant")
     expect_step(page, 20)
     expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=PATIENCE_MS)
+    page.get_by_text("More", exact=True).click()
     page.locator(".st-key-kernel input").click()
     page.get_by_role("option", name="Matérn", exact=True).click()
     expect(page.locator(".st-key-length")).to_contain_text("Bandwidth", timeout=PATIENCE_MS)

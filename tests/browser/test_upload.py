@@ -96,6 +96,7 @@ def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page, app_url
     give(other, "again.csv", as_csv())
     wait_for_points(other, 2)
     expect(other.get_by_text("This link needs the file")).to_have_count(0)
+    other.get_by_text("More", exact=True).click()
     other.get_by_role("button", name="Suggest", exact=True).click()
     expect(other.get_by_text("Searching: ")).to_be_visible(timeout=30_000)
     other.locator(".st-key-suggest-cancel button").click()
