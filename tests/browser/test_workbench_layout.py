@@ -89,7 +89,7 @@ CONTROLS = """() => {
     const own = all.filter(one => !all.some(other => other !== one && one.contains(other)));
     return own.map(one => [one.textContent || one.ariaLabel || one.className, one.getBoundingClientRect().top]);
 }"""
-MOST_CONTROLS = 45
+MOST_CONTROLS = 36
 BAR = 50  # pixels of the app's bar at the window's top
 WINDOWS = ((1366, 768), (1920, 1080), (390, 844))
 MORE = {
