@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from dsgcore.core.sampling import MAX_SEED
-from dsgcore.estimators.inputs import encode, known_classes, seed_of, width
+from dsgcore.estimators.inputs import encode, known_classes, seed_of
+from dsgcore.estimators.kernel import width
 from dsgcore.kernels import KERNELS
 
 SIGMA = KERNELS["gaussian"].parameters[0]

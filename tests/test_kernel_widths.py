@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from dsgcore import Spec
 from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
-from dsgcore.estimators.inputs import width
+from dsgcore.estimators.kernel import width
 from dsgcore.experiments import SETTINGS, Run, default_spec, read_spec
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.kernels import KERNELS

@@ -82,7 +82,7 @@ def test_the_file_is_never_copied(stored, task_of, as_view):
 
 @pytest.mark.parametrize("n_iter", [6, 10**6])
 def test_all_points_of_a_memory_map_are_never_carried(stored, task_of, monkeypatch, n_iter):
-    monkeypatch.setattr("dsgcore.solver.carried.VisitedPoints", lambda task, model, stop: "visited")
+    monkeypatch.setattr("dsgcore.solver.carried.VisitedPoints", lambda task, model, first, **how: "visited")
     file, X = stored
     task = task_of(np.load(file, mmap_mode="r"), n_iter=n_iter)
     assert training_points(task, task.new_model()) == "visited"
@@ -99,7 +99,7 @@ def test_a_finished_model_reads_nothing(stored, task_of):
     watched.asked = set()
     assert len(trained(replace(task, X=watched), model)) == task.plan.n_iter
     assert watched.asked == set()
-    assert len(VisitedPoints(task, model).carried.X) == 0
+    assert len(VisitedPoints(task, model).X) == 0
 
 
 def test_changes_to_a_copy_on_write_map_are_not_lost(stored, task_of):
@@ -110,7 +110,7 @@ def test_changes_to_a_copy_on_write_map_are_not_lost(stored, task_of):
     mapped[row] = 7.0
     assert memory_map_of(mapped) is None
     points = VisitedPoints(task, task.new_model())
-    assert (points.carried.X == 7.0).all(axis=1).sum() == 1
+    assert (points.X == 7.0).all(axis=1).sum() == 1
     assert (mapped[row] == 7.0).all()
 
 

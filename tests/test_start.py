@@ -12,9 +12,8 @@ from dsgcore.core.parameters import ParameterError
 from dsgcore.kernels import Gaussian, features
 from dsgcore.problems import PROBLEMS
 from dsgcore.solver.loop import solve
-from dsgcore.solver.near_risks import SourceHinge
 from dsgcore.solver.plan import Plan
-from dsgcore.solver.start import plan_start
+from dsgcore.solver.start import SourceHinge, plan_start
 from dsgcore.solver.task import Task
 
 STARTED = (QSGS2AUC, TSGS3VM)

@@ -33,8 +33,7 @@ from dsgcore.baselines.basis import MAX_VALUES
 from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer, Real, like, parameter_like
-from dsgcore.estimators.inputs import width
-from dsgcore.estimators.kernel import SIGMA
+from dsgcore.estimators.kernel import SIGMA, width
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.problem import UNLABELED

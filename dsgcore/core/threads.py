@@ -118,7 +118,7 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
 
     Inside such work the calling thread takes all parts: a pool that waits for itself would never finish.
     """
-    with single_threaded_blas():
+    with _single_threaded_blas:
         if len(parts) > 1 and not _is_inside():
             _share(work, parts)
             return

@@ -37,14 +37,14 @@ from dsgcore.estimators.inputs import (
     validated,
     validated_points,
     values_of,
-    width,
 )
-from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, own_kernel
+from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, own_kernel, width
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import settle_step
+from dsgcore.solver.carried import training_points
 from dsgcore.solver.checkpoint import Checkpoint
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.model import FEW_POINTS, Expansion
@@ -232,17 +232,18 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         first, is_part = 0 if earlier is None else len(earlier), checkpoint is None
         with single_threaded_blas():  # the same result for any number of threads
             task = self._task(X, labels, seed, s, earlier)
-            has_start = earlier is None and plan_start(task, self._checked_start(task, labels))
+            has_start = earlier is None and plan_start(task, self._start(task, labels))
             kept = (checkpoint or Checkpoint()).of(task)
             model = kept.begun(task) if earlier is None else earlier.prefix(first)
             tol = (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
             stopping = Stopping(None if is_part else tol, s["n_iter_no_change"], s["verbose"])
+            training = training_points(task, model, first, is_staged=stopping.tol is not None)
             needed = (
                 np.union1d(threshold_rows(len(labels)), labeled_rows(labels, POINTS_CUT)) if self.is_ranking else ()
             )
-            mean = ValuesMean(task, model, first, np.asarray(needed, dtype=np.intp), stopping)
+            mean = ValuesMean(task, model, training, stopping, first=first, needed=needed)
             is_done = mean.replay(model)
-            for iterate in () if is_done else solve(task, model, training=mean.training, carried=mean.carried):
+            for iterate in () if is_done else solve(task, model, training=training, carried=mean.carried):
                 kept.keep(model)
                 is_done = mean.take(iterate)
                 if (callback is not None and callback(iterate)) or is_done:
@@ -281,34 +282,31 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         own = [p for p in parameters_of(kind) if p.name in names]
         return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
 
-    def _checked_start(self, task: Task, labels: NDArray) -> str | None:
-        """Return the start of the run, with 'auto' resolved."""
-        kind: type = type(self)
-        parameter = next(p for p in parameters_of(kind) if p.name == "start")
-        start: str | None = parameter.check(self.start)
-        if start != AUTOMATIC:
-            return start
-        n_labeled = sum(len(own) for source, own in task.rows.items() if source != "unlabeled")
-        is_few = n_labeled <= MOST_LABELS
-        return EXACT if is_few and self._has_default_values(task, labels) else None
+    def _start(self, task: Task, labels: NDArray) -> str | None:
+        """Return the start of the run.
 
-    def _has_default_values(self, task: Task, labels: NDArray) -> bool:
-        """Return True if the kernel and the ridge are the default ones, also if their numbers were given."""
-        defaults = {f.name: f.default for f in fields(self) if f.name in OF_AUTOMATIC_START}
-        given = {
-            name: getattr(self, name) for name, value in defaults.items() if getattr(self, name) not in (value, None)
-        }
+        'auto' is the exact one for few labels, if the kernel and the ridge are the default ones, also as numbers.
+        """
+        start: str | None = next(p for p in parameters_of(type(self)) if p.name == "start").check(self.start)
+        n_labeled = sum(len(own) for source, own in task.rows.items() if source != "unlabeled")
+        if start != AUTOMATIC or n_labeled > MOST_LABELS:
+            return None if start == AUTOMATIC else start
         numbers = {
-            "sigma": lambda: width(SIGMA, defaults["sigma"], some_of(task.X)),
-            "lam": lambda: self._ridge(task.problem, task.kernel, task.X, labels, task.rows),
+            "sigma": lambda default: width(SIGMA, default, some_of(task.X)),
+            "lam": lambda default: self._ridge(task.problem, task.kernel, task.X, labels, task.rows),
         }
-        are_automatic = all(name in numbers and isinstance(defaults[name], str) for name in given)
-        try:
-            return are_automatic and all(
-                isclose(float(value), numbers[name](), rel_tol=SAME) for name, value in given.items()
-            )
-        except ParameterError:  # of these points there is no default value
-            return False
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name not in OF_AUTOMATIC_START or value in (f.default, None):
+                continue
+            if f.name not in numbers or not isinstance(f.default, str):
+                return None
+            try:
+                if not isclose(float(value), numbers[f.name](f.default), rel_tol=SAME):
+                    return None
+            except ParameterError:  # of these points there is no default value
+                return None
+        return EXACT
 
     def _problem(self, labels: NDArray) -> Problem:
         """Return the problem. It may compute some of its own numbers from the labels."""

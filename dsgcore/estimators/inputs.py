@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Parameter, ParameterError, Real, quoted
+from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.core.sampling import MAX_SEED, evenly_spread
 from dsgcore.data import DataError
 from dsgcore.data.reading.features import SAMPLE
@@ -37,15 +37,6 @@ MOST_LABELED = 1_000_000
 POINTS_CUT = 1000
 # float32 represents all whole numbers up to here.
 EXACT_IN_FLOAT32 = 2.0**24
-# Meaning of "scale" for points of shape (n, d), by parameter, and also by kernel if a kernel has other units.
-_SCALES: dict[str, Callable[[NDArray], float]] = {
-    "sigma": lambda X: 1.0 / (X.shape[1] * X.var(dtype=float)),
-    "length": lambda X: (X.shape[1] * X.var(dtype=float)) ** 0.5,
-    "laplacian sigma": lambda X: 1.0 / (X.shape[1] * X.std(dtype=float)),
-    "dot_product sigma": lambda X: len(X) / np.sum(np.square(X, dtype=float)),
-}
-
-
 # Names that scikit-learn gives to the number and the names of columns.
 COLUMNS = ("n_features_in_", "feature_names_in_")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -94,30 +85,6 @@ def seed_of(random_state: int | np.random.RandomState | None) -> int:
             f"random_state must be a whole number between 0 and {2**32 - 1}, a RandomState or None, got {quoted(random_state)}"
         ) from None
     return int(generator.randint(2**31))
-
-
-def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussian") -> float:
-    """Return a kernel's sigma or length, checked; "scale" becomes a number that depends on the points X (n, d).
-
-    The kernel's own parameter gives the range. Raise `ParameterError` if a value or "scale" is out of it.
-    """
-    if not isinstance(value, str):
-        return parameter.check(value)
-    if value != "scale":
-        raise ParameterError(f"{parameter.name} must be a positive number or 'scale', got {value!r}")
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        scale = _SCALES.get(f"{kernel} {parameter.name}", _SCALES[parameter.name])
-        scaled = float(scale(X))
-    # the other branch squares the values, which would overflow
-    of_no_spread = 0.0 if parameter.name == "length" else np.inf
-    if scaled == of_no_spread and X.min() == X.max():  # all coordinates are the same number: any width will do
-        scaled = 1.0
-    assert isinstance(parameter, Real)
-    if not parameter.low <= scaled <= parameter.high:
-        raise ParameterError(
-            f"{parameter.name}='scale' is {scaled:.3g} for these points, but must be {parameter.allowed()}: scale them"
-        )
-    return scaled
 
 
 def float_types(X: Any) -> list[type[np.floating]]:

@@ -1,7 +1,8 @@
-"""Kernel from an estimator's own parameters."""
+"""An estimator's kernel, from its own parameters: the default width "scale", and checks that the points suit it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -9,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import described
-from dsgcore.core.parameters import Choice, ParameterError, parameter_like
-from dsgcore.estimators.inputs import width
+from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, parameter_like
 from dsgcore.kernels import KERNELS, Gaussian, Kernel
 from dsgcore.kernels.far_points import too_far, warn_of_rounding
 
 SIGMA = parameter_like(Gaussian, "sigma")
 _NAME = Choice("kernel", "gaussian", options=tuple(KERNELS))
+# Meaning of "scale" for points of shape (n, d), by parameter, and also by kernel if a kernel has other units.
+_SCALES: dict[str, Callable[[NDArray], float]] = {
+    "sigma": lambda X: 1.0 / (X.shape[1] * X.var(dtype=float)),
+    "length": lambda X: (X.shape[1] * X.var(dtype=float)) ** 0.5,
+    "laplacian sigma": lambda X: 1.0 / (X.shape[1] * X.std(dtype=float)),
+    "dot_product sigma": lambda X: len(X) / np.sum(np.square(X, dtype=float)),
+}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,6 +54,30 @@ class KernelParameters:
     length: float | Literal["scale"] = described("scale", f"{SIGMA.allowed()}, or 'scale'")
     nu: Literal["1/2", "3/2", "5/2"] = described("3/2", "one of '1/2', '3/2', '5/2'")
     power: Literal[1, 3, 5, "1", "3", "5"] = described(3, "1, 3 or 5")
+
+
+def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussian") -> float:
+    """Return a kernel's sigma or length, checked; "scale" becomes a number that depends on the points X (n, d).
+
+    The kernel's own parameter gives the range. Raise `ParameterError` if a value or "scale" is out of it.
+    """
+    if not isinstance(value, str):
+        return parameter.check(value)
+    if value != "scale":
+        raise ParameterError(f"{parameter.name} must be a positive number or 'scale', got {value!r}")
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        scale = _SCALES.get(f"{kernel} {parameter.name}", _SCALES[parameter.name])
+        scaled = float(scale(X))
+    # the other branch squares the values, which would overflow
+    of_no_spread = 0.0 if parameter.name == "length" else np.inf
+    if scaled == of_no_spread and X.min() == X.max():  # all coordinates are the same number: any width will do
+        scaled = 1.0
+    assert isinstance(parameter, Real)
+    if not parameter.low <= scaled <= parameter.high:
+        raise ParameterError(
+            f"{parameter.name}='scale' is {scaled:.3g} for these points, but must be {parameter.allowed()}: scale them"
+        )
+    return scaled
 
 
 def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:

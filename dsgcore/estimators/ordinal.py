@@ -21,8 +21,8 @@ from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.thresholds import thresholds
-from dsgcore.solver.near_risks import shares
 from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.start import shares
 from dsgcore.solver.task import Task
 
 # Candidate factors of the usual ridge. Factors down to 0.1 were also tried: the stochastic solution gained 2 points on

@@ -15,7 +15,8 @@ from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points, width
+from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points
+from dsgcore.estimators.kernel import width
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser

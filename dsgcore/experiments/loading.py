@@ -25,7 +25,7 @@ from dsgcore.data import (
 )
 from dsgcore.data.datasets import AS_IS
 from dsgcore.data.edits import CHOICES
-from dsgcore.estimators.inputs import width
+from dsgcore.estimators.kernel import width
 from dsgcore.experiments.cost import check_data, machine_budget
 from dsgcore.experiments.file_data import FileData, FileStore, path_of, read_file
 from dsgcore.experiments.kernel_words import usual_width_of

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real
 from dsgcore.data import Split
-from dsgcore.estimators.inputs import width
+from dsgcore.estimators.kernel import width
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.spec import Spec
 from dsgcore.kernels import GAUSSIAN, KERNELS

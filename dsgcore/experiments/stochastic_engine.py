@@ -28,7 +28,7 @@ from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import tail_start
-from dsgcore.solver.stopping import CheckedMean
+from dsgcore.solver.stopping import Stopping, ValuesMean
 from dsgcore.solver.task import Task
 
 # The tracked state is copied at every so many iterations; states in between are computed again.
@@ -57,11 +57,10 @@ class StochasticEngine(RunningState):
         self.ends_at: int | None = None
         self.averaged_again: tuple[dict[str, float], ...] = ()
         self._before_its_end: Task | None = None
-        self._check: CheckedMean | None = None
+        self._check: ValuesMean | None = None
         self.gauges = Gauges(min(spec.diagnostics.n_probes, PROBES, len(split.X_test)))
         self._begin(spec.diagnostics.n_probes)
-        shared = self._training if isinstance(self._training, AllPoints) else None
-        self._check = CheckedMean(self.task, self.model, spec.solver.tol, shared)
+        self._check = ValuesMean(self.task, self.model, self._training, Stopping(tol=spec.solver.tol or None))
         self._iterates = self._solve()
 
     def _begin(self, n_probes: int) -> None:

@@ -18,11 +18,11 @@ from dsgcore.experiments.spec import Spec
 from dsgcore.kernels.far_points import too_far
 from dsgcore.problems import UNLABELED, Problem
 from dsgcore.solver.automatic_step import settle_step
-from dsgcore.solver.carried import Carried
+from dsgcore.solver.carried import Carried, training_points
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import tail_start
 from dsgcore.solver.start import plan_start
-from dsgcore.solver.stopping import CheckedMean
+from dsgcore.solver.stopping import Stopping, ValuesMean
 from dsgcore.solver.task import Task
 
 # The shift that keeps the balance is computed from at most this many unlabeled points.
@@ -66,10 +66,11 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
     rows = unlabeled_rows(split) if task.problem.is_shifted else np.zeros(0, dtype=np.intp)
     test = Carried(split.X_test, model, average_after=after)
     unlabeled = Carried(task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_SHIFT)]], model, average_after=after)
-    check = CheckedMean(task, model, spec.solver.tol)
+    training = training_points(task, model)
+    check = ValuesMean(task, model, training, Stopping(tol=spec.solver.tol or None))
     carried = [points for points in (test, unlabeled) if len(points.X)]
     with single_threaded_blas():  # one limit for all iterations: setting it is slow
-        for _ in solve(task, model, carried=[*carried, *check.carried]):
+        for _ in solve(task, model, training=training, carried=[*carried, *check.carried]):
             if until():
                 return None
             if check.take():

@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from dsgcore.core.cost import SECONDS_A_DISTANCE, SECONDS_A_VALUE, seconds_of_features
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Checked, choice, real
+from dsgcore.core.sampling import FREQUENCIES, generator
 from dsgcore.core.threads import pause, single_threaded_blas
 from dsgcore.kernels import features, features_product, loops
 from dsgcore.kernels.features import FeatureMap, scratch_of_this_thread
@@ -135,11 +136,8 @@ class Gaussian(Kernel):
         """Draw float32 frequencies of shape (d, m), in turns per unit."""
         # float32 draws in any precision: a model has the same features in both.
         W = rng.standard_normal((d, m), dtype=np.float32)
-        W *= self._turns()
+        W *= np.float32((2 * self.sigma) ** 0.5 / (2 * np.pi))
         return W
-
-    def _turns(self) -> np.float32:
-        return np.float32((2 * self.sigma) ** 0.5 / (2 * np.pi))
 
 
 @documented
@@ -317,3 +315,8 @@ class DotProduct(Kernel):
         """Draw the random signs, times sqrt(sigma), as float32 of shape (power, d, m)."""
         signs = rng.integers(0, 2, size=(int(self.power), d, m), dtype=np.int8)
         return (2 * signs - 1).astype(np.float32) * np.float32(self.sigma**0.5)
+
+
+def block_frequencies(kernel: Kernel, seed: int, t: int, d: int, m: int, dtype: np.dtype) -> NDArray:
+    """Return the frequencies of iteration `t`, of shape (d, m), in turns per unit; every call gives the same."""
+    return kernel.frequencies(generator(seed, FREQUENCIES, t), d, m).astype(dtype, copy=False)

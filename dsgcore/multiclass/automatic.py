@@ -16,13 +16,12 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import RidgeClassifierCV
+from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.multiclass.features import FixedFeatures, spread
 from dsgcore.multiclass.graph import laplacian, largest_eigenvalue, smoothness
 from dsgcore.multiclass.problem import CURVATURES, MultiClass
-from dsgcore.solver.logistic import logistic_weights
 from dsgcore.solver.problem import UNLABELED
 
 # Ridge times n_l, for linear features of variance 1, and for Fourier features, which have norm 1. The logistic loss is
@@ -47,6 +46,8 @@ RIDGE_FACTORS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 LABELS_FOR_RIDGE, MOST_NUMBERS, FEWEST_TO_CHOOSE, SCORE_PER_VALUE = (200, 600), 200_000, 8, 3.0
 # Smallest eigenvalue of the penalty of an exact start, as a share of the largest one, and the most labeled points.
 FLAT, MOST_OF_START = 1e-9, 4096
+# With at most so many weights, Newton's method with all second derivatives is the fastest.
+MOST_EXACT = 1000
 # Iterations of the search for the largest curvature. They give it to within a few percent.
 POWER_ITERATIONS = 30
 
@@ -171,15 +172,18 @@ def has_minimiser(problem: MultiClass) -> bool:
 def smooth_minimiser(problem: MultiClass, phi: NDArray, y: NDArray, K: int, M: NDArray | None) -> NDArray:
     """Return the weights (d, K) that minimise the objective without the pull to low rank, on some labeled points.
 
-    `phi` (n_l, d) are features of the labeled points, a column of ones last, and `y` (n_l,) their classes below `K`.
+    `phi` (n_l, d) are features of the labeled points, a column of ones last, and `y` (n_l,) their classes, all those below
+    `K`.
     """
-    rows, d = evenly_spread(len(phi), MOST_OF_START), phi.shape[1] - 1
+    rows, d = np.union1d(evenly_spread(len(phi), MOST_OF_START), np.unique(y, return_index=True)[1]), phi.shape[1] - 1
     penalty = problem.lam * np.eye(d) + (0.0 if M is None else problem.tau_I * M[:d, :d])
     values, V = np.linalg.eigh(penalty)
+    # In these directions the penalty is half of the squared weights, for the sum of the losses.
     unfold = V / np.sqrt(2.0 * len(y) * np.maximum(values, FLAT * values[-1]))
-    targets = y[rows, None].astype(float) if K == 2 else np.eye(K)[y[rows]]
-    each = np.full((len(rows), 1), len(y) / len(rows))
     # Two classes have one score, whose halves are theirs: their penalty is half of that for one column.
-    coef, intercept = logistic_weights(phi[rows, :-1] @ unfold, targets[:, None], each, 0.5 if K == 2 else 1.0)
-    W = np.vstack([unfold @ coef[:, 0], intercept / phi[0, -1]])
+    ridge, points = (0.5 if K == 2 else 1.0) * len(rows) / len(y), phi[rows, :-1] @ unfold
+    solver = "newton-cholesky" if (d + 1) * K <= MOST_EXACT else "lbfgs"
+    machine = LogisticRegression(C=1.0 / ridge, solver=solver, tol=1e-3, max_iter=1000).fit(points, y[rows])
+    intercept = (machine.intercept_ - (machine.intercept_.mean() if K > 2 else 0.0)) / phi[0, -1]
+    W = np.vstack([unfold @ machine.coef_.T, intercept])
     return W * [-0.5, 0.5] if K == 2 else W

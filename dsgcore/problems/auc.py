@@ -14,8 +14,8 @@ from dsgcore.core import metrics
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, flag, real
 from dsgcore.problems.ranking import RankingProblem
-from dsgcore.solver.near_risks import SourceQuadratic
 from dsgcore.solver.problem import Values, bound, two_class_rows
+from dsgcore.solver.start import SourceQuadratic
 
 # The three pair terms of the risk: source that should score higher, source that should score lower.
 PAIRS = (("positive", "negative"), ("positive", "unlabeled"), ("unlabeled", "negative"))

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.solver.near_risks import SourceQuadratic, shares
 from dsgcore.solver.problem import Problem, ProblemError, Values
+from dsgcore.solver.start import SourceQuadratic, shares
 
 
 class RankingProblem(Problem, Protocol):

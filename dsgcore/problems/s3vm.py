@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, derived, flag, real
-from dsgcore.solver.near_risks import SourceHinge
 from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
+from dsgcore.solver.start import SourceHinge
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from scipy.special import expit
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import ParameterError, choice, real
-from dsgcore.solver.near_risks import SourceQuadratic
 from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, rows_where
+from dsgcore.solver.start import SourceQuadratic
 
 SIMILAR = "similar"
 # The risk divides by 2 prior - 1. At this distance from one half, noise is amplified five hundred times.

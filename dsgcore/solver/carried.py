@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 from copy import copy
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,19 @@ from dsgcore.solver.task import Task
 MAX_VISITS_PER_POINT = 64
 # Number of rows read from a memory map before its pages are released.
 ROWS_READ_AT_ONCE = 1024
+# A fit that may end early tracks the points of a later stage only from there on. A stage ends at these iterations, or after
+# so many times as many as the one before, because it visits mostly the same points. Where there are so many times as many
+# rows as visits in the first stage, each visits others, and all are equally long.
+FIRST_STAGE, STAGES_GROW, ROWS_PER_VISIT = 50, 4, 2
+
+
+class Batch(NamedTuple):
+    """The mini-batches of an iteration, source after source: rows (n,), f and its average there, and the points (n, d)."""
+
+    rows: NDArray
+    values: NDArray
+    averages: NDArray  # f itself if the plan asks for no average, or if averaging has not begun
+    points: NDArray
 
 
 class Advanced(Protocol):
@@ -28,26 +41,6 @@ class Advanced(Protocol):
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block, with frequencies `W`."""
-        ...
-
-
-class TrainingPoints(Advanced, Protocol):
-    """Interface of the solver's source of mini-batches: rows, points, and f at them, all source after source."""
-
-    def rows(self, t: int) -> NDArray:
-        """Return the rows of iteration `t`'s mini-batches."""
-        ...
-
-    def at(self, t: int) -> NDArray:
-        """Return f at the batch points."""
-        ...
-
-    def average_at(self, t: int) -> NDArray:
-        """Return the averaged f at the batch points if the plan asks for an average; else f."""
-        ...
-
-    def points(self, t: int) -> NDArray:
-        """Return the batch points."""
         ...
 
 
@@ -87,8 +80,12 @@ class Carried(OwnValues):
         self.values = np.zeros(len(X), dtype=model.dtype)
         self.variance = np.zeros(len(X)) if with_variance else None
         self.average_from(average_after)
-        self.t = 0
-        self._catch_up(model)
+        # The iterations that the model has already: in one go as far as neither the variance nor the mean needs each.
+        at_once = len(model) if average_after is None else min(len(model), average_after + 1)
+        self.t = 0 if with_variance else at_once
+        model.update(self.values, self.X, 0, self.t)
+        for t, block in enumerate(model.blocks[self.t :], start=self.t + 1):
+            self.advance_first(len(self.X), model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
 
     def average_from(self, after: int | None) -> None:
         """Restart the sum of iterates: it holds those after so many iterations, at least as many as have been made."""
@@ -96,12 +93,10 @@ class Carried(OwnValues):
         # The sum of the iterates to be averaged, without the current one.
         self.total = None if after is None else np.zeros(len(self.X))
 
-    def _catch_up(self, model: Expansion) -> None:
-        at_once = len(model) if self.average_after is None else min(len(model), self.average_after + 1)
-        self.t = at_once if self.variance is None else 0
-        model.update(self.values, self.X, 0, self.t)
-        for t, block in enumerate(model.blocks[self.t :], start=self.t + 1):
-            self.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
+    @property
+    def is_averaging(self) -> bool:
+        """True if there is an iterate to be averaged, the current one or an earlier one."""
+        return self.average_after is not None and self.t > self.average_after
 
     @property
     def average(self) -> NDArray:
@@ -111,16 +106,29 @@ class Carried(OwnValues):
     def average_of(self, rows: NDArray | slice) -> NDArray:
         """Return the same mean at some of the points alone."""
         values = self.values[rows]
-        if self.total is None or self.average_after is None or self.t <= self.average_after:
+        if self.total is None or self.average_after is None or not self.is_averaging:
             return values
         return ((self.total[rows] + values) / (self.t - self.average_after)).astype(values.dtype)
 
+    def taken(self, rows: NDArray, places: NDArray) -> Batch:
+        """Return the mini-batches of these training rows, whose places among the points are given."""
+        values = self.values.take(places)
+        return Batch(
+            rows, values, self.average_of(places) if self.is_averaging else values, self.X.take(places, axis=0)
+        )
+
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
         """Add one iteration's block, with frequencies `W`."""
+        self.advance_first(len(self.X), W, block, decay)
+
+    def advance_first(self, n: int, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block at the first `n` points alone; all of them if the variance is tracked."""
+        if self.total is not None and self.is_averaging:
+            self.total[:n] += self.values[:n]  # the current iterate, before the next one replaces it
+        self.t += 1
         if self.variance is None:
-            self.advance_first(len(self.X), W, block, decay)
+            self.feature_map.evaluate(self.X[:n], W, block, decay, self.values[:n])
             return
-        self._sum_up(len(self.X))
         m = block.shape[1]
         sums, squares = self.feature_map.evaluate_with_squares(self.X, W, block)
         self.values *= self.values.dtype.type(decay)
@@ -130,92 +138,72 @@ class Carried(OwnValues):
             self.variance *= decay**2
             self.variance += np.maximum(spread, 0.0) * np.divide(m, m - 1.0)
 
-    def advance_first(self, n: int, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block at the first `n` points alone, without the variance."""
-        self._sum_up(n)
-        self.feature_map.evaluate(self.X[:n], W, block, decay, self.values[:n])
-
-    def _sum_up(self, n: int) -> None:
-        """Add the current iterate to the sum, before the next one replaces it."""
-        if self.total is not None and self.average_after is not None and self.t > self.average_after:
-            self.total[:n] += self.values[:n]
-        self.t += 1
-
 
 class AllPoints(Carried):
     """All training points, tracked to the end: their values serve mini-batches and whole-sample measures."""
 
     def __init__(self, task: Task, model: Expansion) -> None:
         super().__init__(task.X, model, average_after=task.plan.average_after)
-        self._around, self._drawn = task.batches_around, (0, np.empty((0, 0), dtype=np.int64))
+        self._batches_around, self._drawn = task.batches_around, (0, np.empty((0, 0), dtype=np.int64))
 
-    def rows(self, t: int) -> NDArray:
-        """Return the rows of iteration `t`'s mini-batches."""
+    def batch(self, t: int) -> Batch:
+        """Return the mini-batches of iteration `t`, after t - 1 iterations."""
         first, batches = self._drawn
         if not first <= t < first + len(batches):
-            self._drawn = first, batches = self._around(t)
-        return batches[t - first]
-
-    def at(self, t: int) -> NDArray:
-        """Return f at the batch points."""
-        return self.values.take(self.rows(t))
-
-    def average_at(self, t: int) -> NDArray:
-        """Return the averaged f at the batch points."""
-        return self.average_of(self.rows(t))
-
-    def points(self, t: int) -> NDArray:
-        """Return the batch points."""
-        return self.X.take(self.rows(t), axis=0)
+            first, batches = self._drawn = self._batches_around(t)
+        rows = batches[t - first]
+        return self.taken(rows, rows)
 
 
-class VisitedPoints(OwnValues):
-    """The training points that future iterations will visit up to `stop` (default: the plan's last), and no others.
+class VisitedPoints(Carried):
+    """The training points that future iterations will visit, up to the last one of the plan or of a stage, and no others.
 
     The index streams are known in advance, and so is every point's last visit. The points are ordered by their last
     visit, latest first, so the points needed after iteration t are a prefix. The sum of its lengths over t is at most
     min(n T, B T^2 / 2) block evaluations. Summing all earlier blocks again would cost B T^2 / 2.
+
+    Parameters
+    ----------
+    task : Task
+    model : Expansion
+        The run's model, which has the iterations before each stage when the run gets there.
+    first : int, optional
+        Number of iterations to begin after. Default: all that the model has.
+    is_staged : bool, default False
+        True for a run that may end early: the points of a later stage get their values when the run gets there.
     """
 
-    changed: ClassVar[tuple[str, ...]] = ("carried",)
+    def __init__(self, task: Task, model: Expansion, first: int | None = None, *, is_staged: bool = False) -> None:
+        self.task, self.model, self.is_staged = task, model, is_staged
+        self._begin(len(model) if first is None else first)
 
-    def __init__(self, task: Task, model: Expansion, stop: int | None = None) -> None:
-        self.start, stop = len(model), task.plan.n_iter if stop is None else stop
-        streams = task.joined_batches(self.start, stop)
+    def _begin(self, start: int) -> None:
+        """Take the points of the stage after so many iterations, with their values there."""
+        task, stop = self.task, end_of_stage(self.task, start) if self.is_staged else self.task.plan.n_iter
+        self.start, self.stop, streams = start, stop, task.joined_batches(start, stop)
         visited, inverse = np.unique(streams, return_inverse=True)
         inverse, last = inverse.reshape(streams.shape), np.zeros(len(visited), dtype=np.int64)
-        for t, places in enumerate(inverse, self.start + 1):
+        for t, places in enumerate(inverse, start + 1):
             last[places] = t
         order, rank = np.argsort(-last, kind="stable"), np.empty(len(visited), dtype=np.int32)
         rank[order] = np.arange(len(order))
         self.visited, self.positions = visited[order], rank[inverse]
-        self.needed_after = np.searchsorted(-last[order], -np.arange(self.start + 1, stop + 1), side="left")
+        self.needed_after = np.searchsorted(-last[order], -np.arange(start + 1, stop + 1), side="left")
         points = _rows_in_order(task.X, visited, rank, task.dtype)
-        self.carried = Carried(points, model, average_after=task.plan.average_after)
+        super().__init__(points, self.model.prefix(start), average_after=task.plan.average_after)
 
-    def _places(self, t: int) -> NDArray:
-        return self.positions[t - 1 - self.start]
-
-    def rows(self, t: int) -> NDArray:
-        """Return the rows of iteration `t`'s mini-batches."""
-        return self.visited[self._places(t)]
-
-    def at(self, t: int) -> NDArray:
-        """Return f at the batch points."""
-        return self.carried.values[self._places(t)]
-
-    def average_at(self, t: int) -> NDArray:
-        """Return the averaged f at the batch points."""
-        return self.carried.average_of(self._places(t))
-
-    def points(self, t: int) -> NDArray:
-        """Return the batch points."""
-        return self.carried.X.take(self._places(t), axis=0)
+    def batch(self, t: int) -> Batch:
+        """Return the mini-batches of iteration `t`, after t - 1 iterations."""
+        if t > self.stop:
+            self._begin(self.stop)
+        places = self.positions[t - self.start - 1]
+        return self.taken(self.visited[places], places)
 
     def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block at the points that are still to be visited."""
-        needed = self.needed_after[self.carried.t - self.start]
-        self.carried.advance_first(needed, W, block, decay)
+        """Add one iteration's block at the points that are still to be visited in its stage."""
+        if self.t == self.stop:  # a checkpoint's iteration, whose batch nobody has asked for
+            self._begin(self.stop)
+        self.advance_first(self.needed_after[self.t - self.start], W, block, decay)
 
 
 def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:
@@ -237,12 +225,24 @@ def memory_map_of(X: NDArray) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
-def training_points(task: Task, model: Expansion, stop: int | None = None) -> AllPoints | VisitedPoints:
-    """Return the training points in the form that suits a run of this length; `stop` is as in `VisitedPoints`."""
-    return AllPoints(task, model) if is_dense(task, len(model)) else VisitedPoints(task, model, stop)
+def training_points(
+    task: Task, model: Expansion, first: int | None = None, *, is_staged: bool = False
+) -> AllPoints | VisitedPoints:
+    """Return the training points in the form that suits a run of this length; all if each is visited often.
 
-
-def is_dense(task: Task, start: int) -> bool:
-    """Return True if the iterations after `start` visit the points so often that all are tracked."""
+    `first` and `is_staged` are as in `VisitedPoints`.
+    """
+    start = len(model) if first is None else first
     n_visits = (task.plan.n_iter - start) * task.batch_size * len(task.rows)
-    return n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None
+    if n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None:
+        return AllPoints(task, model.prefix(start))
+    return VisitedPoints(task, model, start, is_staged=is_staged)
+
+
+def end_of_stage(task: Task, start: int) -> int:
+    """Return the last iteration of the stage after `start` iterations of a fit that may end early."""
+    n_visits, end = FIRST_STAGE * task.batch_size * len(task.rows), FIRST_STAGE
+    is_sparse = len(task.X) > ROWS_PER_VISIT * n_visits
+    while end <= start:
+        end = end + FIRST_STAGE if is_sparse else end * STAGES_GROW
+    return min(end, task.plan.n_iter)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.solver.carried import Advanced, TrainingPoints, training_points
+from dsgcore.solver.carried import Advanced, AllPoints, VisitedPoints, training_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Step
 from dsgcore.solver.problem import Problem, Values, joined, per_source
@@ -96,7 +96,7 @@ def solve(
     task: Task,
     model: Expansion,
     *,
-    training: TrainingPoints | None = None,
+    training: AllPoints | VisitedPoints | None = None,
     carried: Sequence[Advanced] = (),
     stop: int | None = None,
 ) -> Iterator[Iterate]:
@@ -107,7 +107,7 @@ def solve(
     task : Task
     model : Expansion
         ``task.new_model()``, or a model to continue; every iteration appends a block to it.
-    training : TrainingPoints, optional
+    training : AllPoints or VisitedPoints, optional
         Given if the caller also reads their values.
     carried : sequence of Advanced
         Other state to update: values at test points, probes, a surface.
@@ -118,47 +118,27 @@ def solve(
         After the model and all tracked values have been updated. The generator ends early, before the first step that
         is not finite.
     """
+    sources, problem, has_start = tuple(task.rows), task.problem, task.plan.first_features is not None
     training = training if training is not None else training_points(task, model)
     for t in range(len(model) + 1, (task.plan.n_iter if stop is None else stop) + 1):
+        step = task.plan.at(t)
         # Overflow is expected here: the values of a diverging run show it.
-        make = _begun if t == 1 and task.plan.first_features is not None else _iterate
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            iterate = make(task, model, training, carried, t)
-        if iterate is None:
-            return
+            if t == 1 and has_start:
+                W = model.frequencies(t, step.n_features)
+                rows, points, weights, block = solution(task, W)
+                zeros = np.zeros(len(rows), dtype=task.dtype)
+                iterate: Iterate = Beginning(t, step, sources, rows, zeros, block, points, -weights, zeros, problem)
+            else:
+                rows, values, averages, points = training.batch(t)
+                coefficients = problem.coefficients(per_source(values, sources))
+                weights = joined(coefficients, sources).astype(task.dtype, copy=False)
+                if not np.isfinite(weights).all():
+                    return
+                W = model.frequencies(t, step.n_features)
+                block = model.kernel.feature_map.accumulate(points, weights, W, step.size)
+                iterate = Iterate(t, step, sources, rows, values, block, points, weights, averages, problem)
+            model.append(block, step.decay)
+            for tracked in (training, *carried):
+                tracked.advance(W, block, step.decay)
         yield iterate
-
-
-def _iterate(
-    task: Task, model: Expansion, training: TrainingPoints, carried: Sequence[Advanced], t: int
-) -> Iterate | None:
-    step, sources, values = task.plan.at(t), tuple(task.rows), training.at(t)
-    after = task.plan.average_after
-    averages = values if after is None or t <= after + 1 else training.average_at(t)
-    coefficients = task.problem.coefficients(per_source(values, sources))
-    weights = joined(coefficients, sources).astype(task.dtype, copy=False)
-    if not np.isfinite(weights).all():
-        return None
-    rows, points = training.rows(t), training.points(t)
-    W = model.frequencies(t, step.n_features)
-    block = model.kernel.feature_map.accumulate(points, weights, W, step.size)
-    _append(model, (training, *carried), W, block, step)
-    return Iterate(t, step, sources, rows, values, block, points, weights, averages, task.problem)
-
-
-def _begun(task: Task, model: Expansion, training: TrainingPoints, carried: Sequence[Advanced], t: int) -> Beginning:
-    step = task.plan.at(t)
-    W = model.frequencies(t, step.n_features)
-    found = solution(task, W)
-    _append(model, (training, *carried), W, found.block, step)
-    zeros = np.zeros(len(found.rows), dtype=task.dtype)
-    return Beginning(
-        t, step, tuple(task.rows), found.rows, zeros, found.block, found.points, -found.weights, zeros, task.problem
-    )
-
-
-def _append(model: Expansion, carried: Sequence[Advanced], W: NDArray, block: NDArray, step: Step) -> None:
-    """Append an iteration's block to the model, and add it to all carried values."""
-    model.append(block, step.decay)
-    for advanced in carried:
-        advanced.advance(W, block, step.decay)

@@ -129,11 +129,12 @@ class Expansion:
         self.blocks.append(block)
         self.decays.append(decay)
 
-    def frequencies(self, t: int, m: int) -> NDArray:
-        """Return the frequencies of iteration `t` (from 1), of shape (d, m), in turns per unit."""
-        return self._frequencies(t, m, is_kept=self.d * m <= NUMBERS_KEPT)
+    def frequencies(self, t: int, m: int, *, is_kept: bool | None = None) -> NDArray:
+        """Return the frequencies of iteration `t` (from 1), of shape (d, m), in turns per unit.
 
-    def _frequencies(self, t: int, m: int, *, is_kept: bool) -> NDArray:
+        `is_kept` says whether they are cached, by default if they are few numbers.
+        """
+        is_kept = self.d * m <= NUMBERS_KEPT if is_kept is None else is_kept
         return _frequency_cache.get(self.kernel, self.seed, t, self.d, m, self.dtype, is_kept=is_kept)
 
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
@@ -165,7 +166,7 @@ class Expansion:
     def _joined(self, group: range, *, is_kept: bool) -> tuple[NDArray, NDArray, float]:
         """Return the frequencies, the block and the decay of a group of iterations."""
         blocks = [self.blocks[t - 1] for t in group]
-        W = [self._frequencies(t, block.shape[1], is_kept=is_kept) for t, block in zip(group, blocks, strict=True)]
+        W = [self.frequencies(t, block.shape[1], is_kept=is_kept) for t, block in zip(group, blocks, strict=True)]
         joined = (W[0], blocks[0]) if len(group) == 1 else (np.concatenate(W, axis=1), np.concatenate(blocks, axis=1))
         return (*joined, self.decays[group.start - 1])
 

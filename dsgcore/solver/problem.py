@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked
-from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic
+from dsgcore.solver.start import SourceHinge, SourceQuadratic
 
 UNLABELED = -1
 # Number of rows examined together when their numbers are made.

@@ -1,8 +1,10 @@
-"""Start of a run: the exact solution for some of its points, on the random features of its first iteration."""
+"""Exact start of a run: the minimiser for some of its points, on the random features of its first iteration."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,26 +12,83 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import AUTOMATIC, Choice
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.kernels import features
-from dsgcore.solver.near_risks import SourceHinge, SourceQuadratic
-from dsgcore.solver.task import Task
+from dsgcore.kernels.loops import hinge_weights
+
+if TYPE_CHECKING:
+    from dsgcore.solver.task import Task
 
 EXACT = "exact"
 START = Choice("start", None, options=(EXACT,), optional=True).called(
     "Start", "Where the run starts: the exact solution for some points, or 0."
 )
-# 'auto' is the exact solution if these parameters have their default values. With a small ridge and a narrow kernel, the
-# exact solution on a few features is far from the kernel's, and a run would not forget it.
-# The same holds for more labels than this, half of the features that the start usually has.
-MOST_LABELS = 512
-OF_AUTOMATIC_START = ("kernel", "sigma", "lam", "C")
+# 'auto' is the exact solution if these parameters have their default values, and for at most so many labels: with a small
+# ridge and a narrow kernel, the exact solution on a few features is far from the kernel's, and a run would not forget it.
 AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
+OF_AUTOMATIC_START, MOST_LABELS = ("kernel", "sigma", "lam", "C"), 512
 # The first iteration has so many times as many features as another one, or as one of so many.
 TIMES, FEATURES = 16, 64
-# Most points of all sources together. They are points that so many first iterations visit, so a run on files reads no
-# others.
-POINTS, ITERATIONS = 1536, 12
-# Most unlabeled ones: the start needs their mean and their spread.
-UNLABELED_POINTS = 128
+# Most points of all sources, of which so many first iterations visit, so that a run on files reads no others. Of unlabeled
+# points the start needs their mean and their spread.
+POINTS, ITERATIONS, UNLABELED_POINTS = 1536, 12, 128
+# Largest distance of a margin from 1 that a support vector machine leaves, its largest number of steps, and the ridge that
+# stands for none.
+MARGIN_ERROR, MOST_STEPS, SMALLEST_RIDGE = 1e-3, 20_000, 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class SourceQuadratic:
+    """Quadratic risk in which the points of a source count alike, so that its minimiser is known.
+
+    With v_s the values at the points of source s, it is
+    sum_s spread_s mean(v_s^2) / 2 - sum_st between_st mean(v_s) mean(v_t) / 2 + sum_s linear_s mean(v_s) + constant.
+    `spread` and `linear` (S,) are in the order of `Problem.sources`, `between` (S, S) is symmetric; no spread is negative.
+    """
+
+    spread: NDArray
+    between: NDArray
+    linear: NDArray
+
+    @property
+    def is_counted(self) -> NDArray:
+        """A mask (S,) of the sources whose points count."""
+        return (self.spread != 0.0) | (self.linear != 0.0) | self.between.any(axis=1)
+
+    def solution(self, M: NDArray, K: NDArray, lam: float) -> NDArray:
+        """Return the a with which f = K a minimises the risk plus lam a'K a / 2, for M (n, S) from `shares`.
+
+        With the risk as f'Qf / 2 + l'f it solves (Q K + lam) a = -l. Raise `numpy.linalg.LinAlgError` if nothing does.
+        """
+        system = (M @ self.spread)[:, None] * K - M @ (self.between @ (M.T @ K))
+        system[np.diag_indices(len(K))] += lam
+        return np.linalg.solve(system, -(M @ self.linear))
+
+
+@dataclass(frozen=True, eq=False)
+class SourceHinge:
+    """Support vector machine's risk: sum_s weight_s mean(max(0, 1 - sign_s v_s)), with v_s the values at source s.
+
+    `weight` and `sign` (S,) are in the order of `Problem.sources`. A source that does not count has 0 for both.
+    """
+
+    weight: NDArray
+    sign: NDArray
+
+    @property
+    def is_counted(self) -> NDArray:
+        """A mask (S,) of the sources whose points count."""
+        return self.weight != 0.0
+
+    def solution(self, M: NDArray, K: NDArray, lam: float) -> NDArray:
+        """Return the same as `SourceQuadratic.solution`, up to `MARGIN_ERROR` or `MOST_STEPS`."""
+        if not np.isfinite(K).all():
+            raise np.linalg.LinAlgError("the kernel matrix has numbers that are not finite")
+        cost = M @ self.weight / max(lam, SMALLEST_RIDGE)
+        return hinge_weights(K.astype(float), np.sign(M @ self.sign), cost, MARGIN_ERROR, MOST_STEPS)
+
+
+def shares(rows: Iterable[NDArray], n: int) -> NDArray:
+    """Return each point's share (n, S) in the mean over every source, from the sources' rows."""
+    return np.stack([np.bincount(own, minlength=n) / len(own) for own in rows], axis=1)
 
 
 def plan_start(task: Task, start: str | None) -> bool:
@@ -37,36 +96,28 @@ def plan_start(task: Task, start: str | None) -> bool:
 
     It does if `start` is None, if no risk near the problem's has a known minimiser, or if the features are not cosines.
     """
-    if start is None or task.kernel.feature_map is not features:
-        return False
-    if task.problem.near_risk() is None:
+    if start is None or task.kernel.feature_map is not features or task.problem.near_risk() is None:
         return False
     m = task.plan.n_features
     task.plan.first_features = max(m, TIMES * min(m, FEATURES))
     return True
 
 
-@dataclass(frozen=True)
-class Solution:
-    """The minimiser f = sum_i weights_i k(x_i, .) for some points, on the random features of the first iteration."""
+def solution(task: Task, W: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return the minimiser f = sum_i a_i k(x_i, .) for some points, with the kernel of features with frequencies `W`.
 
-    rows: NDArray  # (n,), different ones of each source
-    points: NDArray  # (n, d)
-    weights: NDArray  # (n,), of the features' kernel
-    block: NDArray  # the iteration's block of the model
-
-
-def solution(task: Task, W: NDArray) -> Solution:
-    """Return the minimiser for some points, in the space of the first iteration's features, with frequencies `W`.
-
-    It is 0 if the equations have no solution, as without a ridge.
+    It is 0 if the equations have no solution, as without a ridge. Return different rows of each source that the first
+    iterations visit (n,), their points (n, d), the weights a (n,), and the model's block.
     """
-    risk = task.problem.near_risk()
+    risk, batches = task.problem.near_risk(), [task.batch(t) for t in range(1, ITERATIONS + 1)]
     assert risk is not None
-    rows = _rows(task, risk)
-    sizes = np.array([len(own) for own in rows])
+    rows = []
+    for source, is_counted in zip(task.rows, risk.is_counted, strict=True):
+        visited = np.unique(np.concatenate([batch[source] for batch in batches]))
+        most = UNLABELED_POINTS if source == "unlabeled" else POINTS // len(task.rows)
+        rows.append(visited[evenly_spread(len(visited), most if is_counted else 0)])
     points = np.concatenate([features.as_points(task.X[own], task.dtype) for own in rows])
-    phi = features.explicit(points, W)
+    phi, sizes = features.explicit(points, W), np.array([len(own) for own in rows])
     means = np.repeat(np.diag(1.0 / np.maximum(sizes, 1)), sizes, axis=0)
     try:
         weights = risk.solution(means, phi @ phi.T, task.plan.lam).astype(task.dtype)
@@ -75,15 +126,4 @@ def solution(task: Task, W: NDArray) -> Solution:
     alpha = phi.T @ weights
     if not np.isfinite(alpha).all():
         alpha, weights = np.zeros_like(alpha), np.zeros_like(weights)
-    return Solution(np.concatenate(rows), points, weights, features.block_of(alpha))
-
-
-def _rows(task: Task, risk: SourceHinge | SourceQuadratic) -> list[NDArray]:
-    """Return rows of each source that the first iterations visit; none of a source that does not count."""
-    batches = [task.batch(t) for t in range(1, ITERATIONS + 1)]
-    rows = []
-    for source, is_counted in zip(task.rows, risk.is_counted, strict=True):
-        visited = np.unique(np.concatenate([batch[source] for batch in batches]))
-        most = UNLABELED_POINTS if source == "unlabeled" else POINTS // len(task.rows)
-        rows.append(visited[evenly_spread(len(visited), most if is_counted else 0)])
-    return rows
+    return np.concatenate(rows), points, weights, features.block_of(alpha)

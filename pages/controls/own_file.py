@@ -19,7 +19,7 @@ from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.reading import Recipe, Step
 from dsgcore.data.splits import fit_scaling
 from dsgcore.estimators import QS3ORAO, QSGS2AUC, TSGS3VM
-from dsgcore.estimators.inputs import width
+from dsgcore.estimators.kernel import width
 from dsgcore.experiments import FileStore, Setting, Spec, load_split
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.experiments.sandboxed_reading import SECONDS, begin_reading, results_of
