@@ -84,7 +84,7 @@ def test_some_libraries_are_imported_in_few_places_and_some_parts_of_the_package
     assert those_that_import(files, "app", "pages", "tests", "naive") == []
     assert those_that_import(of("baselines"), "dsgcore.solver.loop", "dsgcore.multiclass.loop") == []
     users = those_that_import((f for f in files if not f.name.startswith("_loops_")), "dsgcore.kernels.loops")
-    assert [Path(user).stem for user in users] == ["features", "kernels", "near_risks"]
+    assert [Path(user).stem for user in users] == ["features", "kernels", "start"]
 
 
 @each("room", ROOMS)

@@ -287,7 +287,8 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
 
         'auto' is the exact one for few labels, if the kernel and the ridge are the default ones, also as numbers.
         """
-        start: str | None = next(p for p in parameters_of(type(self)) if p.name == "start").check(self.start)
+        kind: type = type(self)
+        start: str | None = next(p for p in parameters_of(kind) if p.name == "start").check(self.start)
         n_labeled = sum(len(own) for source, own in task.rows.items() if source != "unlabeled")
         if start != AUTOMATIC or n_labeled > MOST_LABELS:
             return None if start == AUTOMATIC else start

@@ -126,7 +126,7 @@ class RunningState:
     def average_shift(self) -> float:
         """The shift of the averaged f."""
         training = self._training
-        return self._shift_of(lambda: training.average_of(self.unlabeled_rows), "average")  # type: ignore[union-attr]
+        return self._shift_of(lambda: training.average_of(self.unlabeled_rows), "average")
 
     def _shift_of(self, at_all: Callable[[], NDArray], name: str) -> float:
         if not self.problem.is_shifted:
