@@ -78,7 +78,7 @@ def test_the_simple_models_are_those_of_scikit_learn():
     simple = SimpleModels(X, 2, 7, is_ordered=False).fit(SEEN)
     points = StandardScaler().fit_transform(X)
     linear, near = simple.values(X)
-    own = LogisticRegression(max_iter=1000).fit(points[:60], SEEN[:60])
+    own = LogisticRegression(max_iter=1000, solver="newton-cholesky").fit(points[:60], SEEN[:60])
     np.testing.assert_allclose(linear, own.decision_function(points), rtol=1e-9, atol=1e-9)
     found = []
     for each_points in (points, X - X.mean(axis=0)):
