@@ -21,7 +21,7 @@ def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_w
 ):
     page = open_page(NOISY)
     expect(page.locator(".live-status")).to_contain_text(f"step {LAST} of", timeout=LONG)
-    number = page.locator("#chart-score .live-chart-value").last
+    number = page.locator("#chart-objective .live-chart-value").last
     wait_ready(page)
     at_the_end = number.inner_text()
     slider = page.locator(".live-scrubber input[type=range]")
@@ -45,7 +45,7 @@ def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_w
     page.get_by_role("tab", name="Limits", exact=True).click()
     page.get_by_role("button", name="Measure it").press("Enter")
     judgement = page.locator(".live-judgement")
-    expect(judgement).to_contain_text("of the distance to the optimum", timeout=2 * LONG)
+    expect(judgement).to_contain_text("of the optimum's size away", timeout=2 * LONG)
     expect(page.locator(".st-key-chart-shares .js-plotly-plot")).to_be_visible()
     wait_ready(page)
     found = [line for theme in LOOKED_AT for line in found_on(page, theme)]
