@@ -20,7 +20,7 @@ from .test_accessibility import LOOKED_AT, found_on
 SIZES = DESK, PROJECTOR, PHONE = (1366, 768), (1920, 1080), (390, 844)
 MOST_CONTROLS = 8
 LONG = 120_000
-# What the reader can use: each button, answer, list, slider, drawing, and tool of the hand counts.
+# What the reader can use: each button, answer, list, slider, drawing, and tool of the hand counts; the mark that saves a chart does not.
 LOOK = """() => {
     const stage = document.querySelector(".st-key-stage"), found = [];
     const {scrollHeight, scrollWidth} = document.documentElement;
@@ -28,7 +28,8 @@ LOOK = """() => {
     if (scrollHeight > innerHeight || scrollWidth > innerWidth) found.push("the document scrolls");
     const box = element => element.getBoundingClientRect();
     const area = name => box(stage.querySelector(".st-key-stage-" + name));
-    const isSeen = element => element.checkVisibility({visibilityProperty: true}) && box(element).width > 0;
+    const isMark = element => element.closest(".live-chart-helper");
+    const isSeen = element => !isMark(element) && element.checkVisibility({visibilityProperty: true}) && box(element).width > 0;
     const whole = ".stSlider, .stRadio label, .stSelectbox, .drawn-curve, .hand-area";
     const usable = [...stage.querySelectorAll("button, a[href], input, select, [role=slider], [tabindex='0']")].filter(isSeen);
     const controls = [...new Set(usable.map(element => element.closest(whole) ?? element))];
