@@ -20,7 +20,7 @@ from .test_accessibility import LOOKED_AT, found_on
 SIZES = DESK, PROJECTOR, PHONE = (1366, 768), (1920, 1080), (390, 844)
 MOST_CONTROLS = 8
 LONG = 120_000
-# What the reader can use: each button, answer, list, slider, drawing, and tool of the hand counts; the mark that saves a chart does not.
+# What the reader can use: each button, answer, list, slider, drawing, and tool of the hand counts; a chart's mark of help does not.
 LOOK = """() => {
     const stage = document.querySelector(".st-key-stage"), found = [];
     const {scrollHeight, scrollWidth} = document.documentElement;
