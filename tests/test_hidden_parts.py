@@ -33,7 +33,7 @@ def test_hidden_choices_of_the_view_are_those_of_the_link():
     assert (view.on_map, view.is_log, view.speed) == ("h", True, "slow")
     assert app.session_state["slider"] == "redo"
     assert view.axes == (0, None)
-    assert app.get("popover") == [] or all(p.proto.popover.label != "Axes" for p in app.get("popover"))
+    assert not [box.label for box in app.selectbox if box.label.startswith("Axis")]
 
 
 def test_another_link_to_the_page_sets_hidden_controls_again():
