@@ -193,7 +193,7 @@ def test_a_link_to_a_study_of_a_file_shows_the_same_values_before_and_after_the_
 FACTS = {"n": 9, "d": 1, "n_known": 9, "n_pairs": None, "share": 0.5, "sigma": 1.0, "classes": 2}
 
 
-@each("facts", [[], {"n": "9"}, FACTS | {"share": 2.0}])
+@each("facts", [[], {"n": "9"}, FACTS | {"share": 2.0}, FACTS | {"found": {"lam": -1}}, FACTS | {"found": {"x": 1}}])
 def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
     said = {"name": "table.csv", "sha256": "0" * 64, "facts": facts}
     assert OwnFile.from_link(said) is None

@@ -1,5 +1,6 @@
 """On a real set a page begins as the estimator does with default arguments; lessons begin as they were made."""
 
+import json
 import runpy
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from cases import each
 from opened_pages import open_page, run_of
+from own_tables import with_pairs
 from test_studies import Here
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
@@ -16,7 +18,7 @@ from dsgcore.comparing import FitRequest, Sample
 from dsgcore.comparing.fits import fit
 from dsgcore.data import DATASETS
 from dsgcore.data.reading import File
-from dsgcore.experiments import SETTINGS, LiveRun, StopReason
+from dsgcore.experiments import SETTINGS, LiveRun, StopReason, read_spec
 from dsgcore.experiments.brief_run import BriefRun
 from dsgcore.experiments.export import script
 from dsgcore.experiments.loading import load_split
@@ -233,6 +235,114 @@ def test_a_run_on_a_file_is_steered_and_replayed(own_run):
     again.advance()
     assert [row["n_features"] for row in map(run.history.row, (0, 1, 20))] == [1024, 64, 32]
     np.testing.assert_array_equal(run.history.column("objective"), again.history.column("objective"))
+
+
+def several_rows():
+    rng = np.random.default_rng(1)
+    label = np.arange(240) % 4
+    x = rng.normal(size=(240, 3)) + np.eye(4)[label][:, :3] * 2
+    table = pd.DataFrame(x.round(3), columns=["a", "b", "c"])
+    return table.assign(label=np.where(np.arange(240) < 120, np.array(list("wxyz"))[label], ""))
+
+
+@pytest.fixture(scope="module")
+def run_of_several():
+    """Return a page's finished run on a table of four classes."""
+    app = open_page("multiclass", mc_data="Your own file")
+    app.file_uploader[0].upload("own.csv", several_rows().to_csv(index=False).encode(), "text/csv").run()
+    spec = run_of(app, "multiclass").spec
+    run = Run(spec, load_split(spec, files=app.session_state["_files"]))
+    run.advance()
+    return run
+
+
+def test_a_run_of_several_classes_on_a_file_is_the_estimators_fit(run_of_several):
+    run, split = run_of_several, run_of_several.split
+    given = split.X_train.astype(np.float64), split.y_train
+    model = PS3VT(random_state=0).fit(*given)
+    assert run.stop_reason is StopReason.SETTLED
+    assert run.t == model.n_iter_ < run.n_iter
+    W = np.vstack([model.coef_.T, model.intercept_])
+    np.testing.assert_allclose(run.result.W, W, rtol=1e-9, atol=1e-12)
+    assert np.mean(model.predict(split.X_test.astype(np.float64)) == split.y_test) == run.result_score
+    assert run.history.last()["score_average"] == run.result_score
+    brief = BriefRun(run.spec, split)
+    brief.advance()
+    np.testing.assert_equal(brief.last_row(), run.last_row())
+    np.testing.assert_array_equal(type(run.engine).learned(run.spec, split), run.result_test_values)
+    live = LiveRun(run.spec, split=split)
+    live.advance()
+    assert live.supervised.t == live.run.t == run.t
+    assert live.supervised.stop_reason is StopReason.SETTLED
+    half = Run(run.spec, split)
+    half.advance(run.t // 2)
+    np.testing.assert_array_equal(run.at(run.t // 2).test_values, half.test_values)
+
+
+def test_a_study_of_several_classes_on_a_file_learns_what_the_page_does(run_of_several, tmp_path):
+    run = run_of_several
+    (tmp_path / "own.csv").write_bytes(several_rows().to_csv(index=False).encode())
+    asked = SpecList((run.spec,), (0,))
+    (outcome,) = carry_out(asked, Store(tmp_path / "runs.sqlite"), Here(), 1, folder=str(tmp_path))
+    assert (outcome.stored.score, outcome.stored.iterations) == (run.result_score, run.t)
+
+
+def test_several_classes_are_compared_fitted_and_predicted_as_the_page_does(run_of_several, tmp_path):
+    run, split, table = run_of_several, run_of_several.split, several_rows()
+    table.to_csv(tmp_path / "own.csv", index=False)
+    file = File.of_path(tmp_path / "own.csv")
+    recipe = file.recipe("classes", target="label", is_asked=True)
+    sample = Sample.of(
+        file.kept(recipe), file.labels(recipe, "classes").y, n_labeled=None, is_ordered=False, recipe=recipe
+    )
+    compared = sample.split(0, sample.n_labeled)
+    np.testing.assert_array_equal(compared.X_train, split.X_train)
+    found = fit(FitRequest("PS3VT-alone", 0, sample.n_labeled), compared, sample.kind)
+    assert found.scores["accuracy"] == pytest.approx(100 * run.result_score, abs=1e-10)
+    table.iloc[split.train_rows].to_csv(tmp_path / "train.csv", index=False)
+    table.iloc[split.test_rows].drop(columns="label").to_csv(tmp_path / "test.csv", index=False)
+    train, test, model, out, scores = (str(tmp_path / n) for n in ("train.csv", "test.csv", "model", "out", "s.csv"))
+    assert main(["fit", "PS3VT", train, "--target=label", "--out", model, "--quiet"]) == 0
+    assert main(["predict", model, test, "--out", out, "--csv", scores, "--quiet"]) == 0
+    given = np.array(split.class_names)[run.result_test_values.argmax(axis=1)]
+    np.testing.assert_array_equal(pd.read_csv(scores)["class"], given)
+
+
+def test_a_run_of_pairs_on_a_file_is_the_estimators_fit():
+    app = open_page("similar_unlabeled", su_data="Your own file")
+    app.file_uploader[0].upload("own.csv", with_pairs(), "text/csv").run()
+    spec = run_of(app, "similar_unlabeled").spec
+    run = Run(spec, load_split(spec, files=app.session_state["_files"]))
+    run.advance()
+    model = TSGSU(prior=spec.problem.prior, random_state=0).fit(run.split.X_train, run.split.y_train)
+    assert (spec.kernel.sigma, spec.solver.lam) == (model.model_.kernel.sigma, model.lam_)
+    assert run.t == model.n_iter_
+    np.testing.assert_array_equal(model.model_.evaluate(run.split.X_test), run.result.evaluate(run.split.X_test))
+
+
+@each("setting", SETTINGS)
+def test_a_small_spec_on_a_file_runs_as_the_estimator_fits(setting, tmp_path):
+    content = with_pairs() if setting == "similar_unlabeled" else own_rows(setting).to_csv(index=False).encode()
+    (tmp_path / "own.csv").write_bytes(content)
+    data = {"name": "file", "path": str(tmp_path / "own.csv"), "target": "label"}
+    (tmp_path / "spec.json").write_text(json.dumps({"setting": setting, "data": data}))
+    spec = read_spec(tmp_path / "spec.json")
+    split = load_split(spec)
+    given = split.X_train.astype(spec.solver.dtype), split.y_train
+    prior = {"prior": spec.problem.prior} if setting == "similar_unlabeled" else {}
+    model = (ESTIMATORS | {"multiclass": PS3VT})[setting](random_state=0, **prior).fit(*given)
+    run = Run(spec, split)
+    run.advance()
+    assert run.t == model.n_iter_
+    if setting == "multiclass":
+        np.testing.assert_allclose(run.result.W[:-1], model.coef_.T, rtol=1e-9, atol=1e-12)
+    else:
+        np.testing.assert_array_equal(run.result.evaluate(split.X_test), model.model_.evaluate(split.X_test))
+    (tmp_path / "whole.json").write_text(spec.to_json())
+    assert read_spec(tmp_path / "whole.json") == spec
+    small = {"setting": setting, "data": data, "solver": {"n_iter": 3, "lam": 0.5}}
+    (tmp_path / "spec.json").write_text(json.dumps(small))
+    assert (read_spec(tmp_path / "spec.json").solver.n_iter, read_spec(tmp_path / "spec.json").solver.lam) == (3, 0.5)
 
 
 def test_a_spec_without_the_fields_of_a_fit_has_the_text_of_before():

@@ -20,7 +20,7 @@ from dsgcore.estimators.kernel import width
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
-from dsgcore.multiclass.loop import MultiClassStep, descend, tail_mean
+from dsgcore.multiclass.loop import TOL_FROM_0, TOL_STARTED, MultiClassStep, descend, tail_mean
 from dsgcore.multiclass.problem import LOSSES, MultiClass
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
@@ -31,8 +31,6 @@ from dsgcore.solver.stopping import TOL, Stopping
 _SIGMA = parameter_like(MultiClass, "sigma")
 _WITHOUT = {"tau_I": 0.0, "tau_S": 0.0}
 _RUN = (*Stopping.parameters, parameter_like(SolverParameters, "average"))
-# The tolerances that 'auto' stands for, from 0 and from an exact start.
-TOL_FROM_0, TOL_STARTED = 0.01, 0.05
 Callback = Callable[[MultiClassStep], object]
 
 
@@ -184,6 +182,17 @@ class PS3VT(ScoredOnLabels, BaseEstimator):
             self.feature_map_ = replace(task.features, has_ones=False)
             self.problem_, self.step_size_ = task.problem, task.problem.step_size
         return self
+
+    def automatic_values(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the numbers that a fit would take for 'auto', by name, with the radius of its ball.
+
+        The parameters are as in `fit`, but the labels are whole numbers from 0 on, and -1.
+        """
+        points = np.asarray(X, dtype=np.float64)
+        with single_threaded_blas():
+            problem = make_task(self._problem(points), points, np.asarray(y), 0).problem
+        names = ("lam", "tau_I", "tau_S", "step_size", "radius")
+        return {name: float(value) for name in names if (value := getattr(problem, name)) is not None}
 
     def _problem(self, X: NDArray) -> MultiClass:
         own = self.get_params()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -23,18 +25,20 @@ from dsgcore.data import (
     hide_labels,
     load,
 )
-from dsgcore.data.datasets import AS_IS
+from dsgcore.data.datasets import AS_IS, N_LABELED
 from dsgcore.data.edits import CHOICES
 from dsgcore.estimators.kernel import width
 from dsgcore.experiments.cost import check_data, machine_budget
 from dsgcore.experiments.file_data import FileData, FileStore, path_of, read_file
 from dsgcore.experiments.kernel_words import usual_width_of
-from dsgcore.experiments.settings import FILE, DataSpec
+from dsgcore.experiments.own_values import found_on, usual_on
+from dsgcore.experiments.settings import FILE, DataSpec, solver_parameters
 from dsgcore.experiments.spec import Spec, named_in_errors
+from dsgcore.solver.parameters import OF_A_FIT
 
 
 def read_spec(file: Path) -> Spec:
-    """Return the spec of a JSON file. If the spec has no width, it gets one that suits the points of its data file.
+    """Return the spec of a JSON file. On a data file, what the spec does not say is as the estimator takes it by default.
 
     A data file named without a folder is looked for beside the spec.
 
@@ -45,19 +49,44 @@ def read_spec(file: Path) -> Spec:
     SpecError
         If the spec is not valid; the message names the file.
     DataError
-        If the data must be read for the width, and cannot be.
+        If the data must be read for these values, and cannot be.
     """
     text = read_text(file, "a spec in JSON")
     with named_in_errors(file):
         spec = Spec.from_json(text)
-    said = json.loads(text).get("kernel", {})
-    if spec.data.name != FILE or said.keys() & usual_width_of(type(spec.problem), FILE, spec.kernel.name).keys():
+        return spec if spec.data.name != FILE else _with_usual(spec, json.loads(text), file.parent)
+
+
+def _with_usual(spec: Spec, said: dict[str, Any], folder: Path) -> Spec:
+    """Return a spec on a file with the estimator's values for all that its plain data do not say."""
+    setting = type(spec.problem)
+    sections = {"problem": setting.parameters, "solver": solver_parameters(setting), "data": (N_LABELED,)}
+    own = {name: dict(said.get(name, {})) for name in sections}
+    # Plain data of a whole spec name all fields but those of a fit that have their defaults.
+    lacking = {
+        name: parameters
+        for name, parameters in sections.items()
+        if any(p.name not in own[name] for p in parameters if p.name not in OF_A_FIT)
+    }
+    has_width = said.get("kernel", {}).keys() & usual_width_of(setting, FILE, spec.kernel.name).keys()
+    if has_width and not lacking:
         return spec
-    made = _data_of(spec, None, file.parent)
+    made = _data_of(spec, None, folder)
     assert isinstance(made, FileData)
-    points = made.points(scaling=spec.data.scaling).X
-    scale = {p.name: width(p, "scale", points, spec.kernel.name) for p in spec.kernel.parameters if isinstance(p, Real)}
-    return replace(spec, kernel=replace(spec.kernel, **scale))  # type: ignore[type-var]
+    usual = usual_on(setting, made.labels())
+
+    def filled(values: Mapping[str, Any]) -> Spec:
+        usual_of = {n: {p.name: values[p.name] for p in known if p.name in values} for n, known in lacking.items()}
+        return Spec.from_dict({**said, **{name: {**usual_of[name], **own[name]} for name in lacking}})
+
+    split = load_split(filled(usual), folder=folder)
+    found = found_on(setting, split, usual.get("prior", 0.5), own["problem"])
+    spec = filled({**usual, **found})
+    if has_width:
+        return spec
+    kernel, X = spec.kernel, split.X_train
+    scale = {p.name: width(p, "scale", X, kernel.name) for p in kernel.parameters if isinstance(p, Real)}
+    return replace(spec, kernel=replace(kernel, **scale))  # type: ignore[type-var]
 
 
 def load_split(

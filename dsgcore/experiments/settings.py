@@ -15,7 +15,7 @@ from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.problems import PROBLEMS
 from dsgcore.problems import Setting as Setting
 from dsgcore.settings import profile_of
-from dsgcore.solver.parameters import OF_A_FIT, SOLVER_PARAMETERS
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
 
 FILE = "file"
 DEFAULT_DATASET = "digits"
@@ -175,7 +175,7 @@ def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
     """Return the parameters of the solver section that this setting has."""
     dtypes = profile_of(setting).dtypes
     own: dict[str, Any] = {"dtype": {"default": dtypes[0], "options": dtypes}} if dtypes else {}
-    left_out = () if setting.engine == "stochastic" else OF_A_FIT
+    left_out = () if setting.engine == "stochastic" else ("sampling",)  # a proximal run draws in one way
     return tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS if p.name not in left_out)
 
 

@@ -18,10 +18,10 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import known
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import Split
-from dsgcore.multiclass.automatic import settle_step
+from dsgcore.multiclass.automatic import has_minimiser, settle_step, smooth_minimiser
 from dsgcore.multiclass.cache import MAX_KEPT_FEATURES, MIN_POINTS_TO_WAIT_FOR, graph_cache_of, make_graph_and_pull
 from dsgcore.multiclass.features import KEPT_FREQUENCIES, features_of
-from dsgcore.multiclass.loop import MultiClassStep, descend
+from dsgcore.multiclass.loop import MultiClassStep, descend, tail_mean
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.setting import AUTOMATIC_TAU_I, MultiClassSetting, problem_at, uses_graph
 from dsgcore.multiclass.task import MultiClassTask, make_task
@@ -32,6 +32,7 @@ from dsgcore.solver.automatic_step import StepSizes
 from dsgcore.solver.gauges import PLACES, Gauges
 from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import unlabeled_rows
+from dsgcore.solver.stopping import Stopping
 
 if TYPE_CHECKING:
     from dsgcore.experiments.spec import Spec
@@ -102,9 +103,6 @@ class MultiClassEngine:
     gauged: ClassVar[tuple[str, ...]] = ("Step", "Batches", "Wander")
     limited_by: ClassVar[str] = "the graph's pull"
     can_look_back: ClassVar[bool] = True
-    is_settled: ClassVar[bool] = False
-    ends_at: int | None = None
-    averaged_again: ClassVar[tuple[dict[str, float], ...]] = ()
     shift: ClassVar[float] = 0.0  # the predicted class has the highest score
     average_shift: ClassVar[float] = 0.0
     cost = staticmethod(multiclass_cost)
@@ -127,7 +125,6 @@ class MultiClassEngine:
         self.t, self.W, self._sum = 0, task.start(), task.start()
         self.singular_values = np.zeros(min(self.W.shape))
         self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
-        self._kept = {0: self.W}
         self._iterates: Iterator[MultiClassStep] = iter(())
         self._last: MultiClassStep | None = None
         self.twin = self._new_twin()
@@ -137,7 +134,23 @@ class MultiClassEngine:
         if uses_graph(spec):
             self._take_graph()
         self._problem = self._problem_at(0)
+        self.ends_at: int | None = None
+        self.averaged_again: tuple[dict[str, float], ...] = ()
+        self._begin()
+        self._kept = {0: self.W}
         self.keep()
+
+    def _begin(self) -> None:
+        """Take the start and the rule of the end that the spec has: those of the estimator, or 0 and all iterations."""
+        solver, task, first = self.spec.solver, self._task_of(self._problem), None
+        if solver.start is not None and has_minimiser(self._problem):
+            self.W = first = smooth_minimiser(self._problem, task.some_features, task.y, task.n_classes, task.M)
+        self._mean = tail_mean(task, first, Stopping(tol=solver.tol or None))
+
+    @property
+    def is_settled(self) -> bool:
+        """True if the average no longer changes, so that no iteration need follow."""
+        return self.t == self.ends_at or self._mean.is_settled
 
     def _take_graph(self) -> None:
         """Get the graph, and compute the weight that a step allows."""
@@ -198,6 +211,7 @@ class MultiClassEngine:
         iterate = self._stepped()
         if iterate is None:
             return None
+        self._average_again(iterate.task)
         task, problem = iterate.task, iterate.task.problem
         decay = 1.0 - 2.0 * problem.step_size * problem.lam
         self.gauges.advance(self.t, problem.step_size, decay, task.batch_size, partial(self._read, iterate))
@@ -208,6 +222,7 @@ class MultiClassEngine:
         self._last = self._stepped()
         if self._last is None:
             return None
+        self._average_again(self._last.task)
         return {
             "t": self.t,
             "objective": objective(self._last.task.terms(self.W)),
@@ -246,7 +261,23 @@ class MultiClassEngine:
                 self._sum = self._sum + self.W
             if self.t % ITERATIONS_BETWEEN_WEIGHTS == 0:
                 self._kept[self.t] = self.W
+            if self.spec.solver.tol:
+                self._mean.add(self.W)
+            if self.is_settled and self._after is not None and self.t < self.spec.solver.n_iter:
+                self._after = tail_start(self.t)  # the mean of the second half of those made, as a fit's
+                self._sum = self._sum_to(self.t)
         return iterate
+
+    def _average_again(self, task: MultiClassTask) -> None:
+        """If no iteration need follow, measure the average of each one again: only the planned ones' half was summed."""
+        if not self.is_settled or self._after is None or self.t == self.spec.solver.n_iter:
+            return
+        last, last_sum, weights, rows = (self.t, self.W), self._sum, self._weights_from(1), list[dict[str, float]]()
+        self._sum = self.task.start()
+        for self.t, self.W in zip(range(1, last[0] + 1), weights, strict=False):
+            self._sum = self._sum + self.W if self.t > self._after else self._sum
+            rows.append(self._of_average(task))
+        (self.t, self.W), self._sum, self.averaged_again = last, last_sum, tuple(rows)
 
     def _problem_at(self, t: int) -> MultiClass:
         return problem_at(self.spec, t, self.automatic_tau_I, self.automatic_step)
@@ -346,8 +377,8 @@ class MultiClassEngine:
         return other
 
     def start_objective(self) -> float:
-        """Return the objective at W = 0: every margin is 0 and costs 1."""
-        return objective(self._task_of(self._problem).terms(self.task.start()))
+        """Return the objective at the start; at W = 0 every margin is 0 and costs 1."""
+        return objective(self._task_of(self._problem).terms(self._kept[0]))
 
     def exact_values(self, Z: NDArray) -> NDArray:
         """Return the exact-kernel twin h at the points `Z` (p, d), of shape (p, K). Only random features have a twin."""
@@ -362,6 +393,8 @@ class MultiClassEngine:
         while engine._next() is not None:
             if until():
                 return None
+            if engine.is_settled:
+                break
         return engine.test_values if engine._after is None else engine.test_average
 
     @property
@@ -417,7 +450,8 @@ class MultiClassEngine:
 
     def extend(self, spec: Spec) -> None:
         """Continue to the end of a longer spec."""
-        self.spec = spec
+        self.spec, self.ends_at, self.averaged_again = spec, None, ()
+        self._mean = tail_mean(self.task, None, Stopping(tol=None))  # a longer run makes all its iterations
         if self._after is not None:
             self._after = tail_start(spec.solver.n_iter)
             self._sum = self._sum_to(self.t)

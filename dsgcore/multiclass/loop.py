@@ -113,6 +113,8 @@ def shrink(Q: NDArray, threshold: float, n_kept: int) -> tuple[NDArray, NDArray]
 
 # Sums for the mean are kept at multiples of this number of iterations: after a start at a solution, and at 0.
 STRETCH_STARTED, STRETCH = 25, 100
+# A fit ends when the mean's scores change by no more than this share, from 0 and from an exact start.
+TOL_FROM_0, TOL_STARTED = 0.01, 0.05
 # Number of labeled points at which the change of the mean's scores is measured.
 POINTS = 256
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from dsgcore.multiclass.automatic import RIDGE, TAIL
+from dsgcore.multiclass.automatic import FREE, RIDGE, TAIL
+from dsgcore.multiclass.loop import TOL_STARTED
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.settings import panels
 from dsgcore.settings.guided.written import lessons_of
@@ -14,6 +15,7 @@ from dsgcore.settings.page_texts import texts_of
 from dsgcore.settings.profile import USUAL, Among, Profile, Times, usual_run
 from dsgcore.settings.theorem import Assumption, Theorem
 from dsgcore.solver.plan import SCHEDULE_WORDS
+from dsgcore.solver.start import EXACT
 
 if TYPE_CHECKING:
     from dsgcore.experiments.run import Run
@@ -111,6 +113,19 @@ def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
     )
 
 
+def _fitted(n_labeled: int) -> dict[str, Any]:
+    """Return the defaults of PS3VT, which has linear features, and starts from the exact solution without a low rank."""
+    return {
+        "features": "linear",
+        "loss": "logistic",
+        "tau_S": TAIL["linear"],
+        "radius": FREE,
+        "n_iter": 4000,
+        "start": EXACT,
+        "tol": TOL_STARTED,
+    }
+
+
 MULTICLASS = Profile(
     **texts_of("multiclass"),
     defaults={
@@ -121,6 +136,7 @@ MULTICLASS = Profile(
     },
     other_sets={"data": {"n_labeled": 50}},
     usual=_usual,
+    fitted=_fitted,
     steerable=("step_size", "tau_I", "tau_S", "lam"),
     kernels=("gaussian",),
     dtypes=("float64",),

@@ -16,7 +16,7 @@ from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DataSpec, is_first_set, n_labeled_on
 from dsgcore.settings import profile_of
 from dsgcore.settings.profile import short
-from pages.controls.own_file import entry_of, suited_to_own, usual_of_own
+from pages.controls.own_file import entry_of, suited_to_own
 
 # The weights of unlabeled points and of the graph depend on the data. These defaults replace unsuitable ones.
 SUITED: dict[str, dict[str, float]] = {
@@ -38,7 +38,7 @@ POSITIVE = "The class that counts as positive. All other classes together are ne
 def suited_values(problem: type[Setting], dataset: str, *, for_lesson: bool = False) -> dict[str, Any]:
     """Return the values that suit a data set, by name; for pairs, also the share of positives."""
     if dataset == FILE:
-        return {**elsewhere_values(problem, dataset), **usual_of_own(problem), **suited_to_own(problem)}
+        return {**elsewhere_values(problem, dataset), **suited_to_own(problem)}
     suited = {**elsewhere_values(problem, dataset), **SUITED.get(dataset, {})}
     suited.pop("n_labeled", None)  # it depends on the size of the set
     if not (for_lesson or DATASETS[dataset].is_generated or is_first_set(problem, dataset)):

@@ -8,25 +8,18 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NoReturn
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Flag, parameter_like
 from dsgcore.data import DATASETS, DataError, Dataset, DatasetEntry
 from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.reading import Recipe, Step
-from dsgcore.data.splits import fit_scaling
-from dsgcore.estimators import QS3ORAO, QSGS2AUC, TSGS3VM
-from dsgcore.estimators.kernel import width
 from dsgcore.experiments import FileStore, Setting, Spec, load_split
 from dsgcore.experiments.cost import GIGABYTE, Budget
+from dsgcore.experiments.own_values import facts_of, found_on, n_labeled_of, prior_of, scale_of, usual_of
 from dsgcore.experiments.sandboxed_reading import SECONDS, begin_reading, results_of
-from dsgcore.experiments.settings import FILE, n_labeled_on
+from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
-from dsgcore.kernels import Gaussian
-from dsgcore.settings import profile_of
 from pages.shell.plain_text import plain
 
 _GOING = "_reading"
@@ -75,10 +68,6 @@ _STORE = "_files"
 # The largest data that a page loads, because many sessions share the server.
 DATA_BUDGET = Budget(memory=GIGABYTE // 2)
 LAST = "_last_file"  # the state of the file that the session used last
-# Numbers of pairs at the slider's stops.
-_STOPS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-# The largest default share of training points in pairs.
-_PAIRS = 0.2
 
 
 @dataclass(frozen=True)
@@ -95,27 +84,23 @@ class OwnFile:
     class_names: tuple[str, ...]
     share: float
     sigma: float
-    lam: float | None = None
+    found: Mapping[str, float] = field(default_factory=dict)  # numbers that the estimator finds on the training points
     report: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, dataset: Dataset, name: str, recipe: Recipe) -> OwnFile:
         """Return the description of a file, from the data set that was made of it."""
-        known = dataset.y[dataset.y >= 0]
         return cls(
             name=name,
             sha256=dataset.sha256,
             recipe=recipe,
-            n=len(dataset.y),
             d=dataset.X.shape[1],
-            n_known=len(known),
-            n_pairs=None if dataset.pairs is None else int(dataset.pairs.max()) + 1,
             class_names=dataset.class_names,
-            share=float(np.mean(known == 1)) if len(known) else 0.5,
-            sigma=_scale(dataset.X),
+            sigma=scale_of(dataset.X),
             report=dataset.report,
             left_out=dataset.left_out,
+            **facts_of(dataset),
         )
 
     def facts(self) -> dict[str, Any]:
@@ -129,24 +114,28 @@ class OwnFile:
         if not isinstance(facts, dict) or not all(_is_good(name, facts.get(name)) for name in (*_FACTS, "classes")):
             return None
         class_names = tuple(f"class {k + 1}" for k in range(facts["classes"]))
-        own: dict[str, Any] = {name: facts.get(name) for name in _FACTS}
+        own: dict[str, Any] = {name: facts.get(name) for name in _FACTS} | {"found": facts.get("found") or {}}
         return cls(linked["name"], linked["sha256"], Recipe(), **own, class_names=class_names)
 
 
 # The facts in a link, so that the controls can start from the file's values before it is read.
-_FACTS = ("n", "d", "n_known", "n_pairs", "share", "sigma", "lam")
+_FACTS = ("n", "d", "n_known", "n_pairs", "share", "sigma", "found")
 _MOST = {
     **{"n": 10**9, "d": 10**6, "n_known": 10**9, "n_pairs": 10**9, "classes": 1000},
-    **{"share": 1.0, "sigma": 1e9, "lam": 1e3},
+    **{"share": 1.0, "sigma": 1e9, "lam": 1e3, "tau_I": 1e3, "tau_S": 1e3, "step_size": 1e6, "radius": 1e6},
 }
-# Estimators that find numbers on the training points, by setting.
-_ESTIMATORS = {"auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO}
 
 
 def _is_good(name: str, value: object) -> bool:
-    if name in ("n_pairs", "lam") and value is None:
+    if name == "found":
+        return (
+            value is None
+            or (isinstance(value, dict)
+            and all(own in _MOST and _is_good(own, one) for own, one in value.items()))
+        )
+    if name == "n_pairs" and value is None:
         return True
-    kinds = (int, float) if name in ("share", "sigma", "lam") else int
+    kinds = int if name in ("n", "d", "n_known", "n_pairs", "classes") else (int, float)
     return isinstance(value, kinds) and not isinstance(value, bool) and 0 <= value <= _MOST[name]
 
 
@@ -229,65 +218,25 @@ def _refuse(**options: float | None) -> NoReturn:
 
 
 def suited_to_own(problem: type[Setting]) -> dict[str, Any]:
-    """Return the values that suit the file: its preparation, the inverse bandwidth, the number of labels, and for pairs
-    the share of positives."""
+    """Return the values that suit the file: those of the estimator, as it takes them by default."""
     own = own_file(problem)
     if own is None:
         return {}
-    suited: dict[str, Any] = {"sigma": own.sigma, "n_labeled": _labels_of(problem, own), **OF_OWN}
-    suited |= {} if own.lam is None else {"lam": own.lam}
-    share = round(min(max(own.share, 0.02), 0.98), 2)
-    if problem.labels == "pairs":
-        suited["prior"] = share if share != 0.5 else 0.51  # pairs say nothing about a share of one half
-    return suited
-
-
-def usual_of_own(problem: type[Setting]) -> dict[str, Any]:
-    """Return the estimator's default values for the file."""
-    own = own_file(problem)
-    if own is None:
-        return {}
-    rarest = min(own.share, 1.0 - own.share) if len(own.class_names) == 2 else 1.0 / max(len(own.class_names), 2)
-    # A profile's flags suit the set on which its page begins, the problem's own are those of the estimator.
-    flags = {p.name: p.default for p in problem.parameters if isinstance(p, Flag)}
-    profile, n_labeled = profile_of(problem), _labels_of(problem, own)
-    run = profile.usual(own.n - _tested(own), n_labeled, max(rarest, 0.01))
-    return flags | dict(run) | dict(profile.fitted(n_labeled))
+    facts = {name: getattr(own, name) for name in ("n", "n_known", "n_pairs", "share")}
+    usual = usual_of(problem, **facts, n_classes=len(own.class_names))
+    return {"sigma": own.sigma, **usual, **own.found}
 
 
 def with_numbers(problem: type[Setting], own: OwnFile) -> OwnFile:
     """Return a file's facts with the numbers that the estimator finds for its training points, if they can be split."""
-    if problem.name not in _ESTIMATORS:
-        return own
+    labels = n_labeled_of(problem, own.n_known, own.n_pairs)
     data = {"name": FILE, "path": own.name, "sha256": own.sha256, "recipe": own.recipe.to_dict(), **OF_OWN}
     try:
-        plain = {"setting": problem.name, "data": data | {"n_labeled": _labels_of(problem, own)}}
-        split = load_split(Spec.from_dict(plain), files=store())
-        found: dict[str, Any] = _ESTIMATORS[problem.name]().automatic_values(split.X_train, split.y_train)
-        return replace(own, **found)
+        spec = Spec.from_dict({"setting": problem.name, "data": data | {"n_labeled": labels}})
+        found = found_on(problem, load_split(spec, files=store()), prior_of(own.share))
     except DSGError:  # the run will say what is wrong
         return own
-
-
-def _tested(own: OwnFile) -> int:
-    """Return the number of labels that are held out for testing."""
-    return max(round(OF_OWN["test_share"] * own.n_known), 1)
-
-
-def _labels_of(problem: type[Setting], own: OwnFile) -> int:
-    """Return the number of labels to learn from: all of the training points; of pairs those of the file, else a few."""
-    if problem.labels != "pairs":
-        return max(own.n_known - _tested(own), 2)
-    if own.n_pairs is not None:
-        return max(own.n_pairs, 1)
-    most = min(n_labeled_on(problem, FILE), (own.n_known - _tested(own)) * _PAIRS)
-    return max((stop for stop in _STOPS if stop <= most), default=1)
-
-
-def _scale(X: NDArray) -> float:
-    """Return the estimators' "scale" σ for points once they are standardised."""
-    points = fit_scaling(X, np.arange(len(X)), OF_OWN["scaling"]).apply(X)
-    return width(parameter_like(Gaussian, "sigma"), "scale", points)
+    return replace(own, sigma=found.pop("sigma", own.sigma), found=found)
 
 
 def offer_own(key: str, dataset: str, on_use: Callable[[], object]) -> None:

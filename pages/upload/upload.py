@@ -18,7 +18,7 @@ from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
-from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, usual_of_own, with_numbers
+from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, with_numbers
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.ready import get_ready
 from pages.upload import choosing as state
@@ -218,6 +218,6 @@ def _few(names: tuple[str, ...]) -> str:
 def _use_suited(problem: type[Setting], given: frozenset[str]) -> None:
     """Set the controls of a setting's page to values that suit the file, except the given keys."""
     offered = controls.controls_for(problem, FILE, controls.kernel_asked(problem))
-    for name in {*suited_to_own(problem), *usual_of_own(problem), *controls.kernel_widths(offered)}:
+    for name in {*suited_to_own(problem), *controls.kernel_widths(offered)}:
         if name in offered and offered[name].key not in given:
             st.session_state[offered[name].key] = offered[name].parameter.default
