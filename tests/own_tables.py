@@ -8,12 +8,22 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_iris
 
-from dsgcore.data.reading import File, read, sniff
+from dsgcore.data.reading import File, Limits, Source
 from dsgcore.experiments import FileStore, Spec
 
 
 def lines(*given, encoding="utf-8"):
     return ("\n".join(given) + "\n").encode(encoding)
+
+
+def sniff(content, name, *, labels="binary", limits=None):
+    """Return the guessed recipe of an uploaded file."""
+    return File(Source.of_bytes(content, name), limits or Limits()).recipe(labels)
+
+
+def read(content, recipe, *, name="file", labels="binary", limits=None, fitted_rows=None):
+    """Return the data set of an uploaded file."""
+    return File(Source.of_bytes(content, name), limits or Limits()).points(recipe, labels, fitted_rows)
 
 
 def read_sniffed(content, name="table.csv", labels="classes", **changes):

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from cases import each
 from hostile_files import GOOD, parquet
-from own_tables import lines, own_spec, read_sniffed, table
+from own_tables import lines, own_spec, read, read_sniffed, sniff, table
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Limits, Recipe, read, sniff
+from dsgcore.data.reading import Limits, Recipe
 from dsgcore.experiments import load_split
 
 # --- columns

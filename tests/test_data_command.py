@@ -13,12 +13,12 @@ import pytest
 from cases import each
 from commands import refusal
 from hostile_files import GOOD, npz, parquet
-from own_tables import sniff_file
+from own_tables import sniff, sniff_file
 
 from dsgcore.__main__ import main
 from dsgcore.data import DataError
 from dsgcore.data.converting import convert_file
-from dsgcore.data.reading import File, sniff
+from dsgcore.data.reading import File
 
 
 def frame(n=90):
@@ -69,6 +69,16 @@ def test_a_converted_file_gives_what_the_file_gives(write, tmp_path, name):
     np.testing.assert_array_equal(made.y, whole.y)
     assert (made.class_names, made.feature_names) == (whole.class_names, whole.feature_names)
     assert [file.name for file in out.iterdir()] == ["part-000000.parquet"]
+
+
+def test_libsvm_text_is_converted_in_pieces(write, tmp_path, monkeypatch):
+    path, said = write("table.svm"), []
+    whole = File.of_path(path).table(recipe := sniff_file(path)).frame
+    monkeypatch.setattr("dsgcore.data.reading.parse.PIECE", 100)
+    monkeypatch.setattr(File, "table", None)  # which reads it whole
+    assert convert_file(path, tmp_path / "out", recipe, lambda *one: said.append(one)) == 90
+    assert len(said) > 9
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), whole)
 
 
 @pytest.mark.weekly

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from cases import each, some
 from hostile_files import GOOD, npz, parquet
-from own_tables import iris_csv, iris_table, lines, read_sniffed
+from own_tables import iris_csv, iris_table, lines, read, read_sniffed, sniff
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import File, Recipe, Source, read, sniff
+from dsgcore.data.reading import File, Recipe, Source
 
 # --- the format
 

@@ -14,9 +14,9 @@ from data_makers import assert_well_formed, few_examples
 from hostile_files import GOOD, REFUSED, npz
 from hypothesis import given
 from hypothesis import strategies as st
+from own_tables import read, sniff
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import read, sniff
 
 LARGE = [name for name, (_, content, _) in REFUSED.items() if callable(content)]
 SMALL = [name for name in REFUSED if name not in LARGE]
@@ -59,7 +59,7 @@ sys.path.insert(0, {tests!r})
 from hostile_files import REFUSED
 import pyarrow.parquet
 from dsgcore.data import DataError
-from dsgcore.data.reading import read, sniff
+from own_tables import read, sniff
 for name in sys.argv[1:]:
     file_name, content, _ = REFUSED[name]
     content = content()

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from own_tables import read, sniff
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import DELIMITERS, File, Recipe, Source, read, sniff
+from dsgcore.data.reading import DELIMITERS, File, Recipe, Source
 from dsgcore.experiments import FileStore, Spec, load_split
 
 LABELS = ("binary", "pairs", "ordinal", "classes")

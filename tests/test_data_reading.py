@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each
-from own_tables import iris_csv, lines, read_sniffed, with_pairs
+from own_tables import iris_csv, lines, read, read_sniffed, sniff, with_pairs
 
 from dsgcore.data import DataError, draw_pairs, hide_labels
-from dsgcore.data.reading import Limits, Recipe, read, sniff
+from dsgcore.data.reading import Limits, Recipe
 from dsgcore.experiments import Spec, SpecError
 
 
@@ -124,6 +124,15 @@ def test_a_name_in_brackets_may_begin_a_header(name):
 def test_what_is_no_table_is_called_by_its_name(text, what):
     with pytest.raises(DataError, match=f"the file is {what}; those that can be read are"):
         sniff(text.encode(), "a.csv")
+
+
+@each("sign", "^~§¦")
+def test_another_sign_between_cells_is_named_with_those_that_are_read(sign):
+    rows = [sign.join(("0.5", str(i), "ab"[i % 2])) for i in range(20)]
+    with pytest.raises(
+        DataError, match=r"seem to be separated by .*, and the delimiter must be one of comma, semicolon"
+    ):
+        sniff(lines(sign.join("xyk"), *rows), "a.csv")
 
 
 def test_a_file_of_one_byte_too_much_is_not_told_to_have_what_is_allowed():

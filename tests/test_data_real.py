@@ -5,9 +5,10 @@ import io
 import numpy as np
 import pandas as pd
 from cases import each
+from own_tables import read, sniff
 from real_sets import content_of
 
-from dsgcore.data.reading import Recipe, read, sniff
+from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Run, Spec, load_split
 from dsgcore.experiments.settings import SETTINGS
 

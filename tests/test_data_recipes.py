@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from cases import each
 from hostile_files import GOOD, parquet
-from own_tables import iris_csv, own_spec, table
+from own_tables import iris_csv, own_spec, read, sniff, table
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Recipe, read, sniff
+from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, Run, Spec, SpecError, load_split, script
 from dsgcore.experiments.settings import SETTINGS
 

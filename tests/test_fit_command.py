@@ -185,12 +185,6 @@ def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, o
     [
         (None, "must be a model's file, or a folder that"),
         ("[]", "must be a model's file, or a folder that"),
-        ('{"features": ["a", "b", "c"], "preparation": {}}', "a preparation must have fill, scaling, offset and width"),
-        (
-            '{"features": ["a", "b", "c"], "preparation": '
-            '{"fill": null, "scaling": "unit", "offset": [0, 0], "width": [1]}}',
-            "must be finite, a number for each column",
-        ),
     ],
 )
 def test_a_folder_that_no_fit_has_written_is_refused_in_one_sentence(data, tmp_path, content, said, capsys):

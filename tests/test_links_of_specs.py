@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 from cases import some
 from link_values import each_changed, read_link
-from own_tables import iris_csv, own_spec
+from own_tables import iris_csv, own_spec, sniff
 
 from dsgcore.data import DATASETS
-from dsgcore.data.reading import sniff
 from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.solver.plan import Change

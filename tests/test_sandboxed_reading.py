@@ -9,10 +9,11 @@ import pytest
 from cases import each
 from hostile_files import GOOD, parquet
 from opened_pages import errors, run_of
+from own_tables import read, sniff
 from test_app_upload import give, open_own
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Limits, Step, read, sniff, take_steps
+from dsgcore.data.reading import Limits, Step, take_steps
 from dsgcore.experiments import FileStore, sandboxed_reading
 from dsgcore.experiments.sandboxed_reading import CANCELLED, begin_reading, results_of
 from dsgcore.jobs import JobState

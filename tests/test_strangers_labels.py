@@ -10,7 +10,7 @@ import pandas as pd
 import polars
 import pytest
 from cases import each, some
-from own_tables import sniff_file
+from own_tables import read, sniff, sniff_file
 from sklearn.datasets import dump_svmlight_file
 from strangers_labels import (
     BIG,
@@ -31,7 +31,6 @@ from dsgcore.__main__ import main
 from dsgcore.core.errors import DSGError
 from dsgcore.data import rows_of
 from dsgcore.data.converting import convert_file, describe_file
-from dsgcore.data.reading import read, sniff
 from dsgcore.data.reading.unlabeled import unlabeled_among
 from dsgcore.estimators.inputs import encode
 
@@ -183,10 +182,22 @@ def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, class
     assert names(json.loads((tmp_path / "out" / "fit.json").read_text())["classes"]) == classes
 
 
+def test_rows_of_a_file_have_the_classes_of_the_reader(tmp_path):
+    (tmp_path / "t.csv").write_text("x,label\n" + "".join(f"{i},{('Yes', 'YES', 'no')[i % 3]}\n" for i in range(N)))
+    assert found_in(rows_of(tmp_path / "t.csv", "label")[1]) == (("YES", "no"), 0) or found_in(
+        rows_of(tmp_path / "t.csv", "label")[1]
+    ) == (("Yes", "no"), 0)
+    (tmp_path / "t.svm").write_text("".join(f"{i % 2} 1:{i} 2:{i % 5}\n" for i in range(N)))
+    assert rows_of(tmp_path / "t.svm", "label")[1].tolist() == [i % 2 for i in range(N)]
+    (tmp_path / "w.csv").write_text("x,label\n" + "".join(f"{i},{('a', 'b', 'unlabeled')[i % 3]}\n" for i in range(N)))
+    for reader in (by_description, by_upload, by_rows):
+        assert reader(tmp_path / "w.csv") == (("a", "b"), N // 3)
+
+
 def test_what_is_taken_for_unlabeled_is_said(tmp_path, capsys):
     path = written(frame_of(CASES["-1 beside two"]), tmp_path, "pandas", "parquet")
     said = "The label '-1' beside other labels is taken for “not labeled”"
-    assert said in rows_of(path, "label")[0].notes[0]
+    assert said in " ".join(rows_of(path, "label")[0].notes)
     assert any(said in sentence for sentence in read(path.read_bytes(), sniff_file(path), labels="classes").report)
     fit = ["fit", "TSGS3VM", str(path), "--target", "label", "--out", str(tmp_path / "o"), "--set", "n_iter=5"]
     assert main(fit) == 0
@@ -204,6 +215,10 @@ def test_what_is_taken_for_unlabeled_is_said(tmp_path, capsys):
         (("0", "1", "255"), 255, {"255"}),
         (("0", "255"), 255, set()),
         (("0", "254", "255"), 255, set()),
+        (("unlabeled", "a", "b"), None, {"unlabeled"}),
+        (("Not labelled", "-1", "0", "1"), None, {"Not labelled", "-1"}),
+        (("no label", "-1", "1"), None, {"no label"}),
+        (("unlabeled", "a"), None, set()),
     ],
 )
 def test_the_rule_for_files(said, top, unlabeled):

@@ -17,12 +17,13 @@ import pytest
 from cases import each
 from clocks import until
 from commands import refusal
+from own_tables import sniff
 from sklearn.datasets import make_moons
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from dsgcore.__main__ import main
 from dsgcore.cli.sweep import asked_study, axis_of
-from dsgcore.data.reading import File, sniff
+from dsgcore.data.reading import File
 from dsgcore.experiments import Run, Spec, load_split
 from dsgcore.studies import (
     SpecList,

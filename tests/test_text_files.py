@@ -13,7 +13,7 @@ import pytest
 from cases import each
 from commands import refusal
 from hostile_files import GOOD
-from own_tables import own_spec
+from own_tables import own_spec, sniff
 from small_specs import small
 from test_lessons import TEXT
 
@@ -21,7 +21,6 @@ from dsgcore.__main__ import main
 from dsgcore.cli import run as run_commands
 from dsgcore.cli.sweep import read_study
 from dsgcore.core.files import read_text
-from dsgcore.data.reading import sniff
 from dsgcore.experiments import SpecError, read_spec, script
 from dsgcore.settings.guided.written import LessonError, lessons_of
 

@@ -23,11 +23,11 @@ from dsgcore.cli.sweep import typed_value
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import Choice, ParameterError, quoted
-from dsgcore.data.large_tables import LargeTable
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.file import is_whole, training_labels
 from dsgcore.data.reading.labels import pair_ids
+from dsgcore.data.rows import PartedTable
 from dsgcore.estimators.auc import QSGS2AUC
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.ordinal import QS3ORAO
@@ -168,8 +168,8 @@ class Training:
     y: Any
     notes: tuple[str, ...]
     features: tuple[str, ...]  # columns of the table
-    recipe: Recipe | None = None  # None: rows that are not all in memory, numbers alone
-    preparation: Any = None
+    recipe: Recipe
+    preparation: Features
     classes: list[Any] | None = None  # in the order of the estimator's codes, if these are its labels
 
 
@@ -186,7 +186,8 @@ def _training(given: argparse.Namespace, estimator: Any, tell: Any) -> Training:
         notes, X, classes = (*table.notes[1:], *features.sentences("all rows")), features.transform(table.frame), None
     else:
         data, features = file.prepared(recipe, labels, scaling=given.scaling)
-        notes, X, (y, classes) = data.report[1:], data.X, training_labels(data, is_ordered=labels == "ordinal")
+        found = training_labels(data.y, data.class_names, is_ordered=labels == "ordinal")
+        notes, X, (y, classes) = data.report[1:], data.X, found
     if recipe.format == "svmlight":
         recipe = replace(recipe, **file.table(recipe).frame.attrs)
     features.recipe = recipe
@@ -203,11 +204,10 @@ def labels_of(estimator: Any) -> str:
 
 def _large(given: argparse.Namespace, labels: str, tell: Any) -> Training:
     """Return rows that are read when they are needed, with the same options as those in memory."""
-    rows, y, classes, features, notes = LargeTable(given.data, tell).prepared(
-        labels, given.scaling, **reading_of(given)
-    )
-    found = None if labels == "pairs" else [int(name) if is_whole(classes) else name for name in classes]
-    return Training(rows, y, tuple(notes), features.columns, features.recipe, features, found)
+    table = PartedTable.of_path(given.data, tell).prepared(labels, given.scaling, **reading_of(given))
+    names, features = table.classes, table.features
+    found = None if labels == "pairs" else [int(name) if is_whole(names) else name for name in names]
+    return Training(table.rows, table.y, tuple(table.notes), features.columns, features.recipe, features, found)
 
 
 def _facts(estimator: Any, given: argparse.Namespace, training: Training) -> dict[str, Any]:
@@ -216,12 +216,11 @@ def _facts(estimator: Any, given: argparse.Namespace, training: Training) -> dic
     facts = {
         "method": given.method,
         "data": str(given.data),
-        "target": given.target if training.recipe is None else training.recipe.label(),
+        "target": training.recipe.label(),
         "unlabeled": given.unlabeled,
         "options": _options(given),
         "features": list(training.features),
-        "recipe": None if training.recipe is None else training.recipe.to_dict(),
-        "preparation": training.preparation.to_dict() if training.recipe is None and training.preparation else None,
+        "recipe": training.recipe.to_dict(),
         "parameters": estimator.get_params(),
         **{name: np.asarray(value).tolist() for name, value in learned.items()},
     }

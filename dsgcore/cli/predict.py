@@ -23,10 +23,10 @@ from dsgcore.cli.scores import KEY, PREDICTED, PREPARATION, Fitted, is_part, is_
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_files
-from dsgcore.data.large_tables import LargeTable
 from dsgcore.data.reading import Features, File, Recipe, Table
 from dsgcore.data.reading.binary import is_large
 from dsgcore.data.reading.cells import check_column, listed
+from dsgcore.data.rows import PartedTable
 from dsgcore.solver.model import points_at_a_time
 
 PART = "part-{:06}.parquet"
@@ -86,7 +86,7 @@ def _predict_table(features: Features, given: argparse.Namespace, keep: Any, pro
 
 def _predict_large(features: Features, given: argparse.Namespace, keep: Any, progress: _Progress) -> None:
     """Predict the rows of Parquet files, one row group after the other."""
-    large, fitted = LargeTable(given.data), Fitted.of(given.model)
+    large, fitted = PartedTable.of_path(given.data), Fitted.of(given.model)
     for name in (*features.columns, *keep):
         check_column(name, list(large.kinds))
     stamp, groups, new = f"{_key(fitted, given, keep)} {stamp_of(given.data)}", large.frames(features, keep), 0

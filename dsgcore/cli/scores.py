@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
-from dsgcore.data.reading.features import Preparation
 from dsgcore.data.rows import Rows, rows_of
 from dsgcore.models import load_model
 from dsgcore.problems.thresholds import classify
@@ -36,15 +35,12 @@ class Fitted:
 
     model: Any  # a model, or an estimator that joblib has written
     facts: dict[str, Any]
-    preparation: Preparation | None  # of every row
     digest: str  # of the file and the facts
 
     @classmethod
     def of(cls, place: Path) -> Fitted:
         """Load a model's file, or the folder of a fit. Only load estimators that you have trained yourself."""
         facts = facts_of(place) if place.is_dir() else {}
-        made = facts.get("preparation")
-        preparation = None if made is None else Preparation.from_dict(made)
         file = (
             place if not facts else next((place / n for n in (MODEL, MACHINE) if (place / n).exists()), place / MODEL)
         )
@@ -54,9 +50,7 @@ class Fitted:
             model = joblib.load(file)
         else:
             model = load_model(file)
-        return cls(
-            model, facts, preparation, hashlib.sha256(file.read_bytes() + json.dumps(facts).encode()).hexdigest()
-        )
+        return cls(model, facts, hashlib.sha256(file.read_bytes() + json.dumps(facts).encode()).hexdigest())
 
     @property
     def is_estimator(self) -> bool:
@@ -71,7 +65,7 @@ class Fitted:
     def rows(self, data: Path, features: Sequence[str] | None) -> Rows:
         """Return the rows of files as the method takes them."""
         features = features or self.facts.get("features") or None
-        rows, _ = rows_of(data, features=features, preparation=self.preparation)
+        rows, _ = rows_of(data, features=features, missing=None)
         if rows.shape[1] != self.d:
             raise DataError(
                 f"the model needs {self.d} feature columns, got {rows.shape[1]}: choose them with --features"

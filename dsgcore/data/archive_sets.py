@@ -5,7 +5,6 @@ The fetchers of pooch and scikit-learn start again after a break, so a download 
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import os
 import shutil
@@ -218,14 +217,7 @@ class Patience:
     attempts: int = 4  # attempts in a row without progress
 
 
-def download(
-    address: str,
-    to: Path,
-    *,
-    digest: tuple[str, str] | None = None,
-    progress: Progress | None = None,
-    patience: Patience | None = None,
-) -> Path:
+def download(address: str, to: Path, *, progress: Progress | None = None, patience: Patience | None = None) -> Path:
     """Download a file to `to`, unless it is there.
 
     After a break, the received bytes stay in a file ending in ``.part``, and the rest is requested. The download starts
@@ -236,20 +228,14 @@ def download(
     address : str
         With the scheme https (or http, for this machine only).
     to : path
-    digest : tuple of str, optional
-        The algorithm ("sha256", "md5") and the required hexadecimal digest.
     progress : callable, optional
         Called with the number of bytes received and the total number (None: not known).
     patience : Patience, optional
 
-    Returns
-    -------
-    path
-
     Raises
     ------
     DataError
-        If there is no network or no such file, if the file is of another kind or cut off, or if its digest is wrong.
+        If there is no network or no such file, or if the file is of another kind or cut off.
     """
     if to.exists():
         return to
@@ -257,61 +243,53 @@ def download(
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost")):
         raise DataError(f"an address must begin with https://, got {address[:80]!r}")
     to.parent.mkdir(parents=True, exist_ok=True)
-    part = to.with_name(to.name + ".part")
-    patience, failures = patience or Patience(), 0
-    while True:
+    part, mark = (to.with_name(to.name + ending) for ending in (".part", ".part.version"))
+    patience, failures, fault = patience or Patience(), 0, ""
+    while failures < patience.attempts:
         before = _size(part)
         try:
-            _fetch_rest(address, part, progress, patience.seconds)
-            break
+            _fetch_rest(address, part, mark, progress, patience.seconds)
+            os.replace(part, to)
+            mark.unlink(missing_ok=True)
+            return to
         except (OSError, http.client.HTTPException) as error:
-            fault, is_final = _fault(error, parts.netloc, address)
+            fault = _fault(error, parts.netloc, address)
             failures = 0 if _size(part) > before else failures + 1
-            if is_final or failures >= patience.attempts:
-                is_kept = part.exists() and not is_final
-                kept = f"; the {_size(part):,} bytes received are kept, so try again" if is_kept else ""
-                raise DataError(fault + kept) from None
-    if digest is not None:
-        algorithm, wanted = digest
-        with part.open("rb") as file:
-            got = hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
-        if got != wanted.lower():
-            part.unlink()
-            _mark(part).unlink(missing_ok=True)
-            raise DataError(
-                f"the file from {parts.netloc} has the wrong digest: its {algorithm.upper()} begins with {got[:12]} instead of "
-                f"{wanted[:12]}. The file was removed"
-            )
-    os.replace(part, to)
-    _mark(part).unlink(missing_ok=True)
-    return to
-
-
-def _mark(part: Path) -> Path:
-    """Return the file that records the version to which a part belongs."""
-    return part.with_name(part.name + ".version")
+    kept = f"; the {_size(part):,} bytes received are kept, so try again" if part.exists() else ""
+    raise DataError(fault + kept)
 
 
 def _size(part: Path) -> int:
     return part.stat().st_size if part.exists() else 0
 
 
-def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: float) -> None:
-    """Request the missing bytes of a part, and append them."""
-    have = _size(part)
-    with _answer(address, part, have, seconds) as answer:
+def _fetch_rest(address: str, part: Path, mark: Path, progress: Progress | None, seconds: float) -> None:
+    """Request the missing bytes of a part, and append them; `mark` records the version of the file that it belongs to."""
+    have, headers = _size(part), dict(_HEADERS)
+    if have:
+        headers["Range"] = f"bytes={have}-"
+        if mark.exists():
+            headers["If-Range"] = mark.read_text(encoding="utf-8")
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=seconds)
+    except urllib.error.HTTPError as error:
+        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and have:
+            part.unlink()  # the part is longer than the file: another version
+            raise OSError("the part on the disk does not fit the server's file") from None
+        raise
+    with answer:
+        if answer.headers.get_content_type() in _PAGES:
+            raise DataError(f"{urlsplit(address).netloc} gave a web page instead of the file: {address}")
         is_rest = answer.status == http.HTTPStatus.PARTIAL_CONTENT
         have = have if is_rest else 0
-        total = None if answer.length is None else have + answer.length
-        free = shutil.disk_usage(part.parent).free
+        total, free = None if answer.length is None else have + answer.length, shutil.disk_usage(part.parent).free
         if total is not None and total - have > free:
             needed = f"{total - have:,} bytes more, and {free:,} are free"
             raise DataError(f"the file needs {needed} in {str(part.parent)!r}")
+        mark.unlink(missing_ok=True)
         version = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
         if version and not version.startswith("W/"):
-            _mark(part).write_text(version, encoding="utf-8")
-        else:
-            _mark(part).unlink(missing_ok=True)
+            mark.write_text(version, encoding="utf-8")
         with part.open("ab" if is_rest else "wb") as file:
             while piece := answer.read1(_PIECE):
                 file.write(piece)
@@ -322,39 +300,18 @@ def _fetch_rest(address: str, part: Path, progress: Progress | None, seconds: fl
         raise http.client.IncompleteRead(b"", total - have)
 
 
-def _answer(address: str, part: Path, have: int, seconds: float) -> Any:
-    """Open the address, from the byte at which a part ends."""
-    headers = dict(_HEADERS)
-    if have:
-        headers["Range"] = f"bytes={have}-"
-        if _mark(part).exists():
-            headers["If-Range"] = _mark(part).read_text(encoding="utf-8")
-    try:
-        answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=seconds)
-    except urllib.error.HTTPError as error:
-        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and have:
-            error.close()
-            part.unlink()  # the part is longer than the file: another version
-            raise OSError("the part on the disk does not fit the server's file") from None
-        raise
-    if answer.headers.get_content_type() in _PAGES:
-        answer.close()
-        raise DataError(f"{urlsplit(address).netloc} gave a web page instead of the file: {address}")
-    return answer
-
-
-def _fault(error: BaseException, host: str, address: str) -> tuple[str, bool]:
-    """Return what went wrong, and True if another attempt cannot mend it."""
+def _fault(error: BaseException, host: str, address: str) -> str:
+    """Return what went wrong; raise `DataError` at once if another attempt cannot mend it."""
     if isinstance(error, urllib.error.HTTPError):
         error.close()
         if error.code < http.HTTPStatus.INTERNAL_SERVER_ERROR:
-            return f"{host} refused the file with {error.code} ({error.reason}): {address}", True
-        return f"{host} reported a server error ({error.code} {error.reason})", False
+            raise DataError(f"{host} refused the file with {error.code} ({error.reason}): {address}") from None
+        return f"{host} reported a server error ({error.code} {error.reason})"
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, ssl.SSLCertVerificationError):
-        return f"the certificate of {host} is not valid: {reason.verify_message}", True
+        raise DataError(f"the certificate of {host} is not valid: {reason.verify_message}") from None
     if isinstance(error, TimeoutError) or "timed out" in str(error):
-        return f"{host} stopped answering", False
+        return f"{host} stopped answering"
     if isinstance(error, http.client.IncompleteRead | http.client.RemoteDisconnected | ConnectionResetError):
-        return f"{host} broke off the download", False
-    return f"{host} cannot be reached (is there a network?)", False
+        return f"{host} broke off the download"
+    return f"{host} cannot be reached (is there a network?)"

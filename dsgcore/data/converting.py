@@ -15,13 +15,14 @@ from pyarrow import parquet
 from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import LABELS, DataError
-from dsgcore.data.reading.cells import Seen, listed, printable
+from dsgcore.data.reading.cells import Seen, listed, printable, written
 from dsgcore.data.reading.features import Features
 from dsgcore.data.reading.file import File, suit
 from dsgcore.data.reading.labels import FEWEST_ORDERED, class_codes
 from dsgcore.data.reading.parse import text_batches, typed
 from dsgcore.data.reading.recipe import IN_PIECES, Recipe
 from dsgcore.data.reading.sources import Source, streamed
+from dsgcore.data.reading.svmlight import TARGET, Ends, pieces_of
 
 _SHOWN = 12
 PART = "part-{:06}.parquet"
@@ -119,7 +120,9 @@ def convert_file(
     to = Path(folder)
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise DataError(f"{quoted(str(to))} must be a new or empty folder, and it is not: name another one")
-    if recipe.format != "delimited":
+    if recipe.format == "svmlight":
+        tables = _sparse_tables(path, progress)
+    elif recipe.format != "delimited":
         frame = File.of_path(path).table(recipe).frame
         tables = iter([pyarrow.Table.from_pandas(frame, preserve_index=False)])
     else:
@@ -140,6 +143,22 @@ def convert_file(
             raise DataError("the table has no rows")
         writer.close()
     return n
+
+
+def _sparse_tables(path: str | os.PathLike[str], progress: Progress | None) -> Iterator[pyarrow.Table]:
+    """Yield the rows of LIBSVM text in pieces. The first pass finds its indices and types."""
+    source, ends, done = streamed(Source.of_path(path), IN_PIECES), Ends(), 0
+    for piece in pieces_of(source):
+        ends.add(piece)
+    base, width = ends.checked(IN_PIECES)
+    for piece in pieces_of(source):
+        frame = piece.frame(base, width, ends.dtype)
+        if ends.has_large_labels:
+            frame[TARGET] = frame[TARGET].map(written)
+        done += len(frame)
+        if progress is not None:
+            progress("writing", done)
+        yield pyarrow.Table.from_pandas(frame, preserve_index=False)
 
 
 def _tables(

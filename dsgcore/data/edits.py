@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -75,7 +76,8 @@ def read_edits(given: object) -> tuple[Edit, ...]:
     if isinstance(given, tuple) and all(type(edit) is Edit for edit in given):
         return given
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) > MOST_EDITS:
-        raise DataError(f"edits must be a list of at most {MOST_EDITS:,} edits, got {_counted(given)}")
+        got = f"{len(given):,} edits" if isinstance(given, list | tuple) else quoted(given)
+        raise DataError(f"edits must be a list of at most {MOST_EDITS:,} edits, got {got}")
     plain = [edit.to_dict() if isinstance(edit, Edit) else edit for edit in given]
     for number, edit in enumerate(plain, start=1):
         if not isinstance(edit, Mapping) or not set(edit) <= set(Edit.FIELDS) or edit.get("do") not in KINDS:
@@ -86,10 +88,6 @@ def read_edits(given: object) -> tuple[Edit, ...]:
     return tuple(_edit(edit, f"edit {number}") for number, edit in enumerate(plain, start=1))
 
 
-def _counted(given: object) -> str:
-    return f"{len(given):,} edits" if isinstance(given, list | tuple) else quoted(given)
-
-
 def _check_total(plain: Sequence[Mapping[str, Any]], field: str, most: int, said: str, each: int) -> None:
     total = sum(len(edit[field]) for edit in plain if isinstance(edit.get(field), list | tuple))
     if total > most:
@@ -97,8 +95,9 @@ def _check_total(plain: Sequence[Mapping[str, Any]], field: str, most: int, said
 
 
 def _edit(given: Mapping[str, Any], place: str) -> Edit:
-    do, to, at = given["do"], given.get("to"), _coordinates(given.get("at", ()), place)
-    rows, is_labeled = _rows(given.get("rows", ()), place), given.get("is_labeled", False)
+    """Return an edit; raise an error if it lacks the rows or coordinates that it needs, or has others."""
+    do, to, is_labeled = given["do"], given.get("to"), given.get("is_labeled", False)
+    rows, at = _rows(given.get("rows", ()), place), _coordinates(given.get("at", ()), place)
     if to is not None and not _is_whole(to, LARGEST_CLASS):
         raise DataError(
             f"{place}, to must be a class, a whole number between 0 and {LARGEST_CLASS}, or null, got {quoted(to)}"
@@ -107,12 +106,6 @@ def _edit(given: Mapping[str, Any], place: str) -> Edit:
         raise DataError(
             f"{place}, is_labeled must be true or false and goes with paint and a class, got {quoted(given)}"
         )
-    _check_parts(do, rows, at, place)
-    return Edit(do, rows, None if to is None else int(to), at, is_labeled)
-
-
-def _check_parts(do: str, rows: tuple[int, ...] | str, at: tuple[float, ...], place: str) -> None:
-    """Raise an error if an edit lacks the rows or coordinates that it needs, or has others."""
     n_rows, wanted = -1 if isinstance(rows, str) else len(rows), {PAIR: 2, PAINT: 0, MOVE: 1}.get(do)
     if n_rows == 0 and wanted is None:
         raise DataError(f"{place}, rows must be a list of rows, or 'all', to {do}, got no rows")
@@ -122,6 +115,7 @@ def _check_parts(do: str, rows: tuple[int, ...] | str, at: tuple[float, ...], pl
     if len(at) % 2 or bool(at) != (do in (PAINT, MOVE)) or (do == MOVE and len(at) != 2):
         named = {PAINT: "an x and a y for each painted point", MOVE: "one x and one y"}.get(do, f"left out to {do}")
         raise DataError(f"{place}, at must be {named}, got {len(at)} numbers")
+    return Edit(do, rows, None if to is None else int(to), at, is_labeled)
 
 
 def _rows(given: object, place: str) -> tuple[int, ...] | str:
@@ -136,18 +130,12 @@ def _rows(given: object, place: str) -> tuple[int, ...] | str:
 
 def _coordinates(given: object, place: str) -> tuple[float, ...]:
     if isinstance(given, list | tuple):
-        wrong = [value for value in given if type(value) not in (int, float) or not _is_finite(value)]
+        # a whole number larger than all floats has no float
+        wrong = [v for v in given if type(v) not in (int, float) or not abs(v) <= sys.float_info.max]
         if not wrong:
             return tuple(float(value) + 0.0 for value in given)  # zero has one sign, so equal edits have equal text
         given = wrong[0]
     raise DataError(f"{place}, at must be finite numbers in a list, got {quoted(given)}")
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number larger than all floats
-        return False
 
 
 def _is_whole(value: object, high: int) -> bool:

@@ -1,47 +1,487 @@
-"""Rows of data that may be larger than memory: arrays and memory maps, folders of Parquet files, collections of Dask.
+"""Rows of data that may be larger than memory: arrays and memory maps, tables of Parquet files, collections of Dask.
 
-A source has `labels()`, which are read first, and `take(rows)`, which reads the parts that hold these rows.
+A table in parts means what the same table means in memory: its recipe and its features come from rows that are evenly spread,
+its labels from one pass, and its points are prepared when they are read.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+import pyarrow
 from numpy.typing import DTypeLike, NDArray
 
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import Choice
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import SCALING, DataError, checked
-from dsgcore.data.reading.cells import Seen, about_missing, blanked
-from dsgcore.data.reading.features import MISSING, SAMPLE, Preparation
-from dsgcore.data.reading.recipe import AUTO, MISSING_WORDS
-from dsgcore.data.reading.unlabeled import (
-    Labels,
-    about_unlabeled,
-    as_text,
-    is_minus_one,
-    labels_of_column,
-    numbers_given,
+from dsgcore.data.reading.binary import (
+    check_columns,
+    dataset_of,
+    frame_of_table,
+    is_parquet_data,
+    pandas_index,
+    part_columns,
 )
-from dsgcore.data.row_sources import Callback, Source, computed, is_arrays, is_dask, own_type, source_of
+from dsgcore.data.reading.cells import Seen, about_missing, blanked, check_column, listed, readable, written
+from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, may_be_index
+from dsgcore.data.reading.features import SAMPLE, Features
+from dsgcore.data.reading.file import File, training_labels
+from dsgcore.data.reading.labels import class_codes, hidden_labels, labels_of, pair_ids
+from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, Recipe
+from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one, top_of
 from dsgcore.kernels.features import in_precision
 
+# Progress callback: called after each part with its name, the number of parts read, and the number of all parts.
+Callback = Callable[[str, int, int], object]
+MISSING = Choice("missing", AUTO, options=(AUTO, "mean", "median", "most frequent"), optional=True)
 
-def opened(X: Any, y: Any) -> tuple[Any, Any]:
-    """Return points and labels unchanged if they are in memory, otherwise `Rows` and the labels."""
+
+# --- parts, and a table of them
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that are read together: an array, a row group of a file, a partition, or a whole table.
+
+    `read` returns some columns (of an array all) at ascending rows of the part, None: all rows.
+    """
+
+    name: str
+    n: int
+    read: Callable[[Sequence[str], NDArray | None], Any]
+
+
+class Prepared(NamedTuple):
+    """A table's rows, their labels as codes or pair ids, the classes' names, the preparation, and sentences."""
+
+    rows: Rows
+    y: Any
+    classes: list[str]
+    features: Features
+    notes: list[str]
+    guesses: list[str]  # the notes that record a guess: the table itself does not state them
+
+
+class PartedTable:
+    """A table in parts, whose recipe and features are those that it would have if it were read whole.
+
+    Parameters
+    ----------
+    name : str
+    parts : sequence of Part
+    kinds : mapping of str to numpy dtype or None
+        The type of each column; None for one that holds no numbers.
+    index : collection of str
+        Columns that the table declares as its index.
+    file : File, optional
+        The table itself, if it is in memory.
+    callback : callable, optional
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parts: Sequence[Part],
+        kinds: Mapping[str, np.dtype | None],
+        index: Iterable[str] = (),
+        file: File | None = None,
+        callback: Callback = lambda name, done, of: None,
+    ) -> None:
+        self.name, self.parts, self.kinds, self.index, self.file = name, parts, kinds, frozenset(index), file
+        self.starts, self.callback = np.cumsum([0, *(part.n for part in parts)]), callback
+        if not self.starts[-1]:
+            raise DataError("X must have at least one row, got none")
+
+    @classmethod
+    def of_path(cls, path: Path, callback: Callback = lambda name, done, of: None) -> PartedTable:
+        """Return the rows of a Parquet file, or of a folder of them; each row group is a part."""
+        dataset, parts = dataset_of(path), list[Part]()
+        kinds = dict(zip(dataset.schema.names, dataset.schema.types, strict=True))
+        for fragment in dataset.get_fragments():
+            with readable(name := Path(fragment.path).name):
+                check_columns(fragment, kinds)
+                groups = fragment.split_by_row_group()
+            for number, group in enumerate(groups):
+                called = f"{name}, row group {number}" if len(groups) > 1 else name
+                n = sum(one.num_rows for one in group.row_groups)
+                parts.append(Part(called, n, partial(_of_group, group, dataset.schema)))
+        types = {name: _kind_of_arrow(kind) for name, kind in kinds.items()}
+        return cls(path.name, parts, types, pandas_index(dataset.schema.metadata), callback=callback)
+
+    @classmethod
+    def of_dask(cls, X: Any, callback: Callback) -> PartedTable:
+        """Return the rows of a DataFrame; each partition is a part, and one task reads what is needed of it.
+
+        All is read from one collection: two selections of columns from the same table may have other partitions.
+        """
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        names = {str(name): name for name in X.columns}
+        if len(names) < len(X.columns):
+            raise DataError(f"each column must have a name of its own, got {listed(map(str, X.columns))}")
+        tasks = X.to_delayed()
+        with readable("a partition"):
+            sizes = compute(*map(delayed(len), tasks))
+        parts = [
+            Part(f"partition {i}", n, partial(_of_partition, task, names))
+            for i, (task, n) in enumerate(zip(tasks, sizes, strict=True))
+        ]
+        kinds = {str(name): _kind_of_pandas(kind) for name, kind in zip(X.columns, X.dtypes, strict=True)}
+        return cls("table", parts, kinds, callback=callback)
+
+    @classmethod
+    def of_file(cls, path: Path, callback: Callback) -> PartedTable:
+        """Return the rows of any other file, which is read whole, as the commands and the app read it."""
+        file = File.of_path(path)
+        frame = file.table(file.sniff()).frame
+        kinds = {str(name): _kind_of_pandas(kind) for name, kind in zip(frame.columns, frame.dtypes, strict=True)}
+        return cls(
+            path.name, [Part(path.name, len(frame), partial(_of_frame, frame))], kinds, file=file, callback=callback
+        )
+
+    @classmethod
+    def of_arrays(cls, parts: Sequence[Part], d: int, dtype: np.dtype, callback: Callback) -> PartedTable:
+        """Return the rows of arrays as a table with the columns x1, x2, .."""
+        names = [f"x{j + 1}" for j in range(d)]
+        as_tables = [Part(part.name, part.n, partial(_of_array_part, part, names)) for part in parts]
+        return cls("arrays", as_tables, dict.fromkeys(names, dtype), callback=callback)
+
+    def called(self, number: int) -> str:
+        """Return a part's number, counted from 1, and its name."""
+        return f"part {number + 1} of {len(self.parts)} ({self.parts[number].name})"
+
+    def frame(
+        self, number: int, names: Sequence[str], words: Sequence[str], rows: NDArray | None = None
+    ) -> pd.DataFrame:
+        """Return some columns of a part as a table is read whole; its index has the numbers of the table's rows."""
+        with readable(self.called(number)):
+            frame = _framed(self.parts[number].read(names, rows))
+        frame = frame.assign(**{name: blanked(column, words, Seen()) for name, column in frame.items()})
+        own = np.arange(self.parts[number].n) if rows is None else rows
+        return frame.set_axis(pd.Index(self.starts[number] + own), axis=0)
+
+    def _at(self, rows: NDArray, names: Sequence[str]) -> pd.DataFrame:
+        """Return some columns at ascending rows."""
+        edges, found = np.searchsorted(rows, self.starts), []
+        for number in map(int, np.flatnonzero(np.diff(edges))):
+            own = rows[edges[number] : edges[number + 1]] - self.starts[number]
+            with readable(self.called(number)):
+                found.append(self.parts[number].read(names, own))
+            self.callback(f"sample of {self.parts[number].name}", number + 1, len(self.parts))
+        if isinstance(found[0], pd.DataFrame):
+            return pd.concat(found).set_axis(pd.Index(rows), axis=0)
+        return _framed(pyarrow.concat_tables(found).unify_dictionaries()).set_axis(pd.Index(rows), axis=0)
+
+    def _some(self, rows: NDArray, names: Sequence[str]) -> File:
+        """Return some rows of the table as a file, which the one reader reads."""
+        return File.of_frame(self._at(rows, names), self.name, self.index)
+
+    def prepared(
+        self,
+        labels: str,
+        scaling: str = "none",
+        *,
+        sample: int = SAMPLE,
+        is_strict: bool = False,
+        is_asked: bool = True,
+        **given: Any,
+    ) -> Prepared:
+        """Return the rows, prepared when they are read, their labels, and what they were learned from.
+
+        Parameters
+        ----------
+        labels : {"binary", "pairs", "ordinal", "classes", "none"}
+        scaling : str
+        sample : int
+            The largest number of rows, evenly spread, from which the preparation is learned.
+        is_strict : bool
+            True if a missing number is an error.
+        **given : object
+            As in `File.recipe`.
+
+        Raises
+        ------
+        DataError
+            As the reader does for a table in memory.
+        """
+        features, kind = given.get("features"), labels if labels != "pairs" else "classes"
+        check_chosen(list(self.kinds), given.get("target"), features, given.get("drop") or ())
+        names = list(dict.fromkeys([*(features or ()), *self.kinds]))
+        if self.file is not None:
+            file, fitted = self.file, None
+            recipe = file.recipe(kind, is_asked=is_asked, **given)
+        else:
+            spread = evenly_spread(int(self.starts[-1]), sample)
+            file, fitted = self._some(spread, names), np.arange(len(spread))
+            recipe = file.recipe(kind, is_asked=is_asked, **given | {"roles": self._roles(given)})
+            others = self._rows_of_other_categories(recipe, file.table(recipe).frame)
+            if len(others):
+                rows = np.union1d(spread, others)
+                file, fitted = self._some(rows, names), np.searchsorted(rows, spread)
+        frame = file.table(recipe).frame
+        if recipe.missing == "drop":
+            raise DataError(
+                "rows with missing numbers cannot be left out of a table that is not read whole: replace the numbers "
+                "(--missing mean)"
+            )
+        kinds = [kind for name, kind in self.kinds.items() if kind is not None and recipe.role(name) == "number"]
+        dtype = np.dtype(np.float32) if scaling != "none" else np.result_type(np.float32, *kinds)
+        made = Features(recipe, LOCAL, scaling, dtype).fit(frame, fitted)
+        if is_strict and made.missing:
+            name = next(iter(made.missing))
+            row = frame.index[int(np.argmax(frame[name].isna()))] + 1
+            raise DataError(
+                f"numbers are missing, the first in row {row}, column {name!r}: choose a replacement (missing='mean' or "
+                "--missing mean)"
+            )
+        if self.file is not None:
+            self.parts = [Part(self.name, len(frame), partial(_of_frame, frame))]
+            self.starts = np.array([0, len(frame)])
+        guesses = [*made.left_out_sentences()]
+        notes = [*made.sentences("all rows" if self.file is not None else "evenly spread rows")]
+        y, classes = None, list[str]()
+        if labels != "none":
+            y, classes, said, guessed = self._labels(recipe, labels)
+            notes, guesses = [*said, *notes], [*guessed, *guesses]
+        parts = [
+            Part(part.name, part.n, partial(self._points, number, made, is_strict))
+            for number, part in enumerate(self.parts)
+        ]
+        source = Source(parts, len(made.names), dtype, made.names, self.callback)
+        return Prepared(Rows(source, dtype, self), y, classes, made, notes, guesses)
+
+    def _points(self, number: int, features: Features, is_strict: bool, _names: Any, rows: NDArray) -> NDArray:
+        frame = self.frame(number, features.columns, features.recipe.missing_words, rows)
+        return features.transform(frame, keeps_gaps=is_strict)
+
+    def _roles(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """Return the given roles, and that of an index, which counts up by one only in rows that follow each other."""
+        said = dict(given.get("roles") or {})
+        names = [name for name in self.kinds if may_be_index(name) and name not in said]
+        if given.get("features") is not None or not names:
+            return said
+        first = self._at(np.arange(min(ROWS, int(self.starts[-1]))), names)
+        left = (*(given.get("drop") or ()), given.get("target"))
+        return {name: "index" for name in names if name not in left and is_index(name, first[name])} | said
+
+    def _rows_of_other_categories(self, recipe: Recipe, frame: pd.DataFrame) -> NDArray:
+        """Return ascending rows with the categories that the sample does not have, one for each, found in one pass."""
+        names = [name for name, role in recipe.roles if role == "category"]
+        known = {name: {*labels_of(frame[name], recipe.missing_words)} for name in names}
+        found = set[int]()
+        for number, part in enumerate(self.parts if names and len(frame) < self.starts[-1] else ()):
+            own = self.frame(number, names, recipe.missing_words)
+            for name in names:
+                if len(known[name]) > LOCAL.categories + 1:  # the preparation says so
+                    continue
+                different = own[name].drop_duplicates()
+                for row, one in zip(different.index, labels_of(different, recipe.missing_words), strict=True):
+                    if one is not None and one not in known[name]:
+                        known[name].add(one)
+                        found.add(int(row))
+            self.callback(f"categories of {part.name}", number + 1, len(self.parts))
+        return np.array(sorted(found), dtype=np.int64)
+
+    def _labels(self, recipe: Recipe, labels: str) -> tuple[NDArray, list[str], list[str], list[str]]:
+        """Return all class codes or pair ids, the classes' names, notes and guesses; the column is read alone, in one pass."""
+        label, is_whole, seen = recipe.label(), labels == "pairs" or recipe.bins is not None, Seen()
+        values, found = dict[Any, int](), list[Any]()
+        counts, dtype = np.zeros(0, dtype=np.int64), None
+        for number, part in enumerate(self.parts):
+            with readable(f"the labels of {self.called(number)}"):
+                column = blanked(_framed(part.read([label], None))[label], recipe.missing_words, seen)
+            dtype = column.dtype if top_of(column) is not None else dtype
+            if is_whole:
+                found.append(column)
+                continue
+            codes, different = pd.factorize(column, use_na_sentinel=True)
+            places = [values.setdefault(value, len(values)) for value in different]
+            found.append(np.array([*places, -1], dtype=np.min_scalar_type(-max(1, len(values))))[codes])
+            counts = np.pad(counts, (0, len(values) - len(counts)))
+            counts += np.bincount(found[-1][codes >= 0], minlength=len(values))
+            self.callback(f"labels of {part.name}", number + 1, len(self.parts))
+        missing = [*filter(None, [about_missing(Seen({k: n for k, n in seen.items() if k[0]}), "missing labels")])]
+        if labels == "pairs":
+            return pair_ids(pd.concat(found, ignore_index=True), recipe), [], missing, missing
+        if is_whole:
+            y, classes, notes = class_codes(pd.concat(found, ignore_index=True), recipe, labels)
+            return y, list(classes), [*missing, *notes], [*missing, *notes]
+        order = np.argsort(-counts, kind="stable")  # of several forms of a class the most frequent one is its name
+        column = pd.Series(list(values), name=label, dtype=dtype).iloc[order]
+        codes, classes, notes = class_codes(column, recipe, labels)
+        of_value = np.full(len(values) + 1, -1, dtype=np.min_scalar_type(-max(1, len(classes))))
+        of_value[order] = codes
+        hidden = hidden_labels(column, recipe)
+        is_guess = recipe.unlabeled == AUTO and not all(is_minus_one(np.array(sorted(hidden), dtype=str)))
+        guessed = about_unlabeled(hidden, recipe.unlabeled) if is_guess else ()
+        return (
+            np.concatenate([of_value[places] for places in found]),
+            list(classes),
+            [*missing, *notes],
+            [*missing, *guessed],
+        )
+
+    def frames(self, features: Features, keep: Sequence[str]) -> list[tuple[str, Callable[[], pd.DataFrame]]]:
+        """Return the name of each part, and a function that reads its columns of features and those to keep."""
+        names, words = list(dict.fromkeys([*features.columns, *keep])), features.recipe.missing_words
+        return [(part.name, partial(self.frame, number, names, words)) for number, part in enumerate(self.parts)]
+
+
+def _framed(read: Any) -> pd.DataFrame:
+    return read if isinstance(read, pd.DataFrame) else frame_of_table(read, LOCAL)[0]
+
+
+def _of_group(group: Any, schema: Any, names: Sequence[str], rows: NDArray | None) -> Any:
+    """Return some columns of a row group, as an Arrow table."""
+    table = part_columns(group, {name: schema.field(name).type for name in names})
+    table = table if rows is None else table.take(rows)
+    return table.cast(pyarrow.schema([schema.field(name).with_type(table.schema.field(name).type) for name in names]))
+
+
+def _of_frame(frame: pd.DataFrame, names: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
+    return frame[list(names)] if rows is None else frame[list(names)].iloc[rows]
+
+
+def _of_array_part(part: Part, names: list[str], some: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
+    return pd.DataFrame(part.read((), np.arange(part.n) if rows is None else rows), columns=names)[list(some)]
+
+
+def _of_partition(task: Any, known: Mapping[str, Any], names: Sequence[str], rows: NDArray | None) -> pd.DataFrame:
+    """Return some columns of a partition. The worker that holds it picks the rows, and only these are sent."""
+    found: pd.DataFrame = _on_worker(_picked, task, [known[name] for name in names], rows)
+    return found.set_axis(list(names), axis=1)
+
+
+def _picked(part: pd.DataFrame, names: list[Any], rows: NDArray | None) -> pd.DataFrame:
+    return part[names] if rows is None else part[names].iloc[rows]
+
+
+def _on_worker(pick: Callable[..., Any], part: Any, *given: Any) -> Any:
+    from dask.delayed import delayed
+
+    return delayed(pick)(part, *given).compute()
+
+
+def _kind_of_arrow(of: Any) -> np.dtype | None:
+    """Return the type of a column's numbers; None if it holds something else."""
+    types = pyarrow.types
+    if types.is_dictionary(of):
+        return _kind_of_arrow(of.value_type)
+    if types.is_decimal(of):
+        return np.dtype(np.float64)
+    is_number = types.is_boolean(of) or types.is_integer(of) or types.is_floating(of)
+    return np.dtype(of.to_pandas_dtype()) if is_number else None
+
+
+def _kind_of_pandas(dtype: Any) -> np.dtype | None:
+    """Return the type of a column's numbers; None if it holds something else."""
+    own = getattr(dtype, "numpy_dtype", dtype)
+    return own if isinstance(own, np.dtype) and own.kind in "biuf" else None
+
+
+# --- points
+
+
+@dataclass
+class Source:
+    """Parts of points, one after the other. Its errors name the part and the fault."""
+
+    parts: Sequence[Part]
+    d: int
+    dtype: np.dtype
+    names: tuple[str, ...] | None = None
+    callback: Callback = lambda name, done, of: None
+    starts: NDArray = field(init=False)
+    reads: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.starts = np.cumsum([0, *(part.n for part in self.parts)])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def take(self, rows: NDArray) -> Iterator[NDArray]:
+        """Yield the points at ascending `rows`, part after part."""
+        edges = np.searchsorted(rows, self.starts)
+        touched = np.flatnonzero(np.diff(edges))
+        for done, number in enumerate(map(int, touched), start=1):
+            part, own = self.parts[number], rows[edges[number] : edges[number + 1]] - self.starts[number]
+            called = f"part {number + 1} of {len(self.parts)} ({part.name})"
+            self.reads += 1
+            with readable(called), np.errstate(over="ignore"):
+                points = np.ascontiguousarray(part.read((), own), dtype=self.dtype)
+            if points.shape != (len(own), self.d):
+                raise DataError(f"{called} must give {len(own)} rows of {self.d} numbers, got {points.shape}")
+            if not np.isfinite(points).all():
+                row, column = np.argwhere(~np.isfinite(points))[0]
+                bad = f"a number that is infinite, or too large for {points.dtype}, and must be corrected,"
+                if np.isnan(points[row, column]):
+                    bad = "NaN, a missing number (train with missing='mean' or `fit --missing mean` to replace it),"
+                name = str(column + 1) if self.names is None else repr(self.names[column])
+                raise DataError(f"{called} holds {bad} at its row {own[row] + 1}, column {name}")
+            yield points
+            self.callback(part.name, done, len(touched))
+
+
+def is_dask(X: Any) -> bool:
+    """Return True if the object is a Dask collection."""
+    return hasattr(X, "__dask_graph__")
+
+
+def is_arrays(X: Any) -> bool:
+    """Return True if the value is a list of arrays of points."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(a, np.ndarray) and a.ndim == 2 for a in X)
+
+
+def _of_arrays(arrays: Sequence[NDArray]) -> tuple[list[Part], int, np.dtype]:
+    """Return the parts, the number of columns and the type of arrays in memory or memory maps."""
+    d = arrays[0].shape[1]
+    for number, X in enumerate(arrays, start=1):
+        if X.shape[1] != d:
+            raise DataError(f"array {number} must have {d} columns as the first one, got {X.shape[1]}")
+    names = [str(getattr(X, "filename", None) or "an array") for X in arrays]
+    parts = [Part(name, len(X), partial(_of_array, X)) for name, X in zip(names, arrays, strict=True)]
+    return parts, d, np.result_type(*arrays)
+
+
+def _of_array(X: NDArray, _names: Sequence[str], rows: NDArray) -> NDArray:
+    return np.asarray(X[rows])
+
+
+def _of_dask_array(X: Any) -> tuple[list[Part], int, np.dtype]:
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    if X.ndim != 2:
+        raise DataError(f"a Dask Array of points must have two dimensions, got {X.ndim}")
+    blocks = list(X.rechunk({1: -1}).to_delayed()[:, 0])
+    sizes = compute(*map(delayed(len), blocks)) if np.isnan(X.chunks[0]).any() else X.chunks[0]
+    parts = [
+        Part(f"block {i}", int(n), partial(_on_worker, _of_array, block))
+        for i, (block, n) in enumerate(zip(blocks, sizes, strict=True))
+    ]
+    return parts, X.shape[1], X.dtype
+
+
+def opened(X: Any, y: Any, labels: str = "classes") -> tuple[Any, Any]:
+    """Return points and labels unchanged if they are in memory, otherwise `Rows` and the labels, of the kind `labels`."""
     is_elsewhere = isinstance(X, str | os.PathLike) or is_dask(X) or is_arrays(X)
     if not is_elsewhere:
         return X, y
-    rows, labels = rows_of(X, y)
+    rows, found = rows_of(X, y, labels=labels)
     for guess in rows.guesses:
         warnings.warn(guess, UserWarning, stacklevel=3)
-    return rows, labels
+    return rows, found
 
 
 def rows_of(
@@ -51,14 +491,16 @@ def rows_of(
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     missing_words: Sequence[str] = MISSING_WORDS,
-    missing: str | None = None,
+    missing: str | None = AUTO,
     scaling: str = "none",
     sample: int = SAMPLE,
-    preparation: Preparation | None = None,
+    labels: str = "classes",
     unlabeled: str | float | None = AUTO,
     callback: Callback = lambda name, done, of: None,
 ) -> tuple[Rows, Any]:
     """Return an out-of-core array that reads only the rows it needs, and the labels.
+
+    A table's columns are prepared as everywhere: missing numbers are replaced, categories get a column each, dates are days.
 
     Parameters
     ----------
@@ -69,20 +511,21 @@ def rows_of(
         The labels, or the name of their column. The column is read alone, in one pass. Missing labels are unlabeled. In
         labels that are not a column of `X`, -1 is unlabeled, too.
     features : sequence of str, optional
-        The feature columns, each once. By default all columns except the label and an index, such as the one that pandas writes.
-        The rows' `notes` name the columns that are left out.
+        The feature columns, each once. By default all columns except the label and an index, such as the one that pandas
+        writes. The rows' `notes` name the columns that are left out.
     drop : sequence of str
         Columns to leave out.
     missing_words : sequence of str
-        Text labels that mean a missing label. By default the words of pandas' `read_csv`, and "?".
-    missing : {"mean", "median", "most frequent"}, optional
-        The replacement for missing numbers. By default a missing number is an error.
+        Text cells that mean a missing value. By default the words of pandas' `read_csv`, and "?".
+    missing : {"auto", "mean", "median", "most frequent"} or None, default "auto"
+        The replacement for missing numbers. None: a missing number is an error. "auto" is the mean for the columns of a
+        table, and None for arrays.
     scaling : {"none", "unit", "standard"}, default "none"
         The scaling of each feature, as in a spec's data. Scaled points have single precision.
     sample : int, default 65,536
         The largest number of rows, evenly spread, from which replacement and scaling are learned.
-    preparation : Preparation, optional
-        The preparation of another reading (its rows' `preparation`). It replaces `missing` and `scaling`.
+    labels : {"classes", "pairs"}
+        The meaning of a label column: classes, or the ids of similar pairs.
     unlabeled : label or None, default "auto"
         The label of a column that means "not labeled". "auto" takes -1 if there are two or more other labels and none
         of them is negative. If there is only one other label, -1 is a class. None or "none": every label is a class.
@@ -111,80 +554,61 @@ def rows_of(
     ((5, 2), array([[1., 1.],
            [1., 1.]]))
     """
-    label = y if isinstance(y, str) else None
-    source = source_of(X, label, features, drop)
-    source.callback = callback
-    if not len(source):
-        raise DataError("X must have at least one row, got none")
-    own = own_type(source.dtype)
-    source.preparation = _learned(source, own, missing, scaling, sample) if preparation is None else preparation
-    if preparation is not None and preparation.d != source.d:
-        raise DataError(
-            f"the preparation is for {preparation.d} columns, got {source.d}: choose the same columns with features"
-        )
-    is_scaled = source.preparation is not None and source.preparation.scaling.kind != "none"
-    return Rows(source, np.dtype(np.float32) if is_scaled else own), _labels(y, source, missing_words, unlabeled)
-
-
-def _learned(source: Source, dtype: np.dtype, missing: str | None, scaling: str, sample: int) -> Preparation | None:
-    """Learn how every row is prepared."""
-    if missing is None and scaling == "none":
-        return None
     MISSING.check(missing)
     checked(SCALING, scaling)
-    taken = evenly_spread(len(source), sample)
-    some = np.concatenate(list(source.take(taken, dtype, is_checked=False)))  # a missing number is not yet an error
-    _check_finite(source, some, taken, is_filled=missing is not None)
-    return Preparation.learned(some, missing, scaling)
+    said = None if unlabeled is None else written(unlabeled)
+    given: dict[str, Any] = {"missing": {None: "mean", AUTO: "mean"}.get(missing, missing), "unlabeled": said}
+    if is_arrays(X) or (is_dask(X) and not hasattr(X, "columns")):
+        parts, d, dtype = _of_arrays(X) if is_arrays(X) else _of_dask_array(X)
+        own, is_strict = np.result_type(np.float32, dtype), missing in (None, AUTO)
+        if is_strict and scaling == "none":
+            rows = Rows(Source(parts, d, own, callback=callback), own)
+        else:
+            table = PartedTable.of_arrays(parts, d, dtype, callback)
+            rows = table.prepared("none", scaling, sample=sample, is_strict=is_strict, **given).rows
+            rows.names = rows._source.names = None
+        if not len(rows):
+            raise DataError("X must have at least one row, got none")
+        return rows, _given_labels(y, len(rows), said)
+    table = _table_of(X, callback)
+    target = y if isinstance(y, str) else None
+    given |= {"target": target, "features": features, "drop": drop, "missing_words": missing_words}
+    made = table.prepared(
+        "none" if target is None else labels, scaling, sample=sample, is_strict=missing is None, is_asked=False, **given
+    )
+    made.rows.notes, made.rows.guesses = tuple(made.notes), tuple(made.guesses)
+    if target is None:
+        return made.rows, _given_labels(y, len(made.rows), said)
+    if labels == "pairs":
+        return made.rows, made.y
+    found, classes = training_labels(made.y, made.classes, is_ordered=bool(made.features.recipe.order))
+    return made.rows, found if classes is None else np.array(classes, dtype=object)[found]
 
 
-def _check_finite(source: Source, some: NDArray, taken: NDArray, *, is_filled: bool) -> None:
-    """Raise `DataError` if a number is infinite, or missing without a replacement."""
-    is_bad = np.isinf(some) if is_filled else ~np.isfinite(some)
-    if not is_bad.any():
-        return
-    row, column = np.argwhere(is_bad)[0]
-    where = f"in row {taken[row] + 1}, column {source.column(int(column))}"
-    if np.isinf(some[row, column]):
-        raise DataError(
-            f"numbers must be finite, got one that is infinite or too large for {some.dtype} {where}: correct it"
-        )
-    raise DataError(f"numbers are missing, the first {where}: choose a replacement (missing='mean' or --missing mean)")
+def _table_of(X: Any, callback: Callback) -> PartedTable:
+    if is_dask(X):
+        return PartedTable.of_dask(X, callback)
+    path = Path(X)
+    if not path.exists():
+        raise DataError(f"there is no file or folder {str(path)!r}")
+    return (PartedTable.of_path if is_parquet_data(path) else PartedTable.of_file)(path, callback)
 
 
-def _labels(y: Any, source: Source, words: Sequence[str], unlabeled: str | float | None) -> Any:
-    if y is None:
-        return None
-    is_column = isinstance(y, str)
-    if is_column:
-        y = _column(source, y, words)
-    elif is_dask(y):
-        y = computed(y)
+def _given_labels(y: Any, n: int, unlabeled: str | None) -> Any:
+    """Return labels that are no column of the table, in memory."""
+    if isinstance(y, str):
+        raise DataError(f"y must be labels for an array of points, got the name {y!r}")
+    if is_dask(y):
+        with readable("a partition"):
+            y = y.compute()
     elif isinstance(y, list | tuple) and all(map(np.ndim, y)):
         y = np.concatenate(y)
-    if len(y) != len(source):
-        raise DataError(f"there must be a label for each of {len(source)} rows (-1: unlabeled), got {len(y)}")
-    if not is_column and unlabeled == AUTO:
-        return y if isinstance(y, np.ma.MaskedArray) else _as_they_were(y, numbers_given(y))
-    labels, hidden = labels_of_column(y, unlabeled)
-    is_guess = unlabeled == AUTO and not all(is_minus_one(np.array(sorted(hidden), dtype=str)))
-    source.say(about_unlabeled(hidden, unlabeled), is_guess=is_guess)
-    return _as_they_were(y, labels)
-
-
-def _column(source: Source, name: str, words: Sequence[str]) -> pd.Series:
-    """Return a column of labels; some words mean a missing label."""
-    if source.labels is None:
-        raise DataError(f"y must be labels for an array of points, got the name {quoted(name)}")
-    seen = Seen()
-    labels = as_text(blanked(source.labels().rename(name), words, seen))
-    source.say(filter(None, [about_missing(seen)]))
-    return labels
-
-
-def _as_they_were(y: Any, labels: Labels) -> Any:
-    """Return labels as an array, and pandas' ordered categories unchanged."""
-    return labels.array() if labels.order is None else pd.Series(y).where(labels.is_labeled)
+    if y is not None and len(y) != n:
+        raise DataError(f"there must be a label for each of {n} rows (-1: unlabeled), got {len(y)}")
+    if y is None or unlabeled == AUTO:
+        return y
+    codes, names, _ = class_codes(pd.Series(y, name="y"), Recipe(unlabeled=unlabeled), "classes")
+    return training_labels(codes, names)[0]
 
 
 class _Held:
@@ -210,13 +634,19 @@ class Rows:
         The type of indexed points: float32 or float64.
     names : tuple of str or None
         The features' names, if the source has names.
+    notes : tuple of str
+        Sentences about the columns and the labels.
+    guesses : tuple of str
+        The notes that record a guess: an index found by its name and values, or words read as missing.
     """
 
     ndim = 2
 
-    def __init__(self, source: Source, dtype: np.dtype) -> None:
-        self.names, self.dtype, self._own = source.names, dtype, dtype
-        self._source, self._held = source, _Held(source.d)
+    def __init__(self, source: Source, dtype: np.dtype, table: PartedTable | None = None) -> None:
+        self.names, self.dtype = source.names, dtype
+        self._source, self._held, self._table = source, _Held(source.d), table
+        self.notes: tuple[str, ...] = ()
+        self.guesses: tuple[str, ...] = ()
         self._numbers: NDArray | None = None
 
     @property
@@ -226,21 +656,6 @@ class Rows:
 
     def __len__(self) -> int:
         return self.shape[0]
-
-    @property
-    def preparation(self) -> Preparation | None:
-        """The preparation of every row; None if rows stay as they are."""
-        return self._source.preparation
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences about columns that are left out, and about labels that were read as missing."""
-        return self._source.notes
-
-    @property
-    def guesses(self) -> tuple[str, ...]:
-        """The notes that record a guess: an index found by its name and values, or words read as missing."""
-        return self._source.guesses
 
     @property
     def parts_read(self) -> int:
@@ -262,11 +677,10 @@ class Rows:
         return np.arange(self._source.starts[number], self._source.starts[number + 1])
 
     def column_of_part(self, name: str, number: int) -> Any:
-        """Return any column of a part of a Parquet file; raise `DataError` if there is none."""
-        part = self._source.parts[number]
-        if part.column is None:
-            raise DataError(f"there is no column {name!r} in {part.name}: choose other columns to keep")
-        return part.column(name)
+        """Return any column of a part of a table."""
+        assert self._table is not None
+        check_column(name, list(self._table.kinds))
+        return pyarrow.array(self._table.frame(number, [name], ())[name], from_pandas=True)
 
     def taken(self, rows: NDArray) -> Self:
         """Return a lazy array of some of the rows, in this order; reads nothing."""
@@ -307,7 +721,7 @@ class Rows:
 
     def _passing(self, numbers: NDArray, size: int) -> Iterator[NDArray]:
         waiting = np.empty((0, self._source.d), dtype=self.dtype)
-        for points in self._source.take(numbers, self._own):
+        for points in self._source.take(numbers):
             own = in_precision(points, self.dtype)
             waiting = np.concatenate([waiting, own]) if len(waiting) else own
             whole = len(waiting) // size * size
@@ -317,8 +731,8 @@ class Rows:
             yield waiting
 
     def _read(self, rows: NDArray) -> NDArray:
-        points, start = np.empty((len(rows), self._source.d), dtype=self._own), 0
-        for piece in self._source.take(rows, self._own):
+        points, start = np.empty((len(rows), self._source.d), dtype=self._source.dtype), 0
+        for piece in self._source.take(rows):
             points[start : start + len(piece)] = piece
             start += len(piece)
         return points

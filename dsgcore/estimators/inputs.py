@@ -23,8 +23,7 @@ from dsgcore.core.sampling import MAX_SEED, evenly_spread
 from dsgcore.data import DataError
 from dsgcore.data.reading.features import SAMPLE
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
-from dsgcore.data.row_sources import is_dask
-from dsgcore.data.rows import Rows
+from dsgcore.data.rows import Rows, is_dask
 from dsgcore.kernels import features
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED

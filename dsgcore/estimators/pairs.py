@@ -30,7 +30,7 @@ def pair_ids(y: Any) -> NDArray:
             "points; pass y_holds='classes' for class labels"
         )
     check_exact(own, "y")
-    ids = np.full(len(given), UNLABELED, dtype=np.int64)
+    ids = np.full(len(given.is_labeled), UNLABELED, dtype=np.int64)
     is_large = own.dtype.kind == "O" or (own.dtype.kind == "u" and len(own) > 0 and own.max() >= 2**63)
     ids[given.is_labeled] = np.unique(own, return_inverse=True)[1] if is_large else own
     return ids
@@ -93,7 +93,7 @@ def points_and_labels(
     `holds_pairs` is True if `y` holds pair ids. `reset` and `dtype` are those of scikit-learn's `validate_data`. By
     default the points are float32 or float64.
     """
-    X, y = opened(X, y)
+    X, y = opened(X, y, "pairs" if holds_pairs else "classes")
     if pairs is None:
         classes, codes = (None, pair_ids(y)) if holds_pairs else encode(y, known)
         points, codes = validated(estimator, X, codes, reset=reset, dtype=dtype)

@@ -27,7 +27,7 @@ _CHOOSES_ROWS = ("labels", "seed", "batch_size", "dtype")
 # Numbers with these names often come from the data. If the data differ, their difference needs no mention.
 _MAY_FOLLOW = ("sigma", "length", "step_size", "lam", "C", "C_star", "prior")
 # These explain why points differ. By themselves they change no iteration.
-_EXPLAINS = ("columns", "preparation")
+_EXPLAINS = ("columns",)
 _EVERY = Integer("every", 50, low=1)
 
 
@@ -44,7 +44,6 @@ def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
         "labels": _digest_of_rows(task.rows, len(task.X)),
         "points": _digest_of_points(task, n_iter),
         "columns": _short(getattr(task.X, "names", None)),
-        "preparation": _digest_of_preparation(task.X),
         "problem": problem.name,
         "kernel": kernel.name,
         **{name: _short(value) for name, value in numbers.items()},
@@ -68,7 +67,7 @@ def difference(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def _said(name: str, then: object, now: object) -> str:
-    words = {"points": "the visited points differ", "preparation": "the preparation differs"}
+    words = {"points": "the visited points differ"}
     if name in ("labels", *words, *_EXPLAINS):
         return words.get(name, f"the {name} differ")
     return f"{name} was {then} and is {now}"
@@ -95,11 +94,6 @@ def _digest_of_points(task: Task, n_iter: int) -> str:
     for start in range(0, len(visited), ROWS_AT_A_TIME):
         digest.update(as_points(task.X[visited[start : start + ROWS_AT_A_TIME]], task.dtype).tobytes())
     return digest.hexdigest()
-
-
-def _digest_of_preparation(X: Any) -> str | None:
-    preparation = getattr(X, "preparation", None)
-    return None if preparation is None else _short(preparation.to_dict())
 
 
 @dataclass(frozen=True)

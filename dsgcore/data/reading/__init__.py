@@ -10,8 +10,6 @@ from dsgcore.data.reading.file import File as File
 from dsgcore.data.reading.file import Preview as Preview
 from dsgcore.data.reading.file import Step as Step
 from dsgcore.data.reading.file import Table as Table
-from dsgcore.data.reading.file import read as read
-from dsgcore.data.reading.file import sniff as sniff
 from dsgcore.data.reading.file import sniff_format as sniff_format
 from dsgcore.data.reading.file import suit as suit
 from dsgcore.data.reading.file import take_steps as take_steps

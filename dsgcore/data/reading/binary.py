@@ -9,7 +9,7 @@ import re
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -45,16 +45,22 @@ def read_binary(source: Source, kind: str, limits: Limits) -> tuple[pd.DataFrame
     what = {"parquet": "Parquet", "arrow": "Arrow", "orc": "ORC", "json": "JSON", "excel": "Excel"}.get(kind, kind)
     damaged = (f"the {what} file", "is damaged, cut off or of an unknown kind")
     with readable(*damaged, also=(pyarrow.ArrowException, *UNREADABLE)):
-        if kind in readers:
-            return readers[kind](source, limits)
-        limits.check_unpacked(source.size)
-        with source.open() as stream:
-            content = io.BytesIO(stream.read())
-        if kind == "arrow":
-            return frame_of_table(pyarrow.feather.read_table(content), limits)
+        frame, notes = readers.get(kind, _read_arrow)(source, limits)
+    if not len(frame):
+        raise DataError(f"the table must have rows and columns, got 0 x {frame.shape[1]}")
+    return frame, notes
+
+
+def _read_arrow(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table of a Feather, Arrow or ORC file."""
+    limits.check_unpacked(source.size)
+    with source.open() as stream:
+        content = stream.read()
+    if content.startswith(b"ORC"):
         from pyarrow import orc  # not on every system
 
-        return frame_of_table(orc.ORCFile(content).read(), limits)
+        return frame_of_table(orc.ORCFile(io.BytesIO(content)).read(), limits)
+    return frame_of_table(pyarrow.feather.read_table(io.BytesIO(content)), limits)
 
 
 # --- columnar files
@@ -85,15 +91,28 @@ def _read_parquet(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[st
         # A text that the file holds once and uses in many rows is one text until all of them are counted.
         texts = [field.name for field in schema if _is_text(field.type)]
         file = pyarrow.parquet.ParquetFile(stream, pre_buffer=False, read_dictionary=texts)
-        metadata, n = file.metadata, file.metadata.num_rows
-        if not n or not metadata.num_columns:
-            raise DataError(f"the table must have rows and columns, got {n} x {metadata.num_columns}")
-        limits.check_rows(n)
+        metadata, n, size = file.metadata, 0, 0
+        if not metadata.num_rows or not metadata.num_columns:
+            raise DataError(f"the table must have rows and columns, got {metadata.num_rows} x {metadata.num_columns}")
+        limits.check_rows(metadata.num_rows)
         limits.check_columns(max(metadata.num_columns, len(schema)))
         limits.check_unpacked(sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)))
-        limits.check_unpacked(n * sum(_width(field.type) for field in schema))
-        names, notes = column_names(schema.names)
-        return _gathered(_batches(file, schema), names, limits, schema), notes
+        limits.check_unpacked(metadata.num_rows * sum(_width(field.type) for field in schema))
+        # Lists and other nested columns, which no role takes, are not read. Others may have their names.
+        flat = [field.name for field in schema if not types.is_nested(field.type)]
+        batches = file.iter_batches(batch_size=BATCH, use_threads=False, columns=flat) if flat else iter(())
+        found = [list[Any]() for _ in flat]
+        for batch in batches:
+            batch = batch.select([i for i, field in enumerate(batch.schema) if not types.is_nested(field.type)])
+            n, size = n + batch.num_rows, size + sum(map(_size, batch.columns))
+            limits.check_rows(n)
+            limits.check_unpacked(size)
+            batch.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
+            for chunks, column in zip(found, batch.columns, strict=True):
+                chunks.append(column if getattr(column.type, "ordered", False) else written_out(column))
+    if flat and not n:
+        raise DataError("the Parquet file is damaged: it has no rows, and says that it has some")
+    return _frame([pyarrow.chunked_array(chunks) for chunks in found], schema, n or metadata.num_rows)
 
 
 def _is_text(kind: Any) -> bool:
@@ -111,54 +130,6 @@ def _width(kind: Any) -> int:
         return 1
 
 
-def _batches(file: Any, schema: Any) -> Iterator[Any]:
-    """Yield rows as the file holds them. Lists and other nested columns, which no role takes, are not read."""
-    n = file.metadata.num_rows
-    flat = [field.name for field in schema if not types.is_nested(field.type)]
-    if len(flat) == len(schema):
-        yield from file.iter_batches(batch_size=BATCH, use_threads=False)
-        return
-    if flat:
-        batches = file.iter_batches(batch_size=BATCH, use_threads=False, columns=flat)
-        read = ((batch.num_rows, batch.columns) for batch in batches)  # fewer rows at a row group's end
-    else:
-        read = ((min(BATCH, n - start), []) for start in range(0, n, BATCH))
-    for length, given in read:
-        # By position: several columns may have the same name, lists among them.
-        columns = iter([column for column in given if not types.is_nested(column.type)])
-        whole = [_nested(length) if types.is_nested(field.type) else next(columns) for field in schema]
-        yield pyarrow.RecordBatch.from_arrays(whole, names=schema.names)
-
-
-def _nested(length: int) -> Any:
-    return pyarrow.repeat(pyarrow.scalar(NESTED), length).dictionary_encode()
-
-
-def _gathered(batches: Iterator[Any], names: list[str], limits: Limits, schema: Any) -> pd.DataFrame:
-    """Join batches; count rows and bytes."""
-    n, size, waiting = 0, 0, []
-    for batch in batches:
-        n, size = n + batch.num_rows, size + sum(map(_size, batch.columns))
-        limits.check_rows(n)
-        limits.check_unpacked(size)
-        batch.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
-        waiting.append(
-            [
-                column if getattr(field.type, "ordered", False) else written_out(column)
-                for column, field in zip(batch.columns, schema, strict=True)
-            ]
-        )
-    if not n:
-        raise DataError("the Parquet file is damaged: it has no rows, and says that it has some")
-    return _frame([pyarrow.chunked_array(list(chunks)) for chunks in zip(*waiting, strict=True)], names, schema)
-
-
-def _frame(columns: Sequence[Any], names: Sequence[str], schema: Any) -> pd.DataFrame:
-    frame = pd.concat([exact(column, field) for column, field in zip(columns, schema, strict=True)], axis=1)
-    frame.columns = pd.Index(names)
-    return frame
-
-
 def _size(column: Any) -> int:
     """Return the bytes of a column once each row has its own value."""
     if not types.is_dictionary(column.type):
@@ -168,6 +139,14 @@ def _size(column: Any) -> int:
         return values.nbytes // max(len(values), 1) * len(column)
     lengths = compute.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
     return _OFFSET * len(column) + int(lengths[codes].sum(dtype=np.int64))
+
+
+def _frame(columns: Iterable[Any], schema: Any, n: int) -> tuple[pd.DataFrame, list[str]]:
+    """Return the flat columns of a schema as a data frame, and notes on their names. Nested ones say so in each row."""
+    names, notes = column_names(schema.names)
+    nested, flat = pd.Series(NESTED, index=range(n), dtype=object), iter(columns)
+    found = [nested if types.is_nested(field.type) else exact(next(flat), field) for field in schema]
+    return pd.concat(found, axis=1, keys=range(len(names))).set_axis(pd.Index(names), axis=1), notes
 
 
 def written_out(column: Any) -> Any:
@@ -210,21 +189,14 @@ def _declared_order(column: Any, field: Any = None) -> list[Any] | None:
 
 def frame_of_table(table: Any, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return an Arrow table as a data frame, and notes."""
-    if not table.num_rows or not table.num_columns:
+    if not table.num_columns:
         raise DataError(f"the table must have rows and columns, got {table.num_rows} x {table.num_columns}")
     limits.check_rows(table.num_rows)
     limits.check_columns(table.num_columns)
     limits.check_unpacked(table.nbytes)
-    names, notes = column_names(table.column_names)
-    columns = [
-        pyarrow.chunked_array([_nested(table.num_rows)]) if types.is_nested(field.type) else column
-        for field, column in zip(table.schema, table.columns, strict=True)
-    ]
-    columns = [
-        column if getattr(column.type, "ordered", False) or types.is_dictionary(column.type) else written_out(column)
-        for column in columns
-    ]
-    return _frame(columns, names, table.schema), notes
+    flat = [column for column in table.columns if not types.is_nested(column.type)]
+    flat = [column if types.is_dictionary(column.type) else written_out(column) for column in flat]
+    return _frame(flat, table.schema, table.num_rows)
 
 
 def is_parquet_data(path: Path) -> bool:
@@ -370,17 +342,6 @@ def _cast(column: Any, kind: Any) -> Any:
     if types.is_boolean(column.type):
         column = column.cast(pyarrow.int8())
     return column.cast(kind, safe=not types.is_floating(kind))
-
-
-def numbers_of(fragment: Any, kinds: Mapping[str, Any], rows: NDArray) -> NDArray:
-    """Return the numbers of some columns at some rows of a row group; a missing one is NaN."""
-    table = part_columns(fragment, kinds).take(rows)
-    return np.column_stack([_as_numbers(written_out(column)) for column in table.columns])
-
-
-def _as_numbers(column: Any) -> NDArray:
-    is_truth_with_gaps = types.is_boolean(column.type) and column.null_count
-    return (column.cast(pyarrow.int8()) if is_truth_with_gaps else column).to_numpy()
 
 
 # --- archives of arrays

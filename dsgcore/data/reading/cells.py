@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import mode
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
@@ -36,7 +35,11 @@ MOSTLY = 0.5
 _SPACES = "'’ \u00a0\u2009\u202f"
 _GROUPS = {".": f",{_SPACES}", ",": f".{_SPACES}"}
 _GROUPED = {
-    mark: re.compile(rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:{re.escape(mark)}\d+)?")
+    mark: re.compile(
+        rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+|[1-9]\d?(?:,\d\d)+,\d{{3}})(?:{re.escape(mark)}\d+)?"
+        if mark == "."  # 2,00,000 is how India writes it
+        else rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:{re.escape(mark)}\d+)?"
+    )
     for mark, between in _GROUPS.items()
 }
 # Minus signs and dashes that stand for "-", and full-width signs.
@@ -195,21 +198,27 @@ def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
     """
     if is_numeric(column):
         return None
-    texts = [text for text, _ in _bare(column.dropna())]
-    found = {mark: sum(bool(form.fullmatch(text)) for text in texts) for mark, form in _GROUPED.items()}
+    counts = column.dropna().value_counts(sort=False)
+    values, weights = pd.Series(counts.index, dtype=object), counts.to_numpy()
+    texts = [text for text, _ in _bare(values)]
+    found = {mark: weights[[bool(form.fullmatch(text)) for text in texts]].sum() for mark, form in _GROUPED.items()}
     best = max(found, key=lambda mark: (found[mark], mark == usual))
     # If the table's mark is the comma, 1.5 is not a number in it.
-    plain = numeric(column if usual == "." else pd.Series([t.replace(".", "x").replace(",", ".") for t in texts]))
+    plain = numeric(values if usual == "." else pd.Series([t.replace(".", "x").replace(",", ".") for t in texts]))
     if usual == "." and has_thousands(texts):
         return ","
-    is_needed = found[best] > plain.notna().sum() or usual == ","
-    return best if is_needed and found[best] > MOSTLY * len(texts) else None
+    is_needed = found[best] > weights[plain.notna()].sum() or usual == ","
+    return best if is_needed and found[best] > MOSTLY * weights.sum() else None
 
 
 def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     """Return a column as numbers, with NaN for other cells. Text is read with this decimal mark."""
     if is_numeric(column):
         return pd.to_numeric(column, errors="coerce")
+    codes, values = pd.factorize(column)
+    if 2 * len(values) < len(column):  # words are read once, however many cells hold them
+        read = numeric(pd.Series(values, dtype=object), mark).to_numpy(dtype=np.float64, na_value=np.nan)
+        return pd.Series(np.append(read, np.nan)[codes], column.index)
     first = next((cell for cell in column.head(100) if isinstance(cell, str)), None)
     truths = next((own for own in TRUTHS if first is not None and first.strip().lower() in own), None)
     if truths is not None and {written(cell).lower() for cell in column.dropna().unique()} <= truths.keys():
@@ -437,13 +446,3 @@ def _sentinel(column: pd.Series) -> float | None:
         if np.abs(others - number).min() > 2 * spread and spread > 0:
             return float(number)
     return None
-
-
-def replacement(column: NDArray, missing: str) -> float:
-    """Return the mean, the median or the most frequent one of a column's numbers, which replaces NaN; 0 if there is none."""
-    present = column[~np.isnan(column)]
-    if not len(present):
-        return 0.0
-    if missing == "mean":
-        return float(np.mean(present, dtype=np.float64))
-    return float(np.median(present) if missing == "median" else mode(present).mode)

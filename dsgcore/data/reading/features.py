@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import TruncatedSVD
@@ -19,7 +18,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from dsgcore.core.parameters import Choice, quoted
+from dsgcore.core.parameters import quoted
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.datasets import SCALING, DataError, checked
@@ -35,14 +34,12 @@ from dsgcore.data.reading.cells import (
     numeric,
     printable,
     reading_of_adorned,
-    replacement,
     written,
 )
 from dsgcore.data.reading.columns import about_index
 from dsgcore.data.reading.labels import labels_of, ordered_names
 from dsgcore.data.reading.recipe import DATES, MARKS, Limits, Recipe
-from dsgcore.data.splits import Scaling, fit_scaling
-from dsgcore.kernels.far_points import SHARE_OF_WIDTH, warn_of_lost_differences
+from dsgcore.kernels.far_points import SHARE_OF_WIDTH
 
 # What depends on rows, a kernel's "scale" too, is learned from at most so many, evenly spread, wherever the rows are.
 SAMPLE = 65_536
@@ -52,7 +49,6 @@ STEP = float(np.finfo(np.float32).eps)
 _SEED = 0  # of the randomised method of Halko, Martinsson and Tropp (2011), which finds the directions of text
 _STRATEGIES = {"mean": "mean", "median": "median", "most frequent": "most_frequent", "drop": "mean"}
 _SHOWN = 6
-MISSING = Choice("missing", None, options=("mean", "median", "most frequent"), optional=True)
 
 
 class Features:
@@ -67,18 +63,22 @@ class Features:
     recipe : Recipe
     limits : Limits
     scaling : {"none", "unit", "standard"}, default "none"
+    dtype : numpy dtype, default float32
+        The type of the points.
 
     Attributes
     ----------
+    missing : Counter of str
+        The number of missing values, by column.
     names : tuple of str
         Names of the columns of the points.
     """
 
-    def __init__(self, recipe: Recipe, limits: Limits, scaling: str = "none") -> None:
-        self.recipe, self.limits = recipe, limits
+    def __init__(self, recipe: Recipe, limits: Limits, scaling: str = "none", dtype: DTypeLike = np.float32) -> None:
+        self.recipe, self.limits, self.dtype = recipe, limits, np.dtype(dtype)
         self.scaling = str(checked(SCALING, scaling))
         self.names: tuple[str, ...] = ()
-        self.missing = Counter[str]()  # number of missing values, by column
+        self.missing = Counter[str]()
         self._notes, self._index, self._empty = list[str](), list[str](), list[str]()
         self._ignored: dict[str, str] = {}  # with the contents that rule a column out as a feature
         self._numbers: list[str] = []
@@ -103,11 +103,15 @@ class Features:
         scalers = {"unit": MinMaxScaler(), "standard": StandardScaler(), "none": "passthrough"}
         with single_threaded_blas():
             self._pipeline = Pipeline([("columns", self._columns(cells, some)), ("scaling", scalers[self.scaling])])
-            self._pipeline.fit(some)
+            self._pipeline.fit(self._given(some))
         made = [f"{name}: {one}" for name in self._categories for one in self._known[name]]
         made += [f"{name}: direction {j + 1}" for name in self._texts for j in range(self._sizes[name])]
         self.names = (*map(as_cell, self._numbers), *(as_cell(printable(name)) for name in made))
         return self
+
+    def _given(self, cells: pd.DataFrame) -> Any:
+        """Return cells as the pipeline takes them: numbers alone as an array, since a table of many columns is slow."""
+        return cells if self._categories or self._texts else np.ascontiguousarray(cells[self._numbers].to_numpy())
 
     def choose(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Choose a table's columns and count their gaps, which `is_kept` needs; return the cells."""
@@ -128,15 +132,18 @@ class Features:
         self._numbers = [name for name in self._numbers if name in present]
         return cells
 
-    def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
-        """Return the points of a table, of shape (n, d), float32 and C-contiguous."""
+    def transform(self, frame: pd.DataFrame, *, keeps_gaps: bool = False) -> NDArray[np.floating]:
+        """Return the points of a table, of shape (n, d), C-contiguous. With `keeps_gaps` a missing number is NaN."""
         self._check_columns(frame)
         self.limits.check_points(len(frame), len(self.names))
-        points = np.empty((len(frame), len(self.names)), dtype=np.float32)
+        points = np.empty((len(frame), len(self.names)), dtype=self.dtype)
         for start in range(0, len(frame), ROWS_AT_A_TIME):
             cells = self._cells(frame.iloc[start : start + ROWS_AT_A_TIME])
             with single_threaded_blas():
-                points[start : start + len(cells)] = self._pipeline.transform(cells)
+                points[start : start + len(cells)] = self._pipeline.transform(self._given(cells))
+            if keeps_gaps:
+                numbers = points[start : start + len(cells), : len(self._numbers)]
+                numbers[cells[self._numbers].isna().to_numpy()] = np.nan
         return points
 
     @property
@@ -239,7 +246,7 @@ class Features:
 
     def _centres(self, cells: pd.DataFrame) -> NDArray[np.float64]:
         """Return the mean of each column of numbers that float32 would round to steps near its own spread; 0 for others."""
-        if self.scaling != "none" or not self._numbers:
+        if self.scaling != "none" or not self._numbers or self.dtype != np.float32:
             return np.zeros(len(self._numbers))
         values = cells[self._numbers].to_numpy(dtype=np.float64)
         first = np.nanmax(values, axis=0)
@@ -254,7 +261,7 @@ class Features:
             )
         return centres
 
-    def _columns(self, cells: pd.DataFrame, some: pd.DataFrame) -> ColumnTransformer:
+    def _columns(self, cells: pd.DataFrame, some: pd.DataFrame) -> Any:
         """Return the steps of each kind of column."""
         steps: list[tuple[str, Any, Sequence[str]]] = []
         if self._numbers:
@@ -295,6 +302,8 @@ class Features:
                 else "the label is the only column"
             )
             raise DataError(f"no column of features is left: {others}")
+        if not (self._categories or self._texts):
+            return steps[0][1]
         return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
 
 
@@ -350,63 +359,3 @@ def _held(column: pd.Series) -> str:
     if is_time(column):
         return "dates or durations"
     return "" if first is None or is_numeric(column) else f"text, such as {printable(written(first))!r}"
-
-
-# --- rows that may not fit in memory
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """Replacement of missing numbers, then scaling of features."""
-
-    fill: NDArray | None  # shape (d,): replacements for missing numbers; None: a missing number is an error
-    scaling: Scaling
-
-    @classmethod
-    def learned(cls, sample: NDArray, missing: str | None, scaling: str) -> Self:
-        """Learn the preparation from a sample of the rows, of shape (n, d), with NaN for a missing number."""
-        fill = None if missing is None else np.array([replacement(column, missing) for column in sample.T])
-        full = _filled(sample, fill)
-        if scaling != "none":
-            warn_of_lost_differences(full)
-        return cls(fill, fit_scaling(full.astype(np.float32), np.arange(len(full)), scaling))
-
-    @property
-    def d(self) -> int:
-        """The number of features."""
-        return len(self.scaling.offset)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the preparation as plain data."""
-        scaling = self.scaling
-        return {
-            "fill": None if self.fill is None else self.fill.tolist(),
-            "scaling": scaling.kind,
-            "offset": scaling.offset.tolist(),
-            "width": scaling.width.tolist(),
-        }
-
-    @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Self:
-        """Return the preparation that plain data from `to_dict` describe; raise `DataError` if they are malformed."""
-        try:
-            offset, width = (np.array(said[name], dtype=np.float32) for name in ("offset", "width"))
-            fill = None if said["fill"] is None else np.array(said["fill"], dtype=np.float64)
-            kind = SCALING.check(said["scaling"])
-        except (KeyError, TypeError, ValueError):
-            raise DataError(
-                "a preparation must have fill, scaling, offset and width, a number for each column"
-            ) from None
-        each: list[NDArray[Any]] = [offset, width] if fill is None else [offset, width, fill]
-        if any(one.shape != (len(offset),) or not np.isfinite(one).all() for one in each):
-            raise DataError("a preparation's fill, offset and width must be finite, a number for each column")
-        return cls(fill, Scaling(kind, offset, width))
-
-    def apply(self, points: NDArray) -> NDArray:
-        """Return prepared points. Scaled points have single precision, like those of a data set."""
-        full = _filled(points, self.fill)
-        return full if self.scaling.kind == "none" else self.scaling.apply(full)
-
-
-def _filled(points: NDArray, fill: NDArray | None) -> NDArray:
-    return points if fill is None else np.where(np.isnan(points), fill.astype(points.dtype), points)

@@ -156,6 +156,12 @@ def _table(frame: pd.DataFrame, notes: Sequence[str], recipe: Recipe, seen: Seen
     return Table(frame, tuple(said), +seen)
 
 
+def _of_frame(frame: pd.DataFrame, recipe: Recipe) -> Table:
+    """Return rows of a table; words that mean missing are missing."""
+    seen = Seen()
+    return Table(frame.assign(**{n: blanked(one, recipe.missing_words, seen) for n, one in frame.items()}), ("",), seen)
+
+
 def _read_folder(source: Source, recipe: Recipe, limits: Limits) -> Table:
     """Read the files of a folder as one table."""
     assert source.path is not None
@@ -239,6 +245,14 @@ class File:
     ) -> None:
         self.packed, self.limits, self.report = packed, limits, report
         self._tables: dict[Recipe, Table] = {}
+        self._given: tuple[pd.DataFrame, frozenset[str]] | None = None
+
+    @classmethod
+    def of_frame(cls, frame: pd.DataFrame, name: str, index: Collection[str] = ()) -> File:
+        """Return a table in memory, such as some rows of one that is larger; `index` are its declared index columns."""
+        file = cls(Source.of_bytes(b"", name), LOCAL)
+        file._given = frame, frozenset(index)
+        return file
 
     @classmethod
     def of_path(cls, path: str | os.PathLike[str]) -> File:
@@ -255,11 +269,20 @@ class File:
         key = recipe.of_format()
         if key not in self._tables:
             self.report("reading its rows")
-            self._tables = {key: read_table(self.source, recipe, self.limits)}
+            made = (
+                read_table(self.source, recipe, self.limits)
+                if self._given is None
+                else _of_frame(self._given[0], recipe)
+            )
+            self._tables = {key: made}
         return self._tables[key]
 
     def sniff(self, **given: Any) -> Recipe:
         """Guess the format. The bytes decide it, not the file's name. `given` are fields of the recipe that are known."""
+        if self._given is not None:
+            frame, index = self._given
+            roles = {str(name): "index" for name in frame.columns if name in index}
+            return replace(Recipe(format="parquet").with_roles(roles), **given)
         self.report("finding out what it is")
         source = self.source
         if source.path is None:
@@ -281,7 +304,8 @@ class File:
 
         Parameters
         ----------
-        labels : {"binary", "pairs", "ordinal", "classes"}
+        labels : {"binary", "pairs", "ordinal", "classes", "none"}
+            "none": no column holds labels, all may be features.
         target : str, optional
             The label column. By default it is guessed.
         features : sequence of str, optional
@@ -309,6 +333,8 @@ class File:
             if recipe.format == "svmlight"
             else {str(name): guess_role(column, recipe, self.limits) for name, column in frame.items()}
         )
+        if labels == "none":
+            return choose(recipe.with_roles({**alone, **dict(recipe.roles)}), frame, self.limits, features, drop, roles)
         recipe = guess_roles(frame, recipe, self.limits, alone)
         if target is not None:
             recipe = with_label(recipe, frame, target, self.limits)
@@ -432,55 +458,26 @@ def suit(recipe: Recipe, frame: pd.DataFrame, labels: str, *, is_asked: bool = F
     return recipe
 
 
-def sniff(content: bytes, name: str, *, labels: str = "binary", limits: Limits = UPLOADED) -> Recipe:
-    """Guess a file's format and its columns' roles, as a recipe whose fields can all be changed.
+def training_labels(
+    y: NDArray[np.integer], names: Sequence[str], *, is_ordered: bool = False
+) -> tuple[Any, list[Any] | None]:
+    """Return class codes as labels for an estimator's `fit`, with whole numbers as numbers and -1 for unlabeled rows.
 
-    Parameters as in `read`. Raises `DataError` if the bytes cannot be read as a table.
+    If -1 is a class, they are masked instead. If the estimator would put the classes in another order, the labels are their
+    codes, and the classes are returned too.
     """
-    return File(Source.of_bytes(content, name), limits).recipe(labels)
-
-
-def read(
-    content: bytes,
-    recipe: Recipe,
-    *,
-    name: str = "file",
-    labels: str = "binary",
-    limits: Limits = UPLOADED,
-    fitted_rows: NDArray[np.int64] | None = None,
-) -> Dataset:
-    """Read a data set from a file's bytes. The same bytes and recipe give bit-for-bit identical data.
-
-    Parameters
-    ----------
-    content : bytes
-    recipe : Recipe
-    name : str
-        The file's name.
-    labels : {"binary", "pairs", "ordinal", "classes"}
-        The kind of labels that the setting learns from.
-    limits : Limits, optional
-    fitted_rows : ndarray of shape (n_fitted,), int64, optional
-        Rows of the data set from which means of missing numbers and directions of text are learned. Default: all.
-
-    Raises `DataError` as `File` does.
-    """
-    return File(Source.of_bytes(content, name), limits).points(recipe, labels, fitted_rows)
-
-
-def training_labels(data: Dataset, *, is_ordered: bool = False) -> tuple[Any, list[Any] | None]:
-    """Return a data set's labels for an estimator's `fit`, with whole numbers as numbers; unlabeled rows are masked.
-
-    If the estimator would put the classes in another order, the labels are their codes, and the classes are returned too.
-    """
-    are_numbers = is_whole(data.class_names)
-    classes: list[Any] = [int(name) if are_numbers else name for name in data.class_names]
-    mask = data.y == UNLABELED
+    are_numbers, mask = is_whole(names), y == UNLABELED
+    classes: list[Any] = [int(name) if are_numbers else name for name in names]
     if is_ordered and not are_numbers:
-        return pd.Series(pd.Categorical.from_codes(data.y, classes, ordered=True)), None
+        return pd.Series(pd.Categorical.from_codes(y, classes, ordered=True)), None
     if classes != sorted(classes):
-        return np.ma.MaskedArray(data.y, mask), classes
-    return np.ma.MaskedArray(np.array(classes)[np.where(mask, 0, data.y)], mask), None
+        return np.ma.MaskedArray(y, mask), classes
+    largest = max(map(abs, classes)) if are_numbers else 0
+    found = np.array(classes, np.min_scalar_type(-largest - 1) if are_numbers else object)[np.where(mask, 0, y)]
+    if UNLABELED in classes:
+        return np.ma.MaskedArray(found, mask), None
+    found[mask] = UNLABELED
+    return found, None
 
 
 def is_whole(names: Sequence[str]) -> bool:

@@ -53,7 +53,7 @@ Coded = tuple[NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
 def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     """Return a column as class codes for a setting that learns from such labels: two classes for `BINARY`."""
     y, names, sentences = _classes(column, recipe, labels) if recipe.bins is None else _binned(column, recipe)
-    sentences += about_unlabeled(_hidden(column, recipe), recipe.unlabeled)
+    sentences += about_unlabeled(hidden_labels(column, recipe), recipe.unlabeled)
     if labels in BINARY:
         is_several = len(names) > 2
         y, names = against_the_rest(y, names, recipe.positive)
@@ -68,12 +68,9 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
     """Return the labels as text, and True if they are too many different numbers to be classes."""
-    found = _written(column, recipe)
-    if mark := decimal_mark(column, recipe.decimal):
-        values = {str(number) for number in numeric(column, mark).dropna().unique()}
-    else:
-        values = {label for label in found if label is not None}
-    if len(values) <= MAX_FRACTIONS or not all(_is_number(value) for value in values):
+    found, mark = _written(column, recipe), decimal_mark(column, recipe.decimal)
+    values = set(map(str, numeric(column, mark).dropna().unique() if mark else pd.unique(found[pd.notna(found)])))
+    if len(values) <= MAX_FRACTIONS or not all(map(_is_number, values)):
         return found, False
     return found, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
 
@@ -88,7 +85,7 @@ def labels_of(column: pd.Series, missing_words: tuple[str, ...] = ()) -> NDArray
 
 def _written(column: pd.Series, recipe: Recipe) -> NDArray[np.object_]:
     """Return the labels as text, or None for a missing one; forms of one word are one label."""
-    found, hidden = labels_of(column, recipe.missing_words), _hidden(column, recipe)
+    found, hidden = labels_of(column, recipe.missing_words), hidden_labels(column, recipe)
     found[[name in hidden for name in found]] = None
     forms = _forms(found, keep=(*recipe.order, *([recipe.positive] if recipe.positive else [])))
     return np.array([forms.get(name, name) for name in found], dtype=object) if forms else found
@@ -112,16 +109,16 @@ def _forms(found: NDArray[np.object_], keep: Sequence[str] = ()) -> dict[str, st
     return forms
 
 
-def _hidden(column: pd.Series, recipe: Recipe) -> frozenset[str]:
+def hidden_labels(column: pd.Series, recipe: Recipe) -> frozenset[str]:
     """Return the labels, as text, that mean "not labeled"."""
-    names = {str(label) for label in labels_of(column.drop_duplicates(), recipe.missing_words) if label is not None}
+    names = {*labels_of(column.drop_duplicates(), recipe.missing_words)} - {None}
     in_any_case = {*recipe.order, *([] if recipe.positive is None else [recipe.positive])}
-    return unlabeled_among(names, recipe.unlabeled, classes=in_any_case, top=top_of(column))
+    return unlabeled_among(map(str, names), recipe.unlabeled, classes=in_any_case, top=top_of(column))
 
 
 def label_names(column: pd.Series, recipe: Recipe, labels: str = "classes") -> list[str]:
     """Return the different labels of a column as text: by size if all are numbers, by a known order, else alphabetically."""
-    names = ordered_names({str(label) for label in _written(column, recipe) if label is not None})
+    names = ordered_names({*_written(column, recipe)} - {None})
     is_known = labels == ORDERED and not all(map(_is_number, names))
     return (known_order(names) if is_known else None) or names
 
@@ -130,7 +127,7 @@ def _classes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     label = f"label {str(column.name)!r}"
     check_exact(column.dropna().to_numpy(), f"the {label}")
     found = _written(column, recipe)
-    names = ordered_names({str(name) for name in found if name is not None})
+    names = ordered_names({*found} - {None})
     check_classes(f"the {label}", names)
     if labels == ORDERED or recipe.order:
         names = class_order(names, recipe.order, f"the {label}")
@@ -184,7 +181,7 @@ def _is_number(name: str) -> bool:
 def _binned(column: pd.Series, recipe: Recipe) -> Coded:
     assert recipe.bins is not None
     values = numbers(column, decimal_mark(column, recipe.decimal))
-    for name in _hidden(column, recipe):
+    for name in hidden_labels(column, recipe):
         if (number := as_number(name)) is not None:
             values = np.where(values == number, np.nan, values)
     labeled = np.flatnonzero(~np.isnan(values))

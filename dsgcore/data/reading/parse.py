@@ -51,6 +51,7 @@ _MAY_GROUP = re.compile(rf"{THOUSANDS_POINT.pattern}|[+-]?\d{{1,3}}")
 _TRIED = 100  # cells that tell what a column may hold
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 _UNIT = re.compile(r"[\[(]?[\w°µ%/^²³·*.\s-]{0,14}[\])]?")
+_ODD_DELIMITERS = "^~§¤¦¬¶"
 _COMMENTS, _MARKED = ("#", "%"), ("# ", "% ")
 _MOSTLY = 0.9
 
@@ -127,6 +128,13 @@ def sniff_delimited(source: Source, encoding: str | None = None, delimiter: str 
         some = [line for line in lines if line.strip() and not line.startswith(_COMMENTS)]
         some = (some or [line for line in lines if line.strip()])[:_SNIFFED_LINES]
         delimiter = max(DELIMITERS, key=lambda one: _agreement(_cells(some, one), one))
+        best = _agreement(_cells(some, delimiter), delimiter)
+        odd = max(_ODD_DELIMITERS, key=lambda one: _agreement(_cells(some, one), one))
+        if (delimiter in (" ", ":") or best[2] < 2) and _agreement(_cells(some, odd), odd) > best:
+            raise DataError(
+                f"the cells seem to be separated by {odd!r}, and the delimiter must be one of {', '.join(DELIMITERS.values())}: "
+                "replace it in the file, or name another one (--delimiter)"
+            )
     comment, named_at = _comment(lines, delimiter)
     if named_at is not None:
         lines, above = lines[named_at:], above + named_at
@@ -408,7 +416,7 @@ def _batches(stream: Any, width: int, source: Source, recipe: Recipe, limits: Li
 
 def _below_header(source: Source, recipe: Recipe) -> tuple[list[str] | None, Iterator[str]]:
     """Return the header's cells, or None, and the text below in pieces of whole lines."""
-    pieces = _whole_lines(_decoded(source, recipe), recipe)
+    pieces = whole_lines(decoded(source, recipe), recipe)
     above, head = recipe.above, ""
     for piece in pieces:
         head += piece
@@ -436,7 +444,7 @@ def _below_header(source: Source, recipe: Recipe) -> tuple[list[str] | None, Ite
     return header, chain(["".join(lines)] if lines else [], pieces)
 
 
-def _decoded(source: Source, recipe: Recipe) -> Iterator[str]:
+def decoded(source: Source, recipe: Recipe) -> Iterator[str]:
     """Yield the text in pieces; raise `DataError` for bytes of another encoding, and for NUL."""
     decoder, line = codecs.getincrementaldecoder(recipe.encoding)(), 1
     with source.open() as stream:
@@ -457,7 +465,7 @@ def _not_encoded(line: int, encoding: str) -> str:
     return f"{where}: choose another encoding, such as cp1252 or utf-8 (--encoding)"
 
 
-def _whole_lines(pieces: Iterator[str], recipe: Recipe) -> Iterator[str]:
+def whole_lines(pieces: Iterator[str], recipe: Recipe) -> Iterator[str]:
     """Yield the text in pieces that end with a line, without comments, and with single tabs for white space."""
     left, line = "", 1
     for piece in pieces:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from pyarrow import compute
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import as_number, reason_of
-from dsgcore.data.reading.recipe import Limits
+from dsgcore.data.reading.parse import decoded, whole_lines
+from dsgcore.data.reading.recipe import Limits, Recipe
 from dsgcore.data.reading.sources import Source
 from dsgcore.data.reading.unlabeled import INEXACT
 
@@ -55,6 +58,37 @@ def zero_is_unlabeled(source: Source) -> bool:
     return len(found) == len(_SIGNS)
 
 
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some rows of the text: the label and the line of each; and the row, the index and the value of each pair."""
+
+    labels: NDArray
+    lines: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    indices: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def frame(self, base: int, width: int, dtype: DTypeLike) -> pd.DataFrame:
+        """Return the rows as a table of columns x1, x2, .. and the label."""
+        dense = np.zeros((len(self.labels), width), dtype=dtype)
+        dense[self.rows, self.indices - base] = self.values
+        table = pd.DataFrame(dense, columns=[f"x{j + 1}" for j in range(width)], copy=False)
+        return pd.concat([table, pd.Series(self.labels, name=TARGET)], axis=1)
+
+
+def pieces_of(source: Source) -> Iterator[Piece]:
+    """Yield the rows of a text in pieces; raise `DataError` for the first line that is not a label and index:value pairs."""
+    line, plain = 1, Recipe()
+    for text in whole_lines(decoded(source, plain), plain):
+        given = re.split(r"\r\n|\r|\n", text)
+        lines = compute.replace_substring_regex(pyarrow.array(given, pyarrow.large_string()), "#.*", "")
+        lines = compute.ascii_trim_whitespace(lines)
+        kept = np.flatnonzero(compute.not_equal(lines, "").to_numpy(zero_copy_only=False))
+        if len(kept):
+            yield _parsed(lines.take(pyarrow.array(kept)), kept + line)
+        line += len(given) - 1
+
+
 def read_svmlight(
     source: Source, limits: Limits, first: int | None = None, d: int | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -70,49 +104,64 @@ def read_svmlight(
         The number of columns. By default the largest index tells.
     """
     limits.check_unpacked(source.size)
-    with source.open() as stream:
-        content = stream.read()
-    limits.check_unpacked(len(content))
-    if b"\0" in content:
-        line = content[: content.index(b"\0")].count(b"\n") + 1
-        raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
-    text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    lines = pyarrow.array(text.split("\n"), pyarrow.large_string())
-    lines = compute.ascii_trim_whitespace(compute.replace_substring_regex(lines, "#.*", ""))
-    numbers = np.flatnonzero(compute.not_equal(lines, "").to_numpy(zero_copy_only=False)) + 1
-    lines = lines.take(pyarrow.array(numbers - 1))
-    limits.check_rows(len(lines))
-    if not len(lines):
+    found, n, ends = list[Piece](), 0, Ends()
+    for piece in pieces_of(source):
+        found.append(replace(piece, rows=piece.rows + n))
+        n += len(piece.labels)
+        limits.check_rows(n)
+        ends.add(piece)
+    if not found:
         raise DataError("the file has no rows")
-    labels, rows, indices, values = _parsed(lines, numbers)
-    if not len(indices):
-        raise DataError("no row has any index:value pair")
-    low, high = int(indices.min()), int(indices.max())
-    base = min(low, 1) if first is None else first
-    if low < base:
-        line = numbers[rows[indices.argmin()]]
-        raise DataError(f"line {line} has the index {low}, and the first index of the training file is {base}")
-    width = high + 1 - base
-    line = numbers[rows[indices.argmax()]]
-    if d is not None and width > d:
-        raise DataError(f"line {line} has the index {high}, and the largest of the training file is {d - 1 + base}")
-    if width > limits.columns:
-        raise DataError(
-            f"an index must be at most {limits.columns}, got {high} in line {line}: the points would be too wide"
-        )
-    width = width if d is None else d
-    limits.check_points(len(lines), width)
-    is_large = len(values) > 0 and np.abs(values).max() > EXACT
-    dense = np.zeros((len(lines), width), dtype=np.float64 if is_large else np.float32)
-    dense[rows, indices - base] = values
-    frame = pd.DataFrame(dense, columns=[f"x{j + 1}" for j in range(width)], copy=False)
-    table = pd.concat([frame, pd.Series(labels, name=TARGET)], axis=1)
+    base, width = ends.checked(limits, first, d)
+    limits.check_points(n, width)
+    whole = Piece(*(np.concatenate([getattr(one, own.name) for one in found]) for own in fields(Piece)))
+    table = whole.frame(base, width, ends.dtype)
     table.attrs = {"first_index": base, "n_indices": width}  # for files that the model predicts
     return table, []
 
 
-def _parsed(lines: Any, numbers: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return the label of each row; and the row, the index and the value of each pair."""
+class Ends:
+    """The least and the largest index of all rows so far, each with its first line, and the largest value."""
+
+    def __init__(self) -> None:
+        self.low, self.high, self.largest = (2**62, 0), (-1, 0), 0.0
+        self.has_large_labels = False  # that floats would round
+
+    def add(self, piece: Piece) -> None:
+        """Look at more rows."""
+        self.has_large_labels |= piece.labels.dtype == object
+        if len(piece.indices):
+            places = piece.indices.argmin(), piece.indices.argmax()
+            low, high = ((int(piece.indices[place]), int(piece.lines[piece.rows[place]])) for place in places)
+            self.low, self.high = min(self.low, low), max(self.high, high, key=lambda end: end[0])
+            self.largest = max(self.largest, float(np.abs(piece.values).max()))
+
+    @property
+    def dtype(self) -> DTypeLike:
+        """The type that holds the values: float32 rounds large whole numbers."""
+        return np.float64 if self.largest > EXACT else np.float32
+
+    def checked(self, limits: Limits, first: int | None = None, d: int | None = None) -> tuple[int, int]:
+        """Return the first index and the number of columns; raise `DataError` if they are not those of the training file."""
+        if self.high[0] < 0:
+            raise DataError("no row has any index:value pair")
+        base = min(self.low[0], 1) if first is None else first
+        if self.low[0] < base:
+            raise DataError(
+                f"line {self.low[1]} has the index {self.low[0]}, and the first index of the training file is {base}"
+            )
+        high, line = self.high
+        width = high + 1 - base
+        if d is not None and width > d:
+            raise DataError(f"line {line} has the index {high}, and the largest of the training file is {d - 1 + base}")
+        if width > limits.columns:
+            raise DataError(
+                f"an index must be at most {limits.columns}, got {high} in line {line}: the points would be too wide"
+            )
+        return base, width if d is None else d
+
+
+def _parsed(lines: Any, numbers: NDArray) -> Piece:
     words = compute.ascii_split_whitespace(lines)
     starts, flat = np.asarray(words.offsets), words.flatten()
     is_label = np.zeros(len(flat), dtype=bool)
@@ -137,7 +186,7 @@ def _parsed(lines: Any, numbers: NDArray) -> tuple[NDArray, NDArray, NDArray, ND
         len(indices) and not 0 <= indices.min() <= indices.max() <= _LARGEST_INDEX
     ):
         raise DataError(_blame(lines, numbers, ValueError("its indices are not in order")))
-    return labels, rows, indices, values
+    return Piece(labels, numbers, rows, indices, values)
 
 
 def _numbers(words: Any) -> NDArray[np.float64]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,10 @@ INEXACT = 2.0**53
 _MISSING = ("", "nan", "NaN", "NaT", "<NA>")
 
 
+# A label that says by itself that it is none.
+_WORD = re.compile(r"(un|not[ _-]?|no[ _-]?)label(l?ed)?")
+
+
 class UnlabeledWarning(UserWarning):
     """Warning that a label was read as -1, perhaps by mistake."""
 
@@ -45,7 +49,7 @@ def unlabeled_among(
         The different labels, as text.
     said : str or None
         A label, `AUTO`, or None or `NONE` if every label is a class. `AUTO` takes -1 if there are two or more other
-        labels, unless one of them is negative, too.
+        labels, unless one of them is negative, too; and words such as "unlabeled".
     classes : collection of str
         Labels that are classes in any case.
     top : int, optional
@@ -62,11 +66,13 @@ def unlabeled_among(
     if said != AUTO:
         number = _number(said)
         return frozenset(name for name in known if name == said or (number is not None and _number(name) == number))
-    wrapped = known & {str(top)} if top is not None and str(top - 1) not in known else frozenset()
-    minus = wrapped | {name for name in known if _number(name) == UNLABELED}
-    others = known - minus
+    words = {name for name in known if _WORD.fullmatch(name.strip().lower())} - set(classes)
+    rest = known - words
+    wrapped = rest & {str(top)} if top is not None and str(top - 1) not in rest else frozenset()
+    minus = wrapped | {name for name in rest if _number(name) == UNLABELED}
+    others = rest - minus
     is_class = len(others) < 2 or not minus.isdisjoint(classes) or any((_number(name) or 0.0) < 0 for name in others)
-    return frozenset() if is_class else minus
+    return (frozenset() if is_class else minus) | frozenset(words if len(rest) > 1 else ())
 
 
 def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, ...]:
@@ -91,56 +97,12 @@ def top_of(column: Any) -> int | None:
     return int(np.iinfo(dtype).max) if isinstance(dtype, np.dtype) and dtype.kind == "u" else None
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Labels of n rows, some of which are unlabeled.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_labeled,)
-        The labels of the labeled rows.
-    is_labeled : ndarray of shape (n,), bool
-    order : ndarray or None
-        The classes in their order, if the labels were pandas' ordered categories.
-    """
+class Labels(NamedTuple):
+    """Labels of the labeled rows; a mask of all n rows; and the classes in their order, if that was declared."""
 
     values: NDArray
     is_labeled: NDArray[np.bool_]
     order: NDArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.is_labeled)
-
-    def without(self, is_unlabeled: NDArray[np.bool_]) -> Labels:
-        """Return the labels without those that the mask, of shape (n_labeled,), marks."""
-        if not is_unlabeled.any():
-            return self
-        is_labeled = self.is_labeled.copy()
-        is_labeled[is_labeled] = ~is_unlabeled
-        values = self.values[~is_unlabeled]
-        order = None if self.order is None else self.order[np.isin(self.order, plain(values))]
-        return Labels(values, is_labeled, order)
-
-    def plain(self) -> Labels:
-        """Return the same labels as truth values, numbers, dates or text."""
-        return Labels(plain(self.values), self.is_labeled, self.order)
-
-    def checked(self) -> Labels:
-        """Return the same labels; raise an error if they cannot be labels of classes."""
-        return Labels(checked(self.values), self.is_labeled, self.order)
-
-    def array(self) -> NDArray:
-        """Return the labels as an array of shape (n,), -1 for unlabeled rows; a masked array if -1 is a class."""
-        own = plain(self.values)
-        has_minus_one = bool(is_minus_one(own).any())
-        if len(own) == len(self) and not has_minus_one:
-            return own
-        fits = own.dtype.kind in "if" or (own.dtype.kind == "u" and (not len(own) or own.max() < 2**63))
-        found = np.full(
-            len(self), UNLABELED, dtype=(own.dtype if own.dtype.kind != "u" else np.int64) if fits else object
-        )
-        found[self.is_labeled] = own
-        return np.ma.MaskedArray(found, ~self.is_labeled) if has_minus_one else found
 
 
 def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
@@ -150,37 +112,25 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
     -1 is a class there, as with `has_minus_one`. In an unsigned type -1 becomes the largest number. `unlabeled_among`
     says when that number counts as -1, with a warning. Raises `DataError` for values that cannot be labels of classes.
     """
-    if isinstance(y, Labels):
-        return y
     if isinstance(y, str):
         raise ParameterError(
             f"y must hold a label for each row, got the text {quoted(y)}: give the column itself, and X without it "
             "(a column's name is for the path of a file and for Dask)"
         )
-    if has_minus_one or isinstance(y, np.ma.MaskedArray):
-        return _present(y).plain().checked()
-    return numbers_given(y).checked()
+    is_all = has_minus_one or isinstance(y, np.ma.MaskedArray)
+    found = _present(y) if is_all else numbers_given(y)
+    return found._replace(values=checked(plain(found.values)))
 
 
 def numbers_given(y: Any) -> Labels:
     """Return the result of `labels_given` for values that need not be labels of classes: every -1 is unlabeled."""
-    found = _present(y)
-    return found.without(is_minus_one(found.values) | _wrapped(found.values)).plain()
-
-
-def labels_of_column(y: Any, unlabeled: object = AUTO) -> tuple[Labels, frozenset[str]]:
-    """Return a column's labels by the rule for files, and the labels that mean "not labeled" (`unlabeled_among`)."""
-    found = _present(y)
-    values = pd.unique(found.values)  # not their codes, which would take eight bytes a row
-    if all(number.is_integer() for number in values if isinstance(number, float)):
-        check_exact(np.asarray(values), "the labels")
-    names = [written(value) for value in values]
-    hidden = unlabeled_among(names, None if unlabeled is None else written(unlabeled), top=top_of(found.values))
-    is_hidden = np.zeros(len(found.values), dtype=bool)
-    for value, name in zip(values, names, strict=True):
-        if name in hidden:
-            is_hidden |= np.asarray(found.values == value)
-    return found.without(is_hidden), hidden
+    values, is_labeled, order = _present(y)
+    is_kept = ~(is_minus_one(values) | _wrapped(values))
+    if not is_kept.all():
+        is_labeled, values = is_labeled.copy(), values[is_kept]
+        is_labeled[is_labeled] = is_kept
+        order = None if order is None else order[np.isin(order, plain(values))]
+    return Labels(plain(values), is_labeled, order)
 
 
 def is_minus_one(values: NDArray) -> NDArray[np.bool_]:
@@ -300,19 +250,6 @@ def _is_missing(array: NDArray) -> NDArray[np.bool_]:
         is_text = [isinstance(value, str) and value.strip() in _MISSING for value in array]
         return is_missing | np.array(is_text, dtype=bool)
     return is_missing
-
-
-def as_text(column: pd.Series) -> pd.Series:
-    """Return a file's labels with text, dates and durations as `written` writes them; numbers stay."""
-    if getattr(column.dtype, "kind", "O") in "biuf":
-        return column
-    is_ordered = bool(getattr(column.dtype, "ordered", False))
-    codes, values = (column.cat.codes, column.cat.categories) if is_ordered else pd.factorize(column)
-    if all(isinstance(value, Real | Decimal | np.bool_) for value in values):
-        return column
-    names = np.array([*map(written, values), None], dtype=object)
-    text = pd.Series(names[np.asarray(codes)], name=column.name)
-    return text if not is_ordered else text.astype(pd.CategoricalDtype([*dict.fromkeys(names[:-1])], ordered=True))
 
 
 def plain(values: NDArray) -> NDArray:
