@@ -128,10 +128,8 @@ _MOST = {
 
 def _is_good(name: str, value: object) -> bool:
     if name == "found":
-        return (
-            value is None
-            or (isinstance(value, dict)
-            and all(own in _MOST and _is_good(own, one) for own, one in value.items()))
+        return value is None or (
+            isinstance(value, dict) and all(own in _MOST and _is_good(own, one) for own, one in value.items())
         )
     if name == "n_pairs" and value is None:
         return True
