@@ -143,7 +143,8 @@ class MultiClassEngine:
     def _begin(self) -> None:
         """Take the start and the rule of the end that the spec has: those of the estimator, or 0 and all iterations."""
         solver, task, first = self.spec.solver, self._task_of(self._problem), None
-        if solver.start is not None and has_minimiser(self._problem):
+        has_all = len(np.unique(task.y)) == task.n_classes
+        if solver.start is not None and has_all and has_minimiser(self._problem):
             self.W = first = smooth_minimiser(self._problem, task.some_features, task.y, task.n_classes, task.M)
         self._mean = tail_mean(task, first, Stopping(tol=solver.tol or None))
 
