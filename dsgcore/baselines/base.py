@@ -174,7 +174,7 @@ class Baseline(BaseEstimator):
         kernel = Choice("kernel", "gaussian", options=self.kernels).check(getattr(self, "kernel", None))
         if kernel in ("linear", "lm"):
             return Linear() if kernel == "linear" else None
-        return make_kernel(kernel, self, X)
+        return make_kernel(self, X)
 
     def _seed(self) -> int:
         return seed_of(getattr(self, "random_state", None))

@@ -38,7 +38,7 @@ from dsgcore.estimators.inputs import (
     validated_points,
     values_of,
 )
-from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, own_kernel, width
+from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, make_kernel, width
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
@@ -328,7 +328,7 @@ class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimato
         n_iter = made + s["n_iter"]
         last = n_iter if self.start is None else max(n_iter, ITERATIONS)
         read_ahead(X, labels, lambda t: drawn(seed, t, rows, size, sampling), range(made + 1, last + 1))
-        kernel = own_kernel(self, some_of(X)) if model is None else model.kernel
+        kernel = make_kernel(self, some_of(X)) if model is None else model.kernel
         points = in_precision(X, dtype)
         check_near(self, kernel, some_of(X), dtype)
         if s["lam"] is None:

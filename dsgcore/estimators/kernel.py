@@ -80,19 +80,15 @@ def width(parameter: Parameter, value: object, X: NDArray, kernel: str = "gaussi
     return scaled
 
 
-def make_kernel(name: str, estimator: Any, X: NDArray) -> Kernel:
-    """Return the kernel of a name, with the estimator's checked parameters. "scale" depends on the points X (n, d)."""
+def make_kernel(estimator: Any, X: NDArray) -> Kernel:
+    """Return an estimator's kernel, from its checked parameters. "scale" depends on the points X (n, d)."""
+    name = _NAME.check(estimator.kernel)
     kind, given = KERNELS[name], {}
     for p in kind.parameters:
         value = getattr(estimator, p.name)
         # power=3 is accepted like "3"
         given[p.name] = p.check(str(value)) if isinstance(p, Choice) else width(p, value, X, name)
     return kind(**given)
-
-
-def own_kernel(estimator: KernelParameters, X: NDArray) -> Kernel:
-    """Return an estimator's kernel for the points (n, d)."""
-    return make_kernel(_NAME.check(estimator.kernel), estimator, X)
 
 
 def check_near(estimator: Any, kernel: Kernel, X: NDArray, dtype: np.dtype) -> None:

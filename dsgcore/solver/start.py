@@ -21,8 +21,7 @@ EXACT = "exact"
 START = Choice("start", None, options=(EXACT,), optional=True).called(
     "Start", "Where the run starts: the exact solution for some points, or 0."
 )
-# 'auto' is the exact solution if these parameters have their default values, and for at most so many labels: with a small
-# ridge and a narrow kernel, the exact solution on a few features is far from the kernel's, and a run would not forget it.
+# 'auto' is exact for at most so many labels, if these have default values: else a run might not forget the start.
 AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
 OF_AUTOMATIC_START, MOST_LABELS = ("kernel", "sigma", "lam", "C"), 512
 # The first iteration has so many times as many features as another one, or as one of so many.
@@ -30,8 +29,7 @@ TIMES, FEATURES = 16, 64
 # Most points of all sources, of which so many first iterations visit, so that a run on files reads no others. Of unlabeled
 # points the start needs their mean and their spread.
 POINTS, ITERATIONS, UNLABELED_POINTS = 1536, 12, 128
-# Largest distance of a margin from 1 that a support vector machine leaves, its largest number of steps, and the ridge that
-# stands for none.
+# A support vector machine's largest distance of a margin from 1, its most steps, and the ridge that stands for none.
 MARGIN_ERROR, MOST_STEPS, SMALLEST_RIDGE = 1e-3, 20_000, 1e-12
 
 
@@ -65,10 +63,7 @@ class SourceQuadratic:
 
 @dataclass(frozen=True, eq=False)
 class SourceHinge:
-    """Support vector machine's risk: sum_s weight_s mean(max(0, 1 - sign_s v_s)), with v_s the values at source s.
-
-    `weight` and `sign` (S,) are in the order of `Problem.sources`. A source that does not count has 0 for both.
-    """
+    """Support vector machine's risk: sum_s weight_s mean(max(0, 1 - sign_s v_s)); weight and sign are 0 if s does not count."""
 
     weight: NDArray
     sign: NDArray
@@ -92,10 +87,7 @@ def shares(rows: Iterable[NDArray], n: int) -> NDArray:
 
 
 def plan_start(task: Task, start: str | None) -> bool:
-    """Give the first iteration more features than the others, for `solution`; return False if the run starts at 0.
-
-    It does if `start` is None, if no risk near the problem's has a known minimiser, or if the features are not cosines.
-    """
+    """Give the first iteration more features, for `solution`; False if `start` is None, or if there is none for the task."""
     if start is None or task.kernel.feature_map is not features or task.problem.near_risk() is None:
         return False
     m = task.plan.n_features
@@ -123,7 +115,6 @@ def solution(task: Task, W: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray
         weights = risk.solution(means, phi @ phi.T, task.plan.lam).astype(task.dtype)
     except np.linalg.LinAlgError:
         weights = np.zeros(len(phi), dtype=task.dtype)
-    alpha = phi.T @ weights
-    if not np.isfinite(alpha).all():
+    if not np.isfinite(alpha := phi.T @ weights).all():
         alpha, weights = np.zeros_like(alpha), np.zeros_like(weights)
     return np.concatenate(rows), points, weights, features.block_of(alpha)
