@@ -31,10 +31,10 @@ _STARTING = """<p class="starting" role="status">{said}</p><script>
 (async function tell(asks) {{
   const words = document.querySelector(".starting");
   const asked = await fetch("{address}").then(answer => answer.ok ? answer.text() : "").catch(() => "");
-  const said = asked || words?.textContent || "";
+  const isThere = document.querySelector("h1, .stProgress"), said = isThere ? "" : asked || words?.textContent || "";
   if (words) words.textContent = said;
   document.documentElement.style.setProperty("--starting", JSON.stringify(said).replaceAll("\\\\n", "\\\\A "));
-  if (asks && !document.querySelector("h1, .stProgress")) setTimeout(tell, 500, asks - 1);
+  if (asks && !isThere) setTimeout(tell, 500, asks - 1);
 }})(120);
 </script>"""
 _SAID = "<!-- said -->"
