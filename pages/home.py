@@ -38,7 +38,7 @@ def home() -> None:
             "Ten points have a colour, because somebody gave them one. The rest are grey, and yet they tell where the "
             "colours end. DSG Lab lets you watch how that is learned."
         )
-        picture, ways = st.columns([7, 5], gap="large", vertical_alignment="center")
+        picture, ways = st.columns(2, gap="large", vertical_alignment="center")
         with ways:
             _ways_on()
         with picture:
