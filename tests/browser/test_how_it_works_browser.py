@@ -78,6 +78,15 @@ def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_
     screen(page, 3)
 
 
+def test_after_the_last_screen_the_first_lesson_follows(open_page):
+    page = open_page("how_it_works?screen=5")
+    screen(page, 5)
+    page.get_by_role("button", name="Try a lesson").click()
+    expect(page).to_have_title("Ranking - DSG Lab")
+    expect(page.locator(".st-key-stage-text")).to_contain_text("Ten", timeout=30_000)
+    assert "lesson=unlabeled" in page.url
+
+
 def assert_switches_turn_each_noise_off_and_are_in_the_link(page):
     curve = page.locator(".how-plot .how-strong")
     both = curve.get_attribute("d")
