@@ -31,8 +31,8 @@ def draw_setting(problem: type[Setting]) -> None:
         help="What is learned, and from what. Another setting keeps your data and values as far as it allows them.",
     )
     if chosen != problem.name:
+        # The router opens the other page after this one is drawn: the link of a page that is not loses its values.
         st.session_state[_OTHER] = chosen, carried(problem, SETTINGS[chosen], st.query_params.to_dict())
-        st.rerun()  # the router opens the page
 
 
 def setting_asked() -> tuple[type[Setting], dict[str, str]] | None:

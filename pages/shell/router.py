@@ -69,8 +69,6 @@ def route() -> None:
     position: Literal["hidden", "top"] = "hidden" if st.context.is_embedded else "top"
     pages = all_pages()
     page = st.navigation([*pages, *unknown_page(pages)], position=position)
-    if other := setting_asked():
-        st.switch_page(page_of(other[0]), query_params=other[1])
     st.set_page_config(page_title=TITLE if page.title == HOME else f"{page.title} - {TITLE}")
     if note_visit(page.url_path):
         _forget_runs_of_others(page.url_path)
@@ -79,6 +77,8 @@ def route() -> None:
     with turns.preference():
         if is_admitted():
             page.run()
+    if other := setting_asked():
+        st.switch_page(page_of(other[0]), query_params=other[1])
 
 
 def _forget_runs_of_others(page: str) -> None:
