@@ -25,11 +25,14 @@ def test_back_and_the_menu_lead_to_the_page_as_it_was_and_back_then_home(open_pa
     expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
     page.wait_for_url(re.compile(r"at=\d+-playing"), timeout=15_000)
     entries = page.evaluate("history.length")
-    page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting").click()
-    page.get_by_role("option", name="Ordered classes").click()
+    page.locator("header nav").get_by_role("link", name="Methods").click()
+    page.wait_for_url(re.compile("/methods"))
+    page.get_by_role("link", name="Ordered classes").click()
     page.wait_for_url(re.compile("/ordinal"))
     wait_for_points(page, 8)  # more than it begins with: the page is as it stays
-    assert page.evaluate("history.length") == entries + 1
+    assert page.evaluate("history.length") == entries + 2
+    page.go_back()
+    page.wait_for_url(re.compile("/methods"))
     page.go_back()
     page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
     expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
