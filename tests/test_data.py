@@ -1,20 +1,44 @@
-"""The data sets known by name: what each promises of itself, and the options of all."""
+"""Data sets known by name: what each promises, conversions, hidden labels, and assumptions that are broken on purpose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import each
-from data_makers import assert_well_formed, few_examples, seeds
-from hypothesis import given
+from data_makers import assert_well_formed, few_examples, labeled_data, seeds
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_files import FOLDER, write_samples
 from scipy.stats import norm
-from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine, make_friedman1
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from dsgcore import Run, Spec
+from dsgcore import Run, Spec, SpecError
 from dsgcore import data as sets
-from dsgcore.data import DATASETS, OPTION_NAMES, DataError, load
-from dsgcore.data.datasets import KINDS, LABELS
+from dsgcore.data import (
+    DATASETS,
+    OPTION_NAMES,
+    DataError,
+    Dataset,
+    broken,
+    convert,
+    digits_even_odd,
+    draw_pairs,
+    equal_frequency_bins,
+    hide_labels,
+    load,
+)
+from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, KINDS, LABELS, ONE_REST, conversions_for
+from dsgcore.data.inspection import class_balance, column_summary, coverage, leaks, pair_consistency
+from dsgcore.data.splits import fit_scaling
+from dsgcore.experiments import load_dataset
+from dsgcore.experiments.loading import load_split
 
 FLAT = ["two_moons", "circles", "xor", "gaussian_mixture"]
 DRAWN_BINARY = [*FLAT, "two_gaussians", "high_dimensional", "misleading_gap"]
@@ -263,3 +287,585 @@ def test_bundled_noise_is_in_units_of_each_feature_and_of_the_row():
     for name in ("breast_cancer", "wine"):  # a row's noise does not depend on which others are chosen
         few, whole = load(name, n=50, noise=0.5, seed=4), load(name, noise=0.5, seed=4)
         assert set(map(bytes, few.X)) <= set(map(bytes, whole.X))
+
+
+# --- conversions
+
+
+def with_classes(k: int, y=None) -> Dataset:
+    y = np.arange(4 * k) % k if y is None else np.asarray(y)
+    X = np.zeros((len(y), 1), dtype=np.float32)
+    return Dataset("made", X, y, ("x1",), tuple("abcdefgh"[:k]), "test", "none")
+
+
+@each(
+    "name, positive, k, positives, names",
+    [
+        (ONE_REST, None, 3, {0}, ("not a", "a")),
+        (ONE_REST, 2, 3, {2}, ("not c", "c")),
+        (EVEN_ODD, None, 4, {0, 2}, ("b, d", "a, c")),
+        (EVEN_ODD, None, 5, {0, 2, 4}, ("b, d", "a, c, e")),
+        (HALVES, None, 4, {2, 3}, ("a to b", "c to d")),
+        (HALVES, None, 5, {3, 4}, ("a to c", "d to e")),
+        (HALVES, None, 3, {2}, ("a to b", "c")),
+        (HALVES, None, 2, {1}, ("a", "b")),
+    ],
+)
+def test_two_classes_are_made_of_several(name, positive, k, positives, names):
+    data = with_classes(k)
+    made = convert(data, name, positive)
+    np.testing.assert_array_equal(made.y, np.isin(data.y, list(positives)))
+    assert made.y.dtype == np.int64
+    assert made.class_names == names
+    assert made.X is data.X
+
+
+def test_other_conversions_read_the_same_classes_and_rows_without_a_label_stay_without_one():
+    data = with_classes(4)
+    assert all(convert(data, name) is data for name in (AS_IS, IN_ORDER, BINS))
+    for name in (ONE_REST, EVEN_ODD, HALVES):
+        made = convert(with_classes(4, [0, 1, -1, 2, 3, -1]), name)
+        assert made.y.tolist()[2] == made.y.tolist()[5] == -1
+        assert set(made.y.tolist()) == {-1, 0, 1}
+
+
+def test_what_cannot_be_made_is_refused_with_one_sentence():
+    for name, positive in (("rot", None), (ONE_REST, 3), (ONE_REST, -1)):
+        with pytest.raises(DataError, match=r"^[^\n]*must be (one of|the number of a class)[^\n]*$"):
+            convert(with_classes(3), name, positive)
+
+
+def test_ten_digits_even_against_odd_are_the_binary_digits():
+    made, binary = convert(load("ten_digits"), EVEN_ODD), digits_even_odd()
+    np.testing.assert_array_equal(made.y, binary.y)
+    np.testing.assert_array_equal(made.X, binary.X)
+
+
+def test_what_each_kind_can_be_made_into():
+    assert conversions_for("binary", "pairs") == (AS_IS,)
+    assert conversions_for("classes", "binary", 3) == (ONE_REST,)
+    assert conversions_for("classes", "binary", 2) == (AS_IS,)
+    assert conversions_for("classes", "binary", 10, (EVEN_ODD, IN_ORDER)) == (EVEN_ODD, ONE_REST)
+    assert conversions_for("classes", "pairs", 10, (EVEN_ODD, IN_ORDER)) == (ONE_REST,)  # even and odd are half each
+    assert conversions_for("classes", "ordinal", 10, (EVEN_ODD, IN_ORDER)) == (IN_ORDER,)
+    assert conversions_for("classes", "ordinal", 3) == ()
+    assert conversions_for("ordinal", "binary", 5) == (HALVES,)
+    assert conversions_for("regression", "ordinal", 5) == conversions_for("regression", "classes", 5) == (BINS,)
+
+
+@given(values=st.lists(st.floats(-1e6, 1e6), min_size=20, max_size=200), k=st.integers(2, 20))
+def test_bins_are_as_equal_as_equal_values_let_them_be_and_keep_the_order(values, k):
+    bins = equal_frequency_bins(np.array(values), k)
+    assert sorted(set(bins)) == list(range(bins.max() + 1))
+    most = np.unique(values, return_counts=True)[1].max()
+    assert bins.max() + 1 == k if most == 1 else bins.max() < k
+    assert np.bincount(bins).max() <= len(values) / k + 1 + 2 * (most - 1)
+    highest = -np.inf
+    for j in range(bins.max() + 1):
+        own = np.array(values)[bins == j]
+        assert highest < own.min()  # equal values are in one bin
+        highest = own.max()
+
+
+# In a spec
+
+
+def spec(setting, **data):
+    return Spec.from_dict({"setting": setting, "data": {"n_labeled": 20, **data}})
+
+
+def test_a_spec_says_how_the_classes_are_read_even_where_it_was_not_given():
+    assert spec("auc").data.convert == AS_IS
+    assert spec("auc", name="iris").data.convert == ONE_REST
+    assert spec("auc", name="iris").data.positive == 0
+    assert spec("auc", name="ten_digits").data.convert == EVEN_ODD
+    assert spec("ordinal", name="diabetes").data.convert == BINS
+    given = spec("s3vm", name="ten_digits", convert=ONE_REST, positive=7)
+    assert Spec.from_json(given.to_json()) == given
+    assert load_split(given).class_names == ("not 7", "7")
+
+
+def test_a_spec_cuts_as_many_ordered_classes_as_it_says():
+    for name in ("ordinal_ramp", "ordinal_rings", "friedman", "diabetes"):
+        assert len(load_split(spec("ordinal", name=name, n_classes=8)).class_names) == 8
+
+
+@each(
+    "setting, data, said",
+    [
+        ("ordinal", {"name": "iris"}, "no order"),
+        ("ordinal", {"name": "two_moons"}, "two classes"),
+        ("auc", {"name": "iris", "convert": EVEN_ODD}, "convert must be one of one against the rest"),
+        ("auc", {"name": "two_moons", "convert": HALVES}, "convert must be one of as they are"),
+        ("auc", {"name": "iris", "positive": 3}, "positive must be a whole number between 0 and 2, got 3"),
+        ("auc", {"name": "diabetes", "positive": 1}, "positive goes with files and with convert"),
+        ("auc", {"name": "two_moons", "n_classes": 3}, "has no option n_classes"),
+        ("ordinal", {"name": "file", "path": "x.npz", "convert": HALVES}, "convert must be null"),
+        ("auc", {"name": "file", "path": "x.npz", "convert": ONE_REST}, "convert must be lower against upper half or"),
+    ],
+)
+def test_a_reading_that_does_not_suit_the_setting_gets_one_sentence(setting, data, said):
+    with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
+        spec(setting, **data)
+
+
+def test_a_files_ordered_classes_can_be_halved(tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "ordered.npz", X=rng.normal(size=(80, 2)), y=np.arange(80) % 4)
+    asked = spec("auc", name="file", path=str(tmp_path / "ordered.npz"), convert=HALVES)
+    run = Run(asked)
+    assert run.split.class_names == ("0 to 1", "2 to 3")
+    assert np.mean(run.split.y_hidden) == pytest.approx(0.5, abs=0.02)
+
+
+# --- hidden labels
+
+
+@st.composite
+def askable(draw):
+    """Class counts, and a split that they allow."""
+    counts = draw(st.lists(st.integers(2, 60), min_size=2, max_size=5))
+    n, k = sum(counts), len(counts)
+    n_test = draw(st.integers(k, min(n - k, int(0.9 * n)))) if min(n - k, int(0.9 * n)) >= k else None
+    if n_test is None or n - n_test < 2:
+        counts, n, n_test = [20] * k, 20 * k, 5 * k
+    return counts, n_test, draw(st.integers(k, n - n_test))
+
+
+@few_examples
+@given(asked=askable(), seed=seeds, stratified=st.booleans())
+def test_a_split_is_a_partition_with_the_asked_numbers(asked, seed, stratified):
+    counts, n_test, n_labeled = asked
+    data = labeled_data(counts)
+    n = len(data.y)
+    split = hide_labels(data, n_labeled, n_test / n, seed, stratified)
+    np.testing.assert_array_equal(np.sort(np.r_[split.train_rows, split.test_rows]), np.arange(n))
+    assert len(split.y_test) == len(split.X_test) == n_test
+    np.testing.assert_array_equal(split.y_hidden, data.y[split.train_rows])
+    np.testing.assert_array_equal(split.y_test, data.y[split.test_rows])
+    np.testing.assert_array_equal(split.labeled, np.flatnonzero(split.y_train != -1))
+    np.testing.assert_array_equal(split.y_train[split.labeled], split.y_hidden[split.labeled])
+    assert len(split.labeled) == n_labeled
+    if stratified:
+        every_class = set(range(len(counts)))
+        assert set(split.y_test) == set(split.y_hidden) == set(split.y_train) - {-1} == every_class
+
+
+@few_examples
+@given(asked=askable(), seed=seeds, scaling=st.sampled_from(["unit", "standard", "none"]))
+def test_the_same_seed_gives_the_same_bits(asked, seed, scaling):
+    counts, n_test, n_labeled = asked
+    data = labeled_data(counts)
+    first, second = (hide_labels(data, n_labeled, n_test / len(data.y), seed, scaling=scaling) for _ in "ab")
+    for name in ("X_train", "y_train", "y_hidden", "X_test", "y_test", "labeled", "train_rows", "test_rows"):
+        a, b = getattr(first, name), getattr(second, name)
+        assert a.dtype == b.dtype == (np.float32 if name.startswith("X") else np.int64)
+        assert a.flags.c_contiguous
+        assert a.tobytes() == b.tobytes()
+
+
+@few_examples
+@given(seed=seeds, size=st.floats(1e-20, 1e20))
+def test_training_rows_fill_the_unit_interval_exactly_and_test_rows_are_not_clipped(seed, size):
+    data = labeled_data([400, 600], d=5)
+    data.X[:] *= np.float32(size)
+    split = hide_labels(data, 10, 0.5, seed)
+    np.testing.assert_array_equal(split.X_train.min(axis=0), 0)
+    np.testing.assert_array_equal(split.X_train.max(axis=0), 1)
+    raw = data.X[split.test_rows].astype(np.float64)
+    expected = (raw - split.scaling.offset) / split.scaling.width
+    # float32: half a unit in the last place for the difference and for the quotient; values are of order 1.
+    np.testing.assert_allclose(split.X_test, expected, rtol=3e-7, atol=3e-7)
+    np.testing.assert_array_equal(split.scaling.apply(data.X[split.test_rows]), split.X_test)
+    assert split.X_test.min() < 0 or split.X_test.max() > 1
+
+
+def test_standard_scaling_gives_mean_zero_and_deviation_one_on_training_rows():
+    split = hide_labels(labeled_data([400, 600], d=70), 10, 0.3, 1, scaling="standard")
+    # float32 means of 700 values of order 1: rounding errors below 1e-6.
+    np.testing.assert_allclose(split.X_train.mean(axis=0, dtype=np.float64), 0, atol=1e-6)
+    np.testing.assert_allclose(split.X_train.std(axis=0, dtype=np.float64), 1, atol=1e-6)
+
+
+def test_no_scaling_leaves_the_points_alone():
+    data = labeled_data([40, 60])
+    split = hide_labels(data, 10, 0.3, 1, scaling="none")
+    assert split.X_train.tobytes() == data.X[split.train_rows].tobytes()
+    assert split.X_test.tobytes() == data.X[split.test_rows].tobytes()
+
+
+@each("scaling", ["unit", "standard"])
+def test_features_that_are_constant_on_the_training_rows_become_zero(scaling):
+    data = labeled_data([40, 60])
+    rows = hide_labels(data, 10, 0.3, 1).test_rows
+    data.X[:, 0] = 0.1
+    data.X[rows[0], 0] = 9.0
+    split = hide_labels(data, 10, 0.3, 1, scaling=scaling)
+    assert (split.X_train[:, 0] == 0).all()
+    assert (split.X_test[:, 0] == 0).all()
+    assert split.scaling.width[0] == 0
+
+
+def test_splitting_leaves_the_data_set_as_it_was():
+    data = labeled_data([40, 60])
+    before = data.X.copy(), data.y.copy()
+    split = hide_labels(data, 10, 0.3, 1, scaling="none")
+    split.X_train[:] = 0
+    split.y_train[:] = 0
+    np.testing.assert_array_equal(data.X, before[0])
+    np.testing.assert_array_equal(data.y, before[1])
+
+
+@few_examples
+@given(seed=seeds, n_labeled=st.integers(4, 300))
+def test_labeled_counts_follow_the_prior_but_reach_every_class(seed, n_labeled):
+    split = hide_labels(labeled_data([10, 90, 300, 600]), n_labeled, 0.3, seed)
+    np.testing.assert_array_equal(np.bincount(split.y_hidden), [7, 63, 210, 420])
+    labeled = np.bincount(split.y_train[split.labeled], minlength=4)
+    ideal = n_labeled * np.array([0.01, 0.09, 0.3, 0.6])
+    assert (labeled >= 1).all()
+    # Rounding moves a count by one half, making the sum right by one more; the two rarest may be raised to 1.
+    assert (labeled - ideal <= 1.5).all()
+    assert (ideal - labeled <= 2.5).all()
+
+
+def test_every_row_is_as_likely_to_be_labeled_as_another_of_its_class():
+    data = labeled_data([20, 20])
+    drawn = np.zeros(40)
+    for seed in range(500):
+        split = hide_labels(data, 8, 0.5, seed)
+        drawn[split.train_rows[split.labeled]] += 1
+    # Binomial with mean 500 * 8/40 = 100 and standard deviation 9; allow five.
+    assert np.abs(drawn - 100).max() < 45
+
+
+def test_more_labels_with_the_same_seed_keep_the_test_rows():
+    data = labeled_data([100, 100])
+    few, many = (hide_labels(data, n_labeled, 0.3, 5) for n_labeled in (10, 50))
+    np.testing.assert_array_equal(few.X_test, many.X_test)
+    assert set(few.labeled) < set(many.labeled)
+
+
+@each(
+    "counts, options, message",
+    [
+        ([50, 50], {"n_labeled": 71}, r"between 2 and 70 \(the number of training rows\), got 71"),
+        ([50, 50], {"n_labeled": 1}, "^n_labeled must be a whole number between 2 and 70"),
+        ([50, 50], {"n_labeled": 2.5}, "^n_labeled must be a whole number"),
+        ([50, 50], {"test_share": 0}, "^test_share must be a number between 0.001 and 0.9, got 0$"),
+        ([50, 50], {"test_share": 0.91}, "^test_share must be a number between 0.001 and 0.9"),
+        ([50, 50], {"test_share": float("nan")}, "^test_share must be a number between 0.001 and 0.9"),
+        ([50, 50], {"seed": -1}, "^seed must be a whole number"),
+        ([50, 50], {"scaling": "log"}, "^scaling must be one of unit, standard, none, got 'log'$"),
+        ([50, 1], {}, "^each class must have at least 2 rows, got 1 of 'b'$"),
+        ([50, 0, 50], {}, "^each class must have at least 2 rows, got 0 of 'b'$"),
+        ([50, 50, 50], {"n_labeled": 2}, "^n_labeled must be at least 3, one for each class, got 2$"),
+        ([10, 10], {"test_share": 0.05}, "^the number of test rows must be at least 2"),
+        ([6, 7, 7], {"test_share": 0.9, "n_labeled": 2}, "must be at least 3"),
+        ([2, 2], {"test_share": 0.9, "n_labeled": 2}, "^at least 2 training rows must be left, got 0 of 4"),
+    ],
+)
+def test_a_split_that_cannot_be_made_is_refused_with_one_sentence(counts, options, message):
+    with pytest.raises(DataError, match=message):
+        hide_labels(labeled_data(counts), **({"n_labeled": 10, "test_share": 0.3, "seed": 0} | options))
+
+
+def test_pairs_share_a_class_and_leave_the_shares_of_the_others():
+    data = load("gaussian_mixture", n=2000, imbalance=0.7)
+    split = draw_pairs(data, 200, 0.3, seed=1)
+    ids = split.y_train[split.labeled]
+    assert np.bincount(ids).tolist() == [2] * 200
+    for pair in range(200):
+        assert len(set(split.y_hidden[split.y_train == pair])) == 1
+    # pi^2 / (pi^2 + (1 - pi)^2) = 0.845 of the pairs are positive, give or take three standard errors of 0.026.
+    assert np.mean(split.y_hidden[split.labeled]) == pytest.approx(0.845, abs=0.08)
+    assert np.mean(split.y_hidden[split.y_train == -1]) == pytest.approx(0.7, abs=0.01)
+    again = draw_pairs(data, 200, 0.3, seed=1)
+    assert again.X_train.tobytes() == split.X_train.tobytes()
+    assert again.y_train.tolist() == split.y_train.tolist()
+
+
+@each("n_pairs", [0, -1, 1.5, 400, 10**6])
+def test_more_pairs_than_the_rows_allow_get_one_sentence(n_pairs):
+    with pytest.raises(DataError, match="similar pairs") as caught:
+        draw_pairs(load("two_moons", n=1000, imbalance=0.7), n_pairs, 0.3, seed=0)
+    assert "\n" not in str(caught.value)
+
+
+# --- facts about a set
+
+
+def line(n=40):
+    """Points on a line, one class left and one right."""
+    X = np.stack([np.arange(n), np.zeros(n)], axis=1).astype(np.float32)
+    return Dataset("line", X, (np.arange(n) >= n // 2).astype(np.int64), ("x", "zero"), ("a", "b"), "test", "none")
+
+
+def test_columns_are_summed_up():
+    table = column_summary(line(40)).set_index("feature")
+    assert table.loc["x", ["minimum", "mean", "maximum", "distinct"]].tolist() == [0, 19.5, 39, 40]
+    assert table.loc["x", "deviation"] == pytest.approx(np.arange(40).std())
+    assert table.loc["x", "histogram"] == [2] * 20
+    assert table.loc["zero", ["minimum", "mean", "maximum", "deviation", "distinct"]].tolist() == [0, 0, 0, 0, 1]
+    assert sum(table.loc["zero", "histogram"]) == 40
+
+
+def test_class_balance_counts_true_classes_in_each_sample():
+    split = hide_labels(load("iris"), 30, 0.3, 0)
+    table = class_balance(split)
+    assert table.to_dict("list") == {"labeled": [10] * 3, "unlabeled": [25] * 3, "test": [15] * 3}
+    assert table.index.tolist() == ["setosa", "versicolor", "virginica"]
+    noisy = broken(split, label_noise=0.5, prior_shift=0.0, seed=0)
+    assert class_balance(noisy).equals(table)
+
+
+def test_coverage_is_the_distance_to_the_nearest_labeled_point():
+    split = hide_labels(line(40), 4, 0.5, 3, scaling="none")
+    found = coverage(split)
+    labeled, rows = split.X_train[split.labeled, 0], np.flatnonzero(split.y_train == -1)
+    expected = np.abs(split.X_train[rows, 0][:, None] - labeled).min(axis=1)
+    np.testing.assert_allclose(found.to_labeled, expected)
+    others = np.abs(split.X_train[rows, 0][:, None] - split.X_train[:, 0])
+    np.testing.assert_allclose(found.to_any, np.sort(others, axis=1)[:, 1])
+    assert (found.to_any <= found.to_labeled).all()
+    assert 0.5 < found.n_right / found.n_known <= 1
+    nothing = coverage(hide_labels(line(40), 20, 0.5, 3))
+    assert len(nothing.to_labeled) == 0
+    assert (nothing.n_right, nothing.n_known) == (0, 0)
+
+
+def test_pairs_that_mix_classes_are_counted():
+    split = draw_pairs(load("two_moons", imbalance=0.7), 100, 0.3, 0)
+    found = pair_consistency(split)
+    assert (found.mixed, found.unknown, found.total) == (0, 0, 100)
+    assert found.expected_positive == pytest.approx(0.49 / 0.58, abs=0.01)
+    # Binomial of 100 with share 0.845: standard deviation 3.6; allow three.
+    assert found.both_positive == pytest.approx(84.5, abs=11)
+    noisy = broken(split, label_noise=0.25, prior_shift=0.0, seed=0, is_pairs=True)
+    assert pair_consistency(noisy).mixed == 25
+    y_hidden = split.y_hidden.copy()
+    y_hidden[split.labeled[0]] = -1
+    assert pair_consistency(replace(split, y_hidden=y_hidden)).unknown == 1
+
+
+def test_duplicates_across_train_and_test_are_found():
+    data = line(40)
+    clean = hide_labels(data, 10, 0.5, 0)
+    assert len(leaks(clean).test_rows) == leaks(clean).within_training == 0
+    data.X[clean.test_rows[:3]] = data.X[clean.train_rows[[4, 5, 5]]]
+    data.X[clean.train_rows[7]] = data.X[clean.train_rows[5]]
+    found = leaks(hide_labels(data, 10, 0.5, 0))
+    assert found.test_rows.tolist() == clean.test_rows[:3].tolist()
+    assert found.train_rows.tolist() == clean.train_rows[[4, 5, 5]].tolist()
+    assert found.contradicting == int(np.sum(data.y[found.test_rows] != data.y[found.train_rows]))
+    assert found.within_training == 1
+
+
+def test_zero_is_zero_whatever_its_sign():
+    data = line(40)
+    data.X[:, 1] = np.where(np.arange(40) % 2, np.float32(-0.0), np.float32(0.0))
+    data.X[:, 0] = np.arange(40) // 2
+    split = hide_labels(data, 10, 0.5, 0, scaling="none")
+    assert len(leaks(split).test_rows) + leaks(split).within_training > 0
+
+
+# --- assumptions broken on purpose
+
+
+SAMPLES = Path(__file__).parents[1] / "sample_data"
+some_examples = settings(max_examples=25, deadline=None)
+split_seeds = st.integers(0, 2**32 - 1)
+
+
+def split_of(name="blobs", n_labeled=60, seed=0):
+    return hide_labels(load(name, n=600, seed=seed), n_labeled, 0.3, seed)
+
+
+def pairs_of(n_pairs=40, seed=0):
+    return draw_pairs(load("two_moons", n=600, imbalance=0.7, seed=seed), n_pairs, 0.3, seed)
+
+
+def assert_same(first, second):
+    for name in ("X_train", "y_train", "y_hidden", "X_test", "y_test", "labeled", "train_rows", "test_rows"):
+        assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
+
+
+def test_nothing_asked_changes_nothing():
+    for split, is_pairs in ((split_of(), False), (pairs_of(), True)):
+        assert broken(split, label_noise=0.0, prior_shift=0.0, seed=3, is_pairs=is_pairs) is split
+
+
+@some_examples
+@given(share=st.floats(0, 1), seed=split_seeds)
+def test_so_many_labels_are_wrong_and_no_others_change(share, seed):
+    split = split_of()
+    noisy = broken(split, label_noise=share, prior_shift=0.0, seed=seed)
+    is_wrong = noisy.y_train[split.labeled] != split.y_hidden[split.labeled]
+    assert is_wrong.sum() == round(share * 60)
+    assert set(noisy.y_train[split.labeled]) <= set(range(6))
+    np.testing.assert_array_equal(noisy.y_hidden, split.y_hidden)
+    np.testing.assert_array_equal(noisy.labeled, split.labeled)
+    assert (np.delete(noisy.y_train, split.labeled) == -1).all()
+    assert_same(noisy, broken(split, label_noise=share, prior_shift=0.0, seed=seed))
+
+
+def test_a_wrong_label_is_any_other_class_alike():
+    split, wrong = split_of(n_labeled=400), np.zeros(6)
+    for seed in range(20):
+        noisy = broken(split, label_noise=1.0, prior_shift=0.0, seed=seed)
+        wrong += np.bincount((noisy.y_train - split.y_hidden)[split.labeled] % 6, minlength=6)
+    assert wrong[0] == 0
+    # 8000 draws of five: 1600 each, standard deviation 36; allow five.
+    assert np.abs(wrong[1:] - 1600).max() < 180
+
+
+@some_examples
+@given(share=st.floats(0, 0.6), seed=split_seeds)
+def test_so_many_pairs_mix_two_classes(share, seed):
+    split = pairs_of()
+    noisy = broken(split, label_noise=share, prior_shift=0.0, seed=seed, is_pairs=True)
+    assert np.bincount(noisy.y_train[noisy.labeled]).tolist() == [2] * 40
+    is_mixed = [len(set(noisy.y_hidden[noisy.y_train == pair])) == 2 for pair in range(40)]
+    assert sum(is_mixed) == round(share * 40)
+    assert np.sum(noisy.y_train == -1) == np.sum(split.y_train == -1)
+    np.testing.assert_array_equal(noisy.labeled, np.flatnonzero(noisy.y_train != -1))
+
+
+@some_examples
+@given(shift=st.floats(-0.95, 0.95), seed=split_seeds)
+def test_unlabeled_points_of_one_half_of_the_classes_are_left_out(shift, seed):
+    split = split_of()
+    shifted = broken(split, label_noise=0.0, prior_shift=shift, seed=seed)
+    before, after = (np.bincount(s.y_hidden[s.y_train == -1] >= 3, minlength=2) for s in (split, shifted))
+    thinned = int(shift < 0)
+    assert after[thinned] == before[thinned] - round(abs(shift) * before[thinned])
+    assert after[1 - thinned] == before[1 - thinned]
+    assert sorted(shifted.y_train[shifted.labeled]) == sorted(split.y_train[split.labeled])
+    np.testing.assert_array_equal(shifted.X_test, split.X_test)
+    kept = np.isin(split.train_rows, shifted.train_rows)
+    np.testing.assert_array_equal(split.X_train[kept], shifted.X_train)
+    np.testing.assert_array_equal(split.y_hidden[kept], shifted.y_hidden)
+
+
+def test_of_two_classes_a_positive_shift_leaves_out_negatives_and_of_three_the_middle_stays():
+    split = hide_labels(load("two_moons"), 40, 0.3, 0)
+    shifted = broken(split, label_noise=0.0, prior_shift=0.5, seed=0)
+    assert np.mean(shifted.y_hidden[shifted.y_train == -1]) == pytest.approx(2 / 3, abs=0.01)
+    iris = hide_labels(load("iris"), 9, 0.3, 0)
+    for shift, thinned in ((0.5, 0), (-0.5, 2)):
+        counts = np.bincount(broken(iris, label_noise=0.0, prior_shift=shift, seed=0).y_hidden)
+        assert (counts < np.bincount(iris.y_hidden)).tolist() == [j == thinned for j in range(3)]
+
+
+@each(
+    "options, message",
+    [
+        ({"label_noise": -0.1}, "label_noise must be a number between 0 and 1, got -0.1"),
+        ({"label_noise": float("nan")}, "label_noise must be a number between 0 and 1, got nan"),
+        ({"prior_shift": 1.0}, "prior_shift must be a number between -0.95 and 0.95, got 1.0"),
+        ({"seed": -1, "label_noise": 0.5}, "seed must be a whole number"),
+    ],
+)
+def test_what_is_out_of_range_gets_one_sentence(options, message):
+    with pytest.raises(DataError, match=message):
+        broken(split_of(), **({"label_noise": 0.0, "prior_shift": 0.0, "seed": 0} | options))
+
+
+def test_more_mixed_pairs_than_the_unlabeled_points_allow_get_one_sentence():
+    data = load("two_moons", n=60, imbalance=0.8)
+    with pytest.raises(DataError, match="label_noise must leave unlabeled points of both classes"):
+        broken(draw_pairs(data, 15, 0.3, 0), label_noise=1.0, prior_shift=0.0, seed=0, is_pairs=True)
+
+
+# In a spec
+
+
+def run_of(setting="auc", **data):
+    plain = {"name": "two_moons", "n": 300, "imbalance": 0.7, "n_labeled": 30, **data}
+    spec = Spec.from_dict({"setting": setting, "data": plain, "solver": {"n_iter": 3, "n_features": 8}})
+    run = Run(spec)
+    run.advance()
+    return run
+
+
+@each("setting", ["auc", "s3vm", "similar_unlabeled", "multiclass"])
+def test_a_run_with_broken_assumptions_is_its_specs(setting):
+    run = run_of(setting, label_noise=0.2, prior_shift=-0.5)
+    again = Run(Spec.from_json(run.spec.to_json()))
+    again.advance()
+    assert_same(run.split, again.split)
+    assert run.history.last() == again.history.last()
+    plain = run_of(setting)
+    assert len(run.split.X_train) < len(plain.split.X_train)
+    assert run.split.X_test.tobytes() == plain.split.X_test.tobytes()
+
+
+@pytest.mark.parametrize("name", ["wine", "file"])
+def test_the_data_of_a_spec_are_those_that_its_split_holds(name, tmp_path):
+    plain = {"name": name, "n_labeled": 20}
+    if name == "file":
+        rows = (SAMPLES / "wine.csv").read_text(encoding="utf-8").splitlines()
+        rows[5] = "," + rows[5].split(",", 1)[1]  # a missing number: the training rows' mean takes its place
+        (tmp_path / "mine.csv").write_text("\n".join(rows), encoding="utf-8")
+        plain["path"] = str(tmp_path / "mine.csv")
+    spec = Spec.from_dict({"setting": "multiclass", "data": plain})
+    split = load_split(spec)
+    data = load_dataset(spec, fitted_rows=split.train_rows)
+    scaled = fit_scaling(data.X, split.train_rows, spec.data.scaling).apply(data.X[split.train_rows])
+    np.testing.assert_allclose(scaled, split.X_train, rtol=0, atol=1e-6)  # a file's points are scaled in float64
+    np.testing.assert_array_equal(data.y[split.test_rows], split.y_test)
+
+
+def test_unstratified_labels_are_drawn_from_all_rows_alike():
+    counts = [np.bincount(hide_labels(load("iris"), 9, 0.3, seed, False).y_train + 1)[1:] for seed in range(30)]
+    assert any(len(set(c.tolist())) > 1 for c in counts)
+
+
+# --- files of sample_data
+
+
+NAMES = {"digits": "ten_digits"}  # of a file, by which the app loads the same rows
+SETS = {
+    "digits": load_digits,
+    "breast_cancer": load_breast_cancer,
+    "wine": load_wine,
+    "iris": load_iris,
+    "diabetes": lambda: load_diabetes(scaled=False),
+}
+
+
+@each("name", list(SETS))
+def test_a_file_equals_scikit_learns_copy_and_is_what_the_app_loads(name):
+    # As text first: pandas' own reading of numbers is not exact in every release.
+    table, bunch, data = pd.read_csv(FOLDER / f"{name}.csv", dtype=str), SETS[name](), load(NAMES.get(name, name))
+    points = table.iloc[:, :-1].to_numpy()
+    # scikit-learn 1.6 holds some numbers as 4.803999999999999, later releases as 4.804.
+    np.testing.assert_array_max_ulp(points.astype(float), bunch.data, maxulp=1)
+    np.testing.assert_array_equal(points.astype(np.float32), bunch.data.astype(np.float32))
+    np.testing.assert_array_equal(points.astype(np.float32), data.X)
+    assert list(table.columns) == [*map(str, bunch.feature_names), "class"]
+    shown = [f"bin {label}" if name == "diabetes" else label for label in table["class"]]
+    assert shown == [data.class_names[code] for code in data.y]
+    if name in ("digits", "diabetes"):
+        codes = bunch.target if name == "digits" else equal_frequency_bins(bunch.target, 5) + 1
+        np.testing.assert_array_equal(table["class"].astype(int), codes)
+    else:
+        np.testing.assert_array_equal(table["class"], bunch.target_names[bunch.target])
+
+
+def test_writing_them_again_gives_the_same_bytes(tmp_path):
+    written = write_samples(tmp_path)
+    assert sorted(file.name for file in written) == sorted(file.name for file in FOLDER.glob("*.csv"))
+    for file in written:
+        assert file.read_bytes() == (FOLDER / file.name).read_bytes()
+    assert sum(file.stat().st_size for file in written) < 500_000
+
+
+def test_the_readme_lists_each_file_with_its_size_source_and_licence():
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)\.csv` \| (\d+) \| (\d+) \| ([^|]+) \| [^|]+ \| ([^|]+) \|$", text, re.M)
+    assert sorted(row[0] for row in rows) == sorted(SETS)
+    for name, n, d, task, licence in rows:
+        entry = DATASETS[NAMES.get(name, name)]
+        assert (int(n), int(d), licence) == (entry.n, entry.d, entry.licence)
+        assert f"{len(entry.class_names)} " in task

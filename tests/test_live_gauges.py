@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from cases import each, some
 from small_specs import finished
-from test_limits import GOOD
+from test_diagnostics import GOOD
 
 from dsgcore.core.metrics import Effect
 from dsgcore.diagnostics import Gauge, Light, LiveGauges, live_gauges

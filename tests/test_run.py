@@ -1,15 +1,43 @@
+"""Runs and specs: what a run records, also a brief one, and a spec as plain data."""
+
+import copy
 import io
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import each
+from hypothesis import given
+from hypothesis import strategies as st
 from small_specs import changed, finished
+from small_specs import small as small_spec
 
-from dsgcore import Run, Spec
+from dsgcore import Run, Spec, SpecError
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError
-from dsgcore.experiments import Health, History, LiveRun, StopReason, default_spec
+from dsgcore.data import DATASETS
+from dsgcore.experiments import (
+    SETTINGS,
+    Health,
+    History,
+    LiveRun,
+    StopReason,
+    default_spec,
+    load_split,
+    running_state,
+    summary,
+)
+from dsgcore.experiments.brief_run import BriefRun
+from dsgcore.experiments.settings import Setting, defaults_of
+from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
+from dsgcore.kernels import KERNELS
+from dsgcore.problems import PROBLEMS
+from dsgcore.settings import profile_of
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from dsgcore.solver.plan import Change
+from dsgcore.studies.processes import make_run
 
 
 def small(**changes):
@@ -207,3 +235,206 @@ def test_runs_histories_and_results_show_themselves_in_a_line():
         assert "\n" not in repr(shown)
         assert shown._repr_html_().count("<tr") == 11
     assert len(repr(run.result)) < 200
+
+
+# --- brief runs
+
+
+PLAIN, OF_AVERAGE = ("t", "objective", "score_test"), ("objective_average", "score_average")
+KINDS = {
+    "to the end": {},
+    "average": {"solver": {"average": "tail", "n_iter": 45}},
+    "stopped early": {"solver": {"average": "tail", "n_iter": 45}, "stop": {"patience": 1, "tolerance": 0.5}},
+    "no probes": {"diagnostics": {"n_probes": 0}},
+}
+
+
+def briefly(spec):
+    run = BriefRun(spec, load_split(spec))
+    run.advance()
+    return run
+
+
+def without_seconds(said):
+    return {name: value for name, value in said.items() if name not in ("seconds", "step_limit")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_brief_run_records_the_same_numbers(setting, kind):
+    spec = small_spec(setting, **KINDS[kind])
+    run, brief = finished(spec), briefly(spec)
+    assert brief.history.names == PLAIN + OF_AVERAGE * (spec.solver.average is not None)
+    for name in brief.history.names:
+        np.testing.assert_array_equal(brief.history.column(name), run.history.column(name))
+    assert brief.last_row() == run.last_row() == run.history.last()
+    assert without_seconds(summary(brief)) == without_seconds(summary(run))
+
+
+def test_a_brief_run_measures_many_points_as_a_run_does(monkeypatch):
+    monkeypatch.setattr(running_state, "MAX_POINTS_FOR_WHOLE_SAMPLE", 50)
+    spec = small_spec("s3vm", solver={"batch_size": 8})
+    run, brief = finished(spec), briefly(spec)
+    assert run.engine.training_values is None
+    np.testing.assert_array_equal(brief.history.column("objective"), run.history.column("objective"))
+    assert brief.last_row() == run.last_row()
+
+
+def test_a_brief_run_without_iterations_has_no_last_row():
+    spec = small_spec("auc")
+    assert BriefRun(spec, load_split(spec)).last_row() == {}
+
+
+@pytest.mark.parametrize("setting", ["auc", "s3vm", "ordinal"])
+def test_a_study_keeps_the_whole_run_if_it_diverges(setting):
+    spec = small_spec(setting, solver={"step_size": 1000.0, "n_iter": 400})
+    run = Run(spec, load_split(spec))
+    run.advance()
+    assert run.stop_reason is StopReason.DIVERGED
+    with pytest.raises(DSGError, match="make a `Run`"):
+        briefly(spec).last_row()
+    _, said, columns = make_run(spec.to_json())
+    assert without_seconds(said) == without_seconds(summary(run))
+    assert set(columns) == set(run.history.names)
+    np.testing.assert_array_equal(columns["objective"], run.history.column("objective"))
+
+
+# --- specs
+
+
+SPEC_PLAIN = Spec().to_dict()
+SECTIONS = {
+    "problem": PROBLEMS["auc"].parameters,
+    "kernel": KERNELS["gaussian"].parameters,
+    "data": DATA_PARAMETERS,
+    "solver": SOLVER_PARAMETERS,
+    "stop": StopSpec.parameters,
+    "diagnostics": DiagnosticsSpec.parameters,
+}
+
+
+def refusal(plain):
+    with pytest.raises(SpecError) as caught:
+        Spec.from_dict(plain)
+    sentence = str(caught.value)
+    assert sentence
+    assert "\n" not in sentence
+    return sentence
+
+
+@each("section, name", [(section, p.name) for section, parameters in SECTIONS.items() for p in parameters])
+def test_every_field_with_a_bad_value_gets_one_sentence(section, name):
+    plain = copy.deepcopy(SPEC_PLAIN)
+    plain[section][name] = ["abc\n"]
+    sentence = refusal(plain)
+    assert name in sentence
+    assert repr(["abc\n"]) in sentence
+
+
+@each("section", SECTIONS)
+def test_unknown_fields_and_sections_of_the_wrong_type_get_one_sentence(section):
+    assert "no field 'bogus'" in refusal(SPEC_PLAIN | {section: SPEC_PLAIN[section] | {"bogus": 1}})
+    assert section in refusal(SPEC_PLAIN | {section: 3})
+    assert section in refusal(SPEC_PLAIN | {section: [1]})
+
+
+@each("name, value", [("seed", -1), ("version", 0), ("version", True), ("setting", "auk"), ("setting", None)])
+def test_a_bad_seed_version_or_setting_gets_one_sentence(name, value):
+    assert name in refusal(SPEC_PLAIN | {name: value})
+
+
+def test_a_missing_setting_gets_one_sentence_and_other_missing_fields_their_default():
+    without = {name: value for name, value in SPEC_PLAIN.items() if name != "setting"}
+    assert "setting" in refusal(without)
+    assert Spec.from_dict({"setting": "auc"}) == default_spec("auc")
+    assert Spec.from_dict({"setting": "auc"}).stop == Spec().stop
+
+
+@each(
+    "changes",
+    [
+        3,
+        "abc",
+        [3],
+        [{}],
+        [{"t": 1, "name": "step_size"}],
+        [{"t": 301, "name": "step_size", "value": 1.0}],
+        [{"t": 1.5, "name": "step_size", "value": 1.0}],
+        [{"t": 1, "name": "n_features", "value": 0}],
+        [{"t": 1, "name": "lam", "value": 1.0, "more": 2}],
+    ],
+)
+def test_bad_changes_get_one_sentence(changes):
+    refusal(SPEC_PLAIN | {"changes": changes})
+
+
+@each("text", ["", "{", "[1, 2]", "null", "3", "[" * 100_000, '{"setting": "auc"} x'])
+def test_text_that_is_no_spec_gets_one_sentence(text):
+    with pytest.raises(SpecError) as caught:
+        Spec.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+@each(
+    "data",
+    [
+        {"name": "file"},
+        {"name": "digits", "path": "x.npz"},
+        {"name": "digits", "positive": 1},
+        {"name": "two_moons", "noise": 3.0},
+        {"name": "digits", "n": 5000},
+        {"name": "file", "path": "x.npz", "noise": 0.5},
+    ],
+)
+def test_options_that_the_data_do_not_have_get_one_sentence(data):
+    refusal(SPEC_PLAIN | {"data": data})
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    gamma=st.floats(0, 1),
+    sigma=st.floats(1e-6, 1e6),
+    step=st.floats(1e-6, 1e6),
+    name=st.sampled_from(sorted(name for name in DATASETS if DATASETS[name].suits("binary"))),
+)
+def test_json_reads_back_exactly_and_names_the_spec(seed, gamma, sigma, step, name):
+    plain = {
+        "setting": "auc",
+        "seed": seed,
+        "problem": {"gamma": gamma},
+        "kernel": {"sigma": sigma},
+        "solver": {"step_size": step},
+        "data": {"name": name},
+    }
+    spec = Spec.from_dict(plain)
+    again = Spec.from_json(spec.to_json())
+    assert again == spec
+    assert again.sha256 == spec.sha256
+    assert Spec.from_json(spec.to_json(indent=2)).to_json() == spec.to_json()
+
+
+def test_canonical_json_does_not_depend_on_the_order_or_the_form_of_what_was_given():
+    shuffled = json.loads(json.dumps(dict(reversed(SPEC_PLAIN.items()))))
+    shuffled["solver"]["n_iter"] = 300.0
+    assert Spec.from_dict(shuffled).to_json() == Spec().to_json()
+
+
+def test_different_specs_have_different_names():
+    names = {Spec().sha256, Spec(seed=1).sha256, Spec().with_change(Change(3, "lam", 0.5)).sha256}
+    assert len(names) == 3
+
+
+def test_a_change_replaces_one_of_the_same_name_at_the_same_iteration():
+    spec = Spec().with_change(Change(3, "lam", 0.5)).with_change(Change(3, "lam", 0.7))
+    assert spec.changes == (Change(3, "lam", 0.7),)
+
+
+@pytest.mark.parametrize("kind", ["binary", "pairs", "ordinal", "classes"])
+def test_a_setting_without_words_begins_with_data_that_suit_it(kind):
+    class Plain(Setting):
+        name = "plain"
+        labels = kind
+
+    assert DATASETS[{"data": {"name": "digits"}, **defaults_of(Plain)}["data"]["name"]].suits(kind)
+    said = profile_of(Plain)
+    assert (said.short, said.prefix, said.card) == ("Plain", "plain_", "Learns from few labels.")

@@ -1,10 +1,13 @@
-"""The server: its addresses below any prefix, its memory, whose turn it is, and what it asks of Streamlit."""
+"""The server: its start, its addresses below any prefix, its memory, whose turn it is, and what it asks of Streamlit."""
 
 import asyncio
 import gc
 import json
+import os
 import platform
 import re
+import socket
+import sys
 import threading
 import time
 import weakref
@@ -44,9 +47,10 @@ from pages.room import door
 from pages.room.entrance import entrance_routes
 from pages.room.qr import qr_image
 from pages.server import sessions, streamlit_gaps
+from pages.server.streamlit_gaps import send_at_once
 from pages.session import bench as benches
 from pages.session.bench import Bench, begin, once
-from pages.shell import addresses, admission, memory, watch
+from pages.shell import addresses, admission, life, memory, watch
 from pages.shell.admission import Door
 from pages.shell.asset_routes import asset_routes
 from pages.shell.front_page import elsewhere, routes
@@ -763,3 +767,54 @@ def test_a_click_that_arrives_twice_acts_once():
     for drawn in (1, 1, 2):  # the second arrival belongs to the same drawing of the page
         once(bench, drawn, done.append, drawn)
     assert done == [1, 2]
+
+
+# --- its start
+
+
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_a_connection_holds_nothing_back(family: int) -> None:
+    with socket.socket(family) as listening:  # no protocol named
+        try:
+            listening.bind(("localhost", 0))
+        except OSError:
+            pytest.skip("this machine has no such addresses")
+        listening.listen()
+        assert not _sends_at_once(listening)
+        send_at_once()
+        assert _sends_at_once(listening)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no list of open files here")
+def test_it_leaves_no_file_open(tmp_path: Path) -> None:
+    with open(tmp_path / "file", "w"), socket.socket() as listening:  # a plain file has no socket to close it again
+        listening.bind(("localhost", 0))
+        listening.listen()
+        send_at_once()
+        before = len(os.listdir("/dev/fd"))
+        send_at_once()
+        assert len(os.listdir("/dev/fd")) == before
+
+
+def test_the_app_begins_with_it_and_gets_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Read, not imported: where the server's module is, pages count on ticks.
+    assert "lifespan=life)" in (Path(__file__).parents[1] / "app.py").read_text(encoding="utf-8")
+    is_ready = threading.Event()
+    monkeypatch.setattr(life, "warm_up", is_ready.set)
+
+    async def begin() -> None:
+        async with life.life(None):
+            pass
+
+    with socket.socket() as listening:
+        listening.bind(("localhost", 0))
+        listening.listen()
+        asyncio.run(begin())
+        assert _sends_at_once(listening)
+    assert is_ready.wait(60)
+    assert "pages.workbench.page" in sys.modules
+
+
+def _sends_at_once(listening: socket.socket) -> bool:
+    with socket.create_connection(listening.getsockname()[:2]), listening.accept()[0] as connection:
+        return bool(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))

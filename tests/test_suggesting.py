@@ -1,16 +1,17 @@
-"""Parameters within a stated time: nothing worse than what was there, nothing random but the clock, and bad input in a sentence."""
+"""Parameters within a stated time: nothing worse than what was there, nothing random but the clock, and bad input refused."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, some
 from clocks import use_steady_clock
 from numpy.typing import NDArray
+from opened_pages import bench_of, click_like_a_browser, open_auc
 from scipy import stats
 from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
@@ -19,9 +20,23 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ParameterError
-from dsgcore.core.metrics import Effect, accuracy_half_width
-from dsgcore.model_selection import Calibrated, FoldError, suggest
+from dsgcore.core.metrics import Difference, Effect, accuracy_half_width
+from dsgcore.experiments import (
+    SETTINGS,
+    Run,
+    Spec,
+    begin_suggesting,
+    default_spec,
+    load_split,
+    suggest_values,
+    with_values,
+)
+from dsgcore.experiments.engine import ENGINES
+from dsgcore.jobs import JobQueue, JobState
+from dsgcore.model_selection import Calibrated, FoldError, Suggestion, suggest
+from dsgcore.settings import profile_of
 from dsgcore.tuning.search import Search, Subject, rounds
+from pages.workbench import suggest_view
 
 X, Y = make_moons(400, noise=0.15, random_state=0)
 SEEN = np.where(np.arange(400) < 60, Y, -1)
@@ -277,3 +292,252 @@ def test_rounds_measure_what_is_kept_and_end_with_the_time_or_the_candidates(las
 
     rounds("abcd", (1, 2, 3), measure, lambda left, stage: left[:-stage])
     assert seen == measured
+
+
+# --- for a spec
+
+
+SMALL = {"n_iter": 60, "n_features": 16, "batch_size": 8}
+SETS = {"multiclass": "spirals", "ordinal": "ordinal_rings"}
+
+
+def spec_of(setting, **more):
+    data = {"name": SETS.get(setting, "two_moons"), "n": 300, "n_labeled": 60}
+    return Spec.from_dict({"setting": setting, "data": data, "solver": SMALL | more.pop("solver", {}), **more})
+
+
+@pytest.fixture
+def slow_clock(monkeypatch):
+    use_steady_clock(monkeypatch, 0.01)
+
+
+@each("average", [None, "tail"])
+@each("setting", SETTINGS)
+def test_what_is_learned_without_measuring_is_what_a_run_learns(setting, average):
+    spec = spec_of(setting, solver={"average": average})
+    split = load_split(spec)
+    run = Run(spec, split)
+    run.advance()
+    expected = run.result_test_values + run.result_shift
+    learned = ENGINES[spec.problem.engine].learned(spec, split, lambda: False)
+    np.testing.assert_allclose(learned, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("setting", some(SETTINGS, 2))
+def test_every_setting_gets_values_that_its_spec_can_have(setting):
+    spec = spec_of(setting)
+    found = suggest_values(spec, load_split(spec), seconds=1.0)
+    assert len(found.tried) > 1
+    assert any(one.parameters == {} for one in found.tried)
+    for one in found.tried:
+        assert with_values(spec, one.parameters).data == spec.data
+    assert np.isfinite(found.score)
+
+
+@pytest.mark.usefixtures("slow_clock")
+def test_a_bad_width_is_put_right_and_the_test_points_agree():
+    spec = spec_of("auc", kernel={"sigma": 5000.0}, solver={"n_iter": 100})
+    spec = replace(spec, data=replace(spec.data, n_labeled=150))
+    split = load_split(spec)
+    found = suggest_values(spec, split, seconds=400.0)
+    assert found.gain.low > 0
+    assert found.parameters["sigma"] < 5000.0
+    scores = []
+    for one in (spec, with_values(spec, found.parameters)):
+        run = Run(one, split)
+        run.advance()
+        scores.append(run.history.last()["score_test"])
+    assert scores[1] > scores[0] + 0.05
+
+
+@pytest.mark.usefixtures("slow_clock")
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_hidden_labels_and_test_points_change_nothing(setting):
+    spec = spec_of(setting)
+    split = load_split(spec)
+    lied = replace(split, y_hidden=1 - split.y_hidden, y_test=1 - split.y_test, X_test=split.X_test + 1.0)
+    tried = []
+    for one in (split, lied):
+        found = suggest_values(spec, one, seconds=2.0)
+        tried.append({str(candidate.parameters): candidate.scores for candidate in found.tried})
+    assert tried[0] == tried[1]
+
+
+def test_in_the_background_it_is_the_same_search_and_its_time_is_kept():
+    spec = spec_of("auc")
+    with JobQueue(1) as queue:
+        job = begin_suggesting(queue, spec, load_split(spec), 1.0)
+        assert job.wait(60)
+        assert job.state is JobState.DONE, job.error
+    assert 0.0 < job.result.seconds < 60.0
+    assert "round" in job.progress[1]
+
+
+def test_a_search_that_is_given_up_ends_at_once():
+    spec = spec_of("auc")
+    with JobQueue(1) as queue:
+        job = begin_suggesting(queue, spec, load_split(spec), 60.0)
+        job.cancel()
+        assert job.wait(10)
+        assert job.state is JobState.CANCELLED
+
+
+def test_too_few_labels_are_said_before_anything_begins():
+    few = Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n": 100, "n_labeled": 2}})
+    with pytest.raises(FoldError, match="labeled points must be at least 5"):
+        suggest_values(few, load_split(few))
+    with pytest.raises(ParameterError, match="seconds must be"):
+        suggest_values(spec_of("auc"), load_split(spec_of("auc")), seconds=0.0)
+
+
+def test_more_points_than_are_looked_at_keep_all_labels():
+    spec = Spec.from_dict({"setting": "auc", "data": {"name": "two_moons", "n": 40_000, "n_labeled": 100}})
+    from dsgcore.experiments.suggesting import MOST_POINTS, _seen
+
+    seen = _seen(load_split(spec))
+    assert len(seen.X_train) == MOST_POINTS
+    assert len(seen.labeled) == 100
+    assert not len(seen.X_test)
+    assert np.array_equal(seen.y_hidden, seen.y_train)
+
+
+# --- on a page
+
+
+# A kernel so sharp that nothing can be learned: easily made better.
+POOR = {"data": "Two moons", "n": "400", "n_labeled": "150", "sigma": "5000", "n_iter": "64", "n_features": "16"}
+SECONDS = 120
+
+
+def panel(app):
+    assert not app.exception
+    return " ".join(words.value for words in (*app.markdown, *app.caption))
+
+
+def when_done(app, name="auc"):
+    assert bench_of(app, name).suggested.job.wait(SECONDS)
+    return app.run()
+
+
+@pytest.mark.ci
+def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_further(monkeypatch):
+    app = open_auc(**POOR)
+    before = bench_of(app).asked
+    app.selectbox(key="suggest-seconds").select(10)
+    app = when_done(app.button(key="suggest-values").click().run())
+    found = bench_of(app).suggested.job.result
+    assert found.gain.low > 0
+    assert "Inverse bandwidth 5000 →" in panel(app)
+    assert f"{found.gain.mean:+.3f} ({found.gain.low:+.3f} to {found.gain.high:+.3f}, 95 % over 5 folds)" in panel(app)
+    table = app.dataframe[0].value
+    assert len(table) == len(found.tried)
+    assert "current" in set(table[""])
+    app = app.button(key="suggest-set").click().run()
+    assert app.session_state["sigma"] == found.parameters["sigma"]
+    asked = bench_of(app).asked
+    assert asked.kernel.sigma == found.parameters["sigma"]
+    assert asked.data == before.data
+    assert app.query_params["sigma"] == f"{found.parameters['sigma']:g}"
+    app = app.button(key="suggest-set").click().run()
+    assert bench_of(app).asked == before
+    last = len(found.tried)
+    app.selectbox(key=f"suggest-row-{last}").select(last).run()
+    app = app.button(key="suggest-use").click().run()
+    assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
+    app = app.button(key="suggest-set").click().run()
+    assert bench_of(app).asked == before
+    monkeypatch.setattr(suggest_view, "MORE", 1)
+    app = when_done(app.button(key="suggest-more").click().run())
+    more = bench_of(app).suggested.job.result
+    assert len(more.tried) > last
+    known = {(tuple(one.parameters.items()), one.n_iter): one.scores for one in more.tried}
+    assert [one for one in found.tried if known.get((tuple(one.parameters.items()), one.n_iter)) == one.scores]
+    app = app.button(key="suggest-close").click().run()
+    assert bench_of(app).suggested is None
+    assert "suggest-set" not in [button.key for button in app.button]
+
+
+def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkeypatch):
+    app = open_auc(**POOR, speed="instant")
+    before = bench_of(app).asked
+    while not bench_of(app).live.is_finished:
+        app = app.run()
+    app.selectbox(key="suggest-seconds").select(10)
+    app = when_done(app.button(key="suggest-values").click().run())
+    found = bench_of(app).suggested.job.result
+    app = click_like_a_browser(app, "suggest-set")
+    assert bench_of(app).asked.kernel.sigma == found.parameters["sigma"]
+    assert bench_of(app).live.run.spec.kernel.sigma == found.parameters["sigma"]
+    assert app.button(key="suggest-set").label == "Undo"
+    app = click_like_a_browser(app, "suggest-set")
+    assert bench_of(app).asked == before
+    app.selectbox(key=f"suggest-row-{len(found.tried)}").select(len(found.tried)).run()
+    app = click_like_a_browser(app, "suggest-use")
+    assert bench_of(app).asked.kernel.sigma == found.tried[-1].parameters.get("sigma", 5000)
+    monkeypatch.setattr(suggest_view, "MORE", 1)
+    app = when_done(click_like_a_browser(app, "suggest-more"))
+    assert len(bench_of(app).suggested.job.result.tried) > len(found.tried)
+    app = click_like_a_browser(app, "suggest-close")
+    assert bench_of(app).suggested is None
+    assert "suggest-set" not in [button.key for button in app.button]
+    assert app.selectbox(key="data"), "the whole page"
+
+
+@each(
+    "gain, said",
+    [
+        (0.0123, "The largest gain is +0.012"),
+        (0.0004, "The best one gains nothing"),
+        (-0.0004, "The best one gains nothing"),
+        (-0.0123, "The best one loses 0.012"),
+    ],
+)
+def test_a_gain_that_rounds_to_zero_is_said_to_be_none(gain, said):
+    found = Suggestion({}, Difference.around(gain, 0.02, 20, "folds"), 0.9, (), 1.0)
+    words = suggest_view.said_of(default_spec("auc"), found, {}, {})
+    assert f"clearly better on held-out folds. {said} (" in words
+
+
+def test_a_difference_that_rounds_to_zero_has_no_sign():
+    assert [suggest_view.signed(value, 3) for value in (0.0004, -0.0004, -0.0006, 0.0)] == [
+        "0.000",
+        "0.000",
+        "-0.001",
+        "0.000",
+    ]
+
+
+def test_it_can_be_cancelled_and_goes_with_its_data():
+    app = open_auc(**POOR | {"n_iter": "2000"})
+    app.selectbox(key="suggest-seconds").select(180)
+    app = app.button(key="suggest-values").click().run()
+    job = bench_of(app).suggested.job
+    assert app.button(key="suggest-values").disabled
+    app = app.button(key="suggest-cancel").click().run()
+    app = when_done(app)
+    assert "Cancelled after" in panel(app)
+    app = app.button(key="suggest-values").click().run()
+    job = bench_of(app).suggested.job
+    app.number_input(key="seed").set_value(7)
+    app = app.run()
+    assert job.wait(SECONDS)
+    assert bench_of(app).suggested is None
+
+
+def test_where_labels_are_too_few_a_sentence_says_so():
+    app = open_auc(**POOR | {"n_labeled": "4"})
+    app = app.button(key="suggest-values").click().run()
+    assert "No suggestion is possible here: the number of labeled points must be at least 5" in panel(app)
+
+
+@each("name", SETTINGS)
+def test_every_setting_has_controls_for_all_that_is_suggested(name):
+    spec = default_spec(name)
+    offered = suggest_view.controls_for(SETTINGS[name], spec.data.name, spec.kernel.name)
+    own = spec.to_dict()
+    names = {
+        n
+        for n in profile_of(SETTINGS[name]).suggested
+        if any(n in own[part] for part in ("solver", "problem", "kernel"))
+    }
+    assert names <= set(offered)
