@@ -43,7 +43,7 @@ def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore()
     assert [axis.name for axis in study.axes] == ["solver.step_size", "kernel.sigma"]
 
 
-@pytest.mark.weekly
+@pytest.mark.ci
 def test_its_convergence_and_its_data_are_one_click_away_from_the_tab_compare():
     app = file_in_the_workbench()
     spec = run_of(app).spec

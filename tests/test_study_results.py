@@ -326,7 +326,6 @@ def test_diverged_points_are_left_out():
     assert importance(results).n == 30
 
 
-@pytest.mark.weekly
 @pytest.mark.parametrize("ask", [importance, lambda results: response(results, 0, 1)])
 def test_no_verdict_where_the_table_is_too_small_or_only_noise(ask):
     few = results_of([OF_STEPS | {"n": 3}, OF_WIDTHS | {"n": 3}], lambda s, w, seed: w)

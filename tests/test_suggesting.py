@@ -179,7 +179,6 @@ def test_the_length_of_a_matern_kernel_is_tuned(kind):
     assert "sigma" not in {name for one in found.tried for name in one.parameters}
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("steady_clock")
 @each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT])
 def test_an_estimator_in_a_pipeline_is_tuned_by_the_pipelines_names(kind):
