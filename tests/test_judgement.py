@@ -3,7 +3,7 @@ from importlib import import_module
 import pytest
 from cases import each
 from small_specs import finished, small
-from test_limits import GOOD
+from test_diagnostics import GOOD
 
 from dsgcore.core.metrics import Difference
 from dsgcore.diagnostics import Cause, judgement, limits
