@@ -50,6 +50,7 @@ def test_back_and_the_menu_lead_to_the_page_as_it_was_and_back_then_home(open_pa
     assert speed_of(page) == "slow"
 
 
+@pytest.mark.weekly
 def test_a_reload_in_mid_run_comes_back_near_where_it_was_and_goes_on(open_page):
     page = open_page("auc?speed=slow")
     page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=30_000)

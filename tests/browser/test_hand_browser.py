@@ -198,6 +198,7 @@ def test_a_finger_places_labels_on_the_stage_and_the_run_begins(touch):
     expect(page.locator(".st-key-stage-answer")).not_to_contain_text("Still missing", timeout=LONG)
 
 
+@pytest.mark.weekly
 def test_a_finger_draws_a_data_set_on_the_stage_and_the_run_begins(touch):
     page = touch("s3vm?svm_lesson=draw:3&svm_speed=instant")
     brush = page.locator(".hand-list")

@@ -13,6 +13,7 @@ from .test_auc_page import (
 )
 
 
+@pytest.mark.weekly
 def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, page_health):
     page = open_page("multiclass?mc_speed=slow")
     wait_for_points(page, 4)

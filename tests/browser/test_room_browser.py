@@ -121,6 +121,7 @@ def test_a_curve_is_drawn_with_a_finger_and_lies_over_those_of_all_after_the_rev
     clean(phone)
 
 
+@pytest.mark.weekly
 def test_five_points_are_chosen_by_tapping_a_map_or_with_keys(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=five-labels:2&speed=instant")
     wait_ready(lecturer)

@@ -130,6 +130,7 @@ def with_thousands():
     return "\n".join(["Preis;Lage;Name;Klasse", *lines]).encode()
 
 
+@pytest.mark.weekly
 def test_from_the_data_page_with_a_file_of_ones_own_into_a_run(open_page, page_health):
     page = open_page("data")
     page.locator(".st-key-look-file button").click()
