@@ -266,6 +266,7 @@ def test_numpys_advice_to_load_pickles_is_not_passed_on():
 
 
 WEIGHTS_KINDS = ("linear", "fourier")
+every_kind_of_weights = each("kind", WEIGHTS_KINDS)
 
 
 @pytest.fixture
@@ -273,7 +274,7 @@ def WEIGHTS_X():
     return np.random.default_rng(1).normal(size=(50, 3))
 
 
-@every_kind
+@every_kind_of_weights
 def test_scores_are_products_of_features_and_weights(WEIGHTS_X, kind):
     model = make_weights(kind)
     np.testing.assert_array_equal(model.evaluate(WEIGHTS_X), model.features(WEIGHTS_X) @ model.W)
@@ -282,7 +283,7 @@ def test_scores_are_products_of_features_and_weights(WEIGHTS_X, kind):
     np.testing.assert_array_equal(model.evaluate(WEIGHTS_X.tolist()), model.evaluate(WEIGHTS_X))
 
 
-@every_kind
+@every_kind_of_weights
 def test_scores_of_many_points_are_made_in_pieces(WEIGHTS_X, kind, monkeypatch):
     model = make_weights(kind)
     expected = model.evaluate(WEIGHTS_X)
@@ -318,7 +319,7 @@ def test_the_header_says_what_the_features_are():
     assert len(parts(make_weights())["header"]["fingerprint"]) == 64
 
 
-@every_kind
+@every_kind_of_weights
 @each(
     "field, value",
     [
@@ -367,7 +368,7 @@ def wrong_weights(n):
     }
 
 
-@every_kind
+@every_kind_of_weights
 @each("case", wrong_weights(3))
 def test_weights_that_do_not_fit_the_features_are_refused(kind, case):
     n = {"linear": 3, "fourier": 18}[kind]
@@ -375,7 +376,7 @@ def test_weights_that_do_not_fit_the_features_are_refused(kind, case):
     assert_refused(file, f"W must have shape ({n}, K), of float64 and with K of at least 2, got ")
 
 
-@every_kind
+@every_kind_of_weights
 @each("value", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_not_finite_are_refused(kind, value):
     W = make_weights(kind).W.copy()
