@@ -110,6 +110,8 @@ def test_each_kind_has_its_methods_and_its_score():
     assert names["binary"] - names["classes"] == {
         f"{name}{end}" for name in ("TSGS3VM", "QSGS2AUC") for end in ("", "-labels", "-alone")
     }
+    sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
+    assert len({FitRequest(name, 0, 30).key(sample) for name in METHODS}) == len(METHODS)  # each is kept by itself
     for method in METHODS.values():
         made = method.make(0)
         assert isinstance(made, Safe) == method.is_safe
