@@ -119,6 +119,14 @@ function mindHistory() {
     const there = new URL(link.href);
     if (there.origin === location.origin && there.pathname !== location.pathname) leavingSince = performance.now();
   }, true);
+  // Another setting opens its page, too.
+  const chooses = () => document.activeElement?.closest('[class*="st-key-setting-"]');
+  addEventListener("click", event => {
+    if (chooses() && event.target.closest?.("[role=option]")) leavingSince = performance.now();
+  }, true);
+  addEventListener("keydown", event => {
+    if (event.key === "Enter" && chooses()) leavingSince = performance.now();
+  }, true);
   // A request to the server meanwhile would bring the old page back.
   lab.isLeaving = () => performance.now() - Math.max(leavingSince, lab.poppedAt) < LEAVING;
   addEventListener("popstate", () => {

@@ -50,6 +50,24 @@ def test_back_and_the_menu_lead_to_the_page_as_it_was_and_back_then_home(open_pa
     assert speed_of(page) == "slow"
 
 
+@pytest.mark.ci
+def test_back_from_another_setting_leads_to_the_run_as_it_was(open_page):
+    page = open_page("auc?speed=slow&seed=5", is_first_visit=True)
+    wait_for_points(page, 2)
+    move_slider(page, "lam", 1)
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
+    page.wait_for_url(re.compile(r"at=\d+-playing"), timeout=15_000)
+    page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting").click()
+    page.get_by_role("option", name="Ordered classes").click()
+    page.wait_for_url(re.compile("/ordinal"))
+    wait_for_points(page, 8)
+    page.go_back()
+    page.wait_for_url(re.compile(r"/auc\?.*lam=0\.002"))
+    expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
+    assert "seed=5" in page.url
+    assert speed_of(page) == "slow"
+
+
 @pytest.mark.weekly
 def test_a_reload_in_mid_run_comes_back_near_where_it_was_and_goes_on(open_page):
     page = open_page("auc?speed=slow")
