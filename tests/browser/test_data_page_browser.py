@@ -39,7 +39,7 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     expect(page.get_by_text("class_0 against the rest")).to_be_visible(timeout=30_000)
     # Its own options, not those of the set before.
     expect(page.locator(".live-status")).to_contain_text("step", timeout=30_000)
-    expect(page.get_by_test_id("stMain")).to_contain_text("Here: 20 labels and 105 unlabeled points of Wine.")
+    expect(page.get_by_test_id("stMain")).to_contain_text("Here: 20 labels, 105 unlabeled points of Wine.")
     wait_for_points(page, 2)
     assert page.get_by_test_id("stAlert").count() == 0
     page_health.assert_clean()
