@@ -176,11 +176,6 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
     }
 
 
-def is_cold() -> bool:
-    """Return True if one of these loops is not on disk, though it could be."""
-    return any(loops.is_missing(loop) for loop in (loops.accumulate, loops.evaluate, loops.gaussian_sums))
-
-
 def alone(W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:
     """Return one feature's frequency and coefficients."""
     one = slice(number, number + 1)

@@ -87,12 +87,6 @@ def _forgiving(kept, anew):
     return loop
 
 
-def is_missing(loop):
-    """Return True if a compiled loop could be on disk and is not."""
-    kept = getattr(loop, "kept", None)
-    return kept is not None and not any(Path(kept.stats.cache_path).glob(f"*.{loop.__name__}-*.nbi"))
-
-
 def inlined(function):
     """Compile a helper into the loops that call it."""
     return njit(nogil=True, fastmath=_FLAGS, forceinline=True)(function)
