@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """The command line, ``dsg-lab`` or ``python -m dsgcore``: ``app``, ``run``, ``check``, ``sweep``, ``compare``, ``fit`` ..."""
 
 from __future__ import annotations
@@ -5,67 +6,32 @@ from __future__ import annotations
 import sys
 
 try:
-    import argparse
+    import os
     from collections.abc import Sequence
     from pkgutil import resolve_name
 
     from dsgcore import __version__
-    from dsgcore.cli import options
     from dsgcore.cli.ending import exit_code
+    from dsgcore.cli.options import command_parser
     from dsgcore.core.errors import DSGError
 except KeyboardInterrupt:  # the imports take longer than a quick Ctrl+C
     sys.stderr.write("dsg-lab: stopped\n")
     sys.exit(130)
 
-# Each command: a line for the list of commands, the function that adds its options, and the one that carries it out.
-# The latter is imported on use: so `--help` and a mistyped command answer at once.
+# The function that carries out each command, imported on use: so `--help` and a mistyped command answer at once.
 _COMMANDS = {
-    "app": (
-        "serve the app, and open it in a browser (the default)",
-        options.add_app,
-        "dsgcore.cli.app:serve",
-    ),
-    "run": (
-        "run an experiment, without a browser",
-        options.add_run,
-        "dsgcore.cli.run:run",
-    ),
-    "check": (
-        "check if a run has converged, and what limits it",
-        options.add_check,
-        "dsgcore.cli.run:check",
-    ),
-    "sweep": (
-        "repeat an experiment for many values and seeds",
-        options.add_sweep,
-        "dsgcore.cli.sweep:sweep",
-    ),
-    "compare": (
-        "compare methods on a file, and say which one to use",
-        options.add_compare,
-        "dsgcore.cli.compare:compare",
-    ),
-    "fit": (
-        "train a method on the rows of a file or a folder",
-        options.add_fit,
-        "dsgcore.cli.fit:fit",
-    ),
-    "predict": (
-        "write a model's classes and scores for the rows of a file or a folder",
-        options.add_predict,
-        "dsgcore.cli.predict:predict",
-    ),
-    "export-lesson": (
-        "write a step of a lesson as one HTML file that needs no server",
-        options.add_export_lesson,
-        "dsgcore.cli.app:export_lesson",
-    ),
-    "data": (
-        "list, fetch, describe and convert data sets",
-        options.add_data,
-        "dsgcore.cli.data:data",
-    ),
+    "app": "dsgcore.cli.app:serve",
+    "run": "dsgcore.cli.run:run",
+    "check": "dsgcore.cli.run:check",
+    "sweep": "dsgcore.cli.sweep:sweep",
+    "study": "dsgcore.cli.app:open_study",
+    "compare": "dsgcore.cli.compare:compare",
+    "fit": "dsgcore.cli.fit:fit",
+    "predict": "dsgcore.cli.predict:predict",
+    "export-lesson": "dsgcore.cli.app:export_lesson",
+    "data": "dsgcore.cli.data:data",
 }
+_SERVERS = ("app", "study")  # Ctrl+C ends them, and they have no result
 _WITHOUT_COMMAND = ("-h", "--help", "--version")
 
 
@@ -76,19 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _carry_out(said: list[str]) -> int:
-    given = _parser().parse_args(said)
+    parser = command_parser(f"DSG Lab {__version__}")
+    if os.environ.get("_ARGCOMPLETE"):  # a shell asks for the words that may come next
+        resolve_name("argcomplete:autocomplete")(parser)
+    given = parser.parse_args(said)
     for name in ("seeds", "jobs"):
         number = getattr(given, name, None)
         if number is not None and number < 1:
             raise DSGError(f"--{name} must be at least 1, got {number}")
     try:
-        made = resolve_name(_COMMANDS[given.command][2])(given)
+        made = resolve_name(_COMMANDS[given.command])(given)
     except KeyboardInterrupt:
-        if given.command != "app":
+        if given.command not in _SERVERS:
             raise
-        return 0  # Ctrl+C is how the app ends, also before it serves
-    if given.command != "app":
-        made.tell(" ".join([given.command, *filter(None, [getattr(given, "data_command", None)])]), given)
+        return 0  # also before it serves
+    if given.command not in _SERVERS:
+        made.tell(" ".join([given.command, *filter(None, [getattr(given, "subcommand", None)])]), given)
     return int(made.code)
 
 
@@ -97,24 +66,6 @@ def _with_command(said: list[str]) -> list[str]:
     if said[:1] == ["class"]:
         return ["app", "--class", *said[1:]]
     return said if said and (not said[0].startswith("-") or said[0] in _WITHOUT_COMMAND) else ["app", *said]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = options.Parser(prog=options.PROGRAM)
-    options.explain(
-        parser,
-        "Learn from few labels: open the app (without a command), or train, check and compare methods. "
-        "`COMMAND --help` explains a command.",
-        "",
-    )
-    parser.add_argument("--version", action="version", version=f"DSG Lab {__version__}")
-    parsers = parser.add_subparsers(dest="command", required=True)
-    for name, (sentence, add_arguments, _) in _COMMANDS.items():
-        own = parsers.add_parser(name, help=sentence)
-        add_arguments(own)
-        if name not in ("app", "data"):  # each subcommand of `data` has them
-            options.add_output_options(own)
-    return parser
 
 
 if __name__ == "__main__":

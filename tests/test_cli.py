@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,8 @@ from test_run import read_csv, small, table
 
 from dsgcore import DSGError, Run, Spec, load_model
 from dsgcore.__main__ import main
-from dsgcore.cli.fit import METHODS, _kind_of
+from dsgcore.cli.fit import STREAMED, estimator_of, own_of
+from dsgcore.studies import Study
 
 
 @pytest.fixture
@@ -146,6 +148,7 @@ COMMANDS = {
     "data fetch": ["data", "fetch", "cod-rna"],
     "data describe": ["data", "describe", "data.csv"],
     "data convert": ["data", "convert", "data.csv", "OUT"],
+    "study open": ["study", "open", "study.json", "--no-browser"],
     "export-lesson": ["export-lesson", "step-size", "--out", "OUT"],
 }
 # The function that does a command's work.
@@ -157,11 +160,12 @@ WORK = {
     "compare": "dsgcore.cli.compare.compare_methods",
     "fit": "dsgcore.cli.fit._training",
     "fit in memory": "dsgcore.cli.fit._training",
-    "predict": "dsgcore.cli.predict._predict_table",
+    "predict": "dsgcore.cli.predict.write_scores",
     "data list": "dsgcore.cli.data.cached",
     "data fetch": "dsgcore.cli.data.fetch",
     "data describe": "dsgcore.cli.data.describe_file",
     "data convert": "dsgcore.cli.data.convert_file",
+    "study open": "runpy.run_module",
     "export-lesson": "pages.handouts.static_lesson._page",
 }
 
@@ -172,7 +176,7 @@ def typed(command, out="OUT"):
 
 def test_the_table_has_all_commands():
     assert {tuple(words.split()) for words in COMMANDS} - {("fit", "in", "memory")} == {
-        words for words in PAGES if words and words != ("data",)
+        words for words in PAGES if words and words not in (("data",), ("study",))
     }
 
 
@@ -199,7 +203,7 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
         given = typed(command, f"out of {command}")
         found = main(given)
     printed = capsys.readouterr().err
-    if command == "app" and code == 130:  # Ctrl+C is how it ends
+    if command in ("app", "study open") and code == 130:  # Ctrl+C is how it ends
         assert (found, printed) == (0, "")
         return
     assert found == code
@@ -349,7 +353,7 @@ def test_results_of_the_same_command_are_replaced(person, tmp_path, capsys, monk
 
 def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(person)
-    for command in COMMANDS.keys() - {"app", "compare", "data fetch", "export-lesson"}:
+    for command in COMMANDS.keys() - {"app", "study open", "compare", "data fetch", "export-lesson"}:
         line = [*typed(command, tmp_path / command), "--quiet", "--json"]
         assert main([*line, "-"]) in (0, 1), command
         printed = capsys.readouterr()
@@ -372,16 +376,16 @@ def test_kept_columns_are_never_replaced_by_predictions(person, tmp_path, capsys
     assert list(made.columns) == ["a", "b", "class", "score"]
 
 
-_OTHERS = [name for name in (*METHODS, "PS3VT") if name != "TSGS3VM"]
+_OTHERS = [name for name in (*STREAMED, "PS3VT") if name != "TSGS3VM"]
 
 
 @pytest.mark.parametrize(
-    "method", ["TSGS3VM", "EverydaySVC", *(pytest.param(name, marks=pytest.mark.weekly) for name in _OTHERS)]
+    "method", ["TSGS3VM", "SVC", *(pytest.param(name, marks=pytest.mark.weekly) for name in _OTHERS)]
 )
 def test_any_value_of_set_is_taken_or_refused_in_a_sentence(method, person, tmp_path_factory, capsys):
-    known = _kind_of(method)().get_params()
+    known = own_of(estimator_of(method, ())).get_params()
     usual = [f"{name}=3" for name in ("n_iter", "n_features", "batch_size", "max_iter") if name in known]
-    sets = [f"{name}={value}" for name in known for value in ("-5", "NaN", "1e1", "None", "[]", "abc")]
+    sets = [f"{name}={value}" for name in known for value in ("-5", "NaN", "1e1", "None", "[]", "abc", "true", "False")]
     out = tmp_path_factory.mktemp("sets")
     for number, one in enumerate([*some(sets, 40), "random_state=1e30", "random_state=2.5"]):
         line = ["fit", method, person / "data.csv", "--target", "class", "--out", out / str(number), "--quiet"]
@@ -480,3 +484,44 @@ def test_columns_to_drop_are_a_list(person, tmp_path, capsys):
     assert "there is no column 'town'" in refusal(capsys, [*line, "--drop", "a, town"])
     assert main([*map(str, line), "--drop", "a,", "--quiet"]) == 0
     assert json.loads((tmp_path / "out" / "fit.json").read_text(encoding="utf-8"))["features"] == ["b"]
+
+
+def test_a_shell_completes_the_words_of_the_parser(monkeypatch):
+    asked = []
+    monkeypatch.setitem(sys.modules, "argcomplete", SimpleNamespace(autocomplete=asked.append))
+    for is_asked in ("", "1"):
+        monkeypatch.setenv("_ARGCOMPLETE", is_asked)
+        assert main(["fit", "Forest", "data.csv", "--out", "new"]) == 2
+    assert [parser.prog for parser in asked] == ["dsg-lab"]
+    assert "PYTHON_ARGCOMPLETE_OK" in Path(sys.modules["dsgcore.__main__"].__file__).read_text(encoding="utf-8")[:1024]
+
+
+@each(
+    "data, said",
+    [
+        ({"name": "two_moons", "n": 400, "n_labeled": 20}, "x_data=Two+moons"),
+        ({"name": "file", "path": "data.csv", "n_labeled": 10}, "data.csv"),
+    ],
+)
+def test_a_study_opens_in_the_app(data, said, person, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(person)
+    axis = {"name": "kernel.sigma", "from": 0.1, "to": 10, "n": 3, "scale": "log"}
+    study = Study.from_dict({"spec": {"setting": "auc", "data": data}, "axes": [axis], "seeds": [0, 1]})
+    file = person / f"{tmp_path.name}.json"  # as Explore writes it
+    file.write_text(json.dumps(study.to_dict()), encoding="utf-8")
+    served = []
+    monkeypatch.setattr("runpy.run_module", lambda *given, **_: served.append(given))
+    monkeypatch.setattr(sys, "argv", [])
+    assert main(["study", "open", str(file), "--no-browser", "--base-path", "lab", "--port", "8599"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("The study is at http://127.0.0.1:8599/lab/explore?x_setting=Ranking&")
+    assert said in printed
+    assert (" The page asks for " in printed) is (data["name"] == "file")
+    assert served == [("streamlit",)]
+    other = {"name": "file", "path": "data.csv", "sha256": "0" * 64, "n_labeled": 10}
+    file.write_text(json.dumps({"spec": {"setting": "auc", "data": other}, "axes": [axis]}), encoding="utf-8")
+    assert "the file 'data.csv' differs from the spec's file" in refusal(capsys, ["study", "open", file])
+    file.write_text(json.dumps(study.to_dict() | {"budget": {"seconds": 5.0}}), encoding="utf-8")
+    assert "the Explore page cannot show this study: it must have an axis and no time limit" in refusal(
+        capsys, ["study", "open", file]
+    )

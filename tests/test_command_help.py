@@ -6,9 +6,8 @@ import shlex
 import pytest
 from cases import each
 
-from dsgcore.__main__ import _parser, main
-from dsgcore.cli import options
-from dsgcore.cli.options import PROGRAM
+from dsgcore.__main__ import _COMMANDS, main
+from dsgcore.cli.options import PORT, PROGRAM, command_parser
 from dsgcore.data import datasets
 
 
@@ -21,7 +20,7 @@ def pages(parser, words=()):
                 yield from pages(each, (*words, name))
 
 
-PAGES = dict(pages(_parser()))
+PAGES = dict(pages(command_parser()))
 
 
 def shown(words, capsys):
@@ -32,9 +31,8 @@ def shown(words, capsys):
 
 
 def test_all_commands_are_found():
-    single = {"app", "run", "check", "sweep", "compare", "fit", "predict", "data", "export-lesson"}
-    assert {words[0] for words in PAGES if len(words) == 1} == single
-    assert {words[1] for words in PAGES if len(words) == 2} == {"list", "fetch", "describe", "convert"}
+    assert {words[0] for words in PAGES if len(words) == 1} == _COMMANDS.keys()
+    assert {words[1] for words in PAGES if len(words) == 2} == {"list", "fetch", "describe", "convert", "open"}
 
 
 @each("words", PAGES)
@@ -44,7 +42,7 @@ def test_the_help_of_each_command_ends_with_an_example_that_parses(words, capsys
     typed = shlex.split(example.removeprefix(PROGRAM))
     assert tuple(typed[: len(words)]) == words
     if typed:
-        assert _parser().parse_args(typed).command == typed[0]
+        assert command_parser().parse_args(typed).command == typed[0]
 
 
 @each("words", PAGES)
@@ -55,5 +53,7 @@ def test_each_command_and_each_option_is_explained(words):
     assert unexplained == []
 
 
-def test_the_kinds_of_labels_are_those_of_the_data():
-    assert options.LABELS == datasets.LABELS
+def test_what_the_light_file_repeats_is_as_elsewhere():
+    offered = {a.dest: a for words in (("data", "describe"), ("app",)) for a in PAGES[words]._actions}
+    assert tuple(offered["labels"].choices) == datasets.LABELS
+    assert f"from {PORT} on" in offered["port"].help

@@ -106,15 +106,15 @@ def test_each_kind_has_its_methods_and_its_score():
         "mean_auc",
     ]
     names = {kind: {m.name for m in chosen_methods(None, kind)} for kind in ("binary", "classes", "ordinal")}
-    assert names["ordinal"] == {"SVR", "OrdinalSVC", "QS3ORAO", "QS3ORAO-labels", "QS3ORAO-alone"}
+    assert names["ordinal"] == {"SVR", "OrdinalSVC", "QS3ORAO", "SafeQS3ORAO-labels", "SafeQS3ORAO"}
     assert names["binary"] - names["classes"] == {
-        f"{name}{end}" for name in ("TSGS3VM", "QSGS2AUC") for end in ("", "-labels", "-alone")
+        written.format(name) for name in ("TSGS3VM", "QSGS2AUC") for written in ("{}", "Safe{}", "Safe{}-labels")
     }
     sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
     assert len({FitRequest(name, 0, 30).key(sample) for name in METHODS}) == len(METHODS)  # each is kept by itself
     for method in METHODS.values():
         made = method.make(0)
-        assert isinstance(made, Safe) == method.is_safe
+        assert isinstance(made, Safe) == method.is_safe == method.name.startswith("Safe")
         assert getattr(made, "estimator", made).get_params().items() >= dict(method.parameters).items()
 
 
@@ -158,7 +158,7 @@ def test_an_interrupted_comparison_goes_on(tmp_path):
 
 def test_a_method_that_cannot_learn_says_why_and_the_others_go_on():
     found = compare(*IRIS, **QUICK | {"n_labeled": 3, "seeds": 3, "methods": [*TWO, "SelfTraining"]})
-    row = found.table.set_index("method").loc["Self-training SVC"]
+    row = found.table.set_index("method").loc["SelfTraining"]
     assert row["seeds"] == 0
     assert "at least two labels of each class" in row["note"]
     assert found.verdict.recommended in TWO
@@ -183,7 +183,7 @@ def test_of_a_very_short_time_there_is_no_verdict_but_a_table(tmp_path, capsys):
 def test_with_no_time_left_no_fit_begins(tmp_path):
     sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
     refused = SimpleNamespace(n_at_a_time=1, submit=lambda *given, **options: pytest.fail("a fit has begun"))
-    workers = Workers(refused, KeptFits(sample, None), tmp_path, {}, 0)
+    workers = Workers(refused, KeptFits(sample, None), tmp_path, 0)
     assert list(workers.make([FitRequest("SVC", 0, 30)], time.monotonic())) == [[]]
     assert not workers.cut_off
 
@@ -210,6 +210,16 @@ def test_a_comparison_asks_its_store_once_for_each_fit(tmp_path, monkeypatch):
     assert len(opened) <= 16  # eight fits
 
 
+@pytest.mark.compiled
+def test_a_job_prepares_the_points_of_a_seed_once(monkeypatch):
+    made, split = [], Sample.split
+    monkeypatch.setattr(Sample, "split", lambda self, *given: made.append(given) or split(self, *given))
+    sample = Sample.of(*IRIS, n_labeled=30, is_ordered=False)
+    requests = [FitRequest(name, seed, 30) for seed in range(2) for name in TWO]
+    assert [fit.request for fit in fits.fit_some(sample, requests, report=len)] == requests
+    assert made == [(0, 30), (1, 30)]
+
+
 def test_slow_fits_come_last_and_alone():
     names = ["SelfTraining", *TWO, "SpreadingRBF"]
     lists = _shared_out([FitRequest(name, seed, 20) for seed in range(30) for name in names], 2)
@@ -221,7 +231,7 @@ def test_ordered_classes_and_curves():
     X, y = load("ordinal_ramp", n=200).X, load("ordinal_ramp", n=200).y
     found = compare(X, y, n_labeled=50, seeds=1, methods=["SVR", "OrdinalSVC"], ordered=True, store=None, jobs=1)
     assert set(found.curves["labels"]) == {20, 50, 100}
-    assert set(found.curves["method"]) == {"SVR", "SVC"}
+    assert set(found.curves["method"]) == {"SVR", "OrdinalSVC"}
     assert found.score.title == "mean AUC"
     assert Sample.of(X, y, n_labeled=50, is_ordered=True).kind == ORDINAL
 

@@ -41,7 +41,7 @@ def test_the_table_is_that_of_a_naive_twin(overlap):
     means = {name: sum(values) / len(values) for name, values in scores.items()}
     best = max(means, key=means.get)
     for name, values in scores.items():
-        row = table.loc[METHODS[name].title]
+        row = table.loc[name]
         gaps = [a - b for a, b in zip(values, scores[best], strict=True)]
         n, mean = len(gaps), sum(gaps) / len(gaps)
         assert row["score"] == pytest.approx(means[name])
@@ -182,7 +182,7 @@ VERDICTS = (
         {"LogisticRegression": [80, 81, 82], "SVC": [80.1, 81.12, 82.08], "PS3VT": [79, 80, 81.1]},
         "LogisticRegression",
         Help.DOES_NOT,
-        "Use logistic regression; 1 other method is not clearly worse; unlabeled data do not help here (Safe PS3VT less SVC: -1.1",
+        "Use LogisticRegression; 1 other method is not clearly worse; unlabeled data do not help here (PS3VT less SVC: -1.1",
     ),
     (
         {"SVC": [80, 81, 82], "LogisticRegression": [79, 79, 81]},

@@ -15,7 +15,8 @@ from cases import each
 from test_toys import TOYS
 
 import dsgcore
-from dsgcore.__main__ import _parser, main
+from dsgcore.__main__ import main
+from dsgcore.cli.options import command_parser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / ".github" / "docs"
@@ -109,7 +110,7 @@ def carry_out(command):
     arguments = shlex.split(command.removeprefix(LIBRARY).removesuffix(" &"))
     is_pattern = any(re.fullmatch(r"[A-Z]{3,}(\.\w+)?", word) for word in arguments)
     if is_pattern or command.removeprefix(LIBRARY).startswith(PARSED_ONLY):
-        _parser().parse_args(arguments)
+        command_parser().parse_args(arguments)
         return
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
         code = main(arguments)
@@ -125,7 +126,7 @@ def test_a_command_within_a_sentence_is_one_that_there_is(page):
 
 
 def known_commands():
-    return re.findall(r"^    ([a-z-]+) ", _parser().format_help(), re.M)
+    return re.findall(r"^    ([a-z-]+) ", command_parser().format_help(), re.M)
 
 
 def anchor_of(heading):

@@ -8,17 +8,8 @@ from test_explore import figure, fill, looked_at, opened
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
-from dsgcore.studies import StudyRuns
-from dsgcore.studies.examples import (
-    FOLDER,
-    STATES,
-    _thinned,
-    columns_of_study,
-    example_study,
-    example_ways,
-    rounded,
-)
-from dsgcore.studies.examples.__main__ import make_again
+from dsgcore.studies import Store
+from dsgcore.studies.examples import FILE, KIND, example_study, example_trajectories, make_again
 from pages.studies.trajectory_asking import WITH_A_WAY
 
 pytestmark = pytest.mark.usefixtures("store")
@@ -29,10 +20,19 @@ def is_example(app):
     return any(info.value.startswith("**Example:** ") for info in app.info)
 
 
-def test_the_files_are_small():
-    files = list(FOLDER.glob("*.npz"))
-    assert len(files) == len(SETTINGS) + len(WITH_A_WAY)
-    assert sum(file.stat().st_size for file in files) < 90_000
+def test_the_store_is_small_and_holds_an_example_of_each_page():
+    names = {f"study-{setting}" for setting in SETTINGS} | {f"ways-{setting}" for setting in WITH_A_WAY}
+    assert Store(FILE, is_fixed=True).kept(KIND).keys() == names
+    assert FILE.stat().st_size < 400_000
+
+
+def test_the_store_is_read_where_nothing_can_be_written(monkeypatch):
+    monkeypatch.setattr("pathlib.Path.mkdir", lambda *_, **__: pytest.fail("a folder is made"))
+    before = FILE.read_bytes()
+    assert example_study.__wrapped__("auc").n_there > 100
+    assert example_trajectories.__wrapped__("auc")[1]
+    assert FILE.read_bytes() == before
+    assert sorted(FILE.parent.glob("examples.sqlite*")) == [FILE]
 
 
 @pytest.mark.weekly
@@ -51,12 +51,12 @@ def test_a_run_of_an_example_made_again_is_the_same(setting, store):
 
 @pytest.mark.parametrize("setting", WITH_A_WAY)
 def test_a_curve_of_an_example_made_again_is_the_same(setting):
-    example = example_ways(setting)
-    run = next(iter(example.study.runs()))
-    way, kept = _thinned(example.study.make(run.text)[2]), example.found[0]
-    np.testing.assert_array_equal(way["t"], kept.t)
+    study, (kept, *_) = example_trajectories(setting)
+    way = study.make(next(iter(study.runs())).text)[2]
+    places = np.isin(way["t"], kept.t)
+    np.testing.assert_array_equal(way["t"][places], kept.t)
     for name in kept.quantities:
-        np.testing.assert_allclose(kept.columns[name][0], way[name], rtol=2e-2, err_msg=name)
+        np.testing.assert_allclose(kept.columns[name][0], way[name][places], rtol=2e-2, err_msg=name)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -75,7 +75,6 @@ def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(
     values = next(frame.value for frame in app.dataframe if "parameter" in frame.value)
     spec = made.study.spec
     assert values.set_index("parameter")["value"]["Iterations"] == str(spec.solver.n_iter)
-    assert any(f"python -m dsgcore.studies.examples study-{setting}" in code.value for code in app.code)
 
 
 def test_the_readers_own_study_replaces_the_example(store):
@@ -101,28 +100,19 @@ def test_a_point_of_the_example_opens_in_the_workbench():
     assert len(point.options) > 10
 
 
-def test_numbers_are_rounded_to_four_digits():
-    values = np.array([123456.0, 0.00123456, -1.0, 0.0, np.nan, np.inf])
-    np.testing.assert_allclose(rounded(values), [123500.0, 0.001235, -1.0, 0.0, np.nan, np.inf])
-
-
-def test_the_command_makes_an_example_again(monkeypatch, tmp_path):
-    study = example_study("auc").study.to_dict()
-    study["axes"] = [{"name": "solver.step_size", "values": [0.1]}]
-    study["seeds"] = [0]
-    study["spec"]["solver"]["n_iter"] = 3
-    monkeypatch.setattr("dsgcore.studies.examples.FOLDER", tmp_path)
-    np.savez_compressed(tmp_path / "study-auc.npz", study=np.array(json.dumps(study)))
-    make_again("study", "auc")
-    with np.load(tmp_path / "study-auc.npz") as archive:
-        assert json.loads(str(archive["study"]))["seeds"] == [0]
-        assert STATES[int(archive["state"][0])] == "finished"
-        assert 0.0 < archive["score"][0] <= 1.0
-
-
-def test_columns_of_a_study_are_those_of_the_store(store):
-    made = StudyRuns(looked_at(opened()).made.study)
-    fill(store, made)
-    columns = columns_of_study(made.study, store)
-    assert columns["score"].shape == (len(made.runs),)
-    assert {STATES[int(state)] for state in columns["state"]} == {"finished", "diverged"}
+def test_the_examples_can_be_made_again(monkeypatch, tmp_path):
+    own = Store(tmp_path / "own" / "examples.sqlite")
+    spec = example_study("auc").study.spec.to_dict()
+    spec["solver"] |= {"n_iter": 3}
+    study = {"spec": spec, "axes": [{"name": "solver.step_size", "values": [0.1]}], "seeds": [0]}
+    ways = example_trajectories("auc")[0].to_dict() | {"seeds": [0]}
+    ways["specs"] = [ways["specs"][0] | {"solver": ways["specs"][0]["solver"] | {"n_iter": 30}}]
+    for name, said in (("study-auc", study), ("ways-auc", ways)):
+        own.keep(KIND, [(name, json.dumps({"study": said, "keys": [None]}), None)])
+    monkeypatch.setattr("dsgcore.studies.examples.FILE", own.file)
+    make_again()
+    assert list(own.file.parent.iterdir()) == [own.file]
+    (run,) = example_study.__wrapped__("auc").stored.values()
+    assert (run.state, run.iterations) == ("finished", 3)
+    _, (kept,) = example_trajectories.__wrapped__("auc")
+    assert kept.t[-1] == 30

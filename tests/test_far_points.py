@@ -121,7 +121,7 @@ def test_the_models_own_evaluate_refuses_them_too(tmp_path):
 
 
 def test_files_with_far_points_get_no_scores(tmp_path):
-    from dsgcore.cli.scores import write_scores
+    from dsgcore.cli.predict import write_scores
 
     for dtype in ("float32", "float64"):
         QSGS2AUC(dtype=dtype, **SMALL).fit(X, Y).model_.save(tmp_path / "model.npz")

@@ -123,7 +123,7 @@ def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsy
 @pytest.mark.parametrize(
     ("method", "options", "said"),
     [
-        ("SVC", [], "METHOD must be one of "),
+        ("Forest", [], "METHOD must be one of "),
         ("QSGS2AUC", ["--set", "depth=3"], "--set must be NAME=VALUE, of "),
         ("QSGS2AUC", ["--set", "n_iter"], "--set must be NAME=VALUE, of "),
         ("QSGS2AUC", ["--set", "n_iter=many"], "n_iter must be a whole number"),
@@ -185,6 +185,7 @@ def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, o
     [
         (None, "must be a model's file, or a folder that"),
         ("[]", "must be a model's file, or a folder that"),
+        ('{"features": ["a", "b", "c"]}', "model.npz does not exist"),
     ],
 )
 def test_a_folder_that_no_fit_has_written_is_refused_in_one_sentence(data, tmp_path, content, said, capsys):

@@ -277,7 +277,7 @@ def test_the_module_of_a_job_is_imported_before_the_fork(fresh_fork_server, queu
 def serving(program="serve(socket.socket(fileno=int(sys.argv[1])), 0.2)"):
     """A fork server of a test's own, with another program."""
     with pytest.MonkeyPatch.context() as patch, closing(ForkServer()) as own:
-        patch.setattr(starting, "FORKS", f"import socket, sys; from dsgcore.jobs.fork_server import serve; {program}")
+        patch.setattr(starting, "FORKS", f"import socket, sys; from dsgcore.jobs.worker import serve; {program}")
         yield own
 
 
@@ -306,8 +306,8 @@ def test_the_fork_server_ends_when_nobody_has_needed_it_for_a_while():
 
 @forks
 def test_a_request_that_comes_as_the_fork_server_ends_is_served():
-    late = "fork_server.wait = lambda *_: seen.append(1) or ([] if len(seen) == 1 else wait(*_))"
-    program = f"from dsgcore.jobs import fork_server; seen, wait = [], fork_server.wait; {late}"
+    late = "worker.wait = lambda *_: seen.append(1) or ([] if len(seen) == 1 else wait(*_))"
+    program = f"from dsgcore.jobs import worker; seen, wait = [], worker.wait; {late}"
     with serving(f"{program}; serve(socket.socket(fileno=int(sys.argv[1])))") as own:
         fork = own.start_worker("os")
         assert ended(fork) == 1

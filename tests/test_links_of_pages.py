@@ -236,6 +236,7 @@ SCHEDULES = {"name": "solver.schedule", "values": ["theta/t", "constant"]}
         {"axes": [STEPS, WIDTHS, SCHEDULES], "seeds": [0]},
         {"axes": [STEPS | {"random": True, "n": 7}, WIDTHS | {"random": True, "n": 7}], "budget": {"best_first": True}},
         {"axes": [{"name": "solver.lam", "from": 0.001, "to": 0.1}], "seeds": [0, 1, 2, 3]},
+        {"axes": [WIDTHS | {"scale": "log"}, {"name": "solver.lam", "values": [0.1, 0.3]}], "seeds": [0]},
     ],
 )
 def test_a_study_with_every_kind_of_axis_is_the_same_after_it_has_been_a_link(more):
@@ -255,7 +256,7 @@ def test_a_study_with_every_kind_of_axis_is_the_same_after_it_has_been_a_link(mo
         {"axes": []},
         {"axes": [STEPS], "budget": {"seconds": 5.0}},
         {"axes": [{"name": "diagnostics.n_probes", "from": 0, "to": 10}]},
-        {"axes": [{"name": "solver.lam", "values": [0.1, 0.3]}]},
+        {"axes": [{"name": "solver.lam", "values": [0.1, 0.2, 0.3]}]},
         {"axes": [WIDTHS | {"scale": "linear"}]},
         {"axes": [STEPS | {"random": True}]},
         {"axes": [STEPS | {"random": True, "n": 3}, WIDTHS]},

@@ -14,7 +14,7 @@ import pytest
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
-from dsgcore.cli.scores import write_scores
+from dsgcore.cli.predict import write_scores
 
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -96,9 +96,10 @@ def test_every_row_group_has_its_file_of_scores(points, stored, tmp_path, capsys
 def test_who_is_killed_goes_on_and_writes_the_same_files(stored, tmp_path):
     folder, out = stored[0], tmp_path / "out"
     slow = (
-        "import sys, threading; from dsgcore.cli import scores; from dsgcore.__main__ import main; made = scores._write_part\n"
+        "import sys, threading; from dsgcore.cli import predict; from dsgcore.__main__ import main\n"
+        "made = predict._write_part\n"
         "def late(*given):\n    threading.Event().wait(0.05); made(*given)\n"
-        "scores._write_part = late\nsys.exit(main(sys.argv[1:]))"
+        "predict._write_part = late\nsys.exit(main(sys.argv[1:]))"
     )
     arguments = ["predict", folder / "model.npz", folder / "data", "--out", out, "--quiet"]
     process = subprocess.Popen([sys.executable, "-c", slow, *map(str, arguments)])

@@ -7,14 +7,18 @@ import signal
 import threading
 import time
 
+import pandas as pd
 import pytest
 from clusters import cluster_of  # skips where distributed is not installed
+from distributed import Client
 from opened_pages import checked
+from sklearn.datasets import load_iris
 from test_explore import looked_at, opened
 from test_studies import SPEC
 
 from dsgcore.__main__ import main
 from dsgcore.cli import sweep as command
+from dsgcore.comparing import compare
 from dsgcore.studies import Store, StudyError, table_of
 
 
@@ -175,3 +179,42 @@ def test_two_processes_of_a_dask_cluster_make_the_same_rows(by_page, tmp_path):
         address = cluster.scheduler_address
         rows = swept(by_page, tmp_path / "dask.sqlite", tmp_path / "dask.csv", "--dask", address)
     assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.ci
+def test_the_fits_of_a_comparison_are_the_same_on_a_cluster_and_a_killed_worker_loses_none(cluster, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    given = {"n_labeled": 30, "seeds": 4, "methods": ["LogisticRegression", "SVC", "PS3VT"], "curves": False}
+    victims = [next(iter(cluster.workers.values())).pid]
+
+    def kill_once(so_far):
+        if victims:
+            os.kill(victims.pop(), signal.SIGKILL)
+
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        there = compare(X, y, **given, store=None, client=client, callback=kill_once)
+    here = compare(X, y, **given, store=None)
+    assert not victims
+    assert [(fit.request, fit.scores) for fit in there.fits] == [(fit.request, fit.scores) for fit in here.fits]
+    assert there.verdict.sentence == here.verdict.sentence
+    file, tables = tmp_path / "iris.csv", []
+    pd.DataFrame(X).assign(kind=y).to_csv(file, index=False)
+    line = [
+        "compare",
+        file,
+        "--target",
+        "kind",
+        "--n-labeled",
+        30,
+        "--seeds",
+        3,
+        "--no-curves",
+        "--methods",
+        "SVC,PS3VT",
+    ]
+    for options in (["--dask", cluster.scheduler_address], ["--jobs", 1]):
+        more = ["--store", tmp_path / f"{len(tables)}.sqlite", "--csv", tmp_path / "table.csv", "--quiet"]
+        assert main([*map(str, [*line, *options, *more])]) == 0
+        tables.append(pd.read_csv(tmp_path / "table.csv").drop(columns=["seconds", "megabytes"]))
+    pd.testing.assert_frame_equal(*tables)

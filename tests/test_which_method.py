@@ -53,7 +53,7 @@ def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
     assert found.verdict.recommended in TWO
     assert which_method.plain(found.verdict.sentence) in written(app)
     (table,) = [frame.value for frame in app.dataframe if "method" in frame.value]
-    assert set(table["method"]) == {"Logistic regression", "SVC"}
+    assert set(table["method"]) == {"LogisticRegression", "SVC"}
     assert {"Report (HTML)", "Table (CSV)"} <= {button.label for button in app.get("download_button")}
     assert "How many labels would you need?" in [sub.value for sub in app.subheader]
     assert not app.button(key="compare-methods").disabled

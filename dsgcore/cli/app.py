@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import runpy
 import signal
@@ -12,11 +13,13 @@ import threading
 import time
 import webbrowser
 from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TextIO
-from urllib.parse import SplitResult
+from typing import Any, TextIO
+from urllib.parse import SplitResult, urlencode
 
 import segno
 
@@ -24,26 +27,32 @@ from dsgcore.cli.ending import Made
 from dsgcore.cli.network import VARIABLE, addresses, firewall_hint, obstacles, place_for_phones, said_address
 from dsgcore.cli.options import HOST, PORT
 from dsgcore.cli.places import check_files, json_file
+from dsgcore.cli.sweep import asked_study
 from dsgcore.core.errors import DSGError
+from dsgcore.experiments.file_data import content_of
+from dsgcore.experiments.settings import FILE
 
 EVERYWHERE = "0.0.0.0"
 # The short address of the page on which phones enter the code of a room.
 ENTRANCE = "r"
-# The app's modules are on the path of its own processes only.
-_WRITE = "pages.handouts.static_lesson:write_lesson"
+_WRITE, _LINK = "pages.handouts.static_lesson:write_lesson", "pages.studies.study_links:link_to_study"
 _PORTS_TO_TRY = 100
 _PACKAGE = Path(__file__).parents[1]
 _SECONDS_TO_START, _PAUSE = 60.0, 0.1
 
 
-def serve(given: argparse.Namespace) -> Made:
-    """Serve the app until it is stopped."""
+def serve(given: argparse.Namespace, page: str = "", words: str = "") -> Made:
+    """Serve the app until it is stopped; `page` is a study's address below that of the app, and `words` follow it."""
     host = EVERYWHERE if given.is_class else given.address or HOST
     port = _usable_port(host, given.port)
     if given.is_class:
         open_to_the_class(given.address if given.address != EVERYWHERE else None, port, given.base_path)
+    here = HOST if host in (EVERYWHERE, "::") else f"[{host}]" if ":" in host else host
+    address = f"http://{here}:{port}/{'/'.join(filter(None, (given.base_path.strip('/'), page)))}"
+    if page:
+        print(f"The study is at {address}{words}", flush=True)
     if not given.no_browser and _has_screen():
-        threading.Thread(target=_open_browser, args=(host, port, given.base_path), daemon=True).start()
+        threading.Thread(target=_open_browser, args=(host, port, address), daemon=True).start()
     options = {"address": host, "port": port, "baseUrlPath": given.base_path}
     sys.argv = ["streamlit", "run", str(app_file()), *(f"--server.{name}={value}" for name, value in options.items())]
     if host == EVERYWHERE:  # otherwise Streamlit asks a server on the internet for this machine's address
@@ -53,6 +62,30 @@ def serve(given: argparse.Namespace) -> Made:
     # As `python -m streamlit` does it, by its name: dsgcore does not import streamlit, and works without it.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return Made()
+
+
+def open_study(given: argparse.Namespace) -> Made:
+    """Serve the app, and open it on a study."""
+    study, words = asked_study(given.study, [], None), ""
+    data = study.spec.data
+    if data.name == FILE and data.path is not None:
+        path, content = Path(data.path), content_of(data, None, None)  # refused if it has changed since
+        own = replace(data, path=path.name, sha256=sha256(content).hexdigest())
+        study = replace(study, spec=replace(study.spec, data=own))
+        words = f" The page asks for {path}, because a browser reads no file by itself."
+    logging.disable(logging.WARNING)  # of Streamlit, that no session is there
+    try:
+        link = urlencode(_of_app(_LINK)(study), doseq=True)
+    finally:
+        logging.disable(logging.NOTSET)
+    given.is_class = False
+    return serve(given, f"explore?{link}", words)
+
+
+def _of_app(name: str) -> Any:
+    """Return a function of the app, whose modules are on the path of its own processes only."""
+    sys.path.insert(0, str(app_file().parent))
+    return resolve_name(name)
 
 
 def app_file() -> Path:
@@ -86,13 +119,13 @@ def _has_screen() -> bool:
     return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _open_browser(host: str, port: int, base_path: str) -> None:
-    """Open a browser when the server answers."""
+def _open_browser(host: str, port: int, address: str) -> None:
+    """Open an address when the server answers."""
     host = HOST if host in (EVERYWHERE, "::") else host
     deadline = time.monotonic() + _SECONDS_TO_START
     while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection((host, port), timeout=1):
-            webbrowser.open(f"http://{host}:{port}/{base_path.strip('/')}")
+            webbrowser.open(address)
             return
         time.sleep(_PAUSE)
 
@@ -149,6 +182,5 @@ def _print_qr(address: str, out: TextIO) -> None:
 def export_lesson(given: argparse.Namespace) -> Made:
     """Write a step of a lesson as one HTML file."""
     check_files(json_file(given), [])
-    sys.path.insert(0, str(app_file().parent))
-    file = str(resolve_name(_WRITE)(given.lesson, given.out, given.step))
+    file = str(_of_app(_WRITE)(given.lesson, given.out, given.step))
     return Made({"file": file}, file, is_result=True)

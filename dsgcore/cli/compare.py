@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import NO, Line, Made
 from dsgcore.cli.options import listed_names, reading_of
 from dsgcore.cli.places import check_files, json_file
-from dsgcore.comparing.methods import METHODS
+from dsgcore.cli.sweep import client_of
 from dsgcore.comparing.report import html_of, text_of
 from dsgcore.comparing.result import COLUMNS, Comparison
 from dsgcore.comparing.rounds import compare as compare_methods
@@ -33,25 +34,25 @@ def compare(given: argparse.Namespace) -> Made:
     data, points, recipe = data_of_command(given)
     progress = _Progress(given.seconds, is_quiet=given.quiet)
     try:
-        found = compare_methods(
-            *(points, data.y),
-            recipe=recipe,
-            n_labeled=given.n_labeled,
-            seeds=given.seeds,
-            seconds=given.seconds,
-            score=given.score,
-            methods=listed_names(given.methods),
-            ordered=given.ordered,
-            curves=not given.no_curves,
-            store=given.store or default_store(),
-            jobs=given.jobs,
-            name=data.name,
-            callback=progress.tell,
-        )
+        with client_of(given.dask) if given.dask else nullcontext() as client:
+            found = compare_methods(
+                *(points, data.y),
+                recipe=recipe,
+                n_labeled=given.n_labeled,
+                seeds=given.seeds,
+                seconds=given.seconds,
+                score=given.score,
+                methods=listed_names(given.methods),
+                ordered=given.ordered,
+                curves=not given.no_curves,
+                store=given.store or default_store(),
+                jobs=given.jobs,
+                client=client,
+                name=data.name,
+                callback=progress.tell,
+            )
     except KeyboardInterrupt:
-        progress.line.end()
         raise KeyboardInterrupt("finished fits are kept, and the same command continues") from None
-    progress.line.end()
     if given.csv is not None:
         given.csv.write_text(found.to_csv(), encoding="utf-8", newline="")
     if given.html is not None:
@@ -85,6 +86,6 @@ class _Progress:
         """Draw the line."""
         left = max(0.0, self.seconds - (time.monotonic() - self.start))
         n = sum(bool(so_far.scores(name)) for name in so_far.methods)
-        best = f", best so far: {METHODS[so_far.best].title}" if so_far.best else ""
+        best = f", best so far: {so_far.best}" if so_far.best else ""
         said = f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods{best}"
         self.line.show(f"{said}, at most {duration_text(left)} left")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from dsgcore.cli.ending import Made, note
+from dsgcore.cli.ending import Line, Made
 from dsgcore.cli.options import reading_of
 from dsgcore.cli.places import check_files, json_file
 from dsgcore.core.files import cache_folder
@@ -23,16 +20,14 @@ from dsgcore.data.reading.sources import streamed
 from dsgcore.data.sets import DATASETS
 from dsgcore.experiments import SETTINGS
 
-_LINE_SECONDS = 0.5
 _OF_TEXT = ("header", "delimiter", "decimal", "encoding", "missing_words")
-_TABLE = "sample_data/iris.csv"
 
 
 def data(given: argparse.Namespace) -> Made:
     """Carry out a subcommand."""
-    if given.data_command == "fetch":
+    if given.subcommand == "fetch":
         return _fetch(given)
-    return {"list": _list, "describe": _describe, "convert": _convert}[given.data_command](given)
+    return {"list": _list, "describe": _describe, "convert": _convert}[given.subcommand](given)
 
 
 def _list(given: argparse.Namespace) -> Made:
@@ -56,27 +51,14 @@ def _list(given: argparse.Namespace) -> Made:
 def _fetch(given: argparse.Namespace) -> Made:
     check_files(json_file(given), [])
     sets = [remote_set(name) for name in given.names]  # a wrong name is reported before any download begins
-    files = {
-        one.name: fetch(one, progress=None if given.quiet else _now_and_then(partial(_arrived, one))) for one in sets
-    }
+    line = Line(is_quiet=given.quiet)
+    files = {one.name: fetch(one, progress=partial(_show, line, one.name)) for one in sets}
     return Made({"files": files}, "\n".join(map(str, files.values())), is_result=True)
 
 
-def _now_and_then(line: Callable[..., str], start: float = 0.0) -> Callable[..., None]:
-    """Return a callback that prints its line at most once in a while."""
-    last = [start]
-
-    def show(*given: Any) -> None:
-        if time.monotonic() - last[0] >= _LINE_SECONDS or len(set(given)) == 1:  # at the end everything has arrived
-            last[0] = time.monotonic()
-            note(line(*given))
-
-    return show
-
-
-def _arrived(remote: RemoteSet, have: int, total: int | None) -> str:
+def _show(line: Line, name: str, have: int, total: int | None) -> None:
     of = f" of {shown_size(total)} ({have / total:.0%})" if total else ""
-    return f"{remote.name}: {shown_size(have)}{of}"
+    line.show(f"{name}: {shown_size(have)}{of}")
 
 
 def _describe(given: argparse.Namespace) -> Made:
@@ -95,7 +77,8 @@ def _describe(given: argparse.Namespace) -> Made:
     file = File.of_path(path)
     recipe = _recipe(file, given, remote)
     described = describe_file(file, recipe, given.labels)
-    suited = {problem.citation.split(",")[0]: described.refusals[problem.labels] for problem in SETTINGS.values()}
+    names = (problem.citation.split(",")[0].replace("-", "") for problem in SETTINGS.values())  # those of the classes
+    suited = {n: described.refusals[p.labels] for n, p in zip(names, SETTINGS.values(), strict=True)}
     lines += [*described.sentences(), f"Suits {', '.join(name for name, reason in suited.items() if not reason)}."]
     for reason in dict.fromkeys(filter(None, suited.values())):
         lines.append(f"Not {', '.join(name for name, own in suited.items() if own == reason)}: {reason}.")
@@ -139,6 +122,6 @@ def _convert(given: argparse.Namespace) -> Made:
         raise DataError(f"{given.what} is not in the cache: dsg-lab data fetch {given.what}")
     said = {name: value for name, value in reading_of(given).items() if name in _OF_TEXT and value is not None}
     recipe = sniff_format(streamed(Source.of_path(path), IN_PIECES), **said)
-    progress = None if given.quiet else _now_and_then("{}: {:,} rows".format, time.monotonic())
-    n = convert_file(path, given.folder, recipe, progress=progress)
+    line = Line(is_quiet=given.quiet)
+    n = convert_file(path, given.folder, recipe, progress=lambda *so_far: line.show("{}: {:,} rows".format(*so_far)))
     return Made({"folder": given.folder, "rows": n}, f"{given.folder}: {n:,} rows as Parquet")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.options import PROGRAM
+from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
 
 # Exit codes: no (a run has diverged or has not converged), input that cannot be used, a fault of the program, Ctrl+C.
@@ -41,6 +42,7 @@ class Made:
         json_file, is_quiet = given.json, given.quiet
         data = json.dumps(_finite({"command": f"{PROGRAM} {command}", **self.data}), indent=2, default=_plain)
         is_printed = json_file is not None and str(json_file) == "-"
+        Line.end()
         if json_file is not None and not is_printed:
             json_file.write_text(data + "\n", encoding="utf-8")
         if is_printed:
@@ -91,7 +93,8 @@ def exit_code(command: Callable[[], int]) -> int:
 
 
 def note(text: str, end: str = "\n") -> None:
-    """Print a text on the error stream, if it is open."""
+    """Print a text on the error stream, if it is open, below a line of progress."""
+    Line.end()
     with suppress(OSError, ValueError):
         print(text, end=end, file=sys.stderr, flush=True)
 
@@ -161,19 +164,37 @@ def bar(done: int, total: int) -> str:
 
 
 class Line:
-    """A line of a terminal that each call writes again; if it is quiet, or no terminal is there, nothing is written."""
+    """A line of a terminal that each call writes again, until something else is printed; quiet where no terminal is."""
+
+    is_open = False  # something is on the line; there is one terminal
 
     def __init__(self, *, is_quiet: bool) -> None:
-        self.is_quiet, self._is_open = is_quiet or sys.stderr is None or not sys.stderr.isatty(), False
+        self.is_quiet = is_quiet or sys.stderr is None or not sys.stderr.isatty()
 
     def show(self, text: str) -> None:
         """Write the text over the line."""
         if not self.is_quiet:
+            Line.is_open = False  # for `note`, which would go to the next one
             note(f"\r{text:<{LINE_CHARACTERS}}", end="")
-            self._is_open = True
+            Line.is_open = True
 
-    def end(self) -> None:
+    @staticmethod
+    def end() -> None:
         """Go to the next line, if something is on this one."""
-        if self._is_open:
+        if Line.is_open:
+            Line.is_open = False
             note("")
-            self._is_open = False
+
+
+class Progress(Line):
+    """A line with a bar for the finished parts of a command, words, and the time left."""
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        super().__init__(is_quiet=is_quiet)
+        self.left = TimeLeft()
+
+    def part(self, done: int, of: int, words: str = "", *, is_new: bool = True) -> None:
+        """Draw the line; parts of an earlier command are not new, and take no time."""
+        if not is_new:
+            self.left.skip(done)
+        self.show(f"{bar(done, of)} {words}{self.left.text(done, of)}")

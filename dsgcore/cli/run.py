@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from dsgcore.cli.ending import NO, Line, Made, bar, note
+from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import PROGRAM
 from dsgcore.cli.places import check_files, check_folder, holds_fields, json_file
 from dsgcore.cli.sweep import inputs_of
@@ -31,11 +31,10 @@ def run(given: argparse.Namespace) -> Made:
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)
         check_cost(spec, budget, split.shape)
-        made, left, line = Run(spec, split), TimeLeft(), Line(is_quiet=given.quiet)
+        made, progress = Run(spec, split), Progress(is_quiet=given.quiet)
         while not made.is_finished:
             made.advance(seconds=1.0)
-            line.show(_progress(made.history.last(), made.n_iter, left))
-        line.end()
+            progress.show(_words(made.history.last(), made.n_iter, progress.left))
         history, model, own_spec, result = (part / name for name in _RESULTS)
         made.history.write_csv(history)
         made.result.save(model)
@@ -58,7 +57,7 @@ def _is_own(file: Path) -> bool:
     return holds_fields(file, _RESULTS[-1], {"spec_sha256"})
 
 
-def _progress(row: dict[str, float], n_iter: int, left: TimeLeft) -> str:
+def _words(row: dict[str, float], n_iter: int, left: TimeLeft) -> str:
     if not row:
         return "the run could not make an iteration"
     said = f"{row['t']:.0f} of {n_iter}: objective {row['objective']:.5g}, test score {row['score_test']:.5g}"
@@ -71,14 +70,12 @@ def check(given: argparse.Namespace) -> Made:
     check_files(json_file(given), inputs_of(given.spec, spec))
     check_possible(spec)
     check_cost(spec, machine_budget())
-    line, left = Line(is_quiet=given.quiet), TimeLeft()
+    progress = Progress(is_quiet=given.quiet)
 
     def tell(share: float) -> None:
-        done = round(_PARTS * share)
-        line.show(f"{bar(done, _PARTS)} {share:.0%}{left.text(done, _PARTS)}")
+        progress.part(round(_PARTS * share), _PARTS, f"{share:.0%}")
 
     found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent), callback=tell)
-    line.end()
     return Made(found.to_dict(), words(found), 0 if found.converged else NO, is_result=True)
 
 

@@ -13,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dsgcore.cli.ending import NO, Line, Made, bar, note
+from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import PROGRAM
 from dsgcore.cli.places import check_files, json_file
-from dsgcore.core.durations import TimeLeft
 from dsgcore.core.files import read_text, whole_files
 from dsgcore.core.parameters import quoted
 from dsgcore.experiments import SETTINGS, Spec
@@ -51,9 +50,7 @@ def sweep(given: argparse.Namespace) -> Made:
         with _executor(given.dask, given.jobs) as (executor, at_once):
             outcomes = carry_out(study, store, executor, at_once, progress.tell)
     except KeyboardInterrupt:
-        progress.line.end()
         raise KeyboardInterrupt(f"finished runs are kept in {store.file}. Run the same command to continue") from None
-    progress.line.end()
     if given.optuna_storage is not None:
         to_optuna(study, store, given.optuna_storage)
     table = table_of(study, outcomes)
@@ -172,11 +169,12 @@ def client_of(address: str) -> Any:
     return Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
 
 
-class _Progress:
+class _Progress(Progress):
     """Progress of a sweep: the number of finished runs, and of those made now."""
 
     def __init__(self, total: int, *, is_quiet: bool) -> None:
-        self.total, self.line, self.left = total, Line(is_quiet=is_quiet), TimeLeft()
+        super().__init__(is_quiet=is_quiet)
+        self.total = total
         self.done = self.new = self.failed = 0
 
     def tell(self, outcome: Outcome) -> None:
@@ -184,9 +182,7 @@ class _Progress:
         self.done += 1
         self.new += outcome.is_new
         self.failed += outcome.stored is None
-        if not self.new:
-            self.left.skip(self.done)
-        self.line.show(f"{bar(self.done, self.total)} {self.said()}{self.left.text(self.done, self.total)}")
+        self.part(self.done, self.total, self.said(), is_new=self.new > 0)
 
     def said(self) -> str:
         """Return the numbers of runs."""

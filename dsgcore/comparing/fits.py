@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from functools import lru_cache
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -104,12 +104,14 @@ class KeptFits:
 
 
 def fit_some(
-    folder: str, plain: dict[str, Any], requests: Sequence[FitRequest], *, report: Callable[[list[Fit]], object]
+    where: str | Sample, requests: Sequence[FitRequest], *, report: Callable[[list[Fit]], object]
 ) -> list[Fit]:
-    """Make the fits of one method; report all of them after each. This is what a background job does."""
-    sample, made = Sample.read(Path(folder), plain), list[Fit]()
+    """Make some fits to a sample, or the one in a file; report all of them after each. A background job does this."""
+    # The points in a file stay on the disk until they are used.
+    sample, made = joblib.load(where, mmap_mode="r") if isinstance(where, str) else where, list[Fit]()
+    split_of = lru_cache(maxsize=1)(sample.split)  # the methods of a seed follow each other
     for request in requests:
-        split = sample.split(request.seed, request.n_labeled)
+        split = split_of(request.seed, request.n_labeled)
         if not made:
             _warm_up(METHODS[request.method], split, request.seed)
         made.append(fit(request, split, sample.kind))

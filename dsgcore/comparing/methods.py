@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines import COMPETITORS
+from dsgcore.baselines import (
+    EverydayLogistic,
+    EverydayNystroem,
+    EverydayOrdinalSVC,
+    EverydaySelfTraining,
+    EverydaySpreadingKNN,
+    EverydaySpreadingRBF,
+    EverydaySVC,
+    EverydaySVR,
+)
 from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
@@ -17,18 +26,7 @@ from dsgcore.problems.thresholds import mean_auc
 from dsgcore.tuning.safe import Safe
 
 BINARY, CLASSES, ORDINAL = KINDS = ("binary", "classes", "ordinal")
-_OURS = {kind.__name__: kind for kind in (TSGS3VM, QSGS2AUC, PS3VT, QS3ORAO)}
-# The class of another setting's competitors, by the name of the method.
-_THEIRS = {
-    "LogisticRegression": ("s3vm", "EverydayLogistic"),
-    "SVC": ("s3vm", "EverydaySVC"),
-    "Nystroem": ("s3vm", "EverydayNystroem"),
-    "SelfTraining": ("s3vm", "EverydaySelfTraining"),
-    "SpreadingKNN": ("s3vm", "EverydaySpreadingKNN"),
-    "SpreadingRBF": ("s3vm", "EverydaySpreadingRBF"),
-    "SVR": ("ordinal", "EverydaySVR"),
-    "OrdinalSVC": ("ordinal", "EverydayOrdinalSVC"),
-}
+OURS = {kind.__name__: kind for kind in (TSGS3VM, QSGS2AUC, PS3VT, QS3ORAO)}
 
 
 @dataclass(frozen=True)
@@ -38,78 +36,66 @@ class Method:
     Attributes
     ----------
     name : str
-        Its key in `METHODS`.
-    title : str
-        Its name in tables.
+        Its key in `METHODS`, and its name in tables and on the command line.
     kinds : tuple of str
         Kinds of labels that it learns from: "binary", "classes", "ordinal".
     uses_unlabeled : bool
         True if it learns from unlabeled points. Other methods get the labeled points only.
     effort : int
         Rank of its simplicity; 0 is the simplest. Of two equally good methods the simpler one is recommended.
-    estimator : str
-        Name of a class of DSG Lab, or a key of the everyday competitors.
+    estimator : type
+        A class of DSG Lab, or one of the everyday competitors.
     parameters : mapping
         Parameters that differ from the defaults.
-    is_safe : bool
-        True if it is averaged with simple models (`dsgcore.Safe`).
     is_slow : bool
         True if a fit to many points takes much longer than those of the others. It is made after them.
+    is_safe : bool
+        True if it is averaged with simple models (`dsgcore.Safe`).
     """
 
     name: str
-    title: str
     kinds: tuple[str, ...]
     uses_unlabeled: bool
     effort: int
-    estimator: str
+    estimator: type[Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     is_slow: bool = False
     is_safe: bool = False
 
     def make(self, seed: int) -> Any:
         """Return the unfitted estimator, with the seed if it has one."""
-        if self.estimator in _OURS:
-            own = _OURS[self.estimator](**self.parameters, random_state=seed)
-            return Safe(own, random_state=seed) if self.is_safe else own
-        setting, name = _THEIRS[self.estimator]
-        estimator = next(kind for kind in COMPETITORS[setting] if kind.__name__ == name)(**self.parameters)
-        return estimator.set_params(random_state=seed) if "random_state" in estimator.get_params() else estimator
-
-
-def _theirs(name: str, title: str, effort: int, *, uses_unlabeled: bool = False, is_slow: bool = False) -> Method:
-    kinds = (ORDINAL,) if _THEIRS[name][0] == "ordinal" else (BINARY, CLASSES)
-    return Method(name, title, kinds, uses_unlabeled, effort, name, is_slow=is_slow)
+        own = self.estimator(**self.parameters)
+        if "random_state" in own.get_params():
+            own.set_params(random_state=seed)
+        return Safe(own, random_state=seed) if self.is_safe else own
 
 
 def _ours(name: str, kinds: tuple[str, ...], labels_only: Mapping[str, Any]) -> tuple[Method, ...]:
     """Return a method of DSG Lab, averaged with simple models, the same on the labels alone, and the method by itself."""
     return (
-        Method(name, f"Safe {name}", kinds, True, 5, name, is_safe=True),
-        Method(f"{name}-labels", f"Safe {name}, labels alone", kinds, False, 4, name, labels_only, is_safe=True),
-        Method(f"{name}-alone", f"{name} by itself", kinds, True, 5, name),
+        Method(f"Safe{name}", kinds, True, 5, OURS[name], is_safe=True),
+        Method(f"Safe{name}-labels", kinds, False, 4, OURS[name], labels_only, is_safe=True),
+        Method(name, kinds, True, 5, OURS[name]),
     )
 
 
-_FOURIER = {"features": "fourier"}
+_NOMINAL, _FOURIER = (BINARY, CLASSES), {"features": "fourier"}
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
-        _theirs("LogisticRegression", "Logistic regression", 0),
-        _theirs("SVC", "SVC", 1),
-        _theirs("OrdinalSVC", "SVC", 1),
-        _theirs("SVR", "SVR", 1),
-        _theirs("Nystroem", "Nyström + logistic regression", 2),
-        *_ours("PS3VT", (BINARY, CLASSES), {"tau_I": 0.0}),
-        Method(
-            "PS3VT-fourier", "Safe PS3VT, Fourier features", (BINARY, CLASSES), True, 5, "PS3VT", _FOURIER, is_safe=True
-        ),
+        Method("LogisticRegression", _NOMINAL, False, 0, EverydayLogistic),
+        Method("SVC", _NOMINAL, False, 1, EverydaySVC),
+        Method("OrdinalSVC", (ORDINAL,), False, 1, EverydayOrdinalSVC),
+        Method("SVR", (ORDINAL,), False, 1, EverydaySVR),
+        Method("Nystroem", _NOMINAL, False, 2, EverydayNystroem),
+        *_ours("PS3VT", _NOMINAL, {"tau_I": 0.0}),
+        Method("SafePS3VT-fourier", _NOMINAL, True, 5, PS3VT, _FOURIER, is_safe=True),
         *_ours("TSGS3VM", (BINARY,), {"C_star": 0.0}),
         *_ours("QSGS2AUC", (BINARY,), {"gamma": 1.0}),
         *_ours("QS3ORAO", (ORDINAL,), {"gamma": 1.0}),
-        _theirs("SelfTraining", "Self-training SVC", 3, uses_unlabeled=True, is_slow=True),
-        _theirs("SpreadingKNN", "Label spreading, kNN", 3, uses_unlabeled=True),
-        _theirs("SpreadingRBF", "Label spreading, RBF", 3, uses_unlabeled=True, is_slow=True),
+        Method("SelfTraining", _NOMINAL, True, 3, EverydaySelfTraining, is_slow=True),
+        Method("SpreadingKNN", _NOMINAL, True, 3, EverydaySpreadingKNN),
+        Method("SpreadingRBF", _NOMINAL, True, 3, EverydaySpreadingRBF, is_slow=True),
     )
 }
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from dsgcore.comparing.fits import CUT_OFF, Fit
-from dsgcore.comparing.methods import METHODS, SCORES, Method, Score
+from dsgcore.comparing.methods import METHODS, SCORES, Score
 from dsgcore.core.metrics import EQUAL, FEWEST_SEEDS, Difference, Effect, paired_difference
 
 # In units of the score. A simpler method that is behind by less is recommended instead of the best one.
@@ -252,7 +252,7 @@ class Comparison:
         rows = [self._row(place, name) for place, name in enumerate(self.ranking, 1)]
         rows += [self._row(None, name) for name in self.unranked]
         failed = [name for name in self.methods if name not in (*self.ranking, *self.unranked)]
-        rows += [{"method": METHODS[name].title, "seeds": 0, "note": self._note(name)} for name in failed]
+        rows += [{"method": name, "seeds": 0, "note": self._note(name)} for name in failed]
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"rank": "Int64"})
 
     def _row(self, place: int | None, name: str) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class Comparison:
         is_best = place == 1
         return {
             "rank": place,
-            "method": method.title,
+            "method": name,
             "unlabeled": "used" if method.uses_unlabeled else "not used",
             "score": self.mean(name),
             "difference": shown.mean + 0.0,
@@ -313,7 +313,7 @@ class Comparison:
                 scores = self.scores(name, n)
                 found = self._difference([scores[seed] for seed in sorted(shared)], [0.0] * len(shared), n)
                 low = max(found.low, 0.0)  # NaN stays
-                rows.append((self.ranking.index(name), METHODS[name].title, n, found.mean, low, found.high, found.n))
+                rows.append((self.ranking.index(name), name, n, found.mean, low, found.high, found.n))
         rows.sort(key=lambda row: (row[0], row[2]))
         return pd.DataFrame([row[1:] for row in rows], columns=["method", "labels", "score", "low", "high", "seeds"])
 
@@ -367,7 +367,7 @@ def _verdict(c: Comparison) -> Verdict:
     # A gain whose interval is not known is neither.
     rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
     contenders = tuple(name for name in rivals if gains[name].high > LITTLE[unit])
-    said = [f"Use {_in_sentence(METHODS[chosen])}", _about_others(len(rivals), len(contenders), c.score)]
+    said = [f"Use {chosen}", _about_others(len(rivals), len(contenders), c.score)]
     if effect is None or used is None or alone is None:
         said.append(f" ({n} seeds)")
     else:
@@ -375,7 +375,7 @@ def _verdict(c: Comparison) -> Verdict:
         numbers = f"{mean} {unit} of {c.score.title}, 95 % {low} to {high}, {n} seeds"
         word = f"unlabeled data {effect.value} here"
         word = "it is not clear yet if unlabeled data help" if effect is Help.UNCLEAR else word
-        said.append(f"; {word} ({METHODS[used].title} less {METHODS[alone].title}: {numbers})")
+        said.append(f"; {word} ({used} less {alone}: {numbers})")
     return Verdict(chosen, effect, gain, n, f"{''.join(said)}.", rivals, contenders)
 
 
@@ -396,9 +396,3 @@ def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
         return f"; {said}"
     better = f"may be more than {LITTLE[score.unit]:g} {score.unit} better"
     return f", but it is too close to call: {said}, and {n_contenders} {better}"
-
-
-def _in_sentence(method: Method) -> str:
-    """Return a method's title inside a sentence."""
-    is_word = method.title.split()[0][1:].islower()
-    return method.title[0].lower() + method.title[1:] if is_word and method.name != "Nystroem" else method.title

@@ -9,14 +9,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import joblib
 from numpy.typing import ArrayLike
 
+from dsgcore.comparing.cluster import ClusterJob, ClusterQueue
 from dsgcore.comparing.fits import CUT_OFF, Fit, FitRequest, KeptFits, fit_some
 from dsgcore.comparing.methods import METHODS, chosen_methods, chosen_score
 from dsgcore.comparing.result import Comparison
@@ -64,6 +66,7 @@ def compare(
     curves: bool = True,
     store: Store | str | os.PathLike[str] | None = "default",
     jobs: int | JobQueue | None = None,
+    client: Any = None,
     memory_limit: int = 3 * 10**9,
     name: str = "your data",
     callback: Callback = lambda comparison: None,
@@ -102,8 +105,10 @@ def compare(
         Store of finished fits. A repeated or interrupted comparison does not repeat them. None keeps nothing.
     jobs : int or JobQueue, optional
         Number of fits at a time, or a queue that others share. By default one for each core.
+    client : dask.distributed.Client, optional
+        A Dask client whose workers make the fits, instead of processes of this machine. The scores are the same.
     memory_limit : int, default 3,000,000,000
-        Bytes that a fit may take. A method that needs more has no score.
+        Bytes that a fit may take; on a cluster its own limit counts. A method that needs more has no score.
     name : str, default "your data"
         Name of the data in the report.
     callback : callable, optional
@@ -151,7 +156,7 @@ def compare(
     memory = int(MEMORY.check(memory_limit) or 0)
     if store is not None and not isinstance(store, Store):
         store = Store(default_store() if store == "default" else store)
-    with workers_for(sample, KeptFits(sample, store), at_once, memory) as workers:
+    with workers_for(sample, KeptFits(sample, store), at_once if client is None else client, memory) as workers:
         made = _Rounds(sample, chosen, ranked_by, n_seeds, limit, name, workers, callback, start)
         return made.carry_out(curves=curves)
 
@@ -275,12 +280,11 @@ class _Rounds:
 class Workers:
     """Background jobs that make the fits which are not kept."""
 
-    queue: JobQueue
+    queue: JobQueue | ClusterQueue
     kept: KeptFits
-    folder: Path
-    plain: dict[str, Any]
+    where: Any  # the file that holds the sample, or its future on a cluster
     memory_limit: int
-    running: dict[Job, list[FitRequest]] = field(default_factory=dict)
+    running: dict[Job | ClusterJob, list[FitRequest]] = field(default_factory=dict)
     cut_off: set[FitRequest] = field(default_factory=set)  # had begun when the time was over
 
     def make(self, requests: Sequence[FitRequest], end: float) -> Iterator[list[Fit]]:
@@ -298,10 +302,10 @@ class Workers:
             time.sleep(SECONDS_BETWEEN_LOOKS if self.running else 0.0)
 
     def _submit(self, requests: list[FitRequest]) -> None:
-        job = self.queue.submit(fit_some, str(self.folder), self.plain, requests, memory_limit=self.memory_limit)
+        job = self.queue.submit(fit_some, self.where, requests, memory_limit=self.memory_limit)
         self.running[job] = requests
 
-    def _taken(self, job: Job) -> list[Fit]:
+    def _taken(self, job: Job | ClusterJob) -> list[Fit]:
         """Keep the new fits of a job, and return them. If a fit has ended its process, the others go to a new one."""
         is_over, failed = job.is_over, list[Fit]()
         made = list(job.result if job.result is not None else job.progress or [])
@@ -334,17 +338,21 @@ class Workers:
 
 
 @contextmanager
-def workers_for(sample: Sample, kept: KeptFits, jobs: int | JobQueue | None, memory_limit: int) -> Iterator[Workers]:
+def workers_for(sample: Sample, kept: KeptFits, jobs: Any, memory_limit: int) -> Iterator[Workers]:
     """Provide the background jobs of a sample. They end with the block.
 
-    `jobs` is their number at a time (default: one per core), or a queue that others share. `memory_limit` is in bytes for
-    each of them.
+    `jobs` is their number at a time (default: one per core), a queue that others share, or a Dask client. `memory_limit`
+    is in bytes for each of them.
     """
-    own: AbstractContextManager[JobQueue] = (
-        nullcontext(jobs) if isinstance(jobs, JobQueue) else JobQueue(jobs or os.cpu_count() or 1)
-    )
-    with tempfile.TemporaryDirectory(prefix="dsgcore-compare-") as folder, own as queue:
-        workers = Workers(queue, kept, Path(folder), sample.write(Path(folder)), memory_limit)
+    with tempfile.TemporaryDirectory(prefix="dsgcore-compare-") as folder, ExitStack() as opened:
+        file = Path(folder) / "sample"
+        if jobs is None or isinstance(jobs, int):
+            jobs = opened.enter_context(JobQueue(jobs or os.cpu_count() or 1))
+        if isinstance(jobs, JobQueue):
+            joblib.dump(sample, file)
+            workers = Workers(jobs, kept, str(file), memory_limit)
+        else:
+            workers = Workers(ClusterQueue(jobs), kept, jobs.scatter(sample, broadcast=True), memory_limit)
         try:
             yield workers
         finally:

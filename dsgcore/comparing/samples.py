@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,6 @@ TEST_SHARE, MOST_TEST = OF_OWN["test_share"], 4000
 # Larger data are thinned to so many rows, because a comparison makes more than a hundred fits.
 MOST_ROWS = 20_000
 CURVE = (20, 50, 100, 200, 500, 1000, 2000, 5000)
-_X, _Y, _TABLE = "X.npy", "y.npy", "table.pkl"
 
 
 class ComparisonError(DSGError):
@@ -150,20 +148,6 @@ class Sample:
             digest.update(repr((self.recipe.to_dict(), [*self.table.columns])).encode())
             digest.update(pd.util.hash_pandas_object(self.table, index=False).to_numpy().tobytes())
         return digest.hexdigest()
-
-    def write(self, folder: Path) -> dict[str, Any]:
-        """Write the arrays to a folder; return the rest as plain data. `read` makes the sample again."""
-        np.save(folder / _X, self.X)
-        np.save(folder / _Y, self.y)
-        if self.table is not None:
-            self.table.to_pickle(folder / _TABLE)
-        return {"classes": self.classes, "kind": self.kind, "n_labeled": self.n_labeled, "recipe": self.recipe}
-
-    @classmethod
-    def read(cls, folder: Path, plain: dict[str, Any]) -> Self:
-        """Return a sample that `write` has written. Its points stay on the disk until they are used."""
-        table = None if plain["recipe"] is None else pd.read_pickle(folder / _TABLE)
-        return cls(np.load(folder / _X, mmap_mode="r"), np.load(folder / _Y), **plain, table=table)
 
 
 def _checked(X: ArrayLike, n: int) -> NDArray[np.float64]:

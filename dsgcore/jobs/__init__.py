@@ -1,10 +1,8 @@
 """Background jobs: functions that run in processes of their own, in turn, within limits, and can be killed at any time.
 
 A `JobQueue` starts each `Job` in a worker: a fork of the fork server, or a new interpreter if the system has no forks.
-`dead_workers` holds the sentence for each way in which a worker can end without a result.
 """
 
-from dsgcore.jobs.job import Job, JobError, JobState
-from dsgcore.jobs.queue import JobQueue, shared_queue
+from dsgcore.jobs.job import Job, JobError, JobQueue, JobState, shared_queue
 
 __all__ = ["Job", "JobError", "JobQueue", "JobState", "shared_queue"]

@@ -21,12 +21,12 @@ from functools import cache, partial
 from subprocess import DEVNULL, PIPE
 from typing import IO, Any
 
-from dsgcore.jobs.fork_server import CODE
+from dsgcore.jobs.worker import CODE
 
 # Not on macOS, where a fork that has used system libraries may crash in them; `multiprocessing` does not fork there by
 # default.
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "darwin"
-FORKS = "import socket, sys; from dsgcore.jobs.fork_server import serve; serve(socket.socket(fileno=int(sys.argv[1])))"
+FORKS = "import socket, sys; from dsgcore.jobs.worker import serve; serve(socket.socket(fileno=int(sys.argv[1])))"
 ALONE = "from dsgcore.jobs.worker import main; main()"
 SECONDS_TO_END = 0.5
 # One core stays free for the app. With more than one thread BLAS waits by spinning: if other work has the second core,

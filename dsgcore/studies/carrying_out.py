@@ -209,8 +209,12 @@ def make_study(
         progress = Progress(progress.done + 1, progress.new + outcome.is_new, {**progress.failed, **failed})
         report(progress)
 
-    kind: type[AnyStudy] = Trajectories if "data_seed" in plain else SpecList if "specs" in plain else Study
-    study = kind.from_dict(plain)
     with local_processes(at_once, memory) as executor:
-        carry_out(study, Store(file), executor, at_once, callback, folder)
+        carry_out(study_of(plain), Store(file), executor, at_once, callback, folder)
     return progress
+
+
+def study_of(plain: Mapping[str, Any]) -> AnyStudy:
+    """Return a study of any kind, made from its plain data."""
+    kind: type[AnyStudy] = Trajectories if "data_seed" in plain else SpecList if "specs" in plain else Study
+    return kind.from_dict(plain)

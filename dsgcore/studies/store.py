@@ -98,11 +98,15 @@ def default_store() -> Path:
 class Store:
     """A file of finished runs, created with its folder if necessary. Several processes may read and write it at once.
 
+    A fixed store is only read, so its folder need not be writable.
+
     Raises `StoreError` if the file cannot be created or opened, or is not a store.
     """
 
-    def __init__(self, file: str | os.PathLike[str]) -> None:
-        self.file = Path(file)
+    def __init__(self, file: str | os.PathLike[str], *, is_fixed: bool = False) -> None:
+        self.file, self.is_fixed = Path(file), is_fixed
+        if is_fixed:
+            return
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.opened() as connection:
@@ -124,7 +128,9 @@ class Store:
     def opened(self) -> Iterator[sqlite3.Connection]:
         """Open a connection for the block; its changes are committed together, or not at all."""
         # One connection per use: connections must not move between threads or processes.
-        with closing(sqlite3.connect(self.file, timeout=SECONDS_TO_WAIT)) as connection, connection:
+        place = f"{self.file.absolute().as_uri()}?immutable=1" if self.is_fixed else self.file
+        opened = sqlite3.connect(place, timeout=SECONDS_TO_WAIT, uri=self.is_fixed)
+        with closing(opened) as connection, connection:
             connection.execute("PRAGMA synchronous = NORMAL")
             yield connection
 
@@ -188,9 +194,12 @@ class Store:
             if kind in MOST_KEPT:
                 connection.execute(_FORGET, (kind, kind, MOST_KEPT[kind]))
 
-    def kept(self, kind: str, keys: Iterable[str]) -> dict[str, str]:
-        """Return the texts among these that are kept, by their keys."""
-        return dict(self._rows("SELECT key, json FROM kept WHERE kind = ? AND key", keys, kind))
+    def kept(self, kind: str, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """Return the texts among these that are kept, by their keys; by default all of the kind."""
+        if keys is not None:
+            return dict(self._rows("SELECT key, json FROM kept WHERE kind = ? AND key", keys, kind))
+        with self.opened() as connection:
+            return dict(connection.execute("SELECT key, json FROM kept WHERE kind = ?", (kind,)).fetchall())
 
     def found(self, kind: str, beginning: str) -> tuple[str, bytes] | None:
         """Return the text and the arrays whose key begins so; None if there is none, or more than one."""

@@ -8,7 +8,7 @@ import streamlit as st
 from dsgcore.experiments import Spec
 from dsgcore.settings import profile_of
 from dsgcore.studies import Trajectories
-from dsgcore.studies.examples import STUDY, WAYS, example_study, example_ways
+from dsgcore.studies.examples import example_study, example_trajectories
 from pages.controls.controls import controls_for
 from pages.controls.own_file import entry_of
 from pages.studies import showing, trajectory_showing
@@ -43,16 +43,16 @@ def draw_example_study(setting: str, measure: str, view: str) -> None:
     with ranking:
         showing.draw_ranking(state, look)
     showing.draw_way_out(state, look)
-    _draw_values(spec, f"{STUDY}-{setting}")
+    _draw_values(spec)
 
 
 def example_of_ways(setting: str) -> tuple[AskedTrajectories, list[Shown]] | None:
     """Return the question of a setting's finished trajectories and their results, or None if there is no example."""
-    example = example_ways(setting)
+    example = example_trajectories(setting)
     if example is None:
         return None
-    asked = _asked_of(example.study)
-    return asked, trajectory_showing.shown_of(asked, list(example.found))
+    asked = _asked_of(example[0])
+    return asked, trajectory_showing.shown_of(asked, list(example[1]))
 
 
 def _asked_of(study: Trajectories) -> AskedTrajectories:
@@ -71,8 +71,7 @@ def say_example_of_ways(asked: AskedTrajectories) -> None:
 
 def draw_values_of_ways(asked: AskedTrajectories) -> None:
     """Draw the values with which the example was made."""
-    spec = asked.cases[0].spec
-    _draw_values(spec, f"{WAYS}-{spec.problem.name}")
+    _draw_values(asked.cases[0].spec)
 
 
 def _say_example(spec: Spec, size: str) -> None:
@@ -85,9 +84,8 @@ def _say_example(spec: Spec, size: str) -> None:
     )
 
 
-def _draw_values(spec: Spec, name: str) -> None:
-    """Draw the values with which an example was made, and the command that makes it again."""
+def _draw_values(spec: Spec) -> None:
+    """Draw the values with which an example was made."""
     with st.expander("Values of the example"):
-        st.markdown("The varied values are on the axes. This command makes the example again:")
-        st.code(f"python -m dsgcore.studies.examples {name}", language="sh")
+        st.markdown("The varied values are on the axes.")
         st.dataframe(pd.DataFrame(values_of(spec)), width="stretch", hide_index=True)

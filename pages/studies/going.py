@@ -85,7 +85,7 @@ def look_at(state: Exploring, study: Study | SpecList) -> None:
         return
     state.text, state.made, state.price, state.chosen, state.refused = text, None, None, None, ""
     try:
-        state.price = check_price(study, BUDGET, _shape_of_files(specs_of(study)))
+        state.price = check_price(study, BUDGET, _shape_of_files(study.specs))
         state.made = StudyRuns(study)
     except (StudyError, DataError) as error:
         state.refused = str(error)
@@ -107,14 +107,9 @@ def _shape_of(spec: Spec) -> tuple[int, int]:
 
 def store_of(state: Exploring, spec: Spec) -> Store:
     """Return the store for the runs of a spec: the session's own, if any run of the study uses an uploaded file."""
-    specs = (spec,) if state.made is None else (spec, *specs_of(state.made.study))
+    specs = (spec,) if state.made is None else (spec, *state.made.study.specs)
     is_own = any(one.data.name == FILE for one in specs)
     return Store(folder_of(state) / "runs.sqlite") if is_own else Store(default_store())
-
-
-def specs_of(study: Study | SpecList) -> tuple[Spec, ...]:
-    """Return the specs of a study; a study along axes has one for all its points."""
-    return study.specs if isinstance(study, SpecList) else (study.spec,)
 
 
 def folder_of(state: Exploring) -> Path:
@@ -133,7 +128,7 @@ def begin(state: Exploring) -> None:
     store = store_of(state, study.spec)
     if store.file.stat().st_size > LARGEST_STORE:
         raise StudyError(f"the store of runs is full: it has {LARGEST_STORE / GIGABYTE:.0f} GB")
-    own = [spec.data for spec in specs_of(study) if spec.data.name == FILE]
+    own = [spec.data for spec in study.specs if spec.data.name == FILE]
     if own:
         folder = folder_of(state)
     for data in own:

@@ -40,8 +40,9 @@ def _status(state: Exploring, of: str) -> None:
 
 
 def draw_download(label: str, file: str, make: Callable[[], str]) -> None:
-    """Draw the button that saves a table."""
-    st.download_button(label, make, file, "text/csv", on_click="ignore", icon=":material/download:", key=f"get-{file}")
+    """Draw the button that saves a file."""
+    mime = "application/json" if file.endswith(".json") else "text/csv"
+    st.download_button(label, make, file, mime, on_click="ignore", icon=":material/download:", key=f"get-{file}")
 
 
 def draw_button(state: Exploring, key: str, label: str = "Start", *, is_primary: bool = True) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -39,6 +40,10 @@ TO_SCORE = (
     "Seconds until the test score of a run first reaches the target, averaged over the seeds that "
     "reach it. It is blank if none does. In the ranking, points that reach it with more seeds come "
     "first. DSG Lab keeps only the total time of a run and spreads it evenly over the iterations."
+)
+EXPORT = (
+    "`dsg-lab sweep study.json --csv study.csv` makes the runs of this study without a browser, and "
+    "`dsg-lab study open study.json` opens it here again."
 )
 LIMIT = "The dashed line is the stability limit. A run with a step size above it grows without bound."
 
@@ -207,6 +212,8 @@ def draw_way_out(state: Exploring, look: Look) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-study-out"):
         _draw_point(state, look)
         draw_download("Table (CSV)", "study.csv", lambda: table_of(study, outcomes))
+        draw_download("Study (JSON)", "study.json", lambda: json.dumps(study.to_dict(), indent=2) + "\n")
+    st.caption(EXPORT)
 
 
 def _draw_point(state: Exploring, look: Look) -> None:

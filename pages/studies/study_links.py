@@ -4,15 +4,15 @@ widgets."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
-from typing import Any
 
 from dsgcore.core.parameters import Choice
 from dsgcore.data.edits import fit_any_seed
-from dsgcore.experiments import SETTINGS
+from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
 from dsgcore.studies import Study, StudyError
-from dsgcore.studies.study import N_VALUES
+from dsgcore.studies.study import N_VALUES, Axis
 from pages.controls import controls
 from pages.controls.control import Control, key_of, shown
 from pages.studies.asking import (
@@ -67,7 +67,7 @@ def link_to_study(study: Study, measure: str = SCORE) -> Link:
         link |= {RANDOM: "true", POINTS: str(len(drawn[0].values))}
     link |= said_of(study.spec, _key)
     for axis, control in zip(study.axes, varied, strict=True):
-        link |= _said_axis(_key(control), control, axis.said)
+        link |= _said_axis(study.spec, _key(control), control, axis)
     return link if measure == SCORE else link | {MEASURE: name_in_link(measure)}
 
 
@@ -81,8 +81,8 @@ def _check(study: Study, can_vary: Mapping[str, Control]) -> None:
         or len(study.seeds) > MOST_SEEDS,
         "it must have an axis and no time limit": not study.axes or study.seconds is not None,
         "its axes must be sliders of the page": any(axis.name not in can_vary for axis in study.axes),
-        "an axis of numbers must have from and to, on the scale of its slider": any(
-            "values" in axis.said or "scale" in axis.said for axis in numbers
+        "an axis of numbers must have values that are evenly spread on the scale of its slider": any(
+            _range_of(study.spec, axis, can_vary[axis.name]) is None for axis in numbers
         ),
         "all axes of numbers are random, or none; one axis alone is not": n_random not in (0, len(numbers))
         or (n_random > 0 and len(study.axes) < 2),
@@ -112,8 +112,23 @@ def _key(control: Control) -> str:
     return PREFIX + control.key
 
 
-def _said_axis(key: str, control: Control, said: Mapping[str, Any]) -> Link:
-    if "values" in said:
-        return {key + VALUES: [control.say(value) for value in said["values"]]}
-    ends = [shown(control.parameter.check(said[end])) for end in ("from", "to")]
-    return {key + RANGE: ends, key + NUMBER: str(said.get("n", N_VALUES.default))}
+def _said_axis(spec: Spec, key: str, control: Control, axis: Axis) -> Link:
+    found = None if _is_choice(control) else _range_of(spec, axis, control)
+    if found is None:
+        return {key + VALUES: [control.say(value) for value in axis.values]}
+    low, high, n = found
+    return {key + RANGE: [shown(low), shown(high)], key + NUMBER: str(n)}
+
+
+def _range_of(spec: Spec, axis: Axis, control: Control) -> tuple[float, float, int] | None:
+    """Return the ends and the number of values of an axis of numbers, or None if no range has its values."""
+    said, check = axis.said, control.parameter.check
+    if "from" in said:
+        is_own = said.get("scale") in (None, "linear" if getattr(control.parameter, "scale", "") == "linear" else "log")
+        return (check(said["from"]), check(said["to"]), said.get("n", N_VALUES.default)) if is_own else None
+    values = tuple(sorted(axis.values))
+    ends = {"name": axis.name, "from": values[0], "to": values[-1], "n": len(values)}
+    with suppress(StudyError):
+        if Study.from_dict({"spec": spec, "axes": [ends]}).axes[0].values == values:
+            return values[0], values[-1], len(values)
+    return None

@@ -159,8 +159,8 @@ def row_of(case: Case, found: Comparison, others: Comparison) -> tuple[list[obje
     used, alone = (max(v for k, v in means.items() if METHODS[k].uses_unlabeled is one) for one in (True, False))
     holds = {Help.HELPS: used > alone, Help.DOES_NOT: used < alone + NEAR}.get(verdict.help or Help.UNCLEAR)
     said = "" if verdict.help is None else verdict.help.value
-    best = f"{METHODS[max(means, key=lambda k: means[k])].title}"
-    own = METHODS[str(verdict.recommended)].title
+    best = max(means, key=lambda k: means[k])
+    own = str(verdict.recommended)
     shown = {True: "holds", False: "does not hold", None: ""}[holds]
     line = [
         case.name,
