@@ -299,7 +299,7 @@ def test_several_classes_are_compared_fitted_and_predicted_as_the_page_does(run_
     )
     compared = sample.split(0, sample.n_labeled)
     np.testing.assert_array_equal(compared.X_train, split.X_train)
-    found = fit(FitRequest("PS3VT-alone", 0, sample.n_labeled), compared, sample.kind)
+    found = fit(FitRequest("PS3VT", 0, sample.n_labeled), compared, sample.kind)
     assert found.scores["accuracy"] == pytest.approx(100 * run.result_score, abs=1e-10)
     table.iloc[split.train_rows].to_csv(tmp_path / "train.csv", index=False)
     table.iloc[split.test_rows].drop(columns="label").to_csv(tmp_path / "test.csv", index=False)
