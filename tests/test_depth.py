@@ -12,6 +12,7 @@ from sklearn.datasets import make_moons
 import dsgcore
 from dsgcore import QSGS2AUC
 from dsgcore.core import threads
+from dsgcore.experiments import Run, read_spec
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC
 from dsgcore.solver.loop import solve
@@ -98,3 +99,17 @@ def test_an_iteration_passes_few_functions_in_few_files():
         next(iterates)
     assert len(passed.functions) <= 37, passed.shown()  # wanted: 15 in 8 files
     assert len(passed.files) <= 10, passed.shown()
+
+
+def test_from_a_spec_to_its_history_few_functions_in_few_files_are_passed(tmp_path):
+    spec = tmp_path / "spec.json"
+    spec.write_text('{"setting": "auc", "data": {"name": "two_moons", "n": 500}, "solver": {"n_iter": 20}}')
+    Run(read_spec(spec)).advance()  # compiles what is not compiled yet
+    with Passed() as passed:
+        run = Run(read_spec(spec))
+    assert len(passed.functions) <= 150, passed.shown()  # wanted: 30 in 10 files
+    assert len(passed.files) <= 36, passed.shown()
+    with Passed() as passed:
+        run.advance()
+    assert len(passed.functions) <= 110, passed.shown()
+    assert len(passed.files) <= 20, passed.shown()

@@ -26,7 +26,7 @@ from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, settled_t
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
 from dsgcore.experiments.engine import engine_for
 from dsgcore.experiments.loading import load_split
-from dsgcore.experiments.step_limit import step_limit
+from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.verdict import gain_over_twin
 from dsgcore.kernels import Gaussian
 from dsgcore.problems import SemiSupervisedAUC, objective

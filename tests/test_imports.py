@@ -91,8 +91,8 @@ def test_some_libraries_are_imported_in_few_places_and_some_parts_of_the_package
 def test_a_room_imports_nothing_that_stands_above_it(room):
     allowed = {"dsgcore", f"dsgcore.{room}", *(f"dsgcore.{other}" for other in ROOMS[room])}
     assert of(room)
-    for file in of(room):  # the types of settings are those of specs
-        own = {name for name in imported(file, runs=room == "settings") if name.split(".")[0] == "dsgcore"}
+    for file in of(room):
+        own = {name for name in imported(file) if name.split(".")[0] == "dsgcore"}
         assert {name for name in own if ".".join(name.split(".")[:2]) not in allowed} == set(), file
 
 
@@ -114,7 +114,7 @@ def test_neither_folders_nor_modules_import_each_other_in_a_circle():
     for name, file in MODULES.items():
         if name not in ("dsgcore", "dsgcore.__main__"):
             room = name.split(".")[1]
-            others = {o.split(".")[1] for o in imported(file, runs=True) | named(file) if o.startswith("dsgcore.")}
+            others = {o.split(".")[1] for o in imported(file) | named(file) if o.startswith("dsgcore.")}
             folders.setdefault(room, set()).update(others - {room})
     fail_for_a_circle(folders)
     for modules in (MODULES, PAGES):  # importing a.b also runs a/__init__: this does not count

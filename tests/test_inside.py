@@ -14,7 +14,7 @@ from small_specs import small
 from dsgcore import Run, explained
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
 from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
-from dsgcore.experiments.step_limit import step_limit
+from dsgcore.experiments.run import step_limit
 from dsgcore.explained import example, single_waves
 from dsgcore.kernels import block_frequencies
 from dsgcore.solver.diagnostics import DiagnosticsError

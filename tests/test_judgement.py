@@ -1,5 +1,7 @@
 from importlib import import_module
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from cases import each
 from small_specs import finished, small
@@ -8,7 +10,10 @@ from test_diagnostics import GOOD
 from dsgcore.core.metrics import Difference
 from dsgcore.diagnostics import Cause, judgement, limits
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
-from dsgcore.experiments.verdict import at_chance
+from dsgcore.experiments.run import step_limit
+from dsgcore.experiments.verdict import at_chance, fallen_from
+from dsgcore.kernels import KERNELS
+from dsgcore.solver.gauges import BatchSpread, Gauges
 
 # Runs to their ends: without the compiler they take long, and nothing here depends on it.
 pytestmark = pytest.mark.compiled
@@ -99,6 +104,14 @@ def test_of_a_useless_run_the_reason_is_named_and_its_remedy_helps(name):
     assert name == "one class" or better.result_score > run.result_score + 0.2
 
 
+WORSE = {
+    "setting": "s3vm",
+    "problem": {"C_star": 10.0},
+    "data": {"name": "diabetes", "n_labeled": 200},
+    "solver": {"n_iter": 400},
+}
+
+
 # Runs that diverge: far above the limit, at few features, at small batches, by the ridge alone, and with other schedules.
 DIVERGING = {
     "far above": {"step_size": 1000.0},
@@ -156,3 +169,78 @@ def test_a_result_that_is_worse_than_its_twin_is_said_to_be_and_the_twin_is_the_
     else:
         assert found.cause is Cause.UNLABELED
         assert found.changed(run.spec).problem == twin.problem
+
+
+def test_the_batches_variance_is_that_of_repeated_draws():
+    """V_b / (the variance over 200 seeds of h, its gradients taken at one fixed f) is near 1: within four standard errors."""
+    rng, n, size, step, decay = np.random.default_rng(0), 60, 8, 0.3, 0.97
+    X, Z, c = rng.normal(size=(n, 2)), rng.normal(size=(5, 2)), rng.normal(size=n)
+    kernel = KERNELS["gaussian"](0.5)
+    K = kernel.matrix(X, Z)
+    ends, said = [], []
+    for seed in range(200):
+        draws, h, gauges = np.random.default_rng(seed), np.zeros(5), Gauges(5)
+        for t in range(1, 33):
+            rows = draws.integers(0, n, size)
+            h = decay * h - step * (c[rows] / size) @ K[rows]
+            one = SimpleNamespace(sources=("all",), weights=c[rows] / size, points=X[rows])
+            each = lambda one=one: BatchSpread(kernel, Z).each(one)  # noqa: E731
+            gauges.advance(t, step, decay, size, lambda h=h, each=each: (h, 0.0, each))
+        ends.append(h)
+        said.append(gauges.readings[-1].batches)
+    ratio = np.var(ends, axis=0, ddof=1).mean() / np.mean(said)
+    assert ratio == pytest.approx(1.0, abs=4 * np.sqrt(2 / 200 / 2))
+
+
+def test_of_batches_of_one_the_variance_is_that_between_iterations():
+    gauges, draws = Gauges(1), np.random.default_rng(1)
+    for t in range(1, 801):
+        each = draws.normal(size=(1, 1))
+        gauges.advance(t, 0.1, 1.0, 1, lambda each=each: (np.zeros(1), 0.0, lambda: each))
+    assert gauges.readings[-1].batches == pytest.approx(800 * 0.01, rel=0.5)
+
+
+def test_an_iteration_that_is_made_again_counts_once():
+    run = finished(spec_of("auc", changes={"solver": {"step_size": 200.0}}))
+    times = [reading.t for reading in run.engine.gauges.readings]
+    assert times == sorted(set(times))
+
+
+def test_of_two_noises_the_larger_one_is_named_and_of_a_single_feature_nothing_that_is_no_number():
+    """Batches of two also make the features' noise large, for their coefficients are."""
+    assert judgement(finished(spec_of("auc", changes={"solver": {"batch_size": 2}}))).cause is Cause.BATCHES
+    alone = judgement(finished(spec_of("ordinal", changes={"solver": {"n_features": 1}})))
+    assert alone.figure(Cause.FEATURES) is None
+    assert not any("nan" in figure.value for figure in alone.reason)
+
+
+@each("changed", [{"lam": 10.0}, {"n_features": 2}, {"lam": 10.0, "n_features": 2}])
+def test_the_limit_of_the_step_and_the_remedy_follow_what_is_changed_during_a_run(changed):
+    spec = Spec.from_dict({"setting": "auc", "data": {"n": 200}, "solver": {"n_iter": 100, "step_size": 0.5}})
+    run = Run(spec)
+    run.advance(10)
+    before = step_limit(run)
+    for name, value in changed.items():
+        run.change(name, value)
+    fresh = spec.to_dict()
+    limit = step_limit(Run(Spec.from_dict(fresh | {"solver": fresh["solver"] | changed})))
+    assert step_limit(run) == pytest.approx(limit)
+    assert limit < 0.8 * before
+    run.change("step_size", 3.0 * limit)
+    assert step_limit(run) == pytest.approx(limit)  # it stays there when the step moves
+    while not run.is_finished:
+        run.advance()
+    found = judgement(run)
+    assert found.changes["solver"]["step_size"] < limit
+    assert finished(found.changed(run.spec)).stop_reason is not StopReason.DIVERGED
+
+
+def test_a_score_that_has_fallen_is_said_with_the_iteration_where_it_was_best():
+    live = LiveRun(default_spec("similar_unlabeled"))
+    live.advance()
+    best = fallen_from(live.run)
+    assert best > live.run.history.last()["score_test"] + 0.05
+    found = judgement(live.run, baseline=live.supervised)
+    assert f"the score has fallen from {best:.3f} to" in found.sentence
+    assert found.changes["solver"]["n_iter"] < live.run.n_iter / 2
+    assert fallen_from(finished(default_spec("auc"))) is None

@@ -12,10 +12,10 @@ from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.kernel import width
 from dsgcore.experiments import SETTINGS, Run, default_spec, read_spec
+from dsgcore.experiments.kernel_words import FINE, SIGMAS
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_gaussian, like_scale, usual_sigma
-from dsgcore.settings import profile_of
 
 PLACES = [
     (setting, name)
@@ -40,7 +40,7 @@ def test_a_spec_that_leaves_the_width_out_has_the_apps(setting, name):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_begins_with_its_own_width_and_a_width_that_is_said_stays(setting):
     own = default_spec(setting)
-    assert own.kernel.sigma == profile_of(own.problem).defaults["kernel"]["sigma"]
+    assert own.kernel.sigma == own.problem.defaults["kernel"]["sigma"]
     for name in ("two_moons", "ten_digits"):
         if DATASETS[name].suits(SETTINGS[setting].labels):
             said = Spec.from_dict({"setting": setting, "data": {"name": name}, "kernel": {"sigma": 3.25}})
@@ -109,3 +109,8 @@ def test_a_set_of_fine_structure_is_learned_with_its_usual_width(name, least):
         run = Run(controls.to_spec(SETTINGS["s3vm"], {}, name, seed))
         run.advance()
         assert run.history.last()["score_test"] > least
+
+
+@each("name", DATASETS)
+def test_the_table_of_widths_is_that_of_the_points(name):
+    assert name in FINE or SIGMAS[name] == usual_sigma(load(name).X)

@@ -22,8 +22,7 @@ from dsgcore.data.edits import AS_GENERATED, EDITS
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, outcome_of
 from dsgcore.experiments.loading import with_choice
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
-from dsgcore.settings.guided.questions import BETTER, DIVERGES
-from dsgcore.settings.guided.written import HERE, LessonError, lessons_of
+from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, lessons_of
 from pages.controls import controls
 
 FIRST, SOME, MANY = range(1), range(3), range(10)

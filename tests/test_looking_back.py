@@ -6,7 +6,7 @@ from cases import each
 from live_page import figure, head, numbers
 from opened_pages import open_auc
 
-from dsgcore.diagnostics import live_gauges
+from dsgcore.diagnostics import judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
 from pages.live.looking_back import look_at, watch_again
 
@@ -33,7 +33,7 @@ def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name):
         Z = run.split.X_test[:9]
         np.testing.assert_array_equal(seen.model.evaluate(Z), stopped.model.evaluate(Z))
         assert seen.history.last() == stopped.history.last()
-        assert live_gauges(seen) == live_gauges(stopped)
+        assert judgement(seen) == judgement(stopped)
     # The run itself continues as if it had not been viewed.
     np.testing.assert_array_equal(run.test_values, before)
     whole = Run(short(name))

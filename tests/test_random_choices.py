@@ -9,7 +9,7 @@ from dsgcore import Run, Spec
 from dsgcore.data.edits import CHOICES
 from dsgcore.experiments import load_split
 from dsgcore.experiments.loading import with_choice
-from dsgcore.experiments.random_choices import RandomChoices, chosen_rows, known_choices, random_choices
+from dsgcore.experiments.verdict import RandomChoices, chosen_rows, known_choices, random_choices
 
 SMALL = {
     "setting": "auc",

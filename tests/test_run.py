@@ -29,7 +29,6 @@ from dsgcore.experiments import (
     running_state,
     summary,
 )
-from dsgcore.experiments.brief_run import BriefRun
 from dsgcore.experiments.settings import Setting, defaults_of
 from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS
@@ -103,11 +102,6 @@ def test_health_says_when_the_objective_is_above_its_start():
     assert finished(small()).health is Health.GOOD
 
 
-def test_a_snapshot_out_of_range_gets_one_sentence():
-    with pytest.raises(ValueError, match="between 1 and 12"):
-        finished(small()).snapshot(13)
-
-
 def test_an_empty_history_can_be_written():
     text = io.StringIO()
     History().write_csv(text)
@@ -150,15 +144,15 @@ def test_a_slice_of_time_is_overrun_by_one_iteration_at_most(cost, made, monkeyp
     for part in ("run", "live"):
         monkeypatch.setattr(f"dsgcore.experiments.{part}.time", SimpleNamespace(perf_counter=lambda: clock.now))
 
-    def slowly(advance):
-        def made_slowly():
+    def slowly(update):
+        def made_slowly(**how):
             clock.now += cost
-            return advance()
+            return update(**how)
 
         return made_slowly
 
     for run in (live.run, live.supervised):
-        monkeypatch.setattr(run.engine, "advance", slowly(run.engine.advance))
+        monkeypatch.setattr(run.engine, "update", slowly(run.engine.update))
     live.advance(seconds=0.08)
     assert (live.run.t, live.supervised.t) == (made, made)
     assert clock.now < 0.08 + 2 * cost
@@ -250,7 +244,7 @@ KINDS = {
 
 
 def briefly(spec):
-    run = BriefRun(spec, load_split(spec))
+    run = Run(spec, load_split(spec), measure="brief")
     run.advance()
     return run
 
@@ -282,7 +276,7 @@ def test_a_brief_run_measures_many_points_as_a_run_does(monkeypatch):
 
 def test_a_brief_run_without_iterations_has_no_last_row():
     spec = small_spec("auc")
-    assert BriefRun(spec, load_split(spec)).last_row() == {}
+    assert Run(spec, load_split(spec), measure="brief").last_row() == {}
 
 
 @pytest.mark.parametrize("setting", ["auc", "s3vm", "ordinal"])
@@ -291,7 +285,7 @@ def test_a_study_keeps_the_whole_run_if_it_diverges(setting):
     run = Run(spec, load_split(spec))
     run.advance()
     assert run.stop_reason is StopReason.DIVERGED
-    with pytest.raises(DSGError, match="make a `Run`"):
+    with pytest.raises(DSGError, match="brief run that has diverged"):
         briefly(spec).last_row()
     _, said, columns = make_run(spec.to_json())
     assert without_seconds(said) == without_seconds(summary(run))

@@ -27,7 +27,7 @@ from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import auc, auc_of_samples
 from dsgcore.experiments import SETTINGS, Run, load_split, summary
-from dsgcore.experiments.predictions import predicted_classes, right_test_points
+from dsgcore.experiments.verdict import predicted_classes, right_test_points
 from dsgcore.model_selection import Calibrated, LabeledFolds, accuracy, auc_score
 from dsgcore.studies import Store, Study, StudyRuns, curves_of
 from dsgcore.studies.processes import make_run

@@ -13,6 +13,7 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from small_specs import finished
 
 from dsgcore import Spec, load_model
 from dsgcore.core.sampling import (
@@ -483,7 +484,7 @@ def test_a_run_can_be_steered_to_the_automatic_step_and_away_from_it():
     run.advance()
     automatic = run.engine.automatic_step
     assert run.history.column("step_size").tolist() == [0.2] * 3 + [automatic] * 3 + [0.1] * 4
-    again = Run.replay(Spec.from_json(run.spec.to_json()), 10)
+    again = finished(Spec.from_json(run.spec.to_json()))
     np.testing.assert_array_equal(again.history.column("objective"), run.history.column("objective"))
 
 
@@ -671,26 +672,9 @@ def test_a_steered_run_is_replayed_with_its_average(name):
     run.change("lam", 0.5)
     run.advance()
     agree(run)
-    again = Run.replay(run.spec, 12)
+    again = finished(run.spec)
     for column in run.history.names:
         np.testing.assert_array_equal(again.history.column(column), run.history.column(column))
-
-
-@pytest.mark.parametrize("n_iter", [15, 30])
-@pytest.mark.parametrize("n_whole", [10, 20_000])
-def test_an_extended_run_has_the_average_of_the_longer_one(monkeypatch, n_iter, n_whole):
-    monkeypatch.setattr("dsgcore.experiments.running_state.MAX_POINTS_FOR_WHOLE_SAMPLE", n_whole)
-    spec = averaged_spec("s3vm")
-    run, longer = Run(spec), Run(replace(spec, solver=replace(spec.solver, n_iter=n_iter)))
-    run.advance()
-    run.extend(n_iter)
-    run.advance()
-    longer.advance()
-    t = run.history.column("t")
-    is_measured = (t > 12) & ((t % 8 == 0) | (t == n_iter))
-    for column, at in (("objective", t > 12), ("objective_average", is_measured), ("score_average", is_measured)):
-        np.testing.assert_allclose(run.history.column(column)[at], longer.history.column(column)[at], rtol=1e-9)
-    agree(run)
 
 
 def test_a_run_that_diverges_goes_back_with_its_average():
@@ -809,11 +793,11 @@ def test_what_was_recorded_of_a_run_that_diverged_can_still_be_looked_at(setting
     whole.advance(run.t)
     X = run.split.X_test
     for t in (1, run.model_t, run.t):
-        np.testing.assert_array_equal(run.snapshot(t).model.evaluate(X), whole.snapshot(t).model.evaluate(X))
+        np.testing.assert_array_equal(run.at(t).model.evaluate(X), whole.at(t).model.evaluate(X))
     run.model.save(tmp_path / "model.npz")
     saved = load_model(tmp_path / "model.npz").evaluate(X)
-    np.testing.assert_array_equal(saved, run.snapshot(run.model_t).model.evaluate(X))
-    np.testing.assert_array_equal(saved, Run.replay(run.spec, run.tried).model.evaluate(X))
+    np.testing.assert_array_equal(saved, run.at(run.model_t).model.evaluate(X))
+    again = Run(run.spec)
+    again.advance(run.tried)
+    np.testing.assert_array_equal(saved, again.model.evaluate(X))
     assert summary(run)["model_iterations"] == run.model_t
-    with pytest.raises(ValueError, match="has diverged"):
-        run.extend(1000)

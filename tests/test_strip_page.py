@@ -2,7 +2,7 @@
 
 from live_page import head
 from opened_pages import bench_of, open_auc, open_page, run_of
-from test_live_gauges import WORSE
+from test_judgement import WORSE
 
 from dsgcore.experiments import Spec
 from pages.studies.links import link_to_run

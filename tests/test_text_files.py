@@ -22,7 +22,7 @@ from dsgcore.cli import run as run_commands
 from dsgcore.cli.sweep import read_study
 from dsgcore.core.files import read_text
 from dsgcore.experiments import SpecError, read_spec, script
-from dsgcore.settings.guided.written import LessonError, lessons_of
+from dsgcore.settings.lessons import LessonError, lessons_of
 
 SPEC = small("auc")
 STUDY = {"spec": SPEC.to_dict(), "seeds": [0, 1]}

@@ -20,7 +20,6 @@ from dsgcore.comparing.fits import fit
 from dsgcore.data import DATASETS
 from dsgcore.data.reading import File
 from dsgcore.experiments import SETTINGS, LiveRun, StopReason, read_spec
-from dsgcore.experiments.brief_run import BriefRun
 from dsgcore.experiments.export import script
 from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.stochastic_task import learned
@@ -204,7 +203,7 @@ def test_a_comparison_has_the_pages_split_and_its_method_alone_the_pages_score(o
 
 def test_a_settled_run_looks_back_and_its_brief_and_unmeasured_runs_are_the_same(own_run):
     spec, split = own_run.spec, own_run.split
-    brief = BriefRun(spec, split)
+    brief = Run(spec, split, measure="brief")
     brief.advance()
     np.testing.assert_equal(brief.last_row(), own_run.last_row())
     for name in brief.history.names:
@@ -268,7 +267,7 @@ def test_a_run_of_several_classes_on_a_file_is_the_estimators_fit(run_of_several
     np.testing.assert_allclose(run.result.W, W, rtol=1e-9, atol=1e-12)
     assert np.mean(model.predict(split.X_test.astype(np.float64)) == split.y_test) == run.result_score
     assert run.history.last()["score_average"] == run.result_score
-    brief = BriefRun(run.spec, split)
+    brief = Run(run.spec, split, measure="brief")
     brief.advance()
     np.testing.assert_equal(brief.last_row(), run.last_row())
     np.testing.assert_array_equal(type(run.engine).learned(run.spec, split), run.result_test_values)

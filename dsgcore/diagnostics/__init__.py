@@ -1,8 +1,6 @@
 """Diagnosis of a run by intervention: too few iterations, too small mini-batches or too few features."""
 
 from dsgcore.diagnostics.convergence import WORDS, Convergence, Slope, convergence, fitted, trajectory
-from dsgcore.diagnostics.four_runs import FourRuns, four_runs
-from dsgcore.diagnostics.gauges import Gauge, Light, LiveGauges, live_gauges
 from dsgcore.diagnostics.inside import (
     Amplitudes,
     amplitudes,
@@ -14,7 +12,7 @@ from dsgcore.diagnostics.inside import (
 )
 from dsgcore.diagnostics.judgement import Cause, Figure, Judgement, judgement
 from dsgcore.diagnostics.limits import RunLimits, begin_limits, limits
-from dsgcore.diagnostics.references import check_possible
+from dsgcore.diagnostics.references import FourRuns, check_possible, four_runs
 
 __all__ = [
     "WORDS",
@@ -23,10 +21,7 @@ __all__ = [
     "Convergence",
     "Figure",
     "FourRuns",
-    "Gauge",
     "Judgement",
-    "Light",
-    "LiveGauges",
     "RunLimits",
     "Slope",
     "amplitudes",
@@ -40,7 +35,6 @@ __all__ = [
     "has_inside",
     "judgement",
     "limits",
-    "live_gauges",
     "point_pull",
     "point_trajectory",
     "trajectory",

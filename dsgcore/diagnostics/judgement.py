@@ -16,10 +16,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dsgcore.core.metrics import Effect
 from dsgcore.core.parameters import ParameterError, Real
-from dsgcore.diagnostics.gauges import BATCHES, FEATURES, GaugeValues
 from dsgcore.diagnostics.limits import (
     CAUSES,
     FACTOR,
@@ -33,10 +33,9 @@ from dsgcore.diagnostics.limits import (
     RunLimits,
 )
 from dsgcore.estimators.kernel import width
-from dsgcore.experiments.run import Health, Run, StopReason
+from dsgcore.experiments.run import Health, Run, StopReason, stable_step, step_limit
 from dsgcore.experiments.settings import defaults_of
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.step_limit import stable_step, step_limit
 from dsgcore.experiments.stochastic_engine import CURVATURE
 from dsgcore.experiments.verdict import (
     at_chance,
@@ -47,8 +46,10 @@ from dsgcore.experiments.verdict import (
     score_half_width,
 )
 from dsgcore.problems import UNLABELED
+from dsgcore.solver.gauges import STRIDE, Reading
 from dsgcore.solver.parameters import SolverParameters
 
+BATCHES, FEATURES = "batches", "features"
 # Relative to the size of f: more noise than this limits a run.
 MUCH_OF_BATCHES, MUCH_OF_FEATURES, MUCH_WANDER = 1.0, 0.1, 0.1
 # A run had time to arrive if its step sizes sum to this many times half the largest step.
@@ -188,6 +189,54 @@ def judgement(run: Run, *, baseline: Run | None = None, limits: RunLimits | None
     return replace(found, reason=tuple(_reason(state)))
 
 
+class GaugeValues:
+    """A run's gauge values up to iteration `t`, at least one; sizes are relative to the size of f at the probes."""
+
+    def __init__(self, run: Run, t: int, readings: list[Reading]) -> None:
+        self.run, self.t, self.readings, self.last = run, t, readings, readings[-1]
+        self.size = float(np.sqrt(np.mean(self.last.f**2)))
+        self.step = run.engine.step_at(min(t + 1, run.n_iter))
+        self.largest = run.engine.largest_step
+        self.noises = {BATCHES: self.relative(self.last.batches), FEATURES: self.relative(self.last.features)}
+
+    def relative(self, square: float) -> float:
+        """Return the root of a mean square, relative to the size of f."""
+        return float(np.sqrt(square)) / self.size if self.size > 0 else 0.0
+
+    @property
+    def end(self) -> int:
+        """The planned number of iterations, or those made if the run has settled."""
+        return self.run.t if self.run.stop_reason is StopReason.SETTLED else self.run.n_iter
+
+    @property
+    def moved(self) -> float:
+        """The distance that f moved in the second half of the iterations."""
+        return self.relative(float(np.mean((self._near(self.t) - self._near(self.t / 2)) ** 2)))
+
+    def _near(self, t: float) -> NDArray:
+        """Return the mean of f over the last eighth before `t`, so that noise does not count as movement."""
+        some = [r.f for r in self.readings if 0.875 * t - STRIDE < r.t <= t] or [self.readings[0].f]
+        mean: NDArray = np.mean(some, axis=0)
+        return mean
+
+    @property
+    def wander(self) -> float:
+        """The fluctuation of f, from second differences, which are zero on a straight path."""
+        F = np.array([r.f for r in self.readings if r.t > self.t / 2])
+        lag = max(1, len(F) // 8)
+        bends = F[2 * lag :] - 2.0 * F[lag:-lag] + F[: -2 * lag]
+        return self.relative(float(np.mean(bends**2)) / 6.0) if bends.size else 0.0
+
+    @property
+    def reach(self) -> float:
+        """The sum of all step sizes to the planned end, in units of half the largest step; infinite if no step is too large."""
+        if self.largest is None:
+            return np.inf
+        left = self.end - self.t
+        still = left * float(np.sqrt(self.step * self.run.engine.step_at(self.end)))
+        return (self.last.reach + still) * 2.0 / self.largest
+
+
 class _State:
     """What the rules ask about a run."""
 
@@ -203,6 +252,11 @@ class _State:
     def end(self) -> int:
         """The planned number of iterations, or those made if the run has ended."""
         return self.run.t if self.run.is_finished else self.run.n_iter
+
+    @property
+    def has_way(self) -> bool:
+        """True if f goes towards an optimum, so that the way it has moved says something."""
+        return bool(self.run.problem.engine == "stochastic")
 
     @property
     def theta(self) -> float:
@@ -341,7 +395,7 @@ _CAUSE_WORDS = {
 
 def _length(state: _State, at: GaugeValues) -> tuple[float, Judgement] | None:
     """Judge iterations, or a step, with which f does not arrive."""
-    if "Iterations" not in state.run.engine.gauged:
+    if not state.has_way:
         return None
     moved, reach = at.moved, at.reach
     is_short = moved > STILL_MOVES and reach < ENOUGH_REACH
@@ -407,7 +461,7 @@ def _converging(state: _State) -> Judgement | None:
 def _moving(state: _State) -> Judgement | None:
     """Judge a run that has ended most of its way, and still moved."""
     at = state.gauges
-    if at is None or "Iterations" not in state.run.engine.gauged or at.moved <= STILL_MOVES or _unrest(at) >= 1.0:
+    if at is None or not state.has_way or at.moved <= STILL_MOVES or _unrest(at) >= 1.0:
         return None
     if state.limits is not None or state.run.stop_reason is StopReason.SETTLED:
         return None
@@ -586,7 +640,7 @@ def _of_gauges(state: _State, at: GaugeValues) -> list[Figure]:
     share = at.relative(at.last.update) if at.largest is None else at.step / at.largest
     of = "The size of one step beside f" if at.largest is None else f"The step beside the largest one, {at.largest:.2g}"
     found = [Figure(Cause.STEP, _percent(share), f"{of}.")]
-    if "Iterations" in state.run.engine.gauged:
+    if state.has_way:
         said = f"The way of f since iteration {state.t // 2:,}, beside its size."
         found.append(Figure(Cause.ITERATIONS, _percent(at.moved), said))
     causes = {BATCHES: Cause.BATCHES, FEATURES: Cause.FEATURES}

@@ -12,12 +12,11 @@ from dsgcore.core.metrics import Difference, paired_difference
 from dsgcore.core.parameters import Real
 from dsgcore.data import Split
 from dsgcore.data.datasets import keyed_generator
-from dsgcore.diagnostics.four_runs import FourRuns, runs_of_seeds
-from dsgcore.diagnostics.references import MAX_POINTS, Subsample, check_possible, seeds_of
+from dsgcore.diagnostics.references import MAX_POINTS, FourRuns, Subsample, check_possible, runs_of_seeds, seeds_of
 from dsgcore.experiments import Spec, load_split
-from dsgcore.experiments.random_choices import chosen_rows
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.stochastic_task import learned, task_of
+from dsgcore.experiments.verdict import chosen_rows
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
 from dsgcore.solver.automatic_step import step_sizes

@@ -1,18 +1,37 @@
-"""What diagnoses of a run share: its task, the training points that they use, and the matrix, gradient and optimum there."""
+"""What diagnoses of a run share: its task, points, matrix and optimum, and four versions of the run with the same seed.
+
+|                 | mini-batches                  | whole sample                       |
+|-----------------|-------------------------------|------------------------------------|
+| random features | f: the method                 | r: the features' noise alone       |
+| exact kernel    | b: the batches' noise alone   | g: neither, the deterministic path |
+
+All are values at the n training points. The papers split |f - f*| into |f - h| and |h - f*| instead. Their h uses f's
+own coefficients, so it reacts to f's errors. The two parts are strongly correlated, and both overstate the cost of the
+features.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from itertools import count
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dsgcore.core.sampling import generator
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
-from dsgcore.experiments import Spec
+from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.stochastic_task import task_of
 from dsgcore.solver.automatic_step import settle_step
-from dsgcore.solver.diagnostics import DiagnosticsError, Reference
+from dsgcore.solver.carried import AllPoints
+from dsgcore.solver.diagnostics import DiagnosticsError, DualCoefficients, Reference
+from dsgcore.solver.loop import solve
+from dsgcore.solver.plan import Step
+from dsgcore.solver.problem import joined
 from dsgcore.solver.task import Task
 
 # A diagnosis needs the kernel matrix of its points, and so uses at most this many.
@@ -117,3 +136,204 @@ def settled_task(spec: Spec, split: Split) -> Task:
     task = task_of(spec.from_0(), split)  # the way from 0 is what is examined
     settle_step(task)
     return task
+
+
+# Without an exact optimum, g continues for at most this many times the run's length, to find its limit.
+LONGEST_WAY = 10
+# It ends when a step moves it by less than this, relative to its size.
+STANDS_STILL = 1e-6
+# Number of recorded iterations, evenly spread on a logarithmic scale.
+RECORDED = 60
+# A squared distance above this many times that of f = 0 means divergence.
+GROWN = 100.0
+
+
+@dataclass(frozen=True, eq=False)
+class FourRuns:
+    """Mean squares over the training points, at some iterations of a run with one seed, each of shape (k,).
+
+    Attributes
+    ----------
+    t : ndarray of int
+        The iterations.
+    optimisation : ndarray
+        Of g - f*: the remaining distance of the deterministic path.
+    batches : ndarray
+        Of b - g: the effect of mini-batch noise.
+    features : ndarray
+        Of r - g: the effect of feature noise.
+    together : ndarray
+        Of f - f*.
+    error : ndarray
+        Of f - h, the papers' error of the random features.
+    scale : float
+        Of f* itself. If the risk is not quadratic, f* is the limit of each run without noise; it may be one of several
+        minima.
+    is_exact : bool
+        True if f* is the exact minimiser.
+    """
+
+    t: NDArray
+    optimisation: NDArray
+    batches: NDArray
+    features: NDArray
+    together: NDArray
+    error: NDArray
+    scale: float
+    is_exact: bool
+
+    @property
+    def remainder(self) -> NDArray:
+        """The interaction of the two noises and the optimisation: together less the three parts, signed."""
+        return self.together - self.optimisation - self.batches - self.features
+
+    @property
+    def has_grown(self) -> bool:
+        """True if the run has diverged, or has begun to."""
+        return not len(self.t) or not self.together[-1] <= GROWN * self.scale
+
+
+def four_runs(
+    spec: Spec,
+    seed: int | None = None,
+    *,
+    split: Split | None = None,
+    callback: Callable[[float], object] = lambda share: None,
+) -> FourRuns:
+    """Make the four runs of a spec with one seed of batches and features.
+
+    The seed is by default the spec's; the data always belong to the spec's seed. The other parameters and the errors
+    are as in `dsgcore.diagnostics.limits`.
+    """
+    return runs_of_seeds(spec, (spec.seed if seed is None else seed,), split=split, callback=callback)[0]
+
+
+def runs_of_seeds(
+    spec: Spec,
+    seeds: Sequence[int],
+    *,
+    split: Split | None = None,
+    callback: Callable[[float], object] = lambda share: None,
+) -> tuple[FourRuns, ...]:
+    """Make the four runs with each of several seeds. Parameters as in `limits`.
+
+    The noiseless run is made once, or once per seed if each seed draws its own training points.
+    """
+    check_possible(spec)
+    task = settled_task(spec, load_split(spec) if split is None else split)
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        return tuple(_runs(task, seeds, callback))
+
+
+def values_of_four_runs(
+    spec: Spec, seeds: Sequence[int], *, split: Split
+) -> tuple[tuple[tuple[FourValues, ...], ...], NDArray]:
+    """Return the four runs' values at the training points for each seed, and those of f*. Parameters as in `limits`."""
+    task = settled_task(spec, split)
+    with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+        still = _noiseless(task, Reference.of(task), lambda share: None)
+        made = (replace(task, seed=seed) for seed in seeds)
+        n = len(task.X)
+        return tuple(tuple(_steps(own, still, DualCoefficients(n), lambda share: None)) for own in made), still.end
+
+
+def _runs(task: Task, seeds: Sequence[int], callback: Callable[[float], object]) -> Iterator[FourRuns]:
+    has_own, still, parts = is_sampled(len(task.X)), None, count()
+    n_parts = len(seeds) * (1 + has_own) + (not has_own)
+
+    def next_part() -> Callable[[float], object]:
+        part = next(parts)
+        return lambda share: callback((part + share) / n_parts)
+
+    for own, reference in references(replace(task, seed=seed) for seed in seeds):
+        if still is None:
+            still = _noiseless(own, reference, next_part())
+        yield _measured(own, still, next_part())
+        del reference  # before the next kernel matrix is made
+        still = None if has_own else still
+
+
+@dataclass(frozen=True, eq=False)
+class _Noiseless:
+    """The noiseless part, equal for all seeds: the `Reference`, g at the recorded iterations, and its limit."""
+
+    reference: Reference
+    g: dict[int, NDArray]
+    end: NDArray
+
+
+def _noiseless(task: Task, reference: Reference, callback: Callable[[float], object]) -> _Noiseless:
+    path, g, n_iter = DualCoefficients(len(task.X)), {}, task.plan.n_iter
+    wanted = set(np.geomspace(1, n_iter, min(RECORDED, n_iter)).round().astype(int).tolist())
+    values = reference.K @ path.values
+    for t in range(1, n_iter + 1):
+        values = _down(reference, path, values, task.plan.at(t))
+        callback(t / n_iter)
+        if t in wanted:
+            g[t] = values
+    return _Noiseless(reference, g, _end(task, reference, path))
+
+
+def _down(reference: Reference, path: DualCoefficients, values: NDArray, step: Step) -> NDArray:
+    """Make one step from `values` along the whole sample's gradient; return the new values."""
+    path.advance(np.arange(len(values)), reference.whole.slopes(values), step.size, step.decay)
+    return reference.K @ path.values
+
+
+def _end(task: Task, reference: Reference, start: DualCoefficients) -> NDArray:
+    """Return the values of f*; if there may be several minima, the limit of noiseless steps from `start`."""
+    if reference.optimum is not None:
+        return reference.K @ reference.optimum
+    path, step = copy(start), task.plan.at(task.plan.n_iter)
+    values = reference.K @ path.values
+    for _ in range(LONGEST_WAY * task.plan.n_iter):
+        before, values = values, _down(reference, path, values, step)
+        if not np.linalg.norm(values - before) > STANDS_STILL * np.linalg.norm(before):
+            break
+    return values
+
+
+def _measured(task: Task, still: _Noiseless, callback: Callable[[float], object]) -> FourRuns:
+    h = DualCoefficients(len(task.X))
+    rows = list(_steps(task, still, h, callback))
+    of_f = _end(task, still.reference, h)
+    squares = [
+        [np.mean(d**2) for d in (at.g - still.end, at.b - at.g, at.r - at.g, at.f - of_f, at.f - at.h)] for at in rows
+    ]
+    parts = np.array(squares, dtype=np.float64).reshape(len(rows), 5).T
+    optimisation, batches, features, together, error = parts
+    t, scale, is_exact = np.array([at.t for at in rows]), float(np.mean(of_f**2)), still.reference.optimum is not None
+    return FourRuns(t, optimisation, batches, features, together, error, scale, is_exact)
+
+
+class FourValues(NamedTuple):
+    """The values of the four runs, and of h, at the training points after `t` iterations."""
+
+    t: int
+    g: NDArray
+    b: NDArray
+    r: NDArray
+    f: NDArray
+    h: NDArray
+
+
+def _steps(
+    task: Task, still: _Noiseless, h: DualCoefficients, callback: Callable[[float], object]
+) -> Iterator[FourValues]:
+    """Make the noisy runs together, and yield the recorded iterations."""
+    K, model, b = still.reference.K, task.new_model(), DualCoefficients(len(task.X))
+    points, r = AllPoints(task, model), np.zeros(len(K), dtype=task.dtype)
+    for iterate in solve(task, model, training=points):
+        step, batch = iterate.step, iterate.rows
+        # The coefficients that the run's own batches have at b.
+        at_b = {source: K[rows] @ b.values for source, rows in iterate.batch.items()}
+        b.advance(batch, joined(task.problem.coefficients(at_b), tuple(at_b)), step.size, step.decay)
+        h.advance(batch, iterate.weights, step.size, step.decay)
+        # A step of r along the whole sample's gradient, through this iteration's random features of the run.
+        feature_map, W = task.kernel.feature_map, task.new_model().frequencies(iterate.t, step.n_features)
+        slopes = still.reference.whole.slopes(r.astype(np.float64)).astype(task.dtype)
+        feature_map.evaluate(points.X, W, feature_map.accumulate(points.X, slopes, W, step.size), step.decay, r)
+        callback(iterate.t / task.plan.n_iter)
+        if iterate.t in still.g:
+            f = points.values.astype(np.float64)
+            yield FourValues(iterate.t, still.g[iterate.t], K @ b.values, r.astype(np.float64), f, K @ h.values)

@@ -7,7 +7,7 @@ from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, split_for, steered_values
 from dsgcore.experiments.loading import load_dataset, load_split, read_spec
 from dsgcore.experiments.plane import Plane, Surface
-from dsgcore.experiments.run import Health, Run, Snapshot, StopReason
+from dsgcore.experiments.run import Health, Run, StopReason
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.suggesting import begin_suggesting, suggest_values, with_values
@@ -23,7 +23,6 @@ __all__ = [
     "Plane",
     "Run",
     "Setting",
-    "Snapshot",
     "Spec",
     "SpecError",
     "StopReason",

@@ -70,8 +70,6 @@ class Engine(Protocol):
         Time spent on the model so far, as a fit without any measurements would take.
     gauges : Gauges
         Measurements of its progress and noise.
-    gauged : tuple of str
-        The gauges that have a meaning here, by their names in `dsgcore.diagnostics.gauges`.
     limited_by : str
         The quantity that limits the step, in words.
     has_graph : bool
@@ -96,7 +94,6 @@ class Engine(Protocol):
     can_look_back: bool
     training_seconds: float
     gauges: Gauges
-    gauged: ClassVar[tuple[str, ...]]
     limited_by: ClassVar[str]
     has_graph: ClassVar[bool]
 
@@ -106,26 +103,20 @@ class Engine(Protocol):
     def start_objective(self) -> float:
         """Return the objective at f = 0."""
 
-    def advance(self) -> dict[str, float] | None:
-        """Make one iteration and return its row for the history; None if there is no further (finite) one."""
+    def update(self, *, is_brief: bool = False) -> bool:
+        """Make one iteration; return False if there is no further (finite) one.
 
-    def advance_briefly(self) -> dict[str, float] | None:
-        """Make one iteration and return t, the objective, the test score, and those of the average; None as in `advance`.
-
-        The gauges are not read, and no earlier states are kept.
+        A brief iteration is not read by gauges, and no earlier states are kept.
         """
 
-    def last_row(self) -> dict[str, float]:
-        """Return the row that `advance` would have returned for the iteration that `advance_briefly` made last."""
+    def row(self, *, is_brief: bool = False) -> dict[str, float]:
+        """Return the last iteration's row for the history; a brief one has t, the objective, the test score, and the average's."""
 
     def step_at(self, t: int) -> float:
         """Return the step size of iteration `t`, past or future."""
 
     def follow(self, spec: Spec) -> None:
         """Continue with a spec that has more changes, at future iterations."""
-
-    def extend(self, spec: Spec) -> None:
-        """Continue to a longer spec's end; values that were no longer tracked are computed again once."""
 
     def keep(self) -> None:
         """Save the state whose objective was measured last, for `go_back`."""

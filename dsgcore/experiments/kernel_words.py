@@ -89,6 +89,15 @@ def words_of(name: str) -> KernelWords:
 
 # Sets of small clumps or thin arms: finer than the median distance between their points suggests.
 FINE = {"gaussian_mixture": 50.0, "spirals": 50.0, "blobs": 50.0}
+# The width that suits the points of the other sets, so that none is made while a spec is read.
+SIGMAS = FINE | {
+    **dict.fromkeys(("two_moons", "circles", "xor", "ordinal_ramp", "ordinal_rings"), 10.0),
+    **dict.fromkeys(("friedman", "breast_cancer", "diabetes", "wine"), 2.0),
+    **dict.fromkeys(("misleading_gap", "iris"), 5.0),
+    **dict.fromkeys(("digits", "ten_digits"), 0.2),
+    "two_gaussians": 20.0,
+    "high_dimensional": 0.5,
+}
 
 
 def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[str, float]:
@@ -113,4 +122,4 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
 
 @cache
 def _sigma_of(dataset: str) -> float:
-    return FINE.get(dataset) or usual_sigma(load(dataset).X)
+    return SIGMAS.get(dataset) or usual_sigma(load(dataset).X)

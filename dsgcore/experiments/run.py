@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
 from enum import Enum
 from html import escape
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.experiments.cost import check_cost, machine_budget
-from dsgcore.experiments.engine import Model, engine_for
+from dsgcore.experiments.engine import engine_for
 from dsgcore.experiments.history import History
 from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.settings import Setting
@@ -58,15 +57,6 @@ class Health(Enum):
     DIVERGED = "The values are no longer finite."
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """A run as it was after `t` iterations: the model, and the recorded row."""
-
-    t: int
-    model: Model
-    row: dict[str, float]
-
-
 def _of_engine(name: str) -> Any:
     """Return a property of a run that reads its engine's attribute of that name."""
     return property(attrgetter(f"engine.{name}"))
@@ -80,6 +70,11 @@ class Run:
     spec : Spec
     split : Split, optional
         The data, if they are already loaded (as `load_split` does for this spec).
+    measure : {"all", "brief"}, default "all"
+        A brief run measures what a study keeps of each iteration, and everything once at the end. Its history has t, the
+        objective and the test score alone, and those of the average if there is one. These columns, `last_row`, the model
+        and the values are bit-for-bit the same. There are no gauges and no earlier states, so a brief run that diverges
+        cannot go back.
 
     Raises
     ------
@@ -116,8 +111,8 @@ class Run:
     shift: float = _of_engine("shift")
     exact_values: Callable[[NDArray], NDArray] = _of_engine("exact_values")
 
-    def __init__(self, spec: Spec, split: Split | None = None) -> None:
-        self.spec = spec
+    def __init__(self, spec: Spec, split: Split | None = None, *, measure: Literal["all", "brief"] = "all") -> None:
+        self.spec, self.is_brief = spec, measure == "brief"
         check_cost(spec, machine_budget())
         self.split = split if split is not None else load_split(spec)
         check_cost(spec, machine_budget(), self.split.shape)
@@ -257,21 +252,33 @@ class Run:
         return made
 
     def _advance_once(self) -> bool:
-        row = self.engine.advance()
-        if row is None or not np.isfinite(row["objective"]):
-            self.engine.go_back()
+        row = self.engine.row(is_brief=self.is_brief) if self.engine.update(is_brief=self.is_brief) else {}
+        if not np.isfinite(row.get("objective", np.nan)):
+            if not self.is_brief:
+                self.engine.go_back()
             self.stop_reason = StopReason.DIVERGED
             return False
         self.history.append(row)
         self.history.replace(self.engine.averaged_again)
-        if row["objective"] <= self._start_objective:
+        if not self.is_brief and row["objective"] <= self._start_objective:
             self.engine.keep()
         self._check_stop(row["objective"])
         return True
 
     def last_row(self) -> dict[str, float]:
-        """Return everything that was measured of the last iteration; empty before the first one."""
-        return self.history.last()
+        """Return everything that can be measured of the last iteration; empty before the first one.
+
+        Raises
+        ------
+        DSGError
+            If a brief run has diverged: its last state is already that of a later iteration.
+        """
+        if not (self.is_brief and len(self.history)):
+            return self.history.last()
+        if self.stop_reason is StopReason.DIVERGED:
+            raise DSGError('the last row of a brief run that has diverged is not known: make it with measure="all"')
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):  # as in `advance`
+            return self.engine.row()
 
     def _check_stop(self, value: float) -> None:
         best, best_t = self._best
@@ -302,31 +309,6 @@ class Run:
         self.spec = self.spec.with_change(Change(self.t + 1, name, value))
         self.engine.follow(self.spec)
 
-    def extend(self, n_iter: int) -> None:
-        """Continue the run to `n_iter` iterations; values that were no longer tracked are computed again once.
-
-        Schedules that depend on the length T of the run use the new length from here on. So the run then differs from a
-        run of its spec from the start.
-
-        Raises
-        ------
-        DSGError
-            If `n_iter` is not larger than before, or if the run has diverged.
-        """
-        if n_iter <= self.n_iter:
-            raise DSGError(f"n_iter must be more than the run's {self.n_iter}, got {n_iter}")
-        if self.stop_reason is StopReason.DIVERGED:
-            raise DSGError("a run that has diverged cannot be extended: start a new one with a smaller step")
-        self.spec = replace(self.spec, solver=replace(self.spec.solver, n_iter=n_iter))
-        self.engine.extend(self.spec)
-        self.stop_reason = None
-
-    def snapshot(self, t: int) -> Snapshot:
-        """Return the model and the recorded row after `t` iterations, 1 <= t <= the iterations made."""
-        if not 1 <= t <= self.t:
-            raise DSGError(f"t must be between 1 and {self.t}, the iterations made so far, got {t}")
-        return Snapshot(t, self.engine.model_at(t), self.history.row(t - 1))
-
     def at(self, t: int) -> Run:
         """Return the run as it was after `t` iterations, 1 <= t <= `self.t`. It is read-only: it cannot advance.
 
@@ -345,13 +327,6 @@ class Run:
         view.clock, view.training_clock = self.clock[:t], self.training_clock[:t]
         return view
 
-    @classmethod
-    def replay(cls, spec: Spec, t: int) -> Run:
-        """Repeat a run of `spec` up to iteration `t`; its numbers are bit-for-bit identical to those of the first run."""
-        run = cls(spec)
-        run.advance(t)
-        return run
-
     @property
     def health(self) -> Health:
         """The numerical state of the run."""
@@ -365,3 +340,32 @@ class Run:
     def start_objective(self) -> float:
         """Return the objective at f = 0, where a run starts."""
         return self._start_objective
+
+
+def step_limit(run: Run) -> float | None:
+    """Return the largest stable step size (or schedule constant) of a run; None if there is none, or if it is unknown.
+
+    It is that of the present values of all parameters, and of a run that began with them. Decreasing steps have no limit:
+    they fall below any limit by themselves.
+    """
+    engine, largest = run.engine, run.engine.sizes_at(run.n_iter).limit
+    first, last = (engine.step_at(t) / _step_asked(run, t) for t in (1, run.n_iter))
+    if largest is None or last < 0.999 * first:
+        return None
+    theta = _step_asked(run, run.n_iter)
+    return float(largest * (theta / engine.step_at(run.n_iter)))  # quotient first: for a constant step it is exactly 1
+
+
+def _step_asked(run: Run, t: int) -> float:
+    return float(run.spec.values_at(t)["step_size"] or run.engine.automatic_step or 1.0)
+
+
+def stable_step(run: Run, t: int) -> float:
+    """Return a step size (or schedule constant), smaller than that of iteration `t`, with which the run does not diverge.
+
+    It is the automatic step of the present values, or half of the limit, whichever is smaller. If neither is clearly
+    smaller than the present step, it is half of that.
+    """
+    now, limit = _step_asked(run, t), step_limit(run)
+    usual = min(x for x in (run.engine.sizes_at(run.n_iter).automatic, limit and limit / 2.0, now) if x)
+    return usual if usual < 0.75 * now else now / 2.0

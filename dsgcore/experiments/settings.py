@@ -14,7 +14,6 @@ from dsgcore.kernels import KERNELS
 from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.problems import PROBLEMS
 from dsgcore.problems import Setting as Setting
-from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 
 FILE = "file"
@@ -148,7 +147,7 @@ def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, 
     said = _first_defaults(setting)
     if not isinstance(dataset, str) or dataset == _first_set(said):
         return said
-    other_sets = profile_of(setting).other_sets
+    other_sets = setting.other_sets
     going = {name: values for name, values in said.items() if name not in ("data", "kernel")}
     found = {name: {**going.get(name, {}), **other_sets.get(name, {})} for name in {**going, **other_sets}}
     return found if dataset != FILE else {**found, "data": {**found.get("data", {}), **options.OF_OWN}}
@@ -164,8 +163,8 @@ def _first_set(defaults: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the profile's defaults. If they name no data and the usual ones do not suit, take the first set that does."""
-    said = profile_of(setting).defaults
+    """Return the setting's own defaults. If they name no data and the usual ones do not suit, take the first set that does."""
+    said = setting.defaults
     if "data" in said or DATASETS[DEFAULT_DATASET].suits(setting.labels):
         return said
     return {**said, "data": {"name": next(e.name for e in DATASETS.values() if e.is_made_for(setting.labels))}}
@@ -173,7 +172,7 @@ def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
 
 def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
     """Return the parameters of the solver section that this setting has."""
-    dtypes = profile_of(setting).dtypes
+    dtypes = setting.dtypes
     own: dict[str, Any] = {"dtype": {"default": dtypes[0], "options": dtypes}} if dtypes else {}
     left_out = () if setting.engine == "stochastic" else ("sampling",)  # a proximal run draws in one way
     return tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS if p.name not in left_out)
@@ -181,7 +180,7 @@ def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
 
 def kernel_names(setting: type[Setting]) -> tuple[str, ...]:
     """Return the names of the kernels that a setting can use."""
-    return profile_of(setting).kernels or tuple(KERNELS)
+    return setting.kernels or tuple(KERNELS)
 
 
 def n_labeled_on(setting: type[Setting], dataset: str) -> int:

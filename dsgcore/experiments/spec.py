@@ -44,7 +44,6 @@ from dsgcore.experiments.settings import (
 )
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.settings import profile_of
 from dsgcore.solver.parameters import OF_A_FIT, SolverParameters
 from dsgcore.solver.plan import STEERABLE, Change, Plan, tail_start
 
@@ -163,7 +162,7 @@ class Spec:
     @property
     def steerable(self) -> tuple[str, ...]:
         """The names of the parameters that can change during a run."""
-        return profile_of(self.problem).steerable
+        return self.problem.steerable
 
     def values_at(self, t: int) -> dict[str, Any]:
         """Return the values of the steerable parameters, by name, at iteration `t` (0: at the start)."""
@@ -310,7 +309,7 @@ def _changes(given: object, problem: Setting, n_iter: int) -> tuple[Change, ...]
 def _change(given: object, problem: Setting, n_iter: int) -> Change:
     if not isinstance(given, Mapping) or set(given) != {"t", "name", "value"}:
         raise SpecError(f"a change must be an object with t, name and value, got {quoted(given)}")
-    steerable = profile_of(problem).steerable
+    steerable = problem.steerable
     name = Choice("name", steerable[0], options=steerable).check(given["name"])
     parameter = next(p for p in (*solver_parameters(type(problem)), *problem.parameters) if p.name == name)
     t = replace(CHANGE_T, high=n_iter).check(given["t"])

@@ -22,8 +22,7 @@ from dsgcore.experiments.stochastic_task import learned, stochastic_cost, task_o
 from dsgcore.kernels.far_points import rounded_columns
 from dsgcore.problems import objective
 from dsgcore.solver.automatic_step import StepSizes, step_sizes
-from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints, training_points
-from dsgcore.solver.diagnostics import AverageNorm
+from dsgcore.solver.carried import AllPoints
 from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.model import Expansion
@@ -44,7 +43,6 @@ class StochasticEngine(RunningState):
     """Doubly stochastic gradients on a spec's data."""
 
     has_graph: ClassVar[bool] = False
-    gauged: ClassVar[tuple[str, ...]] = ("Step", "Iterations", "Batches", "Features", "Wander")
     limited_by: ClassVar[str] = CURVATURE
     learned = staticmethod(learned)
 
@@ -125,38 +123,32 @@ class StochasticEngine(RunningState):
         if self.task.plan.is_open:
             self.task.plan.automatic_step = self.step_sizes.automatic
 
-    def advance(self) -> dict[str, float] | None:
-        """Make one iteration and return its row; None if there is no further one."""
-        iterate = self._next()
-        if iterate is None:
-            return None
-        self._bring_forward(iterate)
-        self._end_if_settled()
-        row = self._measure(iterate)
-        if self.can_look_back and not iterate.t % max(
-            ITERATIONS_BETWEEN_COPIES, self.task.plan.n_iter // COPIES_OF_THE_WAY
-        ):
-            self._way.append(self._copied())
-        return row
-
-    def advance_briefly(self) -> dict[str, float] | None:
-        """Make one iteration and return its brief row; None if there is no further one."""
+    def update(self, *, is_brief: bool = False) -> bool:
+        """Make one iteration, unless there is no further one; a brief one is not read by gauges, nor kept for `at`."""
         self._last = self._next()
         if self._last is None:
-            return None
-        self.update_state(self._last)
+            return False
+        if is_brief:
+            self.update_state(self._last)
+        else:
+            self._bring_forward(self._last)
         self._end_if_settled()
+        apart = max(ITERATIONS_BETWEEN_COPIES, self.task.plan.n_iter // COPIES_OF_THE_WAY)
+        if not is_brief and self.can_look_back and not self._last.t % apart:
+            self._way.append(self._copied())
+        return True
+
+    def row(self, *, is_brief: bool = False) -> dict[str, float]:
+        """Return the measurements of the last iteration."""
+        assert self._last is not None
+        if not is_brief:
+            return self._measure(self._last)
         return {
             "t": self._last.t,
             "objective": self._objective(self._last)[0],
             "score_test": self._test_score(self.shift),
             **(self._of_average(self._last) if self.average_norm is not None else {}),
         }
-
-    def last_row(self) -> dict[str, float]:
-        """Return the whole row of the iteration that was made last, briefly."""
-        assert self._last is not None
-        return self._measure(self._last)
 
     def _next(self) -> Iterate | None:
         start, beside = time.perf_counter(), self._measured.seconds
@@ -226,14 +218,10 @@ class StochasticEngine(RunningState):
 
     def _of_average(self, iterate: Iterate) -> dict[str, float]:
         """Return the averaged iterate's last objective and test score, measured at every sixteenth iteration and at the end."""
-        is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0
-        if not is_due and self._average_row and iterate.t < self.task.plan.n_iter:
-            return self._average_row
-        row = self._measured_average(iterate)
-        # an extended run does not continue with measurements made at its earlier end
+        is_due = iterate.t % ITERATIONS_BETWEEN_AVERAGES == 0 or iterate.t == self.task.plan.n_iter
         if is_due or not self._average_row:
-            self._average_row = row
-        return row
+            self._average_row = self._measured_average(iterate)
+        return self._average_row
 
     def _measured_average(self, iterate: Iterate) -> dict[str, float]:
         assert self.average_norm is not None
@@ -278,29 +266,6 @@ class StochasticEngine(RunningState):
         """Take over a spec's changes."""
         self.task.plan.changes[:] = spec.changes
         self._settle_step()
-
-    def extend(self, spec: Spec) -> None:
-        """Continue to a longer spec's end; values that were no longer tracked are computed again once."""
-        plan, made, self._average_row = self.task.plan.with_n_iter(spec.solver.n_iter), self.t, {}
-        if plan.average_after is not None and plan.average_after < made:
-            # The second half of the longer run has begun already: its iterates are computed again, and summed.
-            self.task = replace(self.task, plan=replace(self.task.plan, average_after=plan.average_after))
-            self._begin(len(self.probes.X))
-            while self.t < made:
-                self._bring_forward(next(self._iterates))
-        elif plan.average_after is not None:
-            for points in (self._training, *self._measured.point_sets):
-                if isinstance(points, Carried):
-                    points.average_from(plan.average_after)
-            self.average_norm = AverageNorm(plan.average_after, self.t)
-        self.task = replace(self.task, plan=plan)
-        self.__dict__.pop("step_sizes", None)  # a schedule may depend on the run's length
-        if isinstance(self._training, VisitedPoints):
-            self._training = training_points(self.task, self.model)
-        self._iterates = self._solve()
-        # Steps may depend on the run's length, and past steps must not be computed with the new one.
-        self._kept_t, self._copies = self.t, [self._copied()]
-        self._way = [self._copied()]
 
     def keep(self) -> None:
         """Save the state that was measured last, for `go_back`."""

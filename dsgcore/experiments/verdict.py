@@ -1,20 +1,33 @@
-"""Result of a run: comparison with its supervised twin, and the numbers that check the lessons' claims."""
+"""Result of a run: predicted classes, comparison with its twin and with other choices of labels, and the lessons' measures."""
 
 from __future__ import annotations
 
+import json
 import math
+import threading
+import warnings
+from collections import OrderedDict
 from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
+from dsgcore.data import Split
+from dsgcore.data.datasets import keyed_generator
+from dsgcore.estimators.classes import share_threshold
+from dsgcore.estimators.inputs import POINTS_CUT
 from dsgcore.experiments.live import LiveRun
-from dsgcore.experiments.predictions import predicted_classes
-from dsgcore.experiments.random_choices import random_choices
 from dsgcore.experiments.run import Health, Run
+from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.stochastic_task import learned
+from dsgcore.problems.thresholds import classify, thresholds
 from dsgcore.solver.diagnostics import Reference
+from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import Task
 
 # Columns of the history that are measures under their own name, if a run has them.
@@ -240,3 +253,136 @@ def _of_minimiser(run: Run) -> dict[str, float]:
     f, h = run.training_values.astype(np.float64), run.exact_values(run.split.X_train)
     squared = float(np.sum((f - best) ** 2))
     return {"distance": squared / float(np.sum(best**2)), "overstated": float(np.sum((f - h) ** 2)) / squared}
+
+
+def predicted_classes(run: Run, values: NDArray) -> NDArray[np.int64]:
+    """Return the code of the predicted class, int64 (n,), for these values of a run's result.
+
+    Parameters
+    ----------
+    run : Run
+        A run that has begun.
+    values : ndarray of shape (n,), or (n, K) for classes without an order
+
+    Notes
+    -----
+    The estimators use the same rules:
+
+    - Classes without an order: the class with the highest score.
+    - Ordered classes: the thresholds from the labeled points.
+    - AUC: a threshold that gives the training points the share of positives among the labeled points.
+    - Other settings: positive above 0.
+    """
+    decision = run.problem.decision
+    if decision == "highest":
+        return values.argmax(axis=1)
+    y, f = run.split.y_train[run.labeled_rows], run.result_labeled_values
+    if decision == "ranks":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # for thresholds that coincide: the map shows this
+            return classify(values, thresholds(y, f, margin=0.0))
+    if decision == "cut":
+        return (values > share_threshold(_some_values(run), float(np.mean(y)))).astype(np.int64)
+    return (values + run.result_shift >= 0).astype(np.int64)
+
+
+def right_test_points(run: Run) -> NDArray[np.bool_]:
+    """Return True for each test point whose predicted class is its true class; `run` has begun."""
+    right: NDArray[np.bool_] = predicted_classes(run, run.result_test_values) == run.split.y_test
+    return right
+
+
+def _some_values(run: Run) -> NDArray:
+    """Return the result's values at points like future ones, a share of which is to be positive."""
+    if run.spec.solver.average is not None:
+        X = run.split.X_train
+        return run.result_at(X[evenly_spread(len(X), POINTS_CUT)])
+    every = run.test_values if run.training_values is None else run.training_values
+    return every[evenly_spread(len(every), POINTS_CUT)]
+
+
+N_CHOICES = 200
+BAND = (0.1, 0.9)  # the quantiles of the band
+MOST_KEPT = 64
+MOST_DRAWS = 100  # of all labels, until each class has one
+_computing = threading.Lock()
+_kept: OrderedDict[str, RandomChoices] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class RandomChoices:
+    """Test scores of whole runs, each with as many labels as the spec says, at random points.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n,)
+        In increasing order.
+    """
+
+    scores: NDArray
+
+    def rank(self, score: float) -> float:
+        """Return the share of the choices that a score beats; a tie counts half."""
+        return float(np.mean(self.scores < score) + np.mean(self.scores == score) / 2)
+
+    def measures(self, score: float) -> dict[str, float]:
+        """Return how a score compares with the choices, and how far apart these are."""
+        low, high = np.quantile(self.scores, BAND)
+        return {
+            "choice_rank": self.rank(score),
+            "choices_band": float(high - low),
+            "choices_best": float(self.scores[-1]),
+        }
+
+
+def random_choices(spec: Spec, split: Split, *, n: int = N_CHOICES) -> RandomChoices:
+    """Return the scores of `n` random choices. They are kept, because they depend on the data as generated only.
+
+    Parameters
+    ----------
+    spec : Spec
+        Its edits are left out. Each choice has `n_labeled` labels, at least one of each class.
+    split : Split
+        The data, with or without edits.
+    n : int
+        Number of choices; the first ones are the same for each `n`.
+    """
+    base, spec = split.before or split, replace(spec, data=replace(spec.data, edits=()), changes=())
+    key = json.dumps([n, spec.sha256])
+    with _computing:  # a class that asks at the same time waits for one computation
+        found = _kept.pop(key, None)
+        if found is None:
+            found = RandomChoices(np.sort([_score(spec, base, number) for number in range(n)]))
+        _kept[key] = found
+        while len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return found
+
+
+def known_choices(spec: Spec) -> RandomChoices | None:
+    """Return the same scores if they were computed before, else None."""
+    plain = replace(spec, data=replace(spec.data, edits=()), changes=())
+    return _kept.get(json.dumps([N_CHOICES, plain.sha256]))
+
+
+def _score(spec: Spec, split: Split, number: int) -> float:
+    chosen = chosen_rows(split.y_hidden, spec.data.n_labeled, keyed_generator(spec.seed, f"choices/{number}"))
+    y = np.full(len(split.y_train), UNLABELED)
+    y[chosen] = split.y_hidden[chosen]
+    values = learned(spec, replace(split, y_train=y))
+    return float(spec.problem.score(split.y_test, values)) if values is not None else float("nan")
+
+
+def chosen_rows(y: NDArray, n: int, rng: np.random.Generator) -> NDArray:
+    """Return n random rows with each class among them, unless there are fewer labels than classes."""
+    known = np.flatnonzero(y != UNLABELED)
+    classes = np.unique(y[known])
+    for _ in range(MOST_DRAWS):
+        chosen = rng.choice(known, n, replace=False)
+        if len(np.unique(y[chosen])) == min(n, len(classes)):
+            return chosen
+    # A class is so rare that a draw seldom has it.
+    first = [rng.choice(np.flatnonzero(y == code)) for code in rng.permutation(classes)[:n]]
+    return np.concatenate([first, rng.choice(np.setdiff1d(known, first), n - len(first), replace=False)]).astype(
+        np.intp
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.data import Split
-from dsgcore.diagnostics.four_runs import values_of_four_runs
+from dsgcore.diagnostics.references import values_of_four_runs
 from dsgcore.experiments import Plane, Spec, load_split
 from dsgcore.experiments.stochastic_task import task_of
 from dsgcore.solver.automatic_step import settle_step

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,10 @@ from dsgcore.multiclass.weights import Weights
 from dsgcore.problems import UNLABELED, objective
 from dsgcore.solver.automatic_step import StepSizes
 from dsgcore.solver.gauges import PLACES, Gauges
+from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import unlabeled_rows
 from dsgcore.solver.stopping import Stopping
-
-if TYPE_CHECKING:
-    from dsgcore.experiments.spec import Spec
 
 # Largest automatic weight of the graph, as a share of the weight at which a step overshoots. Closer to that weight,
 # the graph amplifies the noise of the mini-batches' labels, and the score fluctuates.
@@ -60,9 +58,9 @@ PRODUCTS_A_DECOMPOSITION = 10
 SHARE, SETUP_ITERATIONS = 0.5, 30
 
 
-def multiclass_cost(spec: Spec, sizes: Sizes) -> Cost:
+def multiclass_cost(spec: RunSpec, sizes: Sizes) -> Cost:
     """Return the cost of a run besides its data: its features, the graph's matrix, and the weights it keeps."""
-    is_linear = spec.problem.features == "linear"  # type: ignore[attr-defined]
+    is_linear = spec.problem.features == "linear"
     width = sizes.d if is_linear else 2 * sizes.n_features
     points = [sizes.n_train, sizes.n_test, sizes.n_labeled]
     kept = sum(n * width for n in points if n * width <= MAX_KEPT_FEATURES)
@@ -70,7 +68,7 @@ def multiclass_cost(spec: Spec, sizes: Sizes) -> Cost:
     weights = width * MOST_CLASSES
     # The graph's matrix is computed from the features of all training points at once.
     pull = 2 * width * width + 2 * sizes.n_train * width if uses_graph(spec) else 0
-    links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK  # type: ignore[attr-defined]
+    links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK
     n_kept = sizes.n_iter / ITERATIONS_BETWEEN_WEIGHTS + 4
     frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
     has_twin = not is_linear and sizes.n_train <= MAX_POINTS
@@ -100,14 +98,13 @@ class MultiClassEngine:
     """
 
     has_graph: ClassVar[bool] = True
-    gauged: ClassVar[tuple[str, ...]] = ("Step", "Batches", "Wander")
     limited_by: ClassVar[str] = "the graph's pull"
     can_look_back: ClassVar[bool] = True
     shift: ClassVar[float] = 0.0  # the predicted class has the highest score
     average_shift: ClassVar[float] = 0.0
     cost = staticmethod(multiclass_cost)
 
-    def __init__(self, spec: Spec, split: Split) -> None:
+    def __init__(self, spec: RunSpec, split: Split) -> None:
         self.spec, self.split = spec, split
         self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
         self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
@@ -207,34 +204,29 @@ class MultiClassEngine:
             "Take a smaller weight or “auto”, or a smaller step."
         )
 
-    def advance(self) -> dict[str, float] | None:
-        """Make one iteration and return its row; None if the run has ended."""
-        iterate = self._stepped()
-        if iterate is None:
-            return None
-        self._average_again(iterate.task)
-        task, problem = iterate.task, iterate.task.problem
-        decay = 1.0 - 2.0 * problem.step_size * problem.lam
-        self.gauges.advance(self.t, problem.step_size, decay, task.batch_size, partial(self._read, iterate))
-        return self._measure(iterate)
-
-    def advance_briefly(self) -> dict[str, float] | None:
-        """Make one iteration and return its brief row; None if the run has ended."""
+    def update(self, *, is_brief: bool = False) -> bool:
+        """Make one iteration, unless the run has ended; a brief one is not read by gauges."""
         self._last = self._stepped()
         if self._last is None:
-            return None
+            return False
         self._average_again(self._last.task)
+        if not is_brief:
+            task, problem = self._last.task, self._last.task.problem
+            decay = 1.0 - 2.0 * problem.step_size * problem.lam
+            self.gauges.advance(self.t, problem.step_size, decay, task.batch_size, partial(self._read, self._last))
+        return True
+
+    def row(self, *, is_brief: bool = False) -> dict[str, float]:
+        """Return the measurements of the last iteration."""
+        assert self._last is not None
+        if not is_brief:
+            return self._measure(self._last)
         return {
             "t": self.t,
             "objective": objective(self._last.task.terms(self.W)),
             "score_test": self.problem.score(self.split.y_test, self.test_values),
             **self._of_average(self._last.task),
         }
-
-    def last_row(self) -> dict[str, float]:
-        """Return the whole row of the iteration that was made last, briefly."""
-        assert self._last is not None
-        return self._measure(self._last)
 
     def _stepped(self) -> MultiClassStep | None:
         """Make the next step, and the twin's; None if the run has ended."""
@@ -340,14 +332,14 @@ class MultiClassEngine:
         ends = np.stack([L.row, L.col], axis=1)[L.row < L.col]
         return ends[:: max(1, -(-len(ends) // limit))]
 
-    def follow(self, spec: Spec) -> None:
+    def follow(self, spec: RunSpec) -> None:
         """Adopt a spec's changes; get the graph if one of them is the first to use it."""
         self.spec = spec
         if self.task.M is None and uses_graph(spec):
             self._take_graph()
 
     @staticmethod
-    def long_work(spec: Spec, split: Split) -> tuple[Any, ...] | None:
+    def long_work(spec: RunSpec, split: Split) -> tuple[Any, ...] | None:
         """Return the job that makes the graph, if a run needs it, it takes long, and it has not been made."""
         if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
             return None
@@ -388,9 +380,9 @@ class MultiClassEngine:
         return self.twin.values(Z.astype(np.float64))
 
     @classmethod
-    def learned(cls, spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
+    def learned(cls, spec: RunSpec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
         """Return the result of a whole run on the test points; None if `until` ended the run early."""
-        engine = cls(replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0)), split)
+        engine = cls(replace(cast(Any, spec), diagnostics=replace(spec.diagnostics, n_probes=0)), split)
         while engine._next() is not None:
             if until():
                 return None
@@ -448,14 +440,6 @@ class MultiClassEngine:
     def step_at(self, t: int) -> float:
         """Return the step size of iteration `t`, past or future."""
         return self._problem_at(t).step_size
-
-    def extend(self, spec: Spec) -> None:
-        """Continue to the end of a longer spec."""
-        self.spec, self.ends_at, self.averaged_again = spec, None, ()
-        self._mean = tail_mean(self.task, None, Stopping(tol=None))  # a longer run makes all its iterations
-        if self._after is not None:
-            self._after = tail_start(spec.solver.n_iter)
-            self._sum = self._sum_to(self.t)
 
     def model_at(self, t: int) -> Weights:
         """Return the model after `t` iterations, by repeating the steps from the last kept weights before it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,9 @@ from dsgcore.core.parameters import flag, like, parameter_like
 from dsgcore.multiclass.automatic import free_radius
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.problems import Setting
+from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.plan import SCHEDULES
-
-if TYPE_CHECKING:
-    from dsgcore.experiments.spec import Spec
+from dsgcore.solver.problem import Sections
 
 _AS_IN_SETTING = ("theta", "n_neighbors", "features", "fit_intercept", "loss")
 # Default weight of the graph, if the step allows it.
@@ -59,6 +58,16 @@ class MultiClassSetting(Setting):
     usual_tau_I = AUTOMATIC_TAU_I
     engine = "proximal"
     decision = "highest"
+    defaults: ClassVar[Sections] = {
+        "data": {"name": "spirals", "n_labeled": 20},
+        "kernel": {"sigma": 30.0},
+        "problem": {"features": "fourier", "tau_I": None, "tau_S": 0.05, "radius": 10.0},
+        "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
+    }
+    other_sets: ClassVar[Sections] = {"data": {"n_labeled": 50}}
+    steerable = ("step_size", "tau_I", "tau_S", "lam")
+    kernels = ("gaussian",)
+    dtypes = ("float64",)
 
     def baseline(self) -> Self:
         """Return Linear-MC: no graph, no pull to low rank."""
@@ -70,7 +79,7 @@ class MultiClassSetting(Setting):
 
 
 def problem_at(
-    spec: Spec, t: int, automatic: float = AUTOMATIC_TAU_I, automatic_step: float | None = None
+    spec: RunSpec, t: int, automatic: float = AUTOMATIC_TAU_I, automatic_step: float | None = None
 ) -> MultiClass:
     """Return a spec's problem at iteration `t`; the given tau_I and step replace automatic ones."""
     setting = cast(MultiClassSetting, spec.problem)
@@ -91,6 +100,6 @@ def problem_at(
     )
 
 
-def uses_graph(spec: Spec) -> bool:
+def uses_graph(spec: RunSpec) -> bool:
     """Return True if the graph's weight is automatic or not zero at any time of a run."""
     return any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))

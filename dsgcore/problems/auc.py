@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from dsgcore.core import metrics
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, flag, real
 from dsgcore.problems.ranking import RankingProblem
-from dsgcore.solver.problem import Values, bound, two_class_rows
+from dsgcore.solver.problem import Sections, Values, bound, two_class_rows
 from dsgcore.solver.start import SourceQuadratic
 
 # The three pair terms of the risk: source that should score higher, source that should score lower.
@@ -77,6 +77,12 @@ class SemiSupervisedAUC(RankingProblem):
     title = "Semi-supervised AUC"
     score_name = "AUC"
     decision = "cut"
+    defaults: ClassVar[Sections] = {
+        "data": {"name": "circles", "n_labeled": 10},
+        "kernel": {"sigma": 0.5},
+        "solver": {"lam": 1e-3},
+    }
+    other_sets: ClassVar[Sections] = {"solver": {"lam": 1e-2}}
     sentence = "learns to rank positives above negatives"
     citation = "QSG-S2AUC, Shi, Gu, Li, Geng and Huang, IJCAI 2019"
     sources = ("positive", "negative", "unlabeled")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, real
 from dsgcore.problems.ranking import RankingProblem
 from dsgcore.problems.thresholds import check_classes, mean_auc
-from dsgcore.solver.problem import UNLABELED, ProblemError, Values, bound, rows_where, unlabeled_rows
+from dsgcore.solver.problem import UNLABELED, ProblemError, Sections, Values, bound, rows_where, unlabeled_rows
 
 
 @documented
@@ -69,6 +69,12 @@ class SemiSupervisedOrdinal(RankingProblem):
     citation = "QS3ORAO, Shi, Gu, Li and Huang, AAAI 2020"
     labels = "ordinal"
     decision = "ranks"
+    defaults: ClassVar[Sections] = {
+        "data": {"name": "ordinal_rings", "n_labeled": 10},
+        "kernel": {"sigma": 0.5},
+        "solver": {"lam": 0.02, "step_size": 0.5},
+    }
+    other_sets: ClassVar[Sections] = {"data": {"n_labeled": 50}, "solver": {"lam": 0.1}}
 
     def bind(self, y: NDArray) -> Self:
         """Return the problem bound to labels y (n,): class codes 0 .. k - 1 in their order, and -1 for unlabeled.

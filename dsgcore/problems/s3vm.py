@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import choice, derived, flag, real
-from dsgcore.solver.problem import Problem, Values, bound, two_class_rows
+from dsgcore.solver.problem import Problem, Sections, Values, bound, two_class_rows
 from dsgcore.solver.start import SourceHinge
 
 
@@ -108,6 +108,13 @@ class SemiSupervisedSVM(Problem):
     title = "Semi-supervised SVM"
     sentence = "learns a boundary between two classes that runs where unlabeled points are few"
     citation = "TSGS3VM, Geng, Gu, Li, Shi, Zheng and Huang, IJCAI 2019"
+    defaults: ClassVar[Sections] = {
+        "data": {"name": "two_moons", "noise": 0.05, "n_labeled": 6},
+        "kernel": {"sigma": 50.0},
+        "problem": {"C": 10.0, "C_star": 10.0, "is_balanced": True},
+        "solver": {"lam": 1.0, "step_size": 0.05},
+    }
+    other_sets: ClassVar[Sections] = {"data": {"n_labeled": 50}}
     sources = ("positive", "negative", "unlabeled")
 
     def bind(self, y: NDArray) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import ParameterError, choice, real
-from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Values, rows_where
+from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Sections, Values, rows_where
 from dsgcore.solver.start import SourceQuadratic
 
 SIMILAR = "similar"
@@ -100,6 +100,13 @@ class SimilarUnlabeled(Problem):
     citation = "TSGSU, Shi, Gu, Li, Deng and Huang, Machine Learning 2021"
     labels = "pairs"
     baseline_name = "no correction"
+    defaults: ClassVar[Sections] = {
+        "data": {"name": "gaussian_mixture", "n": 1000, "noise": 0.2, "n_labeled": 50, "imbalance": 0.7},
+        "kernel": {"sigma": 100.0},
+        "problem": {"correction": "ReLU"},
+        "solver": {"lam": 1e-3, "step_size": 0.5},
+    }
+    other_sets: ClassVar[Sections] = {"solver": {"lam": 1e-2}}
     sources = (SIMILAR, "unlabeled")
 
     def __post_init__(self) -> None:

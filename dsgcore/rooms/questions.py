@@ -12,7 +12,7 @@ import numpy as np
 
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick, profile_of
-from dsgcore.settings.guided.questions import SHARES, numbers_in
+from dsgcore.settings.lessons import SHARES, numbers_in
 
 # The name of the question on labels, in place of that of a step.
 LABELS = "labels"

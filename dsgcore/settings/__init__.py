@@ -7,15 +7,13 @@ from functools import cache
 from typing import Any
 
 from dsgcore.settings.auc import AUC
-from dsgcore.settings.guided.lesson import Goal, GuidedLesson, LessonStep
-from dsgcore.settings.guided.questions import Claim, Curve, Estimate, Option, Pick
+from dsgcore.settings.lessons import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick
 from dsgcore.settings.multiclass import MULTICLASS
 from dsgcore.settings.ordinal import ORDINAL
-from dsgcore.settings.page_texts import Lesson, PaperFigure
-from dsgcore.settings.profile import Profile
+from dsgcore.settings.profile import Lesson, PaperFigure, Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
-from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate, Theorem
+from dsgcore.settings.theorems import Assumption, Breach, Constant, Measured, Rate, Theorem
 
 PROFILES: dict[str, Profile] = {
     "similar_unlabeled": SIMILAR_UNLABELED,

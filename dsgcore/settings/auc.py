@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dsgcore.settings import panels
-from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, usual_run
-from dsgcore.settings.theorems import SUM_OF_SQUARES, convex_theorem
-
-if TYPE_CHECKING:
-    from dsgcore.experiments.run import Run
+from dsgcore.settings.lessons import lessons_of
+from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, texts_of, usual_run
+from dsgcore.settings.theorems import convex_theorem
 
 
-def _details(run: Run) -> panels.Details:
+def _details(run: panels.Result) -> panels.Details:
     """Draw the scores of positives, negatives and unlabeled points."""
     y, f, names = run.split.y_test, run.result_test_values, run.split.class_names
     samples = [
@@ -34,22 +28,12 @@ _OVERLAP = panels.Words(
 
 AUC = Profile(
     **texts_of("auc"),
-    defaults={
-        "data": {"name": "circles", "n_labeled": 10},
-        "kernel": {"sigma": 0.5},
-        "solver": {"lam": 1e-3},
-    },
-    other_sets={"solver": {"lam": 1e-2}},
     fitted=fitted(0.05),
     usual=lambda n, n_labeled, rarest: usual_run(
         gamma=0.9, pairing="all", is_pooled=True, lam=max(3.0 / n_labeled, 0.01)
     ),
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
-    theorem=convex_theorem(
-        "Theorem 1 of QSG-S2AUC (IJCAI 2019), with its Lemmas 1 to 3 and its split (17).",
-        "Lemma 1",
-        f"Lemma 1, (18), bounds it by {SUM_OF_SQUARES}.",
-    ),
+    theorem=convex_theorem("auc"),
     guided=lessons_of("auc"),
 )

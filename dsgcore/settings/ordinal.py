@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
-from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, usual_run
-from dsgcore.settings.theorems import SUM_OF_SQUARES, convex_theorem
-
-if TYPE_CHECKING:
-    from dsgcore.experiments.run import Run
-    from dsgcore.experiments.spec import Spec
+from dsgcore.settings.lessons import lessons_of
+from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, texts_of, usual_run
+from dsgcore.settings.theorems import convex_theorem
+from dsgcore.solver.parameters import RunSpec
 
 
-def _slacks(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
+def _slacks(spec: RunSpec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
     """Convert the ridge to a weight for each slack."""
     return {"C": 1.0 / (spec.solver.lam or 1.0)}
 
 
-def _details(run: Run) -> panels.Details:
+def _details(run: panels.Result) -> panels.Details:
     """Draw the thresholds on the score axis, the AUC of each sub-problem and the confusion matrix."""
     y, f, b = run.split.y_test, run.result_test_values, _thresholds(run)
     scores = panels.Histogram(
@@ -39,14 +35,14 @@ def _details(run: Run) -> panels.Details:
     return (scores,), (_sub_problems(run, b), panels.confusion(run, classify(f, b))), (panels.Metrics(measures),)
 
 
-def _thresholds(run: Run) -> NDArray:
+def _thresholds(run: panels.Result) -> NDArray:
     """Return the thresholds that suit the labeled points. Some may coincide; the confusion matrix shows it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return thresholds(run.split.y_train[run.labeled_rows], run.result_labeled_values, margin=0.0)
 
 
-def _sub_problems(run: Run, b: NDArray) -> panels.Table:
+def _sub_problems(run: panels.Result, b: NDArray) -> panels.Table:
     y, f, names = run.split.y_test, run.result_test_values, run.split.class_names
     cuts = range(1, len(names))
     return panels.Table(
@@ -61,21 +57,11 @@ def _sub_problems(run: Run, b: NDArray) -> panels.Table:
 
 ORDINAL = Profile(
     **texts_of("ordinal"),
-    defaults={
-        "data": {"name": "ordinal_rings", "n_labeled": 10},
-        "kernel": {"sigma": 0.5},
-        "solver": {"lam": 0.02, "step_size": 0.5},
-    },
-    other_sets={"data": {"n_labeled": 50}, "solver": {"lam": 0.1}},
     fitted=fitted(0.03),
     usual=lambda n, n_labeled, rarest: usual_run(gamma=0.9, pairing="all", lam=0.5 / max(n_labeled * rarest, 1.0)),
     translations={"SVOREX": _slacks},
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
-    theorem=convex_theorem(
-        "Theorem 1 of QS3ORAO (AAAI 2020), with its Lemmas 2 to 4.",
-        "Lemma 2",
-        f"Lemma 2, (15), bounds it by {SUM_OF_SQUARES}. The paper prints it without the squares.",
-    ),
+    theorem=convex_theorem("ordinal"),
     guided=lessons_of("ordinal"),
 )

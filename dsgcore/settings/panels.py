@@ -4,13 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from dsgcore.experiments.run import Run
+
+class Result(Protocol):
+    """What panels read of a run with at least one iteration; its attributes are described at `Run`."""
+
+    spec: Any
+    split: Any
+    history: Any
+    labeled_rows: NDArray
+
+    @property
+    def problem(self) -> Any:
+        """The setting."""
+
+    @property
+    def test_values(self) -> NDArray:
+        """Values of the last iterate at the test points."""
+
+    @property
+    def result_test_values(self) -> NDArray:
+        """Values of the result at the test points."""
+
+    @property
+    def result_labeled_values(self) -> NDArray:
+        """Values of the result at the labeled points."""
+
+    @property
+    def result_unlabeled_values(self) -> NDArray:
+        """Values of the result at unlabeled points."""
+
+    @property
+    def result_shift(self) -> float:
+        """The number that is added to values before their sign is taken."""
 
 
 @dataclass(frozen=True)
@@ -129,12 +159,12 @@ Panel = Histogram | Curves | Confusion | Table | Metrics | Words
 Details = tuple[tuple[Panel, ...], ...]
 
 
-def confusion(run: Run, predicted: NDArray) -> Confusion:
+def confusion(run: Result, predicted: NDArray) -> Confusion:
     """Return the confusion matrix of the test points."""
     return Confusion("Classes given to the test points", run.split.y_test, predicted, run.split.class_names)
 
 
-def by_class(run: Run) -> list[Values]:
+def by_class(run: Result) -> list[Values]:
     """Return the values at the test points, in the order of the classes."""
     y, names = run.split.y_test, run.split.class_names
     roles = [NEGATIVE, POSITIVE] if len(names) == 2 else [Role("rank", j, len(names)) for j in range(len(names))]
@@ -142,7 +172,7 @@ def by_class(run: Run) -> list[Values]:
     return [Values(name, f[y == j], role) for j, (name, role) in enumerate(zip(names, roles, strict=True))]
 
 
-def plain_details(run: Run) -> Details:
+def plain_details(run: Result) -> Details:
     """Return panels that suit any run: scores by class, or the confusion matrix if there are several scores."""
     if run.test_values.ndim > 1:
         return ((confusion(run, np.argmax(run.result_test_values, axis=1)),),)

@@ -1,30 +1,145 @@
-"""Profile of a setting: its names, defaults, lessons and texts. All fields are optional."""
+"""Profile of a setting: its names, texts, starting points, figures and choices. All fields are optional.
+
+The texts are in one TOML file per setting, with the fields of `Texts`, tables ``[[lessons]]`` with those of `Lesson`, and
+``[[figures]]`` with those of `PaperFigure`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from dsgcore.core.parameters import Integer, Parameter, Real
-from dsgcore.settings.guided.lesson import GuidedLesson
-from dsgcore.settings.page_texts import Lesson, PaperFigure, Sections
-from dsgcore.settings.panels import Details, Values, plain_details
-from dsgcore.settings.theorem import NO_THEOREM, Theorem
+from dsgcore.core.parameters import (
+    ANYTHING,
+    REQUIRED,
+    Integer,
+    Parameter,
+    Real,
+    Record,
+    Text,
+    field_of,
+    integer,
+    items,
+    like,
+    mapping,
+)
+from dsgcore.settings.lessons import CLAIM, VALUES, Claim, GuidedLesson, read_file, some_text
+from dsgcore.settings.panels import Details, Result, Values, plain_details
+from dsgcore.settings.theorems import NO_THEOREM, Theorem
+from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.plan import STEERABLE
+from dsgcore.solver.problem import Sections
 from dsgcore.solver.start import EXACT, MOST_LABELS
 from dsgcore.solver.task import SHUFFLED
 
-if TYPE_CHECKING:
-    from dsgcore.experiments.run import Run
-    from dsgcore.experiments.spec import Spec
+HERE = Path(__file__).parent / "texts"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Starting point of the workbench, named after its subject.
+
+    Attributes
+    ----------
+    sentence : str
+        Text beside the run.
+    values : mapping of str to any
+        Controls that differ from the defaults.
+    claims : tuple of Claim
+        The statements of the text as numbers. Each holds at the end of the run on at least nine of ten seeds.
+    """
+
+    name: str = some_text()
+    sentence: str = some_text()
+    values: Mapping[str, Any] = mapping(VALUES)
+    claims: tuple[Claim, ...] = items(CLAIM, ())
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """Figure or table of a paper, with a study of the method that asks the same question.
+
+    Attributes
+    ----------
+    name : str
+        Short name, for the command line.
+    title : str
+        Name in the paper.
+    asks : str
+        The two quantities that are drawn against each other.
+    says : str
+        The paper's statement about it.
+    differs : str
+        Differences of the study from the paper, with reasons.
+    spec : mapping
+        Values that differ from the setting's defaults.
+    axes : tuple of mapping
+        Axes, in the form of a study's plain data.
+    seeds : int
+        Number of seeds, from 0 on.
+    measure : str
+        Measure that is shown first, one of `dsgcore.studies.MEASURES`.
+    full, full_axes, full_seeds
+        Changes for a study of the paper's size: in `spec`, in the axes by name, and the number of seeds.
+    """
+
+    name: str = some_text()
+    title: str = some_text()
+    asks: str = some_text()
+    says: str = some_text()
+    differs: str = some_text()
+    spec: Sections = like(ANYTHING, REQUIRED)
+    axes: tuple[Mapping[str, Any], ...] = items(ANYTHING)
+    seeds: int = integer(3)
+    measure: str = field_of(Text, "score")
+    full: Sections = mapping()
+    full_axes: Sections = mapping()
+    full_seeds: int = integer(10)
+
+    def study(self, setting: str, *, is_full: bool = False) -> dict[str, Any]:
+        """Return the study as plain data, at a laptop's size or the paper's."""
+        more, said = (self.full, self.full_axes) if is_full else ({}, {})
+        sections = {name: {**self.spec.get(name, {}), **more.get(name, {})} for name in {**self.spec, **more}}
+        return {
+            "spec": {"setting": setting, **sections},
+            "axes": [{**axis, **said.get(axis["name"], {})} for axis in self.axes],
+            "seeds": list(range(self.full_seeds if is_full else self.seeds)),
+        }
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Names, starting points and figures of a setting: the fields of `Profile` of the same names."""
+
+    short: str = some_text()
+    paper: str = some_text()
+    icon: str = some_text()
+    prefix: str = like(ANYTHING, REQUIRED)
+    headline: str = some_text()
+    card: str = some_text()
+    lessons: tuple[Lesson, ...] = items(Record("lesson", None, kind=Lesson), ())
+    figures: tuple[PaperFigure, ...] = items(Record("figure", None, kind=PaperFigure), ())
+
+
+def texts_of(setting: str) -> dict[str, Any]:
+    """Return the texts of a setting, as keywords of `Profile`.
+
+    Raises
+    ------
+    LessonError
+        If the file is not valid. The message names the file, the place, the value given, and what is allowed.
+    """
+    return vars(read_file(Texts, HERE / f"{setting}.toml", "texts in TOML"))
+
 
 # Half of the draws stay near the present value: within this share of the range, on a logarithmic scale.
 NEAR = 0.4
 # Function from a spec and the numbers of labeled and unlabeled points to a competitor's parameters.
-Translation = Callable[["Spec", int, int], dict[str, Any]]
+Translation = Callable[[RunSpec, int, int], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -100,10 +215,6 @@ class Profile:
         Its purpose in a few words and in a sentence, for the home page.
     paper : str
         Name of the method.
-    defaults : mapping
-        Initial values of a spec that differ from the parameters' defaults, by section. The first lesson uses them.
-    other_sets : mapping
-        Values for all data sets except the one in `defaults`, in the same form. They replace its data and kernel sections.
     usual : callable
         Initial values on real data sets and uploaded files, by name. They follow from the numbers of training points and of
         labels (or pairs) and the share of the rarest class, and equal the estimator's defaults. Empty for none.
@@ -111,10 +222,6 @@ class Profile:
         How the estimator begins, draws and ends, by its number of labels. A person's own file begins so.
     suggested : mapping of str to Times or Among
         The parameters that a search varies, and how it draws their values.
-    steerable : tuple of str
-        Parameters that can change during a run.
-    kernels, dtypes : tuple of str
-        The allowed kernels and precisions. Empty for all.
     front : tuple of str
         Parameters whose controls a page shows first, in this order. All others are under "More".
     figures : tuple of PaperFigure
@@ -133,22 +240,17 @@ class Profile:
     headline: str = ""
     card: str = ""
     paper: str = ""
-    defaults: Sections = field(default_factory=dict)
-    other_sets: Sections = field(default_factory=dict)
     usual: Callable[[int, int, float], Mapping[str, Any]] = lambda n, n_labeled, rarest: {}
     fitted: Callable[[int], Mapping[str, Any]] = lambda n_labeled: {}
     suggested: Mapping[str, Times | Among] = field(default_factory=lambda: USUAL)
-    steerable: tuple[str, ...] = STEERABLE
-    kernels: tuple[str, ...] = ()
-    dtypes: tuple[str, ...] = ()
     front: tuple[str, ...] = ("n_labeled", *STEERABLE)
     theorem: Theorem = NO_THEOREM
     lessons: tuple[Lesson, ...] = ()
     guided: tuple[GuidedLesson, ...] = ()
     figures: tuple[PaperFigure, ...] = ()
     translations: Mapping[str, Translation] = field(default_factory=dict)
-    details: Callable[[Run], Details] = plain_details
-    risks: Callable[[Run], tuple[Values, ...]] = lambda run: ()
+    details: Callable[[Result], Details] = plain_details
+    risks: Callable[[Result], tuple[Values, ...]] = lambda run: ()
 
     @property
     def full_name(self) -> str:

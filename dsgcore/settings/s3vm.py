@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import USUAL, Profile, Times, fitted, usual_run
-from dsgcore.settings.theorem import Assumption, Breach, Constant, Rate
-from dsgcore.settings.theorems import SUM_OF_SQUARES, constant_step_theorem, unbiased_batches
+from dsgcore.settings.lessons import lessons_of
+from dsgcore.settings.profile import USUAL, Profile, Times, fitted, texts_of, usual_run
+from dsgcore.settings.theorems import (
+    Assumption,
+    Breach,
+    Constant,
+    Rate,
+    constant_step_theorem,
+    unbiased_batches,
+)
+from dsgcore.solver.parameters import RunSpec
 
-if TYPE_CHECKING:
-    from dsgcore.experiments.run import Run
-    from dsgcore.experiments.spec import Spec
 
-
-def _sums(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
+def _sums(spec: RunSpec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
     """Convert weights of mean losses and a ridge to one weight for each point's loss."""
     C, C_star = _weights(spec, n_labeled, n_unlabeled)
     ridge = spec.solver.lam or 1.0
     return {"C": C / (ridge * n_labeled), "C_star": C_star / (ridge * max(1, n_unlabeled))}
 
 
-def _ridges(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
+def _ridges(spec: RunSpec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
     """Convert to a ridge and a weight of the unlabeled points, for labels of weight 1."""
     C, C_star = _weights(spec, n_labeled, n_unlabeled)
     return {"lam": spec.solver.lam / (2.0 * C), "lam_u": C_star / C}
 
 
-def _decaying(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
+def _decaying(spec: RunSpec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
     """Convert to weights for a ridge of 1 and to a step theta / t, if the run's steps are of that kind."""
     C, C_star = _weights(spec, n_labeled, n_unlabeled)
     ridge = spec.solver.lam or 1.0
@@ -39,13 +41,13 @@ def _decaying(spec: Spec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]:
     return {"C": C / ridge, "C_star": C_star / ridge, "step_size": 1.0 if step is None else step * ridge}
 
 
-def _weights(spec: Spec, n_labeled: int, n_unlabeled: int) -> tuple[float, float]:
+def _weights(spec: RunSpec, n_labeled: int, n_unlabeled: int) -> tuple[float, float]:
     problem: Any = spec.problem
     C_star = problem.C * n_labeled / max(1, n_unlabeled) if problem.C_star is None else problem.C_star
     return problem.C, C_star
 
 
-def _details(run: Run) -> panels.Details:
+def _details(run: panels.Result) -> panels.Details:
     """Show the scores of the unlabeled points against the margin."""
     f = run.result_unlabeled_values + run.result_shift
     if not len(f):  # all training points have a label
@@ -81,7 +83,7 @@ _KINKS = Breach(
 )
 
 
-def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
+def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumptions on the risk: unbiased mini-batches and a Lipschitz gradient."""
     problem: Any = spec.problem
     is_smooth = problem.loss == "exponential"
@@ -108,13 +110,6 @@ def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
 
 S3VM = Profile(
     **texts_of("s3vm"),
-    defaults={
-        "data": {"name": "two_moons", "noise": 0.05, "n_labeled": 6},
-        "kernel": {"sigma": 50.0},
-        "problem": {"C": 10.0, "C_star": 10.0, "is_balanced": True},
-        "solver": {"lam": 1.0, "step_size": 0.05},
-    },
-    other_sets={"data": {"n_labeled": 50}},
     fitted=fitted(0.02),
     usual=lambda n, n_labeled, rarest: usual_run(C=5.0 * n_labeled, C_star=0.5 * n_labeled, lam=1.0),
     translations={
@@ -128,24 +123,12 @@ S3VM = Profile(
     suggested={name: how for name, how in USUAL.items() if name != "lam"} | dict.fromkeys(("C", "C_star"), Times(30.0)),
     details=_details,
     theorem=constant_step_theorem(
-        """**Theorem 2 of TSGS3VM (IJCAI 2019).** The risk is not convex. With a constant step $\\theta / T^{3/4}$ over $T$
-iterations and $0 < \\theta \\leq T^{3/4}$, each $\\mathbb{E}\\,\\|\\nabla R(h_t)\\|^2$ is at most $E/T^{1/4} + F/T^{3/4}$, (11).
-So is their mean over the run, which is drawn. **Theorem 1**, (10), is about $\\mathbb{E}\\,|f - h|^2$.""",
+        "s3vm",
         schedule="theta/T^(3/4)",
         rates={"error": Rate(-0.5, "T", "1/√T"), "gradient_mean": Rate(-0.25, "T", "1/T^¼")},
         largest=("T^¾ (Theorems 1 and 2)", lambda n_iter: n_iter**0.75),
-        bound="Theorem 1",
-        lemma=(
-            "Theorem 1 bounds it by $\\theta^2 M^2 (\\sqrt\\kappa + \\sqrt\\phi)^2 / \\sqrt T$. "
-            f"The curve has {SUM_OF_SQUARES}, which is less: $\\sum_i |a_t^i|^2 \\leq T \\gamma^2 = \\theta^2/\\sqrt T$, "
-            "and $\\kappa = \\phi = 1$."
-        ),
         of_risk=_of_risk,
         constant=Constant("error", 1.0, Rate(-0.5, "T", "1/√T"), "θ² M² (√κ + √φ)² / √T", {}),
-        cost=(
-            "Without the balance, all unlabeled points can end on one side, and the test score can fall by a "
-            "lot. Another loss for unlabeled points gives another boundary."
-        ),
         step_size=5.0,
         # Chosen to show the rate soon: with weights of 10, T = 50 to 800 gave a slope of -0.20 +- 0.02.
         C=4.0,

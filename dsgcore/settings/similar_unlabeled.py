@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,15 +10,17 @@ from dsgcore.prior import similar_class_prior
 from dsgcore.problems import UNLABELED
 from dsgcore.problems.similar_unlabeled import CORRECTIONS
 from dsgcore.settings import panels
-from dsgcore.settings.guided.written import lessons_of
-from dsgcore.settings.page_texts import texts_of
-from dsgcore.settings.profile import FROM_0, USUAL, Among, Profile, usual_run
-from dsgcore.settings.theorem import Assumption, Breach, Constant, Rate
-from dsgcore.settings.theorems import SUM_OF_SQUARES, constant_step_theorem, unbiased_batches
-
-if TYPE_CHECKING:
-    from dsgcore.experiments.run import Run
-    from dsgcore.experiments.spec import Spec
+from dsgcore.settings.lessons import lessons_of
+from dsgcore.settings.profile import FROM_0, USUAL, Among, Profile, texts_of, usual_run
+from dsgcore.settings.theorems import (
+    Assumption,
+    Breach,
+    Constant,
+    Rate,
+    constant_step_theorem,
+    unbiased_batches,
+)
+from dsgcore.solver.parameters import RunSpec
 
 # The prior is estimated from at most this many points of each kind, which takes a few seconds.
 MAX_POINTS_FOR_PRIOR = 400
@@ -26,7 +28,7 @@ _ESTIMATE = f"""Mixture proportion estimation (KM2) from at most {MAX_POINTS_FOR
 It is too high if the classes are well separated."""
 
 
-def _risks(run: Run) -> tuple[panels.Values, ...]:
+def _risks(run: panels.Result) -> tuple[panels.Values, ...]:
     """Return the two classes' estimated risks before the correction."""
     history, (negative, positive) = run.history, run.split.class_names
 
@@ -37,7 +39,7 @@ def _risks(run: Run) -> tuple[panels.Values, ...]:
     return line("positive", positive), line("negative", negative)
 
 
-def _details(run: Run) -> panels.Details:
+def _details(run: panels.Result) -> panels.Details:
     """Draw the estimated risks of both classes over the iterations, and the priors."""
     t, risks = run.history.column("t"), _risks(run)
     lines = [panels.Values("zero", np.zeros(len(t)), panels.INK, is_faint=True), *risks]
@@ -51,7 +53,7 @@ def _details(run: Run) -> panels.Details:
     )
 
 
-def _priors(run: Run) -> panels.Metrics:
+def _priors(run: panels.Result) -> panels.Metrics:
     """Show the given, the true and, on request, the estimated share of positives."""
     problem: Any = run.problem
     hidden = run.split.y_hidden[run.split.y_train == UNLABELED]
@@ -71,13 +73,13 @@ def _priors(run: Run) -> panels.Metrics:
     )
 
 
-def _estimated_prior(run: Run) -> float:
+def _estimated_prior(run: panels.Result) -> float:
     X, is_unlabeled = run.split.X_train, run.split.y_train == UNLABELED
     size = MAX_POINTS_FOR_PRIOR
     return float(similar_class_prior(X[~is_unlabeled], X[is_unlabeled], max_points=size, seed=run.spec.seed))
 
 
-def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
+def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumption that mini-batch gradients are unbiased. It holds without a correction."""
     return (
         unbiased_batches(
@@ -103,13 +105,6 @@ def _of_risk(spec: Spec) -> tuple[Assumption, ...]:
 
 SIMILAR_UNLABELED = Profile(
     **texts_of("similar_unlabeled"),
-    defaults={
-        "data": {"name": "gaussian_mixture", "n": 1000, "noise": 0.2, "n_labeled": 50, "imbalance": 0.7},
-        "kernel": {"sigma": 100.0},
-        "problem": {"correction": "ReLU"},
-        "solver": {"lam": 1e-3, "step_size": 0.5},
-    },
-    other_sets={"solver": {"lam": 1e-2}},
     fitted=lambda n_pairs: {"tol": FROM_0},
     usual=lambda n, n_pairs, rarest: usual_run(
         correction="identity", batch_size=256, lam=min(1.0 / n / (1.0 - 2.0 * min(rarest, 0.49)) ** 2, 1.0)
@@ -118,22 +113,12 @@ SIMILAR_UNLABELED = Profile(
     details=_details,
     risks=_risks,
     theorem=constant_step_theorem(
-        """**Theorem 1 of TSGSU (Machine Learning 2021).** The corrected risk is not convex. With a constant step
-$\\theta / \\sqrt{T}$ over $T$ iterations and $0 < \\theta \\leq 1$, the mean of $\\mathbb{E}\\,\\|\\nabla J(h_t)\\|^2$ over the
-run is $O(1/\\sqrt{T})$, (27). The run approaches a stationary point, which need not be the optimum.""",
+        "similar_unlabeled",
         schedule="theta/sqrt(T)",
         rates={"gradient_mean": Rate(-0.5, "T", "1/√T")},
         largest=("1 (Lemma 1)", lambda n_iter: 1.0),
-        bound="Lemma 1",
-        lemma=(
-            "Lemma 1 bounds it by $\\theta^2 M^2 (\\sqrt\\kappa + \\sqrt\\phi)^2$, where $M$ stands for $\\frac{2\\pi_S + "
-            "1}{2\\pi_+ - 1} M_\\delta M$ of the paper, the largest $\\sum_b |c_b|$. "
-            f"The curve has {SUM_OF_SQUARES}, which is less: $\\sum_i |a_t^i|^2 \\leq T \\eta^2 = \\theta^2$, and "
-            "$\\kappa = \\phi = 1$."
-        ),
         of_risk=_of_risk,
         constant=Constant("error", 1.0, Rate(0.0, "T", "1"), "θ² M² (√κ + √φ)²", {}),
-        cost="Without the correction, an estimated risk can fall below zero, and the test score falls with it.",
         step_size=1.0,
         lam=0.5,
         batch_size=64,

@@ -1,58 +1,178 @@
-"""Theorems that several papers share: statements, assumptions and constants."""
+"""Theorems of the papers: their assumptions, ways to break one, and constants. Their statements are in `theorems.toml`."""
 
 from __future__ import annotations
 
 import math
+import re
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
 
 from dsgcore.core.parameters import AUTOMATIC
 from dsgcore.kernels.kernels import DotProduct
-from dsgcore.settings.theorem import Assumption, Breach, Constant, Measured, Rate, Theorem
+from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.plan import SCHEDULE_WORDS, SCHEDULES
 
-if TYPE_CHECKING:
-    from dsgcore.experiments.spec import Spec
 
-SPLIT = """The proof splits the error in two: $|f_t - f^*|^2 \\le 2\\,|f_t - h_t|^2 + 2\\kappa\\,\\|h_t - f^*\\|^2_{\\mathcal{H}}$,
-the error of the random features and the error of the random data."""
-LEMMA = """The chart of $|f - h|^2$ shows the error of the random features. {lemma} The band is an unbiased estimate, not a
-bound. It follows the spread of the contributions of single features. **The bound is far above both, by several powers of
-ten.** It is the same for one random feature and for a thousand, although the error falls as $1/m$. It also adds up $|c_b|$
-as if all points of a mini-batch pulled in the same direction. In fact they mostly cancel."""
-SUM_OF_SQUARES = "$M^2(\\kappa+\\phi)^2 \\sum_i |a_t^i|^2$"
-NO_CONSTANT = """The losses are squared, so no constant $M$ bounds their derivatives in advance. The chart uses the largest
-$\\sum_b |c_b|$ so far. The constant $L$ of the paper counts how each derivative changes with its own value. A pair's
-derivatives change with both values, so a step of the proof needs $2L$. The bound is the printed one, with $L$. With $2L$ it
-is at most four times as large."""
-CONVEX_RATE = """With steps $\\eta_t = \\theta / t$ and $\\theta\\lambda \\in (1, 2) \\cup \\mathbb{Z}_+$,
-$\\mathbb{E}\\,|f_t(x) - f^*(x)|^2 = O(1/t)$."""
+@dataclass(frozen=True)
+class Breach:
+    """Way to break an assumption: a name, values of a spec by section ("changes" is a list), and the consequence."""
+
+    name: str
+    values: Mapping[str, Any]
+    then: str
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Rate at which a quantity falls, according to a theorem.
+
+    Attributes
+    ----------
+    slope : float
+        Exponent of t or T.
+    of : {"t", "T"}
+        The iteration, or the length of the run.
+    words : str
+        The rate in mathematical notation.
+    """
+
+    slope: float
+    of: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measured quantities that a theorem's constants depend on.
+
+    Attributes
+    ----------
+    M : float
+        Largest sum of the absolute coefficients of a mini-batch.
+    f_star : float
+        Norm of f* in the kernel's space.
+    """
+
+    M: float
+    f_star: float
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Bound of a theorem on a quantity of `dsgcore.diagnostics.convergence`: `value` times a power of t or T.
+
+    Attributes
+    ----------
+    words : str
+        Formula in Markdown.
+    ingredients : mapping of str to float
+        Values in the formula, by the paper's symbols.
+    """
+
+    of: str
+    value: float
+    rate: Rate
+    words: str
+    ingredients: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Assumption of a theorem.
+
+    Attributes
+    ----------
+    remedy : mapping of str to mapping
+        Values of a spec that make it hold, by section.
+    why_not : str
+        Reason why no value makes it hold. Empty if there is a remedy.
+    breach : Breach or None
+        Way to break it and see the consequence.
+    """
+
+    sentence: str
+    holds: bool
+    remedy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    why_not: str = ""
+    breach: Breach | None = None
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """Theorem of a paper.
+
+    Attributes
+    ----------
+    statement : str
+        Text in Markdown.
+    assumptions : callable
+        Function from a spec to the assumptions, and whether the spec meets them.
+    rates : mapping of str to Rate
+        Rates, by the quantities of `dsgcore.diagnostics.convergence`.
+    shown_with : mapping of str to any
+        Values with which the rates are visible after few iterations.
+    names_kernel : bool
+        True if its random features are those of the spec's kernel.
+    cost : str
+        Possible cost of meeting the assumptions.
+    bound : str
+        The paper's name of its bound on |f - h|^2, such as "Lemma 1".
+    constant : callable
+        Function from a spec that meets the assumptions, and the measured quantities, to the bound. None if the paper gives none.
+    """
+
+    statement: str
+    assumptions: Callable[[RunSpec], tuple[Assumption, ...]] = lambda spec: ()
+    rates: Mapping[str, Rate] = field(default_factory=dict)
+    shown_with: Mapping[str, Any] = field(default_factory=dict)
+    names_kernel: bool = True
+    cost: str = ""
+    bound: str = ""
+    constant: Callable[[RunSpec, Measured], Constant | None] = lambda spec, measured: None
+
+    @property
+    def error_slope(self) -> float | None:
+        """Predicted slope of log |f - h|^2 against log t, or None if the theorem is about the length of the run only."""
+        rate = self.rates.get("error")
+        return None if rate is None or rate.of != "t" else rate.slope
+
+
+NO_THEOREM = Theorem("DSG Lab knows no theorem for this setting.")
+
+
+SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def said_of(setting: str) -> dict[str, Any]:
+    """Return the texts of a setting's theorem, as keywords of `Theorem`."""
+    parts = SAID["shared"] | SAID[setting]
+
+    def whole(text: str) -> str:
+        return re.sub(r"<(\w+)>", lambda found: whole(parts[found[1]].strip()), text.strip())
+
+    return {name: whole(text) for name, text in SAID[setting].items() if name != "lemma"}
 
 
 # Few features and small mini-batches: the rates are about their noise.
 _SEEN_SOON = {"n_features": 64, "batch_size": 32}
 
 
-def convex_theorem(title: str, bound: str, lemma: str) -> Theorem:
-    """Return the theorem for a convex risk with squared pair losses: a rate in t, with steps theta / t.
-
-    `bound` is the paper's name of the bound on |f - h|^2, and `lemma` the sentence about it.
-    """
-    statement = f"**{title}** {CONVEX_RATE} {SPLIT}\n\n{LEMMA.format(lemma=lemma)}\n\n{NO_CONSTANT}"
+def convex_theorem(setting: str) -> Theorem:
+    """Return the theorem of a setting with a convex risk of squared pair losses: a rate in t, with steps theta / t."""
     return Theorem(
-        statement,
-        lambda spec: (*_decaying_steps(spec), *fresh_features(spec)),
+        **said_of(setting),
+        assumptions=lambda spec: (*_decaying_steps(spec), *fresh_features(spec)),
         rates=dict.fromkeys(("distance", "error", "norm"), Rate(-1.0, "t", "1/t")),
         # A ridge of 1 keeps the first steps from overshooting.
         shown_with={"lam": 1.0, "n_iter": 2000, **_SEEN_SOON},
-        cost="A larger ridge pulls f towards zero, and shrinking steps soon learn little more. The test score can fall by a lot.",
         constant=_convex_constant,
-        bound=bound,
     )
 
 
-def _lipschitz(spec: Spec) -> float:
+def _lipschitz(spec: RunSpec) -> float:
     """Return the papers' L = gamma (L_1 + L_2) + (1 - gamma) (L_3 + ... + L_6), where each L_i of (1 - u + v)^2 is 2.
 
     Also gamma 2 + (1 - gamma) 4 pairs, each with a Hessian of norm at most 2 |k_u - k_v|^2 <= 4 kappa: the largest
@@ -61,7 +181,7 @@ def _lipschitz(spec: Spec) -> float:
     return 4.0 * (2.0 - cast(Any, spec.problem).gamma)
 
 
-def _convex_constant(spec: Spec, measured: Measured) -> Constant | None:
+def _convex_constant(spec: RunSpec, measured: Measured) -> Constant | None:
     """Return the bound on E |f - f*|^2 of QSG-S2AUC's and QS3ORAO's Theorem 1, as printed.
 
     The proofs end with twice this Q_0. But their recursion, with beta_1 = 2 sqrt(2 kappa) L M (kappa + phi) theta^2,
@@ -83,45 +203,38 @@ def _convex_constant(spec: Spec, measured: Measured) -> Constant | None:
 
 
 def constant_step_theorem(
-    statement: str,
+    setting: str,
     schedule: str,
     rates: Mapping[str, Rate],
     *,
     largest: tuple[str, Callable[[int], float]],
-    bound: str,
-    lemma: str,
-    of_risk: Callable[[Spec], tuple[Assumption, ...]],
+    of_risk: Callable[[RunSpec], tuple[Assumption, ...]],
     constant: Constant,
-    cost: str = "",
     **shown_with: Any,
 ) -> Theorem:
-    """Return a theorem that assumes a constant step, which depends on the length of the run. It gives no rate in t.
+    """Return a setting's theorem if it assumes a constant step, which depends on the length of the run. It gives no rate in t.
 
     Parameters
     ----------
     largest : str and callable
         The paper's largest theta, in words and as a function of T.
-    bound, lemma : str
-        The paper's name of the bound on |f - h|^2, and the sentence about it.
     constant : Constant
-        That bound for M = theta = 1.
+        The bound on |f - h|^2 for M = theta = 1.
     """
 
-    def assumptions(spec: Spec) -> tuple[Assumption, ...]:
+    def assumptions(spec: RunSpec) -> tuple[Assumption, ...]:
         return (*_constant_step(spec, schedule, *largest), *of_risk(spec), *fresh_features(spec))
 
     return Theorem(
-        f"{statement}\n\n{LEMMA.format(lemma=lemma)}",
-        assumptions,
+        **said_of(setting),
+        assumptions=assumptions,
         rates=rates,
         shown_with={"n_iter": 800, "schedule": schedule, **_SEEN_SOON} | shown_with,
         constant=lambda spec, measured: _features_constant(spec, measured, constant),
-        cost=cost,
-        bound=bound,
     )
 
 
-def _features_constant(spec: Spec, measured: Measured, unit: Constant) -> Constant | None:
+def _features_constant(spec: RunSpec, measured: Measured, unit: Constant) -> Constant | None:
     """Return the bound on E |f - h|^2 of TSGSU's Lemma 1 and TSGS3VM's Theorem 1, theta^2 M^2 (sqrt kappa + sqrt phi)^2."""
     theta, kappa, phi = spec.solver.step_size, spec.kernel.bound, spec.kernel.feature_bound
     if theta is None:
@@ -130,14 +243,14 @@ def _features_constant(spec: Spec, measured: Measured, unit: Constant) -> Consta
     return replace(unit, value=value, ingredients={"κ": kappa, "φ": phi, "M": measured.M, "θ": theta})
 
 
-def unbiased_batches(spec: Spec, *, why: str, name: str, without: Any, breach: Breach) -> Assumption:
+def unbiased_batches(spec: RunSpec, *, why: str, name: str, without: Any, breach: Breach) -> Assumption:
     """Return the assumption that mini-batch gradients are unbiased. It holds if `name` of the problem is `without`."""
     holds = getattr(spec.problem, name) == without
     sentence = f"The gradient of a mini-batch is unbiased{'' if holds else f' (here it is biased: {why})'}."
     return Assumption(sentence, holds, {"problem": {name: without}}, breach=breach)
 
 
-def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
+def fresh_features(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumptions of all methods that draw new random features in each iteration."""
     kernel = spec.kernel
     is_bounded = math.isfinite(kernel.bound) and math.isfinite(kernel.feature_bound)
@@ -158,7 +271,7 @@ def fresh_features(spec: Spec) -> tuple[Assumption, ...]:
     )
 
 
-def _as_printed(spec: Spec) -> tuple[Assumption, ...]:
+def _as_printed(spec: RunSpec) -> tuple[Assumption, ...]:
     """Return the assumption that a run begins, draws and ends as in the papers, if it does so as an estimator's fit."""
     printed = {"start": None, "sampling": "independent", "tol": 0.0}
     others = {name: value for name, value in printed.items() if getattr(spec.solver, name) != value}
@@ -170,7 +283,7 @@ def _as_printed(spec: Spec) -> tuple[Assumption, ...]:
     return (Assumption(sentence, holds=False, remedy={"solver": others}),)
 
 
-def _unchanged(spec: Spec) -> Assumption:
+def _unchanged(spec: RunSpec) -> Assumption:
     """Return the assumption that no parameter changed. Its breach is a tenfold step from the middle of the run on."""
     s, changes = spec.solver, list[dict[str, Any]]()
     if s.step_size is not None and "step_size" in spec.steerable:
@@ -192,7 +305,7 @@ LARGER = 10.0
 SHORT = 50
 
 
-def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
+def _decaying_steps(spec: RunSpec) -> tuple[Assumption, ...]:
     s = spec.solver
     product = math.nan if s.step_size is None else s.step_size * s.lam  # the automatic step depends on the data
     in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
@@ -233,7 +346,7 @@ def _decaying_steps(spec: Spec) -> tuple[Assumption, ...]:
 
 
 def _constant_step(
-    spec: Spec, schedule: str, limit_in_words: str, limit: Callable[[int], float]
+    spec: RunSpec, schedule: str, limit_in_words: str, limit: Callable[[int], float]
 ) -> tuple[Assumption, ...]:
     """Return the assumptions on a constant step: its dependence on T, and the largest theta."""
     used, T, lam = spec.solver.schedule, spec.solver.n_iter, spec.solver.lam

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import Checked, choice, integer, like, real
-from dsgcore.solver.plan import AVERAGES, SCHEDULES
+from dsgcore.kernels import Kernel
+from dsgcore.solver.plan import AVERAGES, SCHEDULES, Change
 from dsgcore.solver.start import START
 from dsgcore.solver.task import SAMPLING
 
@@ -60,3 +62,38 @@ class SolverParameters(Checked):
 SOLVER_PARAMETERS = SolverParameters.parameters
 # How an estimator's fit differs from a paper's run. Plain data of a spec name them only if they have other values than here.
 OF_A_FIT = ("start", "sampling", "tol")
+
+
+class RunSpec(Protocol):
+    """What a method and a theorem read of a spec: its sections, its changes, and its values at an iteration."""
+
+    @property
+    def problem(self) -> Any:
+        """The setting with its own parameters."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel with its parameters."""
+
+    @property
+    def solver(self) -> SolverParameters:
+        """The solver's parameters."""
+
+    @property
+    def diagnostics(self) -> Any:
+        """What is measured besides."""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Changes of parameters during the run."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of data, batches and features."""
+
+    @property
+    def steerable(self) -> tuple[str, ...]:
+        """Names of the parameters that can change during a run."""
+
+    def values_at(self, t: int) -> dict[str, Any]:
+        """Return the values of the steerable parameters at iteration `t` (0: at the start)."""

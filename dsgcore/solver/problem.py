@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Checked
+from dsgcore.solver.plan import STEERABLE
 from dsgcore.solver.start import SourceHinge, SourceQuadratic
 
 UNLABELED = -1
@@ -28,6 +30,10 @@ def bound(fact: Fact | None) -> Fact:
     if fact is None:
         raise ProblemError("this problem must be bound to labels first, with bind(y)")
     return fact
+
+
+# Values of a spec that differ from others, by section.
+Sections = Mapping[str, Mapping[str, Any]]
 
 
 class Setting(Checked, Protocol):
@@ -49,6 +55,14 @@ class Setting(Checked, Protocol):
     decision : {"sign", "cut", "ranks", "highest"}
         The rule from values to classes: their sign; a threshold from the labeled points; a threshold between each two
         ordered classes; or the highest of several values per point.
+    defaults : mapping
+        Initial values of a spec that differ from the parameters' defaults, by section. The first lesson uses them.
+    other_sets : mapping
+        Values for all data sets except the one in `defaults`, in the same form. They replace its data and kernel sections.
+    steerable : tuple of str
+        Parameters that can change during a run. A page shows the first three of them at first.
+    kernels, dtypes : tuple of str
+        The allowed kernels and precisions. Empty for all.
     """
 
     name: ClassVar[str]
@@ -60,6 +74,11 @@ class Setting(Checked, Protocol):
     baseline_name: ClassVar[str] = "labels only"
     engine: ClassVar[str] = "stochastic"
     decision: ClassVar[str] = "sign"
+    defaults: ClassVar[Sections] = MappingProxyType({})
+    other_sets: ClassVar[Sections] = MappingProxyType({})
+    steerable: ClassVar[tuple[str, ...]] = STEERABLE
+    kernels: ClassVar[tuple[str, ...]] = ()
+    dtypes: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Give a class with a name its title and a citation."""

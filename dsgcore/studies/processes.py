@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from dsgcore.core.threads import n_workers, set_workers
 from dsgcore.data import Split
 from dsgcore.experiments import Run, Spec, StopReason, load_split, summary
-from dsgcore.experiments.brief_run import BriefRun
-from dsgcore.experiments.step_limit import step_limit
+from dsgcore.experiments.run import step_limit
 from dsgcore.jobs import worker
 from dsgcore.jobs.memory import limit_growth
 
@@ -137,7 +136,7 @@ Maker = Callable[..., Made]
 def make_run(text: str, folder: str | None = None) -> Made:
     """Make the run of a spec, given as JSON text; return the text, the run's summary and its history's columns.
 
-    The columns are those of a `BriefRun`; a run that diverges has all columns of a `Run`.
+    The columns are those of a brief run; a run that diverges has all columns of a `Run`.
     `folder` holds the user's own data file, if the spec names the file without a folder.
 
     Raises
@@ -151,7 +150,7 @@ def make_run(text: str, folder: str | None = None) -> Made:
     """
     spec = Spec.from_json(text)
     split = split_of(spec, folder)
-    run = _finished(BriefRun(spec, split))
+    run = _finished(Run(spec, split, measure="brief"))
     if run.stop_reason is StopReason.DIVERGED:
         run = _finished(Run(spec, split))  # this one goes back to the last state that was still good
     said = summary(run) | {"step_limit": _step_limit(run)}

@@ -57,7 +57,7 @@ def elsewhere_values(problem: type[Setting], dataset: str) -> dict[str, Any]:
     """Return the setting's defaults for all data sets except its first, by name; for the first set, return nothing."""
     if is_first_set(problem, dataset):
         return {}
-    return {name: v for own in profile_of(problem).other_sets.values() for name, v in own.items()}
+    return {name: v for own in problem.other_sets.values() for name, v in own.items()}
 
 
 @cache

@@ -148,7 +148,7 @@ def seen_key(problem: type[Setting]) -> str:
 def _going_with(problem: type[Setting], dataset: str) -> list[Control]:
     """Return the controls that depend on the data, including the width of the current kernel."""
     names = {name for suited in SUITED.values() for name in suited}
-    names |= {name for own in profile_of(problem).other_sets.values() for name in own}
+    names |= {name for own in problem.other_sets.values() for name in own}
     names |= set(profile_of(problem).usual(1, 1, 0.5))
     names |= {"prior", "convert", "positive", "n_labeled", ALSO, *OPTION_NAMES}
     offered = controls_for(problem, dataset, kernel_asked(problem))

@@ -13,7 +13,7 @@ import numpy as np
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick
-from dsgcore.settings.guided.questions import SHARES
+from dsgcore.settings.lessons import SHARES
 from pages.charts.figures import INK
 from pages.charts.figures import Curve as Line
 from pages.controls import controls

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dsgcore.core.cost import seconds_of_features
 from dsgcore.data import Split
 from dsgcore.experiments import LiveRun, Plane, Run, Surface
-from dsgcore.experiments.predictions import right_test_points
+from dsgcore.experiments.verdict import right_test_points
 from pages.charts import figures as charts
 from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import CLASSES, ERROR, LEAD, NO_LINKS, SCORE, colors_of, decision_heats, point_sets, run_map

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.experiments import History, LiveRun, Run
-from dsgcore.experiments.random_choices import BAND, known_choices
-from dsgcore.settings.guided.questions import SHARES
+from dsgcore.experiments.verdict import BAND, known_choices
+from dsgcore.settings.lessons import SHARES
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import Chart, encoded

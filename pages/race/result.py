@@ -9,8 +9,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.experiments import LiveRun, Plane, Run
-from dsgcore.experiments.predictions import predicted_classes
 from dsgcore.experiments.race import GRID, RaceResult
+from dsgcore.experiments.verdict import predicted_classes
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart, theme_now
 from pages.charts.run_map import CLASSES, LEAD, SCORE, decision_heats, run_map

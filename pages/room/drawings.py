@@ -13,7 +13,7 @@ from streamlit.components.v2 import component
 
 from dsgcore.rooms.questions import BINS, Places, Question, tally
 from dsgcore.settings import Curve, Estimate, Pick
-from dsgcore.settings.guided.questions import SHARES
+from dsgcore.settings.lessons import SHARES
 
 LETTERS = "ABCDEFGH"
 # Streamlit removes drawings from HTML, so a component puts them into the page. They are made of numbers and the project's words.

@@ -36,7 +36,7 @@ class Scene:
     Attributes
     ----------
     chart : str
-        Name of the chart, one of `dsgcore.settings.guided.lesson.CHARTS`; empty if there is none.
+        Name of the chart, one of `dsgcore.settings.lessons.CHARTS`; empty if there is none.
     measures : set of str
         What the question reads. The chart has the curves that it needs.
     guess : tuple of float

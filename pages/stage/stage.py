@@ -17,7 +17,7 @@ from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import Curve
-from dsgcore.settings.guided.lesson import MAP
+from dsgcore.settings.lessons import MAP
 from pages.controls.view import SPEED, keep_choice
 from pages.live.component import draw_charts, draw_head
 from pages.live.tick import head_data

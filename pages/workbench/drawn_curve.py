@@ -10,7 +10,7 @@ from typing import Any
 from streamlit.components.v2 import component
 
 from dsgcore.settings import Curve
-from dsgcore.settings.guided.questions import SHARES
+from dsgcore.settings.lessons import SHARES
 
 _PLACES = tuple("at the start" if not share else f"after {share:.0%} of the iterations" for share in SHARES)
 

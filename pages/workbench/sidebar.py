@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.delta_generator import DeltaGenerator as Room  # a place on the page
 
 from dsgcore.experiments import Setting, Spec
+from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.step_limit import step_limit
 from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.control import BAD_INPUT, Control, draw
