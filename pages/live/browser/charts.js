@@ -99,7 +99,7 @@ function createMap(chart, send) {
       if (innerWidth <= PHONE) {
         Object.assign(data[0], {showscale: false});
         for (const axis of [layout.xaxis, layout.yaxis]) axis.title = {text: ""};
-        Object.assign(layout.margin, {l: 36, b: 22});
+        Object.assign(layout.margin, {l: Math.min(layout.margin.l, 36), b: Math.min(layout.margin.b, 22)});
       }
       wipe.show(said);
       if (said) data[0].z = wiped(said.z, data[0].z, wipe.share);
