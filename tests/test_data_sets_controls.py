@@ -17,7 +17,7 @@ def test_a_change_of_data_says_which_controls_it_set_and_to_what():
     assert notes(app) == []  # the link's values
     app = app.selectbox(key="data").select("two_moons").run()
     assert app.session_state["sigma"] == 10.0
-    assert notes(app) == ["Two moons set noise to 0.15, labeled points to 200 and inverse bandwidth to 10."]
+    assert notes(app) == ["Two moons set labeled points to 200, noise to 0.15 and inverse bandwidth to 10."]
     app = app.selectbox(key="data").select("breast_cancer").run()
     (note,) = notes(app)
     assert note.startswith("Breast cancer set step size to auto, ")  # the sliders that come first
@@ -38,7 +38,7 @@ def test_the_note_names_no_control_that_the_reader_has_moved_since():
     app = open_page("auc", sigma="3", lam="0.01")
     app = app.selectbox(key="data").select("two_moons").run()
     app = app.select_slider(key="sigma").set_value(1.0).run()
-    assert notes(app) == ["Two moons set noise to 0.15 and labeled points to 200."]
+    assert notes(app) == ["Two moons set labeled points to 200 and noise to 0.15."]
 
 
 def test_data_chosen_on_another_page_say_it_too():

@@ -78,7 +78,7 @@ def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, 
 
 def test_charts_are_drawn_again_when_the_theme_changes(open_page):
     page = open_page("auc?at=3")
-    number = page.locator("#chart-score .xtick text").first
+    number = page.locator("#chart-score .ytick text").first
     expect(number).to_have_css("fill", "rgb(31, 41, 51)")
     page.emulate_media(color_scheme="dark")
     expect(number).to_have_css("fill", "rgb(228, 233, 238)")
