@@ -65,9 +65,9 @@ def _said(bench: Any, run: Run, split: Split, plane: Plane) -> dict[str, Any]:
 
 
 def _count(n: int, n_generated: int, what: str, made: Edits) -> str:
-    """Return the number of labels, of those that the data began with if some are gone. A drawn set begins with none."""
-    began = "" if n >= n_generated or (made and fit_any_seed(made)) else f" of {n_generated}"
-    return f"{n}{began} {what}"
+    """Return the number of labels, after edits of those that the data began with. A drawn data set begins with none."""
+    is_of = made and n <= n_generated and not fit_any_seed(made)
+    return f"{n} of {n_generated} {what}" if is_of else f"{n} {what}"
 
 
 def _sentence(said: str) -> str:
