@@ -167,7 +167,8 @@ def _divider(live: LiveRun, view: View) -> str:
 
 def _bare(figure: charts.Figure, axis: str) -> dict[str, Any]:
     """Return an axis without its words and numbers."""
-    return {**figure["layout"].get(axis, {}), "showticklabels": False, "ticks": "", "title": {"text": ""}, "automargin": False}
+    bare = {"showticklabels": False, "ticks": "", "title": {"text": ""}, "automargin": False}
+    return {**figure["layout"].get(axis, {}), **bare}
 
 
 def _sides(live: LiveRun, view: View) -> dict[str, str]:
