@@ -110,7 +110,7 @@ def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_p
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390
 
     page.get_by_role("button", name="Pin").click()
-    expect(page.get_by_role("link", name="Pinned runs (1)")).to_be_visible()
+    expect(page.get_by_role("link", name="Pinned runs (1)").last).to_be_visible()
     wait_ready(page)
     point = page.get_by_role("combobox", name="Point")
     first = point.input_value()
@@ -120,7 +120,7 @@ def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_p
     expect(point).not_to_have_value(first)
     wait_ready(page)
     page.get_by_role("button", name="Pin").click()
-    page.get_by_role("link", name="Pinned runs (2)").click()
+    page.get_by_role("link", name="Pinned runs (2)").last.click()
     expect(page.get_by_role("heading", name="Pinned runs", level=1)).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
     wait_ready(page)
