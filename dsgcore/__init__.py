@@ -5,6 +5,7 @@ from importlib import import_module
 TYPE_CHECKING = False  # that of `typing`, whose import takes longer than all else here
 if TYPE_CHECKING:
     from dsgcore.baselines.ablations import LRCMC, SSMC, LinearMC
+    from dsgcore.comparing.label import label
     from dsgcore.core.errors import DSGError
     from dsgcore.core.parameters import ParameterError
     from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
@@ -35,6 +36,7 @@ __all__ = [
     "Safe",
     "Spec",
     "SpecError",
+    "label",
     "load_model",
     "save_model",
 ]
@@ -44,6 +46,7 @@ _MODULES = {
     **dict.fromkeys(("LRCMC", "SSMC", "LinearMC"), "dsgcore.baselines"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "dsgcore.experiments"),
     "Safe": "dsgcore.tuning.safe",
+    "label": "dsgcore.comparing.label",
     "DSGError": "dsgcore.core.errors",
     "Expansion": "dsgcore.solver.model",
     "ModelError": "dsgcore.solver.model_files",

@@ -26,6 +26,7 @@ _COMMANDS = {
     "sweep": "dsgcore.cli.sweep:sweep",
     "study": "dsgcore.cli.app:open_study",
     "compare": "dsgcore.cli.compare:compare",
+    "label": "dsgcore.cli.label:label",
     "fit": "dsgcore.cli.fit:fit",
     "predict": "dsgcore.cli.predict:predict",
     "export-lesson": "dsgcore.cli.app:export_lesson",

@@ -142,12 +142,18 @@ def fit(request: FitRequest, split: Split, kind: str) -> Fit:
 
 def _training(method: Method, split: Split) -> tuple[NDArray, NDArray]:
     """Return the points and labels that a method gets."""
-    rows = split.labeled
+    rows = training_rows(method, split.y_train)
+    return split.X_train[rows], split.y_train[rows]
+
+
+def training_rows(method: Method, codes: NDArray) -> NDArray[np.intp]:
+    """Return the rows that a method learns from, by class codes (n,): those with labels, and others if it uses them."""
+    rows = np.flatnonzero(codes != UNLABELED)
     if method.uses_unlabeled:
-        others = np.flatnonzero(split.y_train == UNLABELED)
+        others = np.flatnonzero(codes == UNLABELED)
         most = MOST_OF_SLOW if method.is_slow else len(others)
         rows = np.sort(np.concatenate([rows, others[evenly_spread(len(others), most)]]))
-    return split.X_train[rows], split.y_train[rows]
+    return rows
 
 
 def _warm_up(method: Method, split: Split, seed: int) -> None:

@@ -156,9 +156,14 @@ def chosen_score(name: str | None, kind: str) -> str:
     return name
 
 
+def suited(kind: str) -> dict[str, Method]:
+    """Return the methods that learn from a kind of labels, by name."""
+    return {name: method for name, method in METHODS.items() if kind in method.kinds}
+
+
 def chosen_methods(names: Sequence[str] | None, kind: str) -> list[Method]:
     """Return methods by name, by default all that fit a kind; raise `ParameterError` if one is not known or does not fit."""
-    known = {name: method for name, method in METHODS.items() if kind in method.kinds}
+    known = suited(kind)
     if names is None:
         return list(known.values())
     for name in names:

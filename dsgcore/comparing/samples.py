@@ -73,7 +73,7 @@ class Sample:
                 f"y must hold labels of at least two classes, and -1 for unlabeled points, got {len(classes)}"
             )
         kind = BINARY if len(classes) == 2 else ORDINAL if is_ordered else CLASSES
-        rows = _thinned(codes)
+        rows = thinned(codes)
         points, codes = (points[rows] - points[rows].mean(axis=0)).astype(np.float32), codes[rows].astype(np.int64)
         sample = cls(np.ascontiguousarray(points), codes, tuple(map(str, classes)), kind, 0)
         if recipe is not None:
@@ -165,7 +165,7 @@ def _checked(X: ArrayLike, n: int) -> NDArray[np.float64]:
     return points
 
 
-def _thinned(codes: NDArray) -> NDArray[np.intp]:
+def thinned(codes: NDArray) -> NDArray[np.intp]:
     """Return the rows to use: all of up to `MOST_ROWS`, else evenly spread ones, the labeled rows first."""
     if len(codes) <= MOST_ROWS:
         return np.arange(len(codes))

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing
@@ -100,6 +102,49 @@ class Calibrated(ScoredOnLabels, BaseEstimator):
         found = np.zeros((len(scores), len(self.classes_)))
         found[:, self.platt_.classes_] = self.platt_.predict_proba(scores / self._scale)
         return found
+
+
+class Confidence:
+    """Probability that a predicted class is right: a logistic function of how far it is ahead, fitted to held-out labels.
+
+    Parameters
+    ----------
+    n_classes : int
+        The probability is at least one over their number.
+
+    Notes
+    -----
+    Platt's method for the predicted class alone, so that it does not change which class is predicted. It suits few labels of
+    many classes, since it has two parameters. They are 0 or more for the slope.
+
+    Source: C. Gupta and A. Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022.
+    """
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self._scale, self._line = 1.0, np.array([np.nan, 0.0])
+
+    def fit(self, ahead: NDArray, hits: NDArray[np.bool_]) -> Self:
+        """Learn from how far (n,) the predictions at held-out labels were ahead, and which of them were right."""
+        if not len(hits):
+            return self
+        self._scale = float(np.std(ahead)) or 1.0
+        right, n = ahead / self._scale, int(hits.sum())
+        # Platt's targets, which are not quite 0 and 1, keep the slope finite.
+        wanted = np.where(hits, (n + 1.0) / (n + 2.0), 1.0 / (len(hits) - n + 2.0))
+
+        def loss(line: NDArray) -> tuple[float, NDArray]:
+            f = line[0] + line[1] * right
+            excess = expit(f) - wanted
+            return float(np.sum(np.logaddexp(0.0, f) - wanted * f)), np.array([excess.sum(), excess @ right])
+
+        self._line = minimize(loss, [0.0, 1.0], jac=True, bounds=[(None, None), (0.0, None)], method="L-BFGS-B").x
+        return self
+
+    def probability(self, ahead: NDArray) -> NDArray:
+        """Return the probability (m,) that each prediction is right; NaN if nothing was held out."""
+        found = expit(self._line[0] + self._line[1] * ahead / self._scale)
+        return np.maximum(found, 1.0 / self.n_classes)
 
 
 def _columns(scores: ArrayLike) -> NDArray:

@@ -1,0 +1,206 @@
+"""Labels for unlabeled rows: classes, probabilities and what to expect of them, in Python and by the command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from cases import each, some
+from commands import refusal
+from sklearn.datasets import load_iris, make_moons
+
+from dsgcore import DSGError, label
+from dsgcore.__main__ import main
+from dsgcore.comparing import METHODS
+from dsgcore.comparing import label as module
+from dsgcore.comparing.label import Expected, about_shift
+from dsgcore.comparing.methods import suited
+from dsgcore.tuning.calibrated import Confidence
+
+QUICK = {"method": "LogisticRegression"}
+
+
+def moons(n=200, n_labeled=60, **more):
+    """A table of two features, text, gaps and a label column with gaps; and all labels."""
+    X, y = make_moons(n, noise=0.15, random_state=0)
+    kind = np.array(["no", "yes"])[y]
+    table = pd.DataFrame({"id": [f"r{i}" for i in range(n)], "a": X[:, 0], "b": X[:, 1]})
+    table["where"] = np.where(X[:, 0] > 0.5, "east side", "west coast")
+    table.loc[::7, "b"] = np.nan
+    is_known = np.random.default_rng(1).permutation(n) < n_labeled
+    return table.assign(kind=np.where(is_known, kind, None), **more), kind
+
+
+def test_every_unlabeled_row_gets_a_class_and_a_probability():
+    table, kind = moons()
+    found = label(table, "kind", ask=5, keep=["id"], **QUICK)
+    assert list(found.table) == ["row", "class", "probability", "id"]
+    assert found.table["row"].tolist() == np.flatnonzero(table["kind"].isna()).tolist()
+    assert (found.table["id"] == table["id"].to_numpy()[found.table["row"]]).all()
+    assert found.table["probability"].between(0.5, 1.0).all()
+    right = np.mean(found.table["class"].to_numpy() == kind[found.table["row"]])
+    assert found.expected.low <= right <= found.expected.high
+    assert found.expected.n == found.n_labels == 60
+    unsure = found.table.set_index("row")["probability"]
+    assert unsure[list(found.ask)].tolist() == sorted(unsure)[:5]
+    assert "counts the rows of the data from 0" in found.report
+    assert json.loads(json.dumps(found.to_dict()))["ask"] == list(found.ask)
+
+
+def test_rows_are_counted_by_their_place_and_nothing_is_changed():
+    table, _ = moons(100, 40)
+    moved = table.set_index(np.arange(100)[::-1] * 3)
+    before = moved.copy()
+    found, same = label(moved, "kind", **QUICK), label(table, "kind", **QUICK)
+    pd.testing.assert_frame_equal(found.table, same.table)
+    pd.testing.assert_frame_equal(moved, before)
+
+
+def test_whole_numbers_stay_numbers_and_minus_one_means_unlabeled():
+    X, y = load_iris(return_X_y=True)
+    table = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(np.arange(150) % 3, -1, y))
+    found = label(table, "kind", **QUICK)
+    assert len(found.table) == 100
+    assert found.table["class"].dtype.kind == "i"
+    assert np.mean(found.table["class"] == y[found.table["row"]]) > 0.85
+
+
+@each("name", some(suited("binary"), 4))
+def test_a_methods_classes_are_those_of_its_own_fit_and_predict(name, monkeypatch):
+    monkeypatch.setattr(module, "FOLDS_OF_FEW", 2)
+    table, _ = moons(90, 40)
+    found = label(table, "kind", method=name, drop=["id", "where"])
+    cells = table[["a", "b"]].fillna(table[["a", "b"]].mean())
+    X = ((cells - cells.mean()) / cells.std(ddof=0)).to_numpy(np.float32)
+    y = table["kind"].map({"no": 0, "yes": 1}).fillna(-1).to_numpy(int)
+    rows = np.arange(90) if METHODS[name].uses_unlabeled else np.flatnonzero(y >= 0)
+    own = METHODS[name].make(0).fit(X[rows], y[rows])
+    assert np.mean(np.array(["no", "yes"])[own.predict(X[y < 0])] == found.table["class"]) >= 0.98  # rounding of X
+
+
+def test_ordered_classes_keep_their_order():
+    table, _ = moons(150, 90)
+    levels = np.array(["low", "medium", "high"])[np.digitize(table["a"], [-0.3, 1.0])]
+    table["kind"] = np.where(table["kind"].isna(), None, levels)
+    found = label(table, "kind", method="SVR", ordered=True, drop=["id"])
+    assert np.mean(found.table["class"] == levels[found.table["row"]]) > 0.85
+    table["kind"] = table["kind"].map({"low": "red", "medium": "blue", "high": "green"})
+    with pytest.raises(DSGError, match="words without a known order"):
+        label(table, "kind", method="SVR", ordered=True)
+    assert len(label(table, "kind", method="SVR", ordered=True, order=("red", "blue", "green")).table) == 60
+
+
+def test_without_a_method_the_verdict_of_a_comparison_decides(monkeypatch):
+    asked = []
+
+    def compared(X, y, **options):
+        asked.append(options)
+        return real(X, y, **options | {"methods": ["LogisticRegression", "SVC"], "store": None, "jobs": 1, "seeds": 3})
+
+    real = module.compare
+    monkeypatch.setattr(module, "compare", compared)
+    found = label(moons()[0], "kind", seconds=30.0)
+    assert asked[0]["seconds"] == 30.0
+    assert found.method == found.comparison.verdict.recommended
+    assert found.comparison.verdict.sentence in found.why
+    assert found.to_dict()["verdict"]["recommended"] == found.method
+
+
+def test_with_too_few_labels_to_compare_the_usual_method_is_taken_and_nothing_is_promised():
+    table = pd.DataFrame({"a": np.arange(30.0), "kind": [None] * 30})
+    table.loc[[2, 27], "kind"] = ["low", "high"]
+    found = label(table, "kind")
+    assert found.method == "SafeTSGS3VM"
+    assert "a comparison is not possible" in found.why
+    assert found.table["probability"].isna().all()
+    assert np.isnan(found.expected.mean)
+    assert "too few to hold some out" in found.sentence
+    assert "fewer than 5 labels of 'high', 'low'" in " ".join(found.warnings)
+
+
+def test_what_may_mislead_is_warned_of():
+    table, kind = moons(300, 100)
+    table["answer"] = np.where(kind == "yes", 1.0, 0.0)
+    found = label(table, "kind", drop=["id", "where"], **QUICK)
+    assert any("'answer' gives the label away" in said for said in found.warnings)
+    table, kind = moons(300, 0)
+    table["kind"] = np.where((table["a"] > 0.3) & (np.arange(300) % 4 > 0), kind, None)
+    found = label(table, "kind", drop=["id", "where"], **QUICK)
+    assert any("look different" in said for said in found.warnings)
+    found = label(moons(300, 100)[0], "kind", drop=["id"], **QUICK)
+    assert not found.warnings
+
+
+def test_alike_rows_are_seldom_called_different():
+    rng = np.random.default_rng(0)
+    said = [[*about_shift(rng.normal(size=(60, 3)), np.where(np.arange(60) < 30, 0, -1))] for _ in range(3)]
+    assert sum(map(bool, said)) <= 1
+    assert not [*about_shift(rng.normal(size=(60, 3)), np.where(np.arange(60) < 5, 0, -1))]  # too few to tell
+
+
+@each(
+    "change, message",
+    (
+        ({"kind": "a"}, "must have between 2 and"),
+        ({"kind": np.where(np.arange(30) % 2, "a", "b")}, "every row has a label in 'kind'"),
+        ({"method": "Nothing"}, "method must be one of LogisticRegression, SVC"),
+        ({"method": "SVR"}, "method must be one of LogisticRegression"),
+        ({"ask": -1}, "ask must be"),
+        ({"seconds": 0.0}, "seconds must be"),
+        ({"keep": ["nowhere"]}, "nowhere"),
+        ({"keep": ["class"], "class": 1.0}, "cannot be kept"),
+        ({"target": "nowhere"}, "nowhere"),
+    ),
+)
+def test_bad_input_is_refused_in_a_sentence(change, message):
+    kind = np.where(np.arange(30) % 3 == 0, None, np.where(np.arange(30) % 2, "a", "b"))
+    table = pd.DataFrame({"a": np.arange(30.0), "class": 2.0, "kind": kind})
+    columns = {name: value for name, value in change.items() if name in table}
+    options = {name: value for name, value in change.items() if name not in table}
+    with pytest.raises(DSGError, match=message):
+        label(table.assign(**columns), options.pop("target", "kind"), **QUICK | options)
+
+
+def test_a_share_to_expect_has_an_interval_for_both_samples():
+    hits = np.arange(100) < 90
+    wide, narrow = Expected.of(hits, 50), Expected.of(hits, 10**6)
+    assert wide.low < narrow.low < 0.9 < narrow.high < wide.high
+    assert (narrow.low, narrow.high) == pytest.approx((0.8256, 0.9448), abs=1e-3)  # Wilson's, of 90 of 100
+    assert Expected.of(np.ones(20, dtype=bool), 20).high == pytest.approx(1.0)
+    assert np.isnan(Expected.of(hits[:0], 5).mean)
+
+
+def test_confidence_is_the_share_that_is_right():
+    rng = np.random.default_rng(0)
+    ahead = rng.exponential(size=4000)
+    hits = rng.random(4000) < 1.0 / (1.0 + np.exp(-2.0 * ahead))
+    found = Confidence(2).fit(ahead, hits)
+    assert found.probability(ahead).mean() == pytest.approx(hits.mean(), abs=0.01)
+    assert found.probability(np.array([1.0])) == pytest.approx(1.0 / (1.0 + np.exp(-2.0)), abs=0.02)
+    assert (Confidence(2).fit(ahead, np.ones(4000, dtype=bool)).probability(ahead) > 0.99).all()
+    assert (Confidence(2).fit(ahead, ahead < 0.1).probability(np.array([0.0, 9.0])) >= 0.5).all()
+
+
+def test_the_command_writes_the_rows_and_a_report(tmp_path, capsys):
+    table, _ = moons()
+    file, out = tmp_path / "own.csv", tmp_path / "labeled.csv"
+    table.to_csv(file, index=False)
+    given = ["label", str(file), "--target", "kind", "--method", "SVC", "--keep", "id", "--ask", "3", "--out", str(out)]
+    assert main([*given, "--json", str(tmp_path / "report.json")]) == 0
+    said = capsys.readouterr().out
+    assert "SVC gives 140 rows a class, from 60 labels. Expect" in said
+    expected = label(file, "kind", method="SVC", keep=["id"], ask=3)
+    assert out.read_text() == expected.to_csv()
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert {"command": "dsg-lab label", "out": str(out), **json.loads(json.dumps(expected.to_dict()))} == report
+    assert main([*given, "--quiet"]) == 0  # the file is its own
+    file.rename(tmp_path / "moved.csv")
+    assert "there is no file" in refusal(capsys, given)
+    out.write_text("my notes\n")
+    given[1] = str(tmp_path / "moved.csv")
+    assert "no earlier result of this command" in refusal(capsys, given)
+    assert out.read_text() == "my notes\n"
+    given[-1] = given[1]
+    assert "which the command reads" in refusal(capsys, given)
