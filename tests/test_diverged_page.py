@@ -49,7 +49,7 @@ def test_the_tabs_of_a_run_that_diverged_can_be_opened():
 
 
 def test_of_a_large_set_whose_run_diverged_numbers_and_map_are_of_the_step_it_went_back_to(monkeypatch):
-    monkeypatch.setattr("dsgcore.experiments.stochastic_engine.StochasticEngine.can_look_back", False)
+    monkeypatch.setattr("dsgcore.experiments.stochastic.StochasticEngine.can_look_back", False)
     app = diverged("auc", "")
     live = run_of(app)
     assert live.model_t < live.t

@@ -26,7 +26,7 @@ from dsgcore.experiments import (
     StopReason,
     default_spec,
     load_split,
-    running_state,
+    stochastic,
     summary,
 )
 from dsgcore.experiments.settings import Setting, defaults_of
@@ -163,7 +163,7 @@ def test_the_twin_is_left_out_where_it_would_be_the_same():
 
 
 def test_large_samples_are_measured_by_batches(monkeypatch):
-    monkeypatch.setattr("dsgcore.experiments.running_state.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = finished(small(n_iter=2))
     assert run.training_values is None
     assert (run.history.column("objective") == run.history.column("objective_batch")).all()
@@ -179,9 +179,9 @@ def test_runs_without_probes_measure_no_feature_error():
 def costing(clock, seconds, work):
     """Return the same work, which takes so long by a clock that moves only then."""
 
-    def worked(*given):
+    def worked(*given, **how):
         clock.now += seconds
-        return work(*given)
+        return work(*given, **how)
 
     return worked
 
@@ -190,7 +190,7 @@ def costing(clock, seconds, work):
 def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, monkeypatch):
     clock = SimpleNamespace(now=0.0)
     still = SimpleNamespace(perf_counter=lambda: clock.now)
-    parts = ("run", "running_state", "stochastic_engine")
+    parts = ("run", "stochastic")
     for part in (*(f"experiments.{name}" for name in parts), "multiclass.engine", "multiclass.cache"):
         monkeypatch.setattr(f"dsgcore.{part}.time", still)
     plain = default_spec(setting).to_dict()
@@ -266,7 +266,7 @@ def test_a_brief_run_records_the_same_numbers(setting, kind):
 
 
 def test_a_brief_run_measures_many_points_as_a_run_does(monkeypatch):
-    monkeypatch.setattr(running_state, "MAX_POINTS_FOR_WHOLE_SAMPLE", 50)
+    monkeypatch.setattr(stochastic, "MAX_POINTS_FOR_WHOLE_SAMPLE", 50)
     spec = small_spec("s3vm", solver={"batch_size": 8})
     run, brief = finished(spec), briefly(spec)
     assert run.engine.training_values is None

@@ -258,7 +258,7 @@ def test_a_balanced_run_is_shifted_before_its_sign_is_taken():
 def test_a_balanced_run_is_scored_as_its_estimator_is(is_large, monkeypatch):
     # Test points of other shares than the unlabeled ones: shifted by them, the score would be another.
     if is_large:
-        monkeypatch.setattr("dsgcore.experiments.running_state.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+        monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = Run(small("s3vm", problem={"is_balanced": True}, data={"prior_shift": 0.8}, solver={"batch_size": 16}))
     run.advance()
     solver, problem = run.spec.solver, run.spec.problem

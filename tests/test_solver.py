@@ -28,7 +28,7 @@ from dsgcore.core.sampling import (
     places_around,
 )
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, summary
-from dsgcore.experiments.stochastic_engine import StochasticEngine
+from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.experiments.theory import kept_to, theory_of
 from dsgcore.kernels import DotProduct, Gaussian
 from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
@@ -751,7 +751,7 @@ def state(run):
 @pytest.mark.parametrize("setting", STOCHASTIC)
 def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_large, monkeypatch):
     if is_large:
-        monkeypatch.setattr("dsgcore.experiments.running_state.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+        monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = steered_too_far(setting)
     objective, start = run.history.column("objective"), run.start_objective()
     assert 19 <= run.model_t < run.t == len(objective)
@@ -767,7 +767,7 @@ def test_a_run_that_diverged_stands_as_a_whole_where_growth_set_in(setting, is_l
 
 def test_a_mini_batch_tells_of_the_function_before_its_step(monkeypatch):
     # Without a ridge, the objective that the first step too far is recorded with is still low.
-    monkeypatch.setattr("dsgcore.experiments.running_state.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
+    monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = Run(diverging("auc", step_size=0.1, lam=0.0))
     run.advance(21)
     run.change("step_size", 1000.0)

@@ -22,7 +22,7 @@ from dsgcore.data.reading import File
 from dsgcore.experiments import SETTINGS, LiveRun, StopReason, read_spec
 from dsgcore.experiments.export import script
 from dsgcore.experiments.loading import load_split
-from dsgcore.experiments.stochastic_task import learned
+from dsgcore.experiments.stochastic import learned
 from dsgcore.studies import SpecList, Store, carry_out
 from pages.controls import controls
 

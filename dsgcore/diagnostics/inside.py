@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.experiments.run import Run
-from dsgcore.experiments.stochastic_engine import StochasticEngine
+from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.solver.diagnostics import DiagnosticsError
 from dsgcore.solver.model import Expansion
 

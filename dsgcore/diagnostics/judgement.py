@@ -36,7 +36,7 @@ from dsgcore.estimators.kernel import width
 from dsgcore.experiments.run import Health, Run, StopReason, stable_step, step_limit
 from dsgcore.experiments.settings import defaults_of
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.stochastic_engine import CURVATURE
+from dsgcore.experiments.stochastic import CURVATURE
 from dsgcore.experiments.verdict import (
     at_chance,
     best_score,

@@ -15,7 +15,7 @@ from dsgcore.data.datasets import keyed_generator
 from dsgcore.diagnostics.references import MAX_POINTS, FourRuns, Subsample, check_possible, runs_of_seeds, seeds_of
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.stochastic_task import learned, task_of
+from dsgcore.experiments.stochastic import learned, task_of
 from dsgcore.experiments.verdict import chosen_rows
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED

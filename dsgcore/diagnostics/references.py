@@ -25,7 +25,7 @@ from dsgcore.core.sampling import generator
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.experiments import Spec, load_split
-from dsgcore.experiments.stochastic_task import task_of
+from dsgcore.experiments.stochastic import task_of
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.carried import AllPoints
 from dsgcore.solver.diagnostics import DiagnosticsError, DualCoefficients, Reference

@@ -13,7 +13,7 @@ from dsgcore.core.cost import Cost, Sizes
 from dsgcore.data import Split
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.stochastic_engine import StochasticEngine
+from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.solver.automatic_step import StepSizes
 from dsgcore.solver.gauges import Gauges

@@ -24,7 +24,7 @@ from dsgcore.estimators.inputs import POINTS_CUT
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.run import Health, Run
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.stochastic_task import learned
+from dsgcore.experiments.stochastic import learned
 from dsgcore.problems.thresholds import classify, thresholds
 from dsgcore.solver.diagnostics import Reference
 from dsgcore.solver.problem import UNLABELED

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dsgcore.data import Split
 from dsgcore.diagnostics.references import values_of_four_runs
 from dsgcore.experiments import Plane, Spec, load_split
-from dsgcore.experiments.stochastic_task import task_of
+from dsgcore.experiments.stochastic import task_of
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.loop import solve
 from dsgcore.solver.task import Task

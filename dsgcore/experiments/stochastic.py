@@ -1,35 +1,44 @@
-"""Engine of the four stochastic settings: the solver's recursion with all its measurements."""
+"""Engine of the four stochastic settings: the solver's recursion with all its measurements, or its result alone."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from itertools import islice
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.cost import Cost, Sizes
+from dsgcore.core.cost import Cost, Sizes, seconds_of_features
 from dsgcore.core.errors import DSGError
 from dsgcore.core.metrics import known
+from dsgcore.core.parameters import ParameterError
+from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
-from dsgcore.experiments.running_state import MAX_POINTS_FOR_WHOLE_SAMPLE, RUNNING_STATE, MeasuredPoints, RunningState
+from dsgcore.data.datasets import N_CLASSES
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.stochastic_task import learned, stochastic_cost, task_of
-from dsgcore.kernels.far_points import rounded_columns
-from dsgcore.problems import objective
-from dsgcore.solver.automatic_step import StepSizes, step_sizes
-from dsgcore.solver.carried import AllPoints
+from dsgcore.kernels.far_points import rounded_columns, too_far
+from dsgcore.problems import UNLABELED, Problem, objective
+from dsgcore.solver.automatic_step import StepSizes, settle_step, step_sizes
+from dsgcore.solver.carried import AllPoints, Carried, training_points
+from dsgcore.solver.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import tail_start
+from dsgcore.solver.problem import unlabeled_rows
+from dsgcore.solver.start import plan_start
 from dsgcore.solver.stopping import Stopping, ValuesMean
 from dsgcore.solver.task import Task
 
+# With at most this many training points, f is tracked at all of them, and the objective is that of the whole sample.
+# The shift that keeps the balance is computed from at most this many unlabeled points.
+MAX_POINTS_FOR_WHOLE_SAMPLE = 20_000
 # The tracked state is copied at every so many iterations; states in between are computed again.
 ITERATIONS_BETWEEN_COPIES = 8
 # So many copies of a run are kept, as starting points for earlier iterations.
@@ -37,17 +46,92 @@ COPIES_OF_THE_WAY = 32
 # The averaged iterate moves slowly, so it is measured every so many iterations. Rows in between repeat the last values.
 ITERATIONS_BETWEEN_AVERAGES = 16
 CURVATURE = "the risk's curvature"  # limits the step
+# The state that an iteration updates besides the model.
+STATE = ("_training", "probes", "rest_of_test", "labeled", "unlabeled", "twin", "dual", "norm", "average_norm")
+# Bytes for each visit known in advance: the row's number, its place, and the memory for sorting them.
+BYTES_A_VISIT = 32
+# The run and its supervised twin.
+RUNS = 2
+# Fitted to runs (.github/docs/notes/explore.md): likely seconds of an iteration for each source, mostly of measuring it, and
+# the share of the upper estimate for features and kernel sums.
+SECONDS_A_SOURCE, SHARE = 1.65e-4, 0.22
 
 
-class StochasticEngine(RunningState):
-    """Doubly stochastic gradients on a spec's data."""
+def task_of(spec: Spec, split: Split) -> Task:
+    """Return the solver's task, still without its automatic step."""
+    dtype = np.dtype(spec.solver.dtype)
+    if said := too_far(split.X_train, spec.kernel):
+        raise ParameterError(said)
+    problem = cast(Problem, spec.problem).bind(split.y_train)
+    task = Task(
+        problem=problem,
+        kernel=spec.kernel,
+        X=np.ascontiguousarray(split.X_train, dtype=dtype),
+        rows=problem.rows(split.y_train),
+        plan=spec.plan(),
+        batch_size=spec.solver.batch_size,
+        seed=spec.seed,
+        dtype=dtype,
+        sampling=spec.solver.sampling,
+    )
+    plan_start(task, spec.solver.start)
+    return task
+
+
+def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False) -> NDArray | None:
+    """Return a whole run's result on the test points, as it is scored; None if `until`, called each time, ended it."""
+    task = task_of(spec, split)
+    settle_step(task)
+    model, after = task.new_model(), task.plan.average_after
+    # The balance is computed from unlabeled points; from none if it is not kept.
+    rows = unlabeled_rows(split.y_train == UNLABELED) if task.problem.is_shifted else np.zeros(0, dtype=np.intp)
+    test = Carried(split.X_test, model, average_after=after)
+    unlabeled = Carried(task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]], model, average_after=after)
+    training = training_points(task, model)
+    check = ValuesMean(task, model, training, Stopping(tol=spec.solver.tol or None))
+    carried = [points for points in (test, unlabeled) if len(points.X)]
+    with single_threaded_blas():  # one limit for all iterations: setting it is slow
+        for _ in solve(task, model, training=training, carried=[*carried, *check.carried]):
+            if until():
+                return None
+            if check.take():
+                break
+    n_iter = len(model)
+    if n_iter < task.plan.n_iter and not check.is_settled:  # the next step is not finite
+        return np.full(len(test.X), np.nan)
+    of_test, of_unlabeled = test.average, unlabeled.average
+    if n_iter < task.plan.n_iter and after is not None:  # the mean of the second half of those made
+        mean = model.tail_average(n_iter - tail_start(n_iter))
+        of_test, of_unlabeled = (mean.evaluate(points.X) for points in (test, unlabeled))
+    return of_test + task.problem.shift(of_unlabeled) if task.problem.is_shifted else of_test
+
+
+class MeasuredPoints:
+    """Points that are tracked for measurements alone, and the seconds that this takes."""
+
+    def __init__(self, point_sets: list[Carried]) -> None:
+        self.point_sets, self.seconds = point_sets, 0.0
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block, with frequencies `W`."""
+        start = time.perf_counter()
+        for points in self.point_sets:
+            points.advance(W, block, decay)
+        self.seconds += time.perf_counter() - start
+
+
+class StochasticEngine:
+    """Doubly stochastic gradients on a spec's data: a model with all its tracked state, before and after any iteration."""
 
     has_graph: ClassVar[bool] = False
     limited_by: ClassVar[str] = CURVATURE
     learned = staticmethod(learned)
 
     def __init__(self, spec: Spec, split: Split) -> None:
-        super().__init__(task_of(spec, split), split)
+        self.task, self.split, self.kernel = task_of(spec, split), split, spec.kernel
+        self.problem: Problem = self.task.problem
+        self.labeled_rows = np.flatnonzero(split.y_train != UNLABELED)
+        self.unlabeled_rows = unlabeled_rows(split.y_train == UNLABELED)
         self.training_seconds = 0.0
         self._average_row: dict[str, float] = {}
         self._present: dict[tuple[float, int, int], StepSizes] = {}
@@ -55,32 +139,86 @@ class StochasticEngine(RunningState):
         self.ends_at: int | None = None
         self.averaged_again: tuple[dict[str, float], ...] = ()
         self._before_its_end: Task | None = None
-        self._check: ValuesMean | None = None
         self.gauges = Gauges(min(spec.diagnostics.n_probes, PROBES, len(split.X_test)))
         self._begin(spec.diagnostics.n_probes)
-        self._check = ValuesMean(self.task, self.model, self._training, Stopping(tol=spec.solver.tol or None))
+        self._check: ValuesMean | None = ValuesMean(
+            self.task, self.model, self._training, Stopping(tol=spec.solver.tol or None)
+        )
         self._iterates = self._solve()
 
     def _begin(self, n_probes: int) -> None:
-        """Initialise the model and all tracked state."""
-        start = time.perf_counter()
+        """Initialise the model and all tracked state; so many test points serve to measure the features' error."""
+        start, task, X_test, after = time.perf_counter(), self.task, self.split.X_test, self.task.plan.average_after
         self._settle_step()
-        self.model = self.task.new_model()
-        self._training = self._new_training()
+        self.model = model = task.new_model()
+        is_whole = len(task.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
+        self._training = AllPoints(task, model) if is_whole else training_points(task, model)
         self.training_seconds += time.perf_counter() - start
-        self._carry(n_probes)
-        self._check = None
+        self.probes = Carried(X_test[:n_probes], model, with_variance=True, average_after=after)
+        self.rest_of_test = Carried(X_test[n_probes:], model, average_after=after)
+        self.twin = ExactTwin(self.kernel, self.probes.X)
+        self.dual, self.norm = DualCoefficients(len(task.X)), SquaredNorm()
+        self.average_norm = None if after is None else AverageNorm(after)
+        self.labeled = self.unlabeled = None
+        if not isinstance(self._training, AllPoints):
+            self.labeled = Carried(task.X[self.labeled_rows], model, average_after=after)
+            if self.problem.is_shifted:
+                some = self.unlabeled_rows[evenly_spread(len(self.unlabeled_rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]
+                self.unlabeled = Carried(task.X[some], model, average_after=after)
         self._spread = BatchSpread(self.kernel, self.probes.X[:PROBES])
-        self._iterates = self._solve()
-        self._recorded = self.model
-        self._kept_t, self._copies = 0, [self._copied()]
-        self._way = [self._copied()]
+        self._recorded, self._kept_t = model, 0
+        self._copies, self._way = [self._copied()], [self._copied()]
+
+    def _copied(self) -> dict[str, Any]:
+        """Return the number of iterations and copies of the tracked state."""
+        return {"t": self.t, **{name: copy(getattr(self, name)) for name in STATE}}
 
     def _solve(self) -> Iterator[Iterate]:
         checked = [] if self._check is None else self._check.carried
         carried = [self.probes, self.rest_of_test, self.labeled, self.unlabeled, *checked]
         self._measured = MeasuredPoints([points for points in carried if points is not None and len(points.X)])
         return solve(self.task, self.model, training=self._training, carried=[self._measured])
+
+    @property
+    def t(self) -> int:
+        """The number of iterations that the model and all values now include."""
+        return len(self.model)
+
+    @property
+    def training_values(self) -> NDArray | None:
+        """F at all training points, of shape (n,); None if there are too many of them to track."""
+        return self._training.values if isinstance(self._training, AllPoints) else None
+
+    @property
+    def test_values(self) -> NDArray:
+        """F at all test points, of shape (n_test,)."""
+        return np.concatenate([self.probes.values, self.rest_of_test.values])
+
+    @property
+    def test_average(self) -> NDArray:
+        """The averaged f at all test points, of shape (n_test,)."""
+        return np.concatenate([self.probes.average, self.rest_of_test.average])
+
+    @property
+    def labeled_values(self) -> NDArray:
+        """F at the labeled training points, of shape (n_labeled,)."""
+        return self._training.values[self.labeled_rows] if self.labeled is None else self.labeled.values
+
+    @property
+    def shift(self) -> float:
+        """The shift that the estimator adds to f before it takes the sign, from the unlabeled training points."""
+        if not self.problem.is_shifted:
+            return 0.0
+        some = self.unlabeled
+        return float(self.problem.shift(self._training.values[self.unlabeled_rows] if some is None else some.values))
+
+    @property
+    def average_shift(self) -> float:
+        """The shift of the averaged f."""
+        if not self.problem.is_shifted:
+            return 0.0
+        rows, some = self.unlabeled_rows, self.unlabeled
+        return float(self.problem.shift(self._training.average_of(rows) if some is None else some.average))
 
     @property
     def automatic_step(self) -> float:
@@ -125,13 +263,12 @@ class StochasticEngine(RunningState):
 
     def update(self, *, is_brief: bool = False) -> bool:
         """Make one iteration, unless there is no further one; a brief one is not read by gauges, nor kept for `at`."""
-        self._last = self._next()
+        start, beside = time.perf_counter(), self._measured.seconds
+        self._last = next(self._iterates, None)
+        self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
         if self._last is None:
             return False
-        if is_brief:
-            self.update_state(self._last)
-        else:
-            self._bring_forward(self._last)
+        self._bring_forward(self._last, is_gauged=not is_brief)
         self._end_if_settled()
         apart = max(ITERATIONS_BETWEEN_COPIES, self.task.plan.n_iter // COPIES_OF_THE_WAY)
         if not is_brief and self.can_look_back and not self._last.t % apart:
@@ -149,12 +286,6 @@ class StochasticEngine(RunningState):
             "score_test": self._test_score(self.shift),
             **(self._of_average(self._last) if self.average_norm is not None else {}),
         }
-
-    def _next(self) -> Iterate | None:
-        start, beside = time.perf_counter(), self._measured.seconds
-        iterate = next(self._iterates, None)
-        self.training_seconds += time.perf_counter() - start - (self._measured.seconds - beside)
-        return iterate
 
     @property
     def is_settled(self) -> bool:
@@ -174,18 +305,26 @@ class StochasticEngine(RunningState):
         self._before_its_end, self._average_row = self.task, {}
         self.task = replace(self.task, plan=replace(plan, average_after=tail_start(made)))
         self._begin(len(self.probes.X))
-        while self.t < made:
-            iterate = next(self._iterates)
-            self.update_state(iterate)
+        self._check = None
+        for iterate in islice(self._solve(), made):
+            self._bring_forward(iterate, is_gauged=False)
             self._average_row = self._average_row if self.t < made else {}  # the last one is measured
             self.averaged_again = (*self.averaged_again, self._of_average(iterate))
         self._check, self._way, self._iterates = check, way, iter(())
 
-    def _bring_forward(self, iterate: Iterate) -> None:
-        self.update_state(iterate)
-        if len(self.probes.X):
-            step = iterate.step
-            self.gauges.advance(iterate.t, step.size, step.decay, self.task.batch_size, partial(self._gauged, iterate))
+    def _bring_forward(self, iterate: Iterate, *, is_gauged: bool = True) -> None:
+        """Update the state that the solver itself does not track, and the gauges, by one iteration."""
+        step, decay = iterate.weighed_with, iterate.step.decay
+        self.norm.advance(iterate.values, iterate.weights, iterate.block, step, decay)
+        if self.average_norm is not None:
+            self.average_norm.advance(iterate.averages, iterate.weights, step, decay, self.norm.value)
+        self.dual.advance(iterate.rows, iterate.weights, step, decay)
+        if not len(self.probes.X):
+            return
+        self.twin.advance(iterate.points, iterate.weights, step, decay)
+        if is_gauged:
+            read = partial(self._gauged, iterate)
+            self.gauges.advance(iterate.t, iterate.step.size, decay, self.task.batch_size, read)
 
     def _gauged(self, iterate: Iterate) -> tuple[NDArray, float, Callable[[], NDArray]]:
         """Return the gauges' values after an iteration."""
@@ -211,10 +350,15 @@ class StochasticEngine(RunningState):
 
     def _objective(self, iterate: Iterate) -> tuple[float, dict[str, float], float]:
         """Return the objective, the risk's terms, and the ridge's."""
-        values = self._values_per_source()
-        terms = self.problem.risk_terms(values) if values else dict(iterate.terms)
+        terms = self._terms(self.training_values, iterate.terms)
         ridge = 0.5 * iterate.step.lam * self.norm.value
         return objective(terms) + ridge, terms, ridge
+
+    def _terms(self, values: NDArray | None, of_batch: Mapping[str, float]) -> dict[str, float]:
+        """Return the risk's terms: those of all training points if their values are tracked, else the mini-batch's."""
+        if values is None:
+            return dict(of_batch)
+        return dict(self.problem.risk_terms({source: values[rows] for source, rows in self.task.rows.items()}))
 
     def _of_average(self, iterate: Iterate) -> dict[str, float]:
         """Return the averaged iterate's last objective and test score, measured at every sixteenth iteration and at the end."""
@@ -225,10 +369,8 @@ class StochasticEngine(RunningState):
 
     def _measured_average(self, iterate: Iterate) -> dict[str, float]:
         assert self.average_norm is not None
-        terms = self.problem.terms(iterate.average)
-        if isinstance(self._training, AllPoints):
-            average = self._training.average
-            terms = self.problem.risk_terms({source: average[rows] for source, rows in self.task.rows.items()})
+        average = self._training.average if isinstance(self._training, AllPoints) else None
+        terms = self._terms(average, self.problem.terms(iterate.average))
         ridge = 0.5 * iterate.step.lam * self.average_norm.value
         return {
             "objective_average": objective(terms) + ridge,
@@ -283,7 +425,7 @@ class StochasticEngine(RunningState):
         self._check = None
         copied = next(copied for copied in reversed(copies) if copied["t"] <= t)
         self.model = self._recorded.prefix(copied["t"])
-        for name in RUNNING_STATE:
+        for name in STATE:
             setattr(self, name, copy(copied[name]))
         self._iterates = self._solve()
         while self.t < t:
@@ -341,4 +483,20 @@ class StochasticEngine(RunningState):
     @staticmethod
     def cost(spec: Spec, sizes: Sizes) -> Cost:
         """Return the cost of a run, without its data."""
-        return stochastic_cost(spec, sizes, MAX_POINTS_FOR_WHOLE_SAMPLE)
+        problem, kernel = cast(Problem, spec.problem), spec.kernel
+        sources = problem.most_sources(spec.data.n_classes or N_CLASSES.default)
+        rows = sources * sizes.batch_size
+        is_whole = sizes.n_train <= MAX_POINTS_FOR_WHOLE_SAMPLE
+        visits = 0 if is_whole else rows * sizes.n_iter
+        carried = sizes.n_train if is_whole else min(sizes.n_train, visits) + min(sizes.n_labeled, sizes.n_train)
+        points = carried + sizes.n_test
+        block = 2 * sizes.n_features * sizes.itemsize
+        frequencies = kernel.factors * sizes.d * sizes.n_features * (8 + sizes.itemsize)
+        seconds = kernel.factors * seconds_of_features(points + 2 * rows, sizes.d, sizes.n_features, sizes.itemsize)
+        seconds += kernel.seconds_of_sums(rows * sizes.n_probes, sizes.d, sizes.itemsize)
+        return Cost(
+            RUNS * (sizes.n_iter * block + visits * BYTES_A_VISIT + points * (sizes.d + 4) * sizes.itemsize)
+            + frequencies,
+            seconds,
+            sizes.n_iter * (sources * SECONDS_A_SOURCE + SHARE * seconds),
+        )
