@@ -1,7 +1,6 @@
 """PS3VT and its presets: the loop against naive twins and the authors' program, the estimators, and their defaults."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import naive
 import naive_proximal
@@ -77,27 +76,6 @@ def test_equals_the_papers_algorithm_1(make, points, batch_size, theta, radius):
     terms = task.terms(expected[-1])
     whole = naive_proximal.objective(expected[-1], X[:19], y[:19], M, p.lam, p.tau_I, p.tau_S, n_kept)
     assert sum(terms.values()) == pytest.approx(whole, rel=1e-10)
-
-
-@pytest.fixture(scope="module")
-def documented():
-    """Return the names of the first Python block of the page on the papers."""
-    page = Path(__file__).parents[1] / ".github" / "docs" / "papers.md"
-    names = {}
-    exec(page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0], names)
-    return names
-
-
-def test_what_the_page_on_the_papers_calls_algorithm_1_is_algorithm_1(documented, points):
-    X, y = points
-    model = documented["algorithm_1"].set_params(n_iter=60, n_neighbors=4, random_state=5).fit(X, y)
-    p, task = model.problem_, make_task(model.problem_, X, y, 5)
-    batches = [task.batch(t) for t in range(1, 61)]
-    assert {len(batch) for batch in batches} == {1}
-    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4))
-    Ws = naive_proximal.ps3vt(X[:19], y[:19], 4, batches, M, p.lam, p.tau_I, p.tau_S, 2, mu=1 / p.step_size)
-    np.testing.assert_allclose(model.coef_.T, Ws[-1], rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(model.decision_function(X), X @ Ws[-1], rtol=1e-9, atol=1e-10)
 
 
 def test_equals_the_papers_algorithm_1_on_fourier_features(make, points):

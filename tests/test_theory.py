@@ -8,8 +8,9 @@ from cases import each
 from opened_pages import OF_EACH_ENGINE, bench_of, open_auc, open_page, run_of
 
 from dsgcore import Run, Spec
-from dsgcore.experiments import SETTINGS, StopReason, default_spec, kept_to, remedies, theory_of
+from dsgcore.experiments import SETTINGS, StopReason, as_in_paper, default_spec, kept_to, remedies, theory_of
 from dsgcore.glossary import meaning
+from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.settings import profile_of
 from dsgcore.solver.plan import SCHEDULES, Change
@@ -132,6 +133,20 @@ def test_one_click_makes_the_assumptions_hold(setting):
     assert after == kept_to(before)
     assert theory_of(after).holds
     assert "keep-to" not in [button.key for button in app.button]
+
+
+@pytest.mark.parametrize("setting", OF_EACH_ENGINE)
+def test_one_click_sets_the_values_of_the_papers_experiments(setting):
+    app = open_page(setting)
+    before = run_of(app, setting).spec
+    n = len(run_of(app, setting).split.X_train)
+    app = app.button(key="as-in-paper").click().run()
+    assert not app.exception
+    after, expected = run_of(app, setting).spec, as_in_paper(before, n)
+    assert replace(after.solver, dtype="float64") == expected.solver
+    assert (after.problem, after.kernel) == (expected.problem, expected.kernel)
+    assert "as-in-paper" not in [button.key for button in app.button]
+    assert AS_IN_PAPER[setting].says in captions(app)
 
 
 def captions(app):

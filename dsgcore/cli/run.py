@@ -14,7 +14,7 @@ from dsgcore.core.durations import TimeLeft
 from dsgcore.core.files import whole_files
 from dsgcore.diagnostics.limits import RunLimits, limits
 from dsgcore.diagnostics.references import check_possible
-from dsgcore.experiments import Run, StopReason, load_split, read_spec, summary_json
+from dsgcore.experiments import Run, StopReason, as_in_paper, load_split, read_spec, summary_json
 from dsgcore.experiments.cost import check_cost, machine_budget
 
 _RESULTS = ("history.csv", "model.npz", "spec.json", "result.json")
@@ -30,6 +30,8 @@ def run(given: argparse.Namespace) -> Made:
     check_cost(spec, budget)
     with whole_files(given.out, _RESULTS) as part:  # tested before anything is computed
         split = load_split(spec, folder=given.spec.parent)
+        if given.as_in_paper:
+            spec = as_in_paper(spec, len(split.X_train))
         check_cost(spec, budget, split.shape)
         made, progress = Run(spec, split), Progress(is_quiet=given.quiet)
         while not made.is_finished:

@@ -20,6 +20,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, Parameter, ParameterError, check_all, like, parameters_of
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.rows import opened
+from dsgcore.estimators.as_in_paper import FromPaper
 from dsgcore.estimators.classes import check_every_class
 from dsgcore.estimators.inputs import (
     POINTS_CUT,
@@ -60,7 +61,7 @@ SAME = 1e-3
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FunctionalGradientEstimator(KernelParameters, ScoredOnLabels, BaseEstimator):
+class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, BaseEstimator):
     """Base class of estimators that the solver trains; subclasses define the problem and the predictions.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.threads import single_threaded_blas
+from dsgcore.estimators.as_in_paper import FromPaper
 from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points
 from dsgcore.estimators.kernel import width
 from dsgcore.estimators.scores import ScoredOnLabels
@@ -22,6 +23,7 @@ from dsgcore.kernels.far_points import check_sizes, check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
 from dsgcore.multiclass.loop import TOL_FROM_0, TOL_STARTED, MultiClassStep, descend, tail_mean
 from dsgcore.multiclass.problem import LOSSES, MultiClass
+from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.multiclass.weights import Weights
 from dsgcore.solver.parameters import SolverParameters
@@ -35,7 +37,7 @@ Callback = Callable[[MultiClassStep], object]
 
 
 @estimator
-class PS3VT(ScoredOnLabels, BaseEstimator):
+class PS3VT(FromPaper, ScoredOnLabels, BaseEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
     The method learns a linear classifier, or one on random Fourier features. It combines three terms:
@@ -106,9 +108,8 @@ class PS3VT(ScoredOnLabels, BaseEstimator):
     IJCAI 2019, Algorithm 1 and Table 2. See `dsgcore.multiclass.problem.MultiClass` for the objective and for
     deviations from the paper.
 
-    The defaults differ from the paper: 'auto' values, the intercept, the start and the average. To get the paper's
-    Algorithm 1 as printed, set numbers for the weights, `loss="hinge"`, `step_size=` its 1/mu, `batch_size=1`,
-    `start=None`, `average=None`, `tol=None`, and `fit_intercept=False`.
+    The defaults differ from the paper: 'auto' values, the intercept, the start and the average.
+    `PS3VT.as_in_paper()` is the paper's Algorithm 1 as printed.
 
     Examples
     --------
@@ -123,6 +124,8 @@ class PS3VT(ScoredOnLabels, BaseEstimator):
     >>> model.decision_function(X).shape
     (178, 3)
     """
+
+    problem_class: ClassVar[type[MultiClassSetting]] = MultiClassSetting
 
     lam: float | Literal["auto"] | None = like(MultiClass, "lam", default="auto")
     tau_I: float | Literal["auto"] | None = like(MultiClass, "tau_I", default="auto")

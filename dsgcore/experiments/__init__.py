@@ -11,7 +11,7 @@ from dsgcore.experiments.run import Health, Run, StopReason
 from dsgcore.experiments.settings import SETTINGS, Setting
 from dsgcore.experiments.spec import Spec, SpecError, default_spec
 from dsgcore.experiments.suggesting import begin_suggesting, suggest_values, with_values
-from dsgcore.experiments.theory import Theory, breaches, broken_by, kept_to, remedies, theory_of
+from dsgcore.experiments.theory import Theory, as_in_paper, breaches, broken_by, kept_to, remedies, theory_of
 from dsgcore.experiments.verdict import gain_over_twin, outcome_of
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "StopReason",
     "Surface",
     "Theory",
+    "as_in_paper",
     "begin_suggesting",
     "breaches",
     "broken_by",

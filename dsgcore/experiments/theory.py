@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dsgcore.experiments.kernel_words import words_of
+from dsgcore.experiments.settings import solver_parameters
 from dsgcore.experiments.spec import Spec
-from dsgcore.kernels import Kernel
+from dsgcore.kernels import Gaussian, Kernel
+from dsgcore.problems.as_in_paper import AS_IN_PAPER, paper_values
 from dsgcore.settings import Assumption, Breach, Rate, profile_of
 
 
@@ -62,6 +64,31 @@ def kept_to(spec: Spec) -> Spec:
     plain = spec.to_dict() | {"changes": []}
     for section, own in remedies(spec).items():
         plain[section] = plain[section] | own
+    return Spec.from_dict(plain)
+
+
+def as_in_paper(spec: Spec, n: int) -> Spec:
+    """Return the spec with the values of its paper's own experiments, for `n` training points, and no changes on the way.
+
+    Its own values stay where the paper's grid holds them. A setting without a paper stays as it is.
+    """
+    plain, name = spec.to_dict() | {"changes": []}, spec.problem.name
+    if name not in AS_IN_PAPER:
+        return spec
+    own = {**plain["problem"], **plain["kernel"], **plain["solver"]}
+    if own["step_size"] is not None and own["schedule"] != AS_IN_PAPER[name].values["schedule"]:
+        own["step_size"] = None  # it means another step
+    values = paper_values(name, n, own)
+    if spec.kernel.name != Gaussian.name:
+        plain["kernel"] = {"name": Gaussian.name}
+    values["tol"] = 0.0
+    offered = {
+        "problem": spec.problem.parameters,
+        "kernel": Gaussian.parameters,
+        "solver": solver_parameters(type(spec.problem)),
+    }
+    for section, parameters in offered.items():
+        plain[section] |= {p.name: values[p.name] for p in parameters if p.name in values}
     return Spec.from_dict(plain)
 
 

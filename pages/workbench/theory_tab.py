@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.core.errors import DSGError
 from dsgcore.diagnostics import amplitudes, feature_trajectory, feature_wave, has_inside, point_pull, point_trajectory
-from dsgcore.experiments import LiveRun, Run, Spec, kept_to, remedies, theory_of
+from dsgcore.experiments import LiveRun, Run, Spec, as_in_paper, kept_to, remedies, theory_of
+from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import panels, profile_of
 from pages.charts import figures as charts
 from pages.charts import words
@@ -268,13 +269,14 @@ def theory(bench: Bench) -> None:
                 "Meet the assumptions",
                 key="keep-to",
                 icon=":material/rule:",
-                on_click=_keep_to,
-                args=(bench,),
+                on_click=_set,
+                args=(bench, remedies(spec)),
                 help=KEEP_HELP,
             )
             st.caption(f"{_what_it_sets(spec)} {said.cost}", width="stretch")
     elif what_it_cost := _what_it_cost(live):
         st.caption(what_it_cost)
+    _offer_paper(bench, live.run)
     if "bound" in live.run.history.names:
         live_chart(bound_figure(live), key="chart-bound", alt=alt_bound(live), height=320)
     if len(live.run.history):
@@ -282,27 +284,44 @@ def theory(bench: Bench) -> None:
         live_chart(figure, key="chart-terms", alt=alt_risk(live), height=320)
 
 
-def _keep_to(bench: Bench) -> None:
-    """Set the controls to values that the theorem allows, and start again."""
+def _offer_paper(bench: Bench, run: Run) -> None:
+    """Offer the values of the paper's own experiments, with their place in the paper."""
+    paper = AS_IN_PAPER.get(run.problem.name)
+    if paper is None:
+        return
+    plain = as_in_paper(run.spec, len(run.split.X_train)).to_dict()
+    sections = {section: plain[section] for section in ("kernel", "problem", "solver")}
+    with st.container(horizontal=True, vertical_alignment="center", key="papers-values"):
+        if any(before != after for _, before, after in _to_set(run.spec, sections)):
+            st.button(
+                "As in the paper", key="as-in-paper", icon=":material/menu_book:", on_click=_set, args=(bench, sections)
+            )
+        st.caption(f"**{paper.source}**: {paper.says}", width="stretch")
+
+
+def _set(bench: Bench, sections: Mapping[str, Mapping[str, Any]]) -> None:
+    """Set the controls to these values, and start again."""
     assert bench.live is not None
-    for control, _, value in _to_keep(bench.live.run.spec):
+    for control, _, value in _to_set(bench.live.run.spec, sections):
         bench.given[control.key] = value
     bench.wants_restart = True
 
 
-def _to_keep(spec: Spec) -> list[tuple[Control, Any, Any]]:
-    """Return the controls that must change to meet the assumptions, each with its present value and the new one."""
-    offered = controls_for(type(spec.problem), spec.data.name, spec.kernel.name)
+def _to_set(spec: Spec, sections: Mapping[str, Mapping[str, Any]]) -> list[tuple[Control, Any, Any]]:
+    """Return the controls of these values, each with its present value and the new one."""
     now = spec.to_dict()
+    kernel = sections.get("kernel", {}).get("name", spec.kernel.name)
+    offered = controls_for(type(spec.problem), spec.data.name, kernel)
     return [
-        (offered[PICKER if (section, name) == ("kernel", "name") else name], now[section][name], value)
-        for section, values in remedies(spec).items()
-        for name, value in values.items()
+        (offered[key], now[section].get(name), value)
+        for section, own in sections.items()
+        for name, value in own.items()
+        if (key := PICKER if (section, name) == ("kernel", "name") else name) in offered
     ]
 
 
 def _what_it_sets(spec: Spec) -> str:
-    changed = [(c, before, after) for c, before, after in _to_keep(spec) if before != after]
+    changed = [(c, before, after) for c, before, after in _to_set(spec, remedies(spec)) if before != after]
     said = "; ".join(f"{c.parameter.label}: {c.say(before)} → {c.say(after)}" for c, before, after in changed)
     return f"{said}." if said else "The same values, without the changes during the run."
 

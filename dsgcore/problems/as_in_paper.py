@@ -1,0 +1,197 @@
+"""The values of the papers' own experiments, by setting: what a paper prints, the grid that it searches, and its sources."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from dsgcore.core.parameters import ParameterError
+
+# A run from 0 with independent mini-batches, of which the last iterate counts, in MATLAB's precision.
+PLAIN = {"start": None, "sampling": "independent", "average": None, "tol": None, "dtype": "float64"}
+GAUSSIAN = {"kernel": "gaussian"}
+# theta lam of the steps theta / t: the middle of (1, 2).
+PRODUCT = 1.5
+# Weights that a grid also switches off.
+OR_ZERO = ("tau_I", "tau_S")
+Range = tuple[float, float]
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class PaperValues:
+    """The values of one paper's experiments.
+
+    Attributes
+    ----------
+    source : str
+        Where the paper gives them.
+    says : str
+        What they are, and what the paper leaves open.
+    values : mapping of str to any
+        The printed ones, by the name of the parameter.
+    grid : mapping of str to pair of float
+        Smallest and largest value of each parameter that the paper searches.
+    sized : callable
+        Function from the number of training points to the values that depend on it. None if there are none.
+    followed : callable
+        Function from all other values to those that follow from them.
+    """
+
+    source: str
+    says: str
+    values: Mapping[str, Any]
+    grid: Mapping[str, Range]
+    sized: Callable[[int], Mapping[str, Any]] | None = None
+    followed: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: {}
+
+    def at(self, n: int | None, own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all values for `n` training points.
+
+        An `own` value stays if the paper's grid holds it; else the grid's middle replaces it. A `given` value stays
+        in any case.
+        """
+        searched = {
+            name: own[name] if _is_in(own.get(name), ends, is_off=name in OR_ZERO) else middle(*ends)
+            for name, ends in self.grid.items()
+        }
+        values = {**self.values, **searched, **self._of_size(n, given), **given}
+        return {**self.followed(values), **values} if "step_size" in given else {**values, **self.followed(values)}
+
+    def _of_size(self, n: int | None, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self.sized is None:
+            return {}
+        if n is None and not self.sized(1).keys() <= given.keys():
+            raise ParameterError(
+                f"n must be the number of training points, because {' and '.join(self.sized(1))} follow from it, got None"
+            )
+        return self.sized(n or 1)
+
+
+def _is_in(value: Any, ends: Range, *, is_off: bool = False) -> bool:
+    if isinstance(value, tuple | list):
+        return bool(value) and all(_is_in(one, ends) for one in value)
+    return isinstance(value, int | float) and (ends[0] <= value <= ends[1] or (is_off and value == 0))
+
+
+def middle(low: float, high: float) -> float:
+    """Return the middle of a grid: on a logarithmic scale if it spans powers of ten."""
+    return float(f"{math.sqrt(low * high) if high > 10 * low > 0 else (low + high) / 2:.3g}")
+
+
+def _steps_of_theorem(values: Mapping[str, Any]) -> dict[str, float]:
+    return {"step_size": PRODUCT / values["lam"]}
+
+
+def _one_pass(n: int) -> dict[str, int]:
+    return {"n_features": math.ceil(math.sqrt(n)), "n_iter": math.ceil(n / 256)}
+
+
+AS_IN_PAPER: Mapping[str, PaperValues] = {
+    "similar_unlabeled": PaperValues(
+        "TSGSU, Section 6 and Lemma 1",
+        "The squared loss, the absolute value as correction, m = 1000 and B = 1000 for T = 100 iterations, steps θ/√T with θ ≤ 1; "
+        "λ and σ from 2⁻⁷ to 2⁷ by five-fold cross-validation. The paper adjusts the step by hand.",
+        {
+            **PLAIN,
+            **GAUSSIAN,
+            "n_features": 1000,
+            "batch_size": 1000,
+            "n_iter": 100,
+            "schedule": "theta/sqrt(T)",
+            "loss": "squared",
+            "correction": "absolute value",
+        },
+        {"lam": (2.0**-7, 2.0**7), "sigma": (2.0**-7, 2.0**7), "step_size": (0.0, 1.0)},
+    ),
+    "auc": PaperValues(
+        "QSG-S2AUC, Section 6.1, Algorithm 1 and Theorem 1",
+        "Triplets of one positive, one negative and one unlabeled point each, steps θ/t with θλ = 1.5; λ and σ from 2⁻³ to 2³ "
+        "and γ from 0 to 1 by five-fold cross-validation. The paper prints no m, B and T.",
+        {
+            **PLAIN,
+            **GAUSSIAN,
+            "schedule": "theta/t",
+            "pairing": "triplets",
+            "is_pooled": False,
+            "positive_share": None,
+        },
+        {"lam": (2.0**-3, 2.0**3), "sigma": (2.0**-3, 2.0**3), "gamma": (0.0, 1.0)},
+        followed=_steps_of_theorem,
+    ),
+    "s3vm": PaperValues(
+        "TSGS3VM, Experimental Setup, Implementation",
+        "m = ⌈√n⌉ and B = 256 for one pass over the n training points, C* = C n_l/n_u, the symmetric hinge, a constant step; "
+        "C and σ from 10⁻³ to 10³ by five-fold cross-validation, and then the step from 10⁻³ to 1.",
+        {
+            **PLAIN,
+            **GAUSSIAN,
+            "batch_size": 256,
+            "schedule": "constant",
+            "lam": 1.0,
+            "loss": "symmetric hinge",
+            "C_star": None,
+            "C_per": "mean",
+            "is_balanced": False,
+        },
+        {"C": (1e-3, 1e3), "sigma": (1e-3, 1e3), "step_size": (1e-3, 1.0)},
+        sized=_one_pass,
+    ),
+    "ordinal": PaperValues(
+        "QS3ORAO, Experiments, Algorithm 1 and Theorem 1",
+        "Tuples of one point of each class and an unlabeled one, hinge thresholds with margin 1, steps θ/t with θλ = 1.5; λ and "
+        "σ from 2⁻³ to 2³ and each γ from 0 to 1 by five-fold cross-validation. The paper prints no m, B and T.",
+        {**PLAIN, **GAUSSIAN, "schedule": "theta/t", "pairing": "paired", "thresholds": "hinge", "margin": 1.0},
+        {"lam": (2.0**-3, 2.0**3), "sigma": (2.0**-3, 2.0**3), "gamma": (0.0, 1.0)},
+        followed=_steps_of_theorem,
+    ),
+    "multiclass": PaperValues(
+        "PS3VT, Section 5 and Algorithm 1",
+        "One point an iteration, the hinge loss on the coordinates, weights in the unit ball, ten neighbours; τ_A from 10⁻¹⁵ to "
+        "10⁻⁶, τ_I the same or 0, τ_S from 10⁻¹⁰ to 10⁻¹ or 0, 1/μ from 10 to 10⁵ and θ from 0.5 to 0.9 by five-fold "
+        "cross-validation. The paper prints no T. With steps of that length the weights keep only the last points.",
+        {
+            **PLAIN,
+            "batch_size": 1,
+            "is_full_gradient": False,
+            "schedule": "constant",
+            "loss": "hinge",
+            "features": "linear",
+            "fit_intercept": False,
+            "radius": 1.0,
+            "n_neighbors": 10,
+        },
+        {
+            "lam": (1e-15, 1e-6),
+            "tau_I": (1e-15, 1e-6),
+            "tau_S": (1e-10, 1e-1),
+            "step_size": (10.0, 1e5),
+            "theta": (0.5, 0.9),
+        },
+    ),
+}
+
+
+def paper_values(setting: str, n: int | None = None, own: Mapping[str, Any] = _NONE, **given: Any) -> dict[str, Any]:
+    """Return the values of a setting's paper, by the name of the parameter.
+
+    Parameters
+    ----------
+    setting : str
+        One of `AS_IN_PAPER`.
+    n : int, optional
+        Number of training points. TSGS3VM's numbers of features and of iterations follow from it.
+    own : mapping of str to any
+        Values that stay where the paper's grid holds them.
+    **given
+        Values that stay in any case.
+
+    Raises
+    ------
+    ParameterError
+        If the number of training points is missing.
+    """
+    return AS_IN_PAPER[setting].at(n, own, given)
