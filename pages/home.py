@@ -32,20 +32,20 @@ _BENCH = "_bench_home"
 
 def home() -> None:
     """Draw the page: the picture and the ways on fill the window, and the methods are below."""
+    # The style sheet puts the picture beside the words and the ways on, where the window is wide enough.
     with st.container(key="home"):
-        st.title("Labels are expensive, points are free")
-        st.markdown(
-            "Ten points have a colour, because somebody gave them one. The rest are grey, and yet they tell where the "
-            "colours end. DSG Lab lets you watch how that is learned."
-        )
-        picture, ways = st.columns(2, gap="large", vertical_alignment="center")
-        with ways:
-            _ways_on()
-        with picture:
+        with st.container(key="home-words"):
+            st.title("Labels are expensive, points are free")
+            st.markdown(
+                "Ten points have a colour, because somebody gave them one. The rest are grey, and yet they tell where "
+                "the colours end. DSG Lab lets you watch how that is learned."
+            )
             st.markdown("**Click a grey point to label it.** Drag the line to see what the grey points add.")
-            with st.container(key="home-picture"):
-                if is_ready():
-                    _picture()
+        with st.container(key="home-picture"):
+            if is_ready():
+                _picture()
+        with st.container(key="home-ways"):
+            _ways_on()
     st.header("Five methods, five questions")
     method_cards(has_acronyms=False)
     with st.container(horizontal=True, key="home-more"):
@@ -55,28 +55,27 @@ def home() -> None:
 
 def _ways_on() -> None:
     setting, given = first_lesson()
-    with st.container(key="home-ways"):
-        for page, label, icon, query in (
-            (
-                page_of(setting),
-                "**Start the first lesson** Two minutes: guess, watch, and read why.",
-                "play_arrow",
-                given,
-            ),
-            (
-                "pages/how_it_works.py",
-                "**How it works** Five screens, with one thing to drag on each.",
-                "lightbulb",
-                None,
-            ),
-            (
-                "pages/data.py",
-                "**Try your own file** A table with a column of labels.",
-                "upload_file",
-                {"set": OWN_FILE},
-            ),
-        ):
-            st.page_link(page, label=label, icon=f":material/{icon}:", query_params=query, width="stretch")
+    for page, label, icon, query in (
+        (
+            page_of(setting),
+            "**Start the first lesson** Two minutes: guess, watch, and read why.",
+            "play_arrow",
+            given,
+        ),
+        (
+            "pages/how_it_works.py",
+            "**How it works** Five screens, with one thing to drag on each.",
+            "lightbulb",
+            None,
+        ),
+        (
+            "pages/data.py",
+            "**Try your own file** A table with a column of labels.",
+            "upload_file",
+            {"set": OWN_FILE},
+        ),
+    ):
+        st.page_link(page, label=label, icon=f":material/{icon}:", query_params=query, width="stretch")
 
 
 def _picture() -> None:

@@ -33,10 +33,14 @@ def test_the_menu_has_seven_doors_and_every_other_page_keeps_its_address(monkeyp
 
 
 def test_methods_leads_to_every_method_and_says_what_it_learns_from_what():
-    links = {link.proto.page: link.proto.label for link in checked(open_page("methods")).get("page_link")}
+    app = checked(open_page("methods"))
+    links = {link.proto.page: link.proto.label for link in app.get("page_link")}
+    (table,) = [text.value for text in app.markdown if text.value.startswith("| Method")]
     for name, setting in SETTINGS.items():
         profile = profile_of(setting)
         assert links[name] == f"**{profile.full_name}** {profile.card}"
+        (row,) = [row for row in table.splitlines() if profile.full_name in row]
+        assert setting.score_name in row
 
 
 @each("before, link, after, there", [

@@ -7,6 +7,8 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
+from .watched_pages import choose
+
 PATIENCE_MS = 60_000
 
 
@@ -20,8 +22,7 @@ def test_another_kernel_begins_a_new_run_and_a_reload_keeps_it(open_page, page_h
     expect_step(page, 20)
     expect(page.locator(".st-key-play")).to_contain_text("Play", timeout=PATIENCE_MS)
     page.get_by_text("More", exact=True).click()
-    page.locator(".st-key-kernel input").click()
-    page.get_by_role("option", name="Matérn", exact=True).click()
+    choose(page, page.locator(".st-key-kernel input"), "Matérn")
     expect(page.locator(".st-key-length")).to_contain_text("Bandwidth", timeout=PATIENCE_MS)
     expect(page.locator(".st-key-sigma")).to_have_count(0)
     page.wait_for_url(re.compile(r"kernel=Mat%C3%A9rn"), timeout=PATIENCE_MS)

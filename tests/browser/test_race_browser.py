@@ -8,6 +8,7 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from .test_auc_page import CURVE
+from .watched_pages import choose
 
 COMPETITOR = "#E69F00"
 PATIENCE_MS = 60_000
@@ -24,9 +25,8 @@ def open_compare(open_page, path, **options):
     return page
 
 
-def choose(page, setting, title):
-    page.locator(f".st-key-race-{setting} input").click()
-    page.get_by_role("option", name=title, exact=True).click()
+def choose_rival(page, setting, title):
+    choose(page, page.locator(f".st-key-race-{setting} input"), title)
     expect(page.locator(".st-key-race-start")).to_contain_text(f"Race against {title}", timeout=PATIENCE_MS)
 
 
@@ -75,7 +75,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
 
     move(page, "race-limit-s3vm", "End", "ArrowLeft", "ArrowLeft")
     expect(page.locator(".st-key-part-race")).to_contain_text("Its memory limit is 4 GB.", timeout=PATIENCE_MS)
-    choose(page, "s3vm", "BGS3VM")
+    choose_rival(page, "s3vm", "BGS3VM")
     give(page, "s3vm", "BGS3VM", "n_passes", 1000)
     start(page)
     progress = page.locator(".st-key-race-progress")
@@ -91,7 +91,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
 @pytest.mark.weekly
 def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_the_run(open_page, page_health):
     page = open_compare(open_page, "s3vm?svm_speed=instant&svm_n=300&svm_n_iter=50")
-    choose(page, "s3vm", "QN-S3VM")
+    choose_rival(page, "s3vm", "QN-S3VM")
     give(page, "s3vm", "QNS3VM", "max_iter", 1)
     start(page)
     expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)
