@@ -131,6 +131,10 @@ class Score:
         """Return the highest possible value; the lowest is 0."""
         return self.factor if self.unit == "points" else n_classes - 1.0
 
+    def plain(self, value: float) -> str:
+        """Return a score, as tables show it."""
+        return f"{value:.{1 if self.unit == 'points' else 3}f}"
+
     def signed(self, value: float) -> str:
         """Return a difference with its sign, as tables show it; a rounded zero has no sign."""
         digits = 1 if self.unit == "points" else 3

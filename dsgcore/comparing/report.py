@@ -67,7 +67,8 @@ def explanation_of(comparison: Comparison) -> str:
     some = " A method with too few seeds has no rank, and its difference is over the seeds that it has."
     few = some if c.unranked else ""
     return (
-        f"Scores are means over {over}.{few} The difference is to the best method, in {c.score.unit}, with its 95 % interval. "
+        f"Scores are means over {over}, each with its own 95 % interval.{few} The difference is to the best method, in "
+        f"{c.score.unit}, with its 95 % interval. "
         f"{c.interval_sentence} Wins, ties and losses count seeds against the best method. "
         f"Time and memory are those of one fit on one core.{cut}"
     )
@@ -79,19 +80,20 @@ def shown_table(comparison: Comparison) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["", "method", "unlabeled", _axis(comparison), *_COLUMNS])
 
 
-_COLUMNS = ("difference", "95 % interval", "won / tied / lost", "seeds", "seconds", "MB", "note")
+_COLUMNS = ("its 95 % interval", "difference", "95 % interval", "won / tied / lost", "seeds", "seconds", "MB", "note")
 
 
 def _row(row: pd.Series, score: Score) -> list[str]:
     if not row["seeds"]:
-        return ["", row["method"], *[""] * 5, "0", "", "", row["note"]]
+        return ["", row["method"], *[""] * 6, "0", "", "", row["note"]]
     is_ranked = not pd.isna(row["rank"])
-    is_best, digits = is_ranked and row["rank"] == 1, 1 if score.unit == "points" else 3
+    is_best = is_ranked and row["rank"] == 1
     return [
         str(row["rank"]) if is_ranked else "",
         row["method"],
         row["unlabeled"],
-        f"{row['score']:.{digits}f}" if is_ranked else "",
+        score.plain(row["score"]) if is_ranked else "",
+        "" if math.isnan(row["score_low"]) else f"{score.plain(row['score_low'])} to {score.plain(row['score_high'])}",
         "" if is_best or math.isnan(row["difference"]) else score.signed(row["difference"]),
         "" if math.isnan(row["low"]) else f"{score.signed(row['low'])} to {score.signed(row['high'])}",
         "" if is_best else f"{row['wins']:.0f} / {row['ties']:.0f} / {row['losses']:.0f}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from html import escape
@@ -19,7 +19,7 @@ from dsgcore.comparing.fits import CUT_OFF, Fit
 from dsgcore.comparing.methods import METHODS, SCORES, Score
 from dsgcore.core.metrics import EQUAL, FEWEST_SEEDS, Difference, Effect, paired_difference
 
-# In units of the score. A simpler method that is behind by less is recommended instead of the best one.
+# In units of the score. A method that gains no more than this beats no simpler one.
 CLOSE = {"points": 0.1, "classes": 0.001}
 # Unlabeled data "do not help" if their gain is surely below this. The choice is clear if no other method may gain more.
 LITTLE = {"points": 0.5, "classes": 0.005}
@@ -28,8 +28,8 @@ SHARE_OF_SEEDS = 2 / 3
 NO_TIME = "there was no time for it"
 ALONE = "No verdict: fewer than two methods have enough seeds."
 COLUMNS = (
-    *("rank", "method", "unlabeled", "score", "difference", "low", "high", "wins", "ties", "losses"),
-    *("seeds", "seconds", "megabytes", "note"),
+    *("rank", "method", "unlabeled", "score", "score_low", "score_high", "difference", "low", "high"),
+    *("wins", "ties", "losses", "seeds", "seconds", "megabytes", "note"),
 )
 
 
@@ -37,6 +37,7 @@ class Help(Enum):
     """Effect of the unlabeled data; the value is a word for files."""
 
     HELPS = "help"
+    HURTS = "hurt"
     DOES_NOT = "do not help"
     UNCLEAR = "unclear"
 
@@ -48,7 +49,7 @@ class Verdict:
     Attributes
     ----------
     recommended : str or None
-        Name of the method to use; None without a verdict.
+        Name of the method to use, the simplest one that no other method clearly beats; None without a verdict.
     help : Help or None
         Effect of the unlabeled data; None if it was not measured.
     gain : Difference
@@ -177,6 +178,11 @@ class Comparison:
         gain = self.difference(name, str(self.best))
         return not gain.n or gain.high < 0.0
 
+    def beats(self, one: str, other: str) -> bool:
+        """Return True if one method is clearly better than another, and by more than a trifle."""
+        gain = self.difference(one, other)
+        return gain.low > 0.0 and gain.mean > (1.0 + EQUAL) * CLOSE[self.score.unit]
+
     def _difference(self, first: Sequence[float], second: Sequence[float], n_labeled: int) -> Difference:
         step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
         return paired_difference(first, second, overlap=self.overlaps.get(n_labeled, 0.0), step=step, most=self.most)
@@ -237,6 +243,15 @@ class Comparison:
         """Return the mean computing time of a method's fit."""
         return self._mean_of(name, "seconds")
 
+    def interval(self, name: str) -> Difference:
+        """Return a ranked method's mean score with its own 95 % interval, over the seeds that all ranked methods share."""
+        return self._mean(name, sorted(self.seeds) if name in self._ranked[0] else [], self.n_labeled)
+
+    def _mean(self, name: str, seeds: Sequence[int], n_labeled: int) -> Difference:
+        scores = self.scores(name, n_labeled)
+        found = self._difference([scores[seed] for seed in seeds], [0.0] * len(seeds), n_labeled)
+        return replace(found, low=max(found.low, 0.0))  # NaN stays
+
     @property
     def best(self) -> str | None:
         """Name of the method with the best mean score; None without a score."""
@@ -246,7 +261,8 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """The ranked table, one row for each method.
 
-        `difference` is the mean paired difference to the best method, and `low` to `high` its 95 % interval.
+        `score_low` to `score_high` is the score's own 95 % interval. `difference` is the mean paired difference to the best
+        method, and `low` to `high` its 95 % interval.
         `wins`, `ties` and `losses` count seeds against the best method. `seconds` and `megabytes` are means of a fit.
         """
         rows = [self._row(place, name) for place, name in enumerate(self.ranking, 1)]
@@ -259,12 +275,14 @@ class Comparison:
         method = METHODS[name]
         gain = self.difference(name, self.ranking[0])
         shown = -gain if self.score.is_loss else gain  # with the sign of the score itself
-        is_best = place == 1
+        is_best, own = place == 1, self.interval(name)
         return {
             "rank": place,
             "method": name,
             "unlabeled": "used" if method.uses_unlabeled else "not used",
-            "score": self.mean(name),
+            "score": own.mean,
+            "score_low": own.low,
+            "score_high": own.high,
             "difference": shown.mean + 0.0,
             "low": math.nan if is_best else shown.low,
             "high": math.nan if is_best else shown.high,
@@ -310,10 +328,8 @@ class Comparison:
         for n in sorted({n for _, n in self._fits}):
             ranked, shared = self._ranked if n == self.n_labeled else self._with_enough(self.ranking, n)
             for name in ranked:
-                scores = self.scores(name, n)
-                found = self._difference([scores[seed] for seed in sorted(shared)], [0.0] * len(shared), n)
-                low = max(found.low, 0.0)  # NaN stays
-                rows.append((self.ranking.index(name), name, n, found.mean, low, found.high, found.n))
+                found = self._mean(name, sorted(shared), n)
+                rows.append((self.ranking.index(name), name, n, found.mean, found.low, found.high, found.n))
         rows.sort(key=lambda row: (row[0], row[2]))
         return pd.DataFrame([row[1:] for row in rows], columns=["method", "labels", "score", "low", "high", "seeds"])
 
@@ -350,7 +366,7 @@ def _records(frame: pd.DataFrame) -> Sequence[dict[str, Any]]:
 
 
 def _verdict(c: Comparison) -> Verdict:
-    """Return the verdict: the simplest of the methods that are as good as the best, and if unlabeled data help."""
+    """Return the verdict: the simplest of the methods that none clearly beats, and what unlabeled data do."""
     n, unit = len(c.seeds), c.score.unit
     if n < FEWEST_SEEDS or len(c.ranking) < 2:
         yet = f"No verdict yet: it needs at least {FEWEST_SEEDS} seeds, and there {'is' if n == 1 else 'are'} {n}."
@@ -358,33 +374,37 @@ def _verdict(c: Comparison) -> Verdict:
     used, alone = (next((m for m in c.ranking if METHODS[m].uses_unlabeled is u), None) for u in (True, False))
     gain = Difference() if used is None or alone is None else c.difference(used, alone)
     effect = _help(gain, LITTLE[unit])
-    near = (1.0 + EQUAL) * CLOSE[unit]
-    close = [name for name in c.ranking if c.score.sign * (c.mean(c.ranking[0]) - c.mean(name)) <= near]
-    if effect is Help.DOES_NOT:
-        close = [name for name in close if not METHODS[name].uses_unlabeled] or close
-    chosen = min(close, key=lambda name: (METHODS[name].effort, -c.score.sign * c.mean(name)))
+    unbeaten = [name for name in c.ranking if not any(c.beats(other, name) for other in c.ranking)]
+    chosen = min(unbeaten, key=lambda name: METHODS[name].effort)  # the first one is the best of several
     gains = {name: c.difference(name, chosen) for name in (*c.ranking, *c.unranked) if name != chosen}
     # A gain whose interval is not known is neither.
     rivals = tuple(name for name, found in gains.items() if found.high >= 0.0)
     contenders = tuple(name for name in rivals if gains[name].high > LITTLE[unit])
-    said = [f"Use {chosen}", _about_others(len(rivals), len(contenders), c.score)]
-    if effect is None or used is None or alone is None:
-        said.append(f" ({n} seeds)")
-    else:
+    said = [_use(c, chosen), _about_others(len(rivals), len(contenders), c.score)]
+    if effect is not None and used is not None and alone is not None:
         mean, low, high = map(c.score.signed, (gain.mean, gain.low, gain.high))
-        numbers = f"{mean} {unit} of {c.score.title}, 95 % {low} to {high}, {n} seeds"
         word = f"unlabeled data {effect.value} here"
-        word = "it is not clear yet if unlabeled data help" if effect is Help.UNCLEAR else word
-        said.append(f"; {word} ({used} less {alone}: {numbers})")
+        word = "it cannot be told yet if unlabeled data help" if effect is Help.UNCLEAR else word
+        said.append(f"; {word} ({used} less {alone}: {mean} {unit} of {c.score.title}, 95 % {low} to {high})")
     return Verdict(chosen, effect, gain, n, f"{''.join(said)}.", rivals, contenders)
 
 
 def _help(gain: Difference, little: float) -> Help | None:
     if gain.effect is None:
         return None
-    if gain.effect is Effect.HELPS:
-        return Help.HELPS
+    if gain.effect is not Effect.TIE:
+        return Help.HELPS if gain.effect is Effect.HELPS else Help.HURTS
     return Help.DOES_NOT if gain.high < little else Help.UNCLEAR
+
+
+def _use(c: Comparison, chosen: str) -> str:
+    """Return the part of the sentence that names the method, with its score and what it beats."""
+    own, simplest = c.interval(chosen), min(METHODS[name].effort for name in c.ranking)
+    mean, low, high = map(c.score.plain, (own.mean, own.low, own.high))
+    numbers = f"{c.score.title} {mean}, 95 % {low} to {high}, {own.n} seeds"
+    if METHODS[chosen].effort == simplest:
+        return f"Nothing clearly beats {chosen} here: use that ({numbers})"
+    return f"Use {chosen}, the simplest method that nothing clearly beats here ({numbers})"
 
 
 def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
@@ -394,5 +414,5 @@ def _about_others(n_rivals: int, n_contenders: int, score: Score) -> str:
     said = f"{n_rivals} other method{'s are' if n_rivals > 1 else ' is'} not clearly worse"
     if not n_contenders:
         return f"; {said}"
-    better = f"may be more than {LITTLE[score.unit]:g} {score.unit} better"
-    return f", but it is too close to call: {said}, and {n_contenders} {better}"
+    better = f"may be more than {LITTLE[score.unit]:g} {score.unit} better, which is too close to call"
+    return f"; {said}, and {n_contenders} {better}"
