@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.baselines import LRCMC, PNUAUC, SSMC, EverydayLogistic, EverydayOrdinalSVC, LinearMC
+from dsgcore.baselines import LRCMC, PNUAUC, SSMC, EverydayLogisticRegression, EverydayOrdinalSVC, LinearMC
 
 polars = pytest.importorskip("polars")
 N, BIG, LARGE = 60, 2**53, 2**63
@@ -102,6 +102,6 @@ ESTIMATORS = [
     TSGSU(y_holds="classes", prior=0.7, **SMALL),
     *(cls(n_iter=20, tol=None, random_state=0) for cls in (PS3VT, LinearMC, LRCMC, SSMC)),
     PNUAUC(random_state=0),
-    EverydayLogistic(),
+    EverydayLogisticRegression(),
     EverydayOrdinalSVC(),
 ]

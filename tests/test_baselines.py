@@ -20,11 +20,13 @@ from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, SVR
@@ -42,9 +44,14 @@ from dsgcore.baselines import (
     SUSL,
     SVOREX,
     Baseline,
-    EverydayLogistic,
+    EverydayBoosting,
+    EverydayLogisticRegression,
+    EverydayNeighbors,
     EverydayNystroem,
+    EverydayOrdinalBoosting,
+    EverydayOrdinalForest,
     EverydayOrdinalSVC,
+    EverydayRandomForest,
     EverydaySelfTraining,
     EverydaySpreadingKNN,
     EverydaySpreadingRBF,
@@ -108,8 +115,8 @@ def fit(model, X, y, **more):
 
 def test_every_setting_has_competitors():
     assert list(COMPETITORS) == list(SETTINGS)
-    assert [len(classes) for classes in COMPETITORS.values()] == [3, 2 + 6, 5 + 6, 3 + 2, 3 + 6]
-    assert len(SETTING) == 16 + 6 + 2
+    assert [len(classes) for classes in COMPETITORS.values()] == [3, 2 + 9, 5 + 9, 3 + 4, 3 + 9]
+    assert len(SETTING) == 16 + 9 + 4
     for setting, classes in COMPETITORS.items():  # from pairs nobody who needs labels can learn
         everyday = {"similar_unlabeled": [], "ordinal": list(EVERYDAY_ORDINAL)}.get(setting, list(CLASSIFIERS))
         assert [cls for cls in classes if cls.is_everyday] == everyday == list(classes[len(classes) - len(everyday) :])
@@ -146,7 +153,7 @@ def test_each_can_be_cloned_and_pickled_and_the_names_of_classes_make_no_differe
 
 
 NOT_CONVERGED = [
-    (EverydayLogistic(max_iter=1), "scikit-learn's limit .*"),
+    (EverydayLogisticRegression(max_iter=1), "scikit-learn's limit .*"),
     (BLS3VM(sigma=2.0, C=10.0, s=0.0, max_iter=1), ".* 1 convex steps; try a larger max_iter"),
     (QNS3VM(max_iter=2), "it stopped after 2 iterations with lam_u = 0, .*; try a larger max_iter or tol"),
     (SVOREX(max_iter=1), "thresholds still move by .* after 1 steps; try a larger max_iter or a smaller tol"),
@@ -283,10 +290,17 @@ def test_systems_are_solved_whatever_their_sign(eigenvalues, said):
 # scikit-learn's own methods
 
 CLASSIFIERS = (
-    *(EverydaySVC, EverydayLogistic, EverydayNystroem),
+    *(
+        EverydayLogisticRegression,
+        EverydaySVC,
+        EverydayNeighbors,
+        EverydayNystroem,
+        EverydayRandomForest,
+        EverydayBoosting,
+    ),
     *(EverydaySelfTraining, EverydaySpreadingKNN, EverydaySpreadingRBF),
 )
-EVERYDAY_ORDINAL = (EverydaySVR, EverydayOrdinalSVC)
+EVERYDAY_ORDINAL = (EverydaySVR, EverydayOrdinalSVC, EverydayOrdinalForest, EverydayOrdinalBoosting)
 
 
 def clusters(k, n=150, d=3, n_labeled=60, seed=0):
@@ -303,11 +317,14 @@ def theirs(cls, X):
     scale = 1.0 / (X.shape[1] * X.var())
     return {
         EverydaySVC: (SVC(break_ties=True), True),
-        EverydayLogistic: (LogisticRegression(), True),
+        EverydayLogisticRegression: (LogisticRegression(), True),
         EverydayNystroem: (make_pipeline(Nystroem(gamma=scale, n_components=60, random_state=0), LogisticRegression()), True),
         EverydaySelfTraining: (SelfTrainingClassifier(CalibratedClassifierCV(SVC(), ensemble=False)), False),
         EverydaySpreadingKNN: (LabelSpreading(kernel="knn"), False),
         EverydaySpreadingRBF: (LabelSpreading(), False),
+        EverydayNeighbors: (KNeighborsClassifier(), True),
+        EverydayRandomForest: (RandomForestClassifier(random_state=0), True),
+        EverydayBoosting: (HistGradientBoostingClassifier(random_state=0), True),
         EverydaySVR: (SVR(), True),
         EverydayOrdinalSVC: (SVC(), True),
     }[cls]  # fmt: skip
@@ -320,7 +337,7 @@ def test_with_nothing_said_each_predicts_as_scikit_learns_own(cls, k):
     labeled = few >= 0
     machine, is_alone = theirs(cls, X[labeled])
     fit(machine, *((X[labeled], few[labeled]) if is_alone else (X, few)))
-    model = fit(cls(**({"random_state": 0} if cls is EverydayNystroem else {})), X, few)
+    model = fit(cls(**({"random_state": 0} if "random_state" in inspect.signature(cls).parameters else {})), X, few)
     other = np.random.default_rng(1).normal(size=(200, 3)) + 1.0
     np.testing.assert_array_equal(model.predict(other), machine.predict(other))
     values = model.decision_function(other)
@@ -335,6 +352,14 @@ def test_the_regression_on_the_classes_is_scikit_learns_and_cut_in_the_middles()
     np.testing.assert_allclose(model.ranking_function(X), machine.predict(X))
     np.testing.assert_array_equal(model.thresholds_, [0.5, 1.5, 2.5])
     np.testing.assert_array_equal(model.predict(X), np.clip(np.floor(machine.predict(X) + 0.5), 0, 3))
+
+
+@each("cls", EVERYDAY_ORDINAL[2:])
+def test_trees_learn_the_number_of_the_class(cls):
+    X, y, few = clusters(4)
+    model = cls(random_state=0).fit(X, few)
+    assert model.mean_auc(X, y) > 0.7
+    np.testing.assert_array_equal(model.thresholds_, [0.5, 1.5, 2.5])
 
 
 def test_the_sum_of_the_duels_ranks_later_classes_higher():

@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from dsgcore import PS3VT, QSGS2AUC
 from dsgcore.__main__ import main
-from dsgcore.baselines import EverydayLogistic
+from dsgcore.baselines import EverydayLogisticRegression
 from dsgcore.data import DataError, rows_of
 from dsgcore.data.converting import describe_file
 from dsgcore.data.reading import Step, take_steps
@@ -261,7 +261,11 @@ def test_a_model_predicts_files_with_another_index_or_none(tmp_path):
     assert all(np.array_equal(one, scores[0]) for one in scores)
 
 
-MODELS = {"QSGS2AUC": QSGS2AUC(**SMALL), "PS3VT": PS3VT(n_iter=20, tol=None), "EverydayLogistic": EverydayLogistic()}
+MODELS = {
+    "QSGS2AUC": QSGS2AUC(**SMALL),
+    "PS3VT": PS3VT(n_iter=20, tol=None),
+    "EverydayLogisticRegression": EverydayLogisticRegression(),
+}
 
 
 @each("name", MODELS)

@@ -10,9 +10,14 @@ from dsgcore.baselines.base import Baseline, Progress
 from dsgcore.baselines.bgs3vm import BGS3VM
 from dsgcore.baselines.bls3vm import BLS3VM
 from dsgcore.baselines.everyday import (
-    EverydayLogistic,
+    EverydayBoosting,
+    EverydayLogisticRegression,
+    EverydayNeighbors,
     EverydayNystroem,
+    EverydayOrdinalBoosting,
+    EverydayOrdinalForest,
     EverydayOrdinalSVC,
+    EverydayRandomForest,
     EverydaySelfTraining,
     EverydaySpreadingKNN,
     EverydaySpreadingRBF,
@@ -29,19 +34,23 @@ from dsgcore.baselines.svorex import SVOREX
 
 # Methods that people install, for settings with class labels. None of them can learn from similar pairs.
 _EVERYDAY = (
+    EverydayLogisticRegression,
     EverydaySVC,
-    EverydayLogistic,
+    EverydayNeighbors,
     EverydayNystroem,
+    EverydayRandomForest,
+    EverydayBoosting,
     EverydaySelfTraining,
     EverydaySpreadingKNN,
     EverydaySpreadingRBF,
 )
+_EVERYDAY_ORDINAL = (EverydaySVR, EverydayOrdinalSVC, EverydayOrdinalForest, EverydayOrdinalBoosting)
 # The competitors of each setting.
 COMPETITORS: dict[str, tuple[type[Any], ...]] = {
     "similar_unlabeled": (SUSL, SUDH, CUU),
     "auc": (PNUAUC, SAMULT, *_EVERYDAY),
     "s3vm": (S3VMLight, BLS3VM, BGS3VM, FRS3VM, QNS3VM, *_EVERYDAY),
-    "ordinal": (SVOREX, MPNUAUC, MSAMULT, EverydaySVR, EverydayOrdinalSVC),
+    "ordinal": (SVOREX, MPNUAUC, MSAMULT, *_EVERYDAY_ORDINAL),
     "multiclass": (LinearMC, LRCMC, SSMC, *_EVERYDAY),
 }
 
@@ -62,9 +71,14 @@ __all__ = [
     "SUSL",
     "SVOREX",
     "Baseline",
-    "EverydayLogistic",
+    "EverydayBoosting",
+    "EverydayLogisticRegression",
+    "EverydayNeighbors",
     "EverydayNystroem",
+    "EverydayOrdinalBoosting",
+    "EverydayOrdinalForest",
     "EverydayOrdinalSVC",
+    "EverydayRandomForest",
     "EverydaySVC",
     "EverydaySVR",
     "EverydaySelfTraining",

@@ -12,9 +12,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, SVR
@@ -33,6 +40,7 @@ from dsgcore.baselines.basis import MAX_VALUES
 from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer, Real, like, parameter_like
+from dsgcore.core.threads import single_threaded_openmp
 from dsgcore.estimators.kernel import SIGMA, width
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.thresholds import thresholds
@@ -98,6 +106,8 @@ class Everyday(Baseline):
     """
 
     is_everyday = True
+    effort: ClassVar[int]  # rank of its simplicity; 0 is the simplest
+    is_slow: ClassVar[bool]  # a fit to many points takes much longer than those of the others
     _make: ClassVar[Callable[..., Any]]
     _taken_by: ClassVar[Callable[..., NDArray]] = decisions
 
@@ -107,7 +117,8 @@ class Everyday(Baseline):
         machine = kind._make(SimpleNamespace(**s, **self._machine_parameters(X), name=kind.__name__), X, y)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            machine.fit(X, y)
+            with single_threaded_openmp():  # trees of few labels: threads would wait for each other
+                machine.fit(X, y)
         watch.step()
         if any(issubclass(w.category, ConvergenceWarning) for w in said):
             watch.give_up("scikit-learn's limit of iterations was reached; try a larger one, or scaled points")
@@ -190,6 +201,10 @@ _NEIGHBORS = Integer("n_neighbors", 7, low=1, high=1000, usual=(1, 50)).called(
 _EPSILON = Real("epsilon", 0.1, low=0.0, high=10.0).called(
     "Free error", "Errors below this cost nothing. The distance between two classes is 1."
 )
+_TREES = Integer("n_estimators", 100, low=1, high=100_000, scale="log", usual=(10, 1000)).called(
+    "Trees", "Number of trees."
+)
+_SEED_OF_TREES = "Parameters\n----------\nrandom_state\n    Seed for the trees."
 _BOTH, _GAUSSIAN = ("gaussian", "linear"), ("gaussian",)
 
 
@@ -218,11 +233,14 @@ def _peer(
     citation: str = LIBSVM,
     kernels: tuple[str, ...] = (),
     values: Callable[..., NDArray] = decisions,
+    effort: int = 1,
+    is_slow: bool = False,
     **fields: Any,
 ) -> Any:
     """Return the class of a row: its texts, the machine it makes from checked parameters, and its parameters."""
     own = [(p.name, Any, like(p)) for p in parameters] + [(key, Any, value) for key, value in fields.items()]
     space = {"__doc__": doc, "title": title, "sentence": sentence, "citation": citation, "kernels": kernels}
+    space |= {"effort": effort, "is_slow": is_slow}
     functions = {"_make": staticmethod(make), "_taken_by": staticmethod(values)}
     bases = (GaussianOrLinear, base) if kernels else (base,)
     cls = make_dataclass(name, own, bases=bases, namespace=space | functions, eq=False, repr=False, kw_only=True)
@@ -235,24 +253,41 @@ EverydaySVC = _peer(
     lambda p, X, y: SVC(C=p.C, **p.libsvm), C, kernels=_BOTH,
     doc="scikit-learn's SVC on the labeled points, with `break_ties`: the predicted class has the highest value.",
 )  # fmt: skip
-EverydayLogistic = _peer(
-    "EverydayLogistic", Alone, "Logistic regression", "learns from the labels alone, linear in the coordinates",
-    lambda p, X, y: LogisticRegression(C=p.C, max_iter=p.max_iter), C, _ITERATIONS, citation="scikit-learn",
+EverydayLogisticRegression = _peer(
+    "EverydayLogisticRegression", Alone, "Logistic regression", "learns from the labels alone, linear in the coordinates",
+    lambda p, X, y: LogisticRegression(C=p.C, max_iter=p.max_iter), C, _ITERATIONS, citation="scikit-learn", effort=0,
     doc="scikit-learn's LogisticRegression on the labeled points.",
 )  # fmt: skip
 EverydayNystroem = _peer(
     "EverydayNystroem", Alone, "Nyström + logistic regression",
     "learns from the labels alone, linear in kernels at some of the labeled points",
     _nystroem, _CENTERS, C, _ITERATIONS, kernels=_GAUSSIAN, citation="scikit-learn; Williams and Seeger 2001",
-    random_state=described(None, SEED),
+    random_state=described(None, SEED), effort=2,
     doc="scikit-learn's Nystroem, then its LogisticRegression, on the labeled points.\n\n"
     "Parameters\n----------\nrandom_state\n    Seed for drawing the centres.",
+)  # fmt: skip
+EverydayNeighbors = _peer(
+    "EverydayNeighbors", Alone, "Nearest neighbours", "learns from the labels alone, by the classes of the nearest labeled points",
+    lambda p, X, y: KNeighborsClassifier(min(p.n_neighbors, len(X))), replace(_NEIGHBORS, default=5), values=probabilities,
+    citation="scikit-learn", doc="scikit-learn's KNeighborsClassifier on the labeled points.",
+)  # fmt: skip
+EverydayRandomForest = _peer(
+    "EverydayRandomForest", Alone, "Random forest", "learns from the labels alone, by the vote of many trees",
+    lambda p, X, y: RandomForestClassifier(p.n_estimators, random_state=p.seed), _TREES, values=probabilities,
+    citation="scikit-learn; Breiman 2001", effort=2, random_state=described(None, SEED),
+    doc="scikit-learn's RandomForestClassifier on the labeled points.\n\n" + _SEED_OF_TREES,
+)  # fmt: skip
+EverydayBoosting = _peer(
+    "EverydayBoosting", Alone, "Boosted trees", "learns from the labels alone, by trees that mend each other's errors",
+    lambda p, X, y: HistGradientBoostingClassifier(max_iter=p.max_iter, random_state=p.seed),
+    replace(_ITERATIONS, default=100), citation="scikit-learn; Friedman 2001", effort=2, random_state=described(None, SEED),
+    doc="scikit-learn's HistGradientBoostingClassifier on the labeled points.\n\n" + _SEED_OF_TREES,
 )  # fmt: skip
 EverydaySelfTraining = _peer(
     "EverydaySelfTraining", EverydayClassifier, "Self-training SVC",
     "learns from the labels, then also from its own confident predictions",
     _self_training, C, _THRESHOLD, replace(_ITERATIONS, default=10), kernels=_BOTH, values=probabilities,
-    citation="scikit-learn; Yarowsky 1995",
+    citation="scikit-learn; Yarowsky 1995", effort=3, is_slow=True,
     doc="scikit-learn's SelfTrainingClassifier around its SVC.\n\n"
     "In each round, points that the classifier is sure of become labeled, and it learns again. The fit raises "
     "ValueError if a class\nhas only one label.",
@@ -264,7 +299,7 @@ EverydaySpreadingKNN = _peer(
         kernel="knn", n_neighbors=min(p.n_neighbors, len(X)), alpha=p.alpha, max_iter=p.max_iter
     ),
     _ALPHA, replace(_ITERATIONS, default=30), _NEIGHBORS, values=probabilities,
-    citation="scikit-learn; Zhou et al. 2004",
+    citation="scikit-learn; Zhou et al. 2004", effort=3,
     doc="scikit-learn's LabelSpreading over a graph of nearest neighbours.",
 )  # fmt: skip
 EverydaySpreadingRBF = _peer(
@@ -272,7 +307,7 @@ EverydaySpreadingRBF = _peer(
     "learns by passing labels on between all points, with more weight for nearer ones",
     lambda p, X, y: LabelSpreading(gamma=p.sigma(), alpha=p.alpha, max_iter=p.max_iter),
     _ALPHA, replace(_ITERATIONS, default=30), kernels=_GAUSSIAN, values=probabilities,
-    citation="scikit-learn; Zhou et al. 2004", sigma=described(20.0, f"{SIGMA.allowed()}, or 'scale'"),
+    citation="scikit-learn; Zhou et al. 2004", effort=3, is_slow=True, sigma=described(20.0, f"{SIGMA.allowed()}, or 'scale'"),
     doc="scikit-learn's LabelSpreading over all pairs of points, weighted by a Gaussian kernel.\n\n"
     "Parameters\n----------\nsigma\n    Inverse bandwidth of the kernel. The default 20 is scikit-learn's.",
 )  # fmt: skip
@@ -286,4 +321,20 @@ EverydayOrdinalSVC = _peer(
     "learns one classifier for each two classes from the labels alone, and ranks by their sum",
     lambda p, X, y: SVC(C=p.C, decision_function_shape="ovo", **p.libsvm), C, kernels=_BOTH, values=summed_duels,
     doc="scikit-learn's SVC on ordered classes, ranked by the sum of its pairwise decisions.",
+)  # fmt: skip
+EverydayOrdinalForest = _peer(
+    "EverydayOrdinalForest", EverydayOrdinal, "Random forest",
+    "learns the number of the class from the labels alone, by the mean of many trees",
+    lambda p, X, y: RandomForestRegressor(p.n_estimators, random_state=p.seed), _TREES, values=class_numbers,
+    citation="scikit-learn; Breiman 2001", effort=2, random_state=described(None, SEED),
+    doc="scikit-learn's RandomForestRegressor on class numbers 0, 1, 2, ... in the order of the classes.\n\n" + _SEED_OF_TREES,
+)  # fmt: skip
+EverydayOrdinalBoosting = _peer(
+    "EverydayOrdinalBoosting", EverydayOrdinal, "Boosted trees",
+    "learns the number of the class from the labels alone, by trees that mend each other's errors",
+    lambda p, X, y: HistGradientBoostingRegressor(max_iter=p.max_iter, random_state=p.seed),
+    replace(_ITERATIONS, default=100), values=class_numbers, citation="scikit-learn; Friedman 2001", effort=2,
+    random_state=described(None, SEED),
+    doc="scikit-learn's HistGradientBoostingRegressor on class numbers 0, 1, 2, ... in the order of the classes.\n\n"
+    + _SEED_OF_TREES,
 )  # fmt: skip

@@ -9,16 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines import (
-    EverydayLogistic,
-    EverydayNystroem,
-    EverydayOrdinalSVC,
-    EverydaySelfTraining,
-    EverydaySpreadingKNN,
-    EverydaySpreadingRBF,
-    EverydaySVC,
-    EverydaySVR,
-)
+from dsgcore.baselines import COMPETITORS
+from dsgcore.baselines.base import LabelsAlone, OrdinalBaseline
 from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
@@ -79,23 +71,23 @@ def _ours(name: str, kinds: tuple[str, ...], labels_only: Mapping[str, Any]) -> 
     )
 
 
+def _everyday(own: type[Any]) -> Method:
+    """Return one of scikit-learn's methods."""
+    kinds = (ORDINAL,) if issubclass(own, OrdinalBaseline) else _NOMINAL
+    name = own.__name__.removeprefix("Everyday")
+    return Method(name, kinds, not issubclass(own, LabelsAlone), own.effort, own, is_slow=own.is_slow)
+
+
 _NOMINAL, _FOURIER = (BINARY, CLASSES), {"features": "fourier"}
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
-        Method("LogisticRegression", _NOMINAL, False, 0, EverydayLogistic),
-        Method("SVC", _NOMINAL, False, 1, EverydaySVC),
-        Method("OrdinalSVC", (ORDINAL,), False, 1, EverydayOrdinalSVC),
-        Method("SVR", (ORDINAL,), False, 1, EverydaySVR),
-        Method("Nystroem", _NOMINAL, False, 2, EverydayNystroem),
+        *(_everyday(own) for kind in ("multiclass", "ordinal") for own in COMPETITORS[kind] if own.is_everyday),
         *_ours("PS3VT", _NOMINAL, {"tau_I": 0.0}),
         Method("SafePS3VT-fourier", _NOMINAL, True, 5, PS3VT, _FOURIER, is_safe=True),
         *_ours("TSGS3VM", (BINARY,), {"C_star": 0.0}),
         *_ours("QSGS2AUC", (BINARY,), {"gamma": 1.0}),
         *_ours("QS3ORAO", (ORDINAL,), {"gamma": 1.0}),
-        Method("SelfTraining", _NOMINAL, True, 3, EverydaySelfTraining, is_slow=True),
-        Method("SpreadingKNN", _NOMINAL, True, 3, EverydaySpreadingKNN),
-        Method("SpreadingRBF", _NOMINAL, True, 3, EverydaySpreadingRBF, is_slow=True),
     )
 }
 

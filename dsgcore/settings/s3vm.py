@@ -118,7 +118,9 @@ S3VM = Profile(
         "BGS3VM": _decaying,
         "FRS3VM": _decaying,
         "QNS3VM": _ridges,
-        **dict.fromkeys(("EverydaySVC", "EverydayLogistic", "EverydayNystroem", "EverydaySelfTraining"), _sums),
+        **dict.fromkeys(
+            ("EverydaySVC", "EverydayLogisticRegression", "EverydayNystroem", "EverydaySelfTraining"), _sums
+        ),
     },
     suggested={name: how for name, how in USUAL.items() if name != "lam"} | dict.fromkeys(("C", "C_star"), Times(30.0)),
     details=_details,
