@@ -239,7 +239,13 @@ def _peer(
 ) -> Any:
     """Return the class of a row: its texts, the machine it makes from checked parameters, and its parameters."""
     own = [(p.name, Any, like(p)) for p in parameters] + [(key, Any, value) for key, value in fields.items()]
-    space = {"__doc__": doc, "title": title, "sentence": sentence, "citation": citation, "kernels": kernels}
+    space: dict[str, Any] = {
+        "__doc__": doc,
+        "title": title,
+        "sentence": sentence,
+        "citation": citation,
+        "kernels": kernels,
+    }
     space |= {"effort": effort, "is_slow": is_slow}
     functions = {"_make": staticmethod(make), "_taken_by": staticmethod(values)}
     bases = (GaussianOrLinear, base) if kernels else (base,)
