@@ -44,13 +44,13 @@ _EVERYDAY = (
     EverydaySpreadingKNN,
     EverydaySpreadingRBF,
 )
-_EVERYDAY_ORDINAL = (EverydaySVR, EverydayOrdinalSVC, EverydayOrdinalForest, EverydayOrdinalBoosting)
+_ORDINAL = (EverydaySVR, EverydayOrdinalSVC, EverydayOrdinalForest, EverydayOrdinalBoosting)
 # The competitors of each setting.
 COMPETITORS: dict[str, tuple[type[Any], ...]] = {
     "similar_unlabeled": (SUSL, SUDH, CUU),
     "auc": (PNUAUC, SAMULT, *_EVERYDAY),
     "s3vm": (S3VMLight, BLS3VM, BGS3VM, FRS3VM, QNS3VM, *_EVERYDAY),
-    "ordinal": (SVOREX, MPNUAUC, MSAMULT, *_EVERYDAY_ORDINAL),
+    "ordinal": (SVOREX, MPNUAUC, MSAMULT, *_ORDINAL),
     "multiclass": (LinearMC, LRCMC, SSMC, *_EVERYDAY),
 }
 
