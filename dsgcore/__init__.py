@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from dsgcore.comparing.label import label
     from dsgcore.core.errors import DSGError
     from dsgcore.core.parameters import ParameterError
-    from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+    from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
     from dsgcore.experiments import Run, Spec, SpecError
     from dsgcore.models import load_model, save_model
     from dsgcore.problems import ProblemError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "DSG",
     "LRCMC",
     "PS3VT",
     "QS3ORAO",
@@ -42,7 +43,7 @@ __all__ = [
 ]
 # The module of each public name, imported on first access: scikit-learn alone would take more than a second to import.
 _MODULES = {
-    **dict.fromkeys(("PS3VT", "QS3ORAO", "QSGS2AUC", "TSGS3VM", "TSGSU"), "dsgcore.estimators"),
+    **dict.fromkeys(("DSG", "PS3VT", "QS3ORAO", "QSGS2AUC", "TSGS3VM", "TSGSU"), "dsgcore.estimators"),
     **dict.fromkeys(("LRCMC", "SSMC", "LinearMC"), "dsgcore.baselines"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "dsgcore.experiments"),
     "Safe": "dsgcore.tuning.safe",

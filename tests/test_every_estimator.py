@@ -29,7 +29,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from strangers_labels import BIG, LARGE
 from strangers_labels import ESTIMATORS as LABELED
 
-from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ModelError, Safe, load_model, save_model
+from dsgcore import DSG, LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ModelError, Safe, load_model, save_model
 from dsgcore.baselines import (
     BGS3VM,
     BLS3VM,
@@ -72,7 +72,9 @@ SMALL = {"n_iter": 20, "n_features": 16, "batch_size": 16, "random_state": 0, "m
 SMALL |= {"y_holds": "classes", "prior": 0.7}
 
 
-CLASSES = dict.fromkeys([QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU, *(c for cs in COMPETITORS.values() for c in cs)])
+CLASSES = dict.fromkeys(
+    [DSG, QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT, TSGSU, *(c for cs in COMPETITORS.values() for c in cs)]
+)
 
 
 def made(cls, **parameters):

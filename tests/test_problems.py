@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.problems.similar_unlabeled import LOSSES as PAIR_LOSSES
+from dsgcore.problems.supervised import Supervised
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
 from dsgcore.solver.loop import solve
 from dsgcore.solver.problem import joined
@@ -124,22 +126,44 @@ CASES = {
         naive_risk=naive_ordinal_risk,
     ),
 }
+
+
+def naive_supervised_risk(p, f):
+    """The mean loss over all labeled points, each class with its share."""
+    losses = {
+        "logistic": lambda m: math.log(1 + math.exp(-m)),
+        "hinge": lambda m: max(0.0, 1 - m),
+        "squared": lambda m: (1 - m) ** 2 / 2,
+    }
+    own = {
+        s: sum(losses[p.loss](sign * v) for v in f[s]) / len(f[s]) for s, sign in (("positive", 1), ("negative", -1))
+    }
+    return p.positive_share * own["positive"] + (1 - p.positive_share) * own["negative"]
+
+
+CASES["supervised"] = Case(
+    settings=tuple({"loss": loss} for loss in ("logistic", "hinge", "squared")),
+    labels=(1, 0, -1, 1, -1, 0, 1, -1),
+    naive_risk=naive_supervised_risk,
+)
+# Not on a page of its own.
+EVERY = {**PROBLEMS, Supervised.name: Supervised}
 # A problem without an entry is tested with its defaults, on points with its kind of labels.
 LABELS = {"binary": (1, 0, -1, 1, -1, -1, 0), "pairs": (3, -1, 3, -1, 0, 0, -1), "ordinal": (2, 0, -1, 1, 1, -1, -1)}
 
 
 def case_of(name):
-    plain = Case(settings=({},), labels=LABELS[PROBLEMS[name].labels], naive_risk=None, has_fully_labeled=False)
+    plain = Case(settings=({},), labels=LABELS[EVERY[name].labels], naive_risk=None, has_fully_labeled=False)
     return CASES.get(name, plain)
 
 
 def make(name, given):
     """The problem with these settings; bound to the sample's labels, where it takes something from them."""
-    problem = PROBLEMS[name](**given)
+    problem = EVERY[name](**given)
     return problem.bind(np.array(case_of(name).labels))
 
 
-INSTANCES = [make(name, given) for name in PROBLEMS for given in case_of(name).settings]
+INSTANCES = [make(name, given) for name in EVERY for given in case_of(name).settings]
 every_problem = pytest.mark.parametrize("problem", INSTANCES, ids=repr)
 
 
@@ -179,8 +203,8 @@ def all_batches(rows, size):
 
 
 def test_every_registered_problem_is_tested_and_says_what_it_is():
-    assert set(CASES) <= set(PROBLEMS)
-    for name, problem in PROBLEMS.items():
+    assert set(CASES) <= set(EVERY)
+    for name, problem in EVERY.items():
         assert problem.name == name
         assert all((problem.title, problem.score_name, problem.sentence, problem.citation))
         assert problem(**{p.name: p.default for p in problem.parameters}) == problem()

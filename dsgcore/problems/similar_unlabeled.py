@@ -21,7 +21,7 @@ SMALLEST_DISTANCE_FROM_HALF = 1e-3
 
 
 @dataclass(frozen=True)
-class _Loss:
+class MarginLoss:
     """A margin loss and its derivative: l(z, t) = value(z t), dl/dz = t slope(z t)."""
 
     value: Callable[[NDArray], NDArray]
@@ -29,12 +29,12 @@ class _Loss:
 
 
 LOSSES = {
-    "squared": _Loss(lambda m: 0.25 * (m - 1.0) ** 2, lambda m: 0.5 * (m - 1.0)),
-    "double hinge": _Loss(
+    "squared": MarginLoss(lambda m: 0.25 * (m - 1.0) ** 2, lambda m: 0.5 * (m - 1.0)),
+    "double hinge": MarginLoss(
         lambda m: np.maximum(-m, np.maximum(0.0, 0.5 - 0.5 * m)),
         lambda m: np.where(m < -1.0, -1.0, np.where(m < 1.0, -0.5, 0.0)).astype(m.dtype),
     ),
-    "logistic": _Loss(lambda m: np.logaddexp(0.0, -m), lambda m: -expit(-m)),
+    "logistic": MarginLoss(lambda m: np.logaddexp(0.0, -m), lambda m: -expit(-m)),
 }
 CORRECTIONS = ("absolute value", "ReLU", "leaky ReLU", "identity")
 
