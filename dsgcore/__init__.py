@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from dsgcore.comparing.label import label
     from dsgcore.core.errors import DSGError
     from dsgcore.core.parameters import ParameterError
-    from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+    from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGSoftmax
     from dsgcore.experiments import Run, Spec, SpecError
     from dsgcore.models import load_model, save_model
     from dsgcore.problems import ProblemError
@@ -28,6 +28,7 @@ __all__ = [
     "TSGS3VM",
     "TSGSU",
     "DSGError",
+    "DSGSoftmax",
     "Expansion",
     "LinearMC",
     "ModelError",
@@ -43,7 +44,7 @@ __all__ = [
 ]
 # The module of each public name, imported on first access: scikit-learn alone would take more than a second to import.
 _MODULES = {
-    **dict.fromkeys(("DSG", "PS3VT", "QS3ORAO", "QSGS2AUC", "TSGS3VM", "TSGSU"), "dsgcore.estimators"),
+    **dict.fromkeys(("DSG", "DSGSoftmax", "PS3VT", "QS3ORAO", "QSGS2AUC", "TSGS3VM", "TSGSU"), "dsgcore.estimators"),
     **dict.fromkeys(("LRCMC", "SSMC", "LinearMC"), "dsgcore.baselines"),
     **dict.fromkeys(("Run", "Spec", "SpecError"), "dsgcore.experiments"),
     "Safe": "dsgcore.tuning.safe",

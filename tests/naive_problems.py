@@ -123,6 +123,25 @@ def tsgs3vm(X, batches, frequencies, steps, lams, C, C_star, share, loss, s, bal
     return alphas
 
 
+def dsg_softmax(X, y, K, batches, frequencies, steps, lam, tiny=None):
+    """Doubly stochastic gradients with the softmax loss; with `tiny`, each step times the inverse of its second moments."""
+    Ws, used = [], []
+    for rows, W, eta in zip(batches, frequencies, steps, strict=True):
+        moments, gradient = np.zeros((2 * W.shape[1], 2 * W.shape[1])), np.zeros((2 * W.shape[1], K))
+        for i in rows:
+            f = [predict(X[i], [own[:, k] for own in Ws], used) for k in range(K)]
+            total = sum(math.exp(v) for v in f)
+            phi = feature_map(W, X[i])
+            for k in range(K):
+                gradient[:, k] += (math.exp(f[k]) / total - (y[i] == k)) * phi / len(rows)
+            moments += np.outer(phi, phi) / len(rows)
+        step = gradient if tiny is None else np.linalg.inv(moments + (lam + tiny) * np.eye(len(moments))) @ gradient
+        Ws = [(1.0 - eta * lam) * own for own in Ws]
+        Ws.append(-eta * step)
+        used.append(W)
+    return Ws
+
+
 def qs3orao(X, batches, frequencies, steps, lams, gammas, counts, all_pairs=False):
     """Algorithm 1 of QS3ORAO, Eq. (10); batches: per iteration (rows of class 1, .., of class k, of unlabeled points).
 

@@ -29,7 +29,19 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from strangers_labels import BIG, LARGE
 from strangers_labels import ESTIMATORS as LABELED
 
-from dsgcore import DSG, LRCMC, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, ModelError, Safe, load_model, save_model
+from dsgcore import (
+    DSG,
+    LRCMC,
+    PS3VT,
+    QS3ORAO,
+    QSGS2AUC,
+    TSGS3VM,
+    TSGSU,
+    ModelError,
+    Safe,
+    load_model,
+    save_model,
+)
 from dsgcore.baselines import (
     BGS3VM,
     BLS3VM,

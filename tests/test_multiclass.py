@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import naive
+import naive_problems
 import naive_proximal
 import numpy as np
 import oracle_files
@@ -21,11 +22,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from dsgcore import LRCMC, PS3VT, SSMC, LinearMC
+from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC
+from dsgcore.core.sampling import batch_rows
 from dsgcore.kernels import Gaussian, block_frequencies
+from dsgcore.kernels.features import explicit
 from dsgcore.multiclass import task as task_module
 from dsgcore.multiclass.automatic import RIDGE_FACTORS, left_out_factor, smooth_minimiser
 from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
+from dsgcore.multiclass.fresh import softmax_blocks, weighted_blocks
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
 from dsgcore.multiclass.loop import descend, shrink, tail_mean
 from dsgcore.multiclass.problem import MultiClass
@@ -135,6 +139,47 @@ def _margins(scores, y):
     own = scores[np.arange(len(y)), y]
     others = np.where(np.eye(scores.shape[1], dtype=bool)[y], -np.inf, scores)
     return own - others.max(axis=1)
+
+
+# Doubly stochastic gradients with the softmax loss
+
+
+@pytest.mark.parametrize("path", oracle_files.files("dsg_softmax_"))
+def test_softmax_blocks_are_those_of_the_authors_program(path, record_property):
+    d = oracle_files.load(path)
+    b, K, ts = d["block"], int(d["y"].max()) + 1, range(1, d["iters"] + 1)
+    omegas = [d["omega"][:, (t - 1) * b : t * b] / (2 * np.pi) for t in ts]
+    steps = [d["step_size0"] / (1 + d["step_size1"] * t) for t in ts]
+    draws = zip(d["batch_index"], omegas, steps, strict=True)
+    blocks = list(softmax_blocks(d["X"], d["y"], K, draws, d["reg_param"], is_preconditioned=True))
+    last = np.concatenate(weighted_blocks(blocks, len(blocks) - 1)).T
+    # The program does not apply the ridge to its scores of test points.
+    scores = sum(explicit(d["X_test"], omega) @ W for omega, (W, _) in zip(omegas, blocks, strict=True)).T
+    residuals = {"W": np.abs(last - d["W"]).max(), "test_scores": np.abs(scores - d["test_scores"]).max()}
+    oracle_files.report(record_property, path, **residuals)
+    assert max(residuals.values()) < 1e-7
+
+
+@each("is_preconditioned", [False, True])
+@each("average", [None, "tail"])
+def test_the_softmax_estimator_equals_its_naive_twin(points, is_preconditioned, average):
+    X, y = points
+    given = {"lam": 0.1, "n_features": 3, "batch_size": 5, "step_size": 0.7, "step_decay": 0.2, "sigma": 0.4}
+    model = DSGSoftmax(n_iter=6, is_preconditioned=is_preconditioned, average=average, random_state=3, **given).fit(
+        X, y
+    )
+    ts = range(1, 7)
+    batches = [batch_rows(3, "labeled", t, np.arange(19), 5) for t in ts]
+    W = [2 * np.pi * block_frequencies(Gaussian(0.4), 3, t, 3, 3, np.dtype(np.float64)) for t in ts]
+    steps, tiny = [0.7 / (1 + 0.2 * t) for t in ts], 1e-7 if is_preconditioned else None
+
+    def iterate(n):
+        return naive_problems.dsg_softmax(X[:19], y[:19], 4, batches[:n], W[:n], steps[:n], 0.1, tiny)
+
+    means = [iterate(n) for n in ((4, 5, 6) if average else (6,))]
+    scores = [[[naive.predict(x, [own[:, k] for own in m], W[: len(m)]) for k in range(4)] for x in X] for m in means]
+    np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 # The graph
