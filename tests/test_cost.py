@@ -13,9 +13,9 @@ from opened_pages import bench_of, errors, open_page, said
 from dsgcore.__main__ import main
 from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
-from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, load_dataset, load_split, loading
+from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, data_of, load_dataset, load_split
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
-from dsgcore.experiments.loading import with_choice
+from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.studies.processes import make_run
 from pages.controls.hand import edits_to_text
@@ -159,7 +159,7 @@ def nothing_large(monkeypatch):
         return load(name, **options)
 
     monkeypatch.setattr(cost, "of_machine", lambda: GIGABYTE)
-    monkeypatch.setattr(loading, "load", load_small)
+    monkeypatch.setattr(data_of, "load", load_small)
 
 
 WAYS_IN = {
@@ -254,7 +254,7 @@ def test_every_link_is_checked_before_anything_is_allocated(monkeypatch, page, l
         assert options.get("n") != int(LARGE["n"]), "made before its cost was checked"
         return load(name, **options)
 
-    monkeypatch.setattr(loading, "load", load_small)
+    monkeypatch.setattr(data_of, "load", load_small)
     app = open_page(page, **link)
     assert not app.exception
     told = [*errors(app), *said(app)]

@@ -38,7 +38,7 @@ from dsgcore.data.datasets import AS_IS, BINS, EVEN_ODD, HALVES, IN_ORDER, KINDS
 from dsgcore.data.inspection import class_balance, column_summary, coverage, leaks, pair_consistency
 from dsgcore.data.splits import fit_scaling
 from dsgcore.experiments import load_dataset
-from dsgcore.experiments.loading import load_split
+from dsgcore.experiments.data_of import load_split
 
 FLAT = ["two_moons", "circles", "xor", "gaussian_mixture"]
 DRAWN_BINARY = [*FLAT, "two_gaussians", "high_dimensional", "misleading_gap"]

@@ -19,13 +19,12 @@ from test_looking_back import RUN
 from test_studies import Here
 
 from dsgcore.__main__ import main
-from dsgcore.cli.run import words
 from dsgcore.core.metrics import Difference, Effect, Z, accuracy_half_width, auc_half_width, contributions
 from dsgcore.diagnostics import Cause, convergence, four_runs, judgement, limits
 from dsgcore.diagnostics.references import MAX_POINTS, on_some_points, settled_task
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec, outcome_of
+from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.engine import engine_for
-from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.verdict import gain_over_twin
 from dsgcore.kernels import Gaussian
@@ -409,7 +408,8 @@ def test_the_command_says_the_verdict_by_its_exit_code_too(tmp_path, capsys):
     assert verdict["converged"] is False
     assert verdict["leading"] == "optimisation"
     assert set(verdict["shares"]) == {"optimisation", "batches", "features", "remainder"}
-    assert verdict["remedy"]
+    assert verdict["remedy"].startswith("Larger step: 0.01 → ")
+    assert verdict["cause"] == "step"
     assert set(verdict["slopes"]) == {"error", "distance"}
     good = spec_of("ordinal", n_features=1024, batch_size=1024).to_dict()
     assert check(tmp_path, good) == 0
@@ -636,8 +636,8 @@ def test_what_limits_a_run_on_many_points_is_found_and_says_on_which(setting, fe
         "of": len(load_split(large_spec(setting)).X_train),
         "seeds": [0, 1],
     }
-    assert "Measured on 100 of the" in words(found)
-    assert "Each seed (0, 1) draws its own points." in words(found)
+    assert "Measured on 100 of the" in found.subsample.sentence()
+    assert "Each seed (0, 1) draws its own points." in found.subsample.sentence()
     assert np.isfinite(found.parts["together"])
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)

@@ -7,8 +7,7 @@ from opened_pages import open_page, run_of, said, shown
 from dsgcore import Spec
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, theory_of
 from dsgcore.experiments.kernel_words import words_of
-from dsgcore.experiments.race import competitors
-from dsgcore.experiments.race_parameters import fixed_parameters, kernel_note
+from dsgcore.experiments.race import competitors, fixed_parameters, kernel_note
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.kernels import KERNELS
 from dsgcore.settings import profile_of

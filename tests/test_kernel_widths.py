@@ -12,8 +12,7 @@ from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.kernel import width
 from dsgcore.experiments import SETTINGS, Run, default_spec, read_spec
-from dsgcore.experiments.kernel_words import FINE, SIGMAS
-from dsgcore.experiments.settings import kernel_names
+from dsgcore.experiments.settings import FINE, SIGMAS, kernel_names
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_gaussian, like_scale, usual_sigma
 

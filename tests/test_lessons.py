@@ -20,7 +20,7 @@ from cases import each
 from dsgcore.data import IncompleteDataError
 from dsgcore.data.edits import AS_GENERATED, EDITS
 from dsgcore.experiments import SETTINGS, LiveRun, Spec, outcome_of
-from dsgcore.experiments.loading import with_choice
+from dsgcore.experiments.data_of import with_choice
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
 from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, lessons_of
 from pages.controls import controls

@@ -26,10 +26,11 @@ from dsgcore.experiments.race import (
     RaceResult,
     begin_race,
     competitors,
+    fixed_parameters,
+    free_parameters,
     run_race,
 )
 from dsgcore.experiments.race import competitor as named
-from dsgcore.experiments.race_parameters import fixed_parameters, free_parameters
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.solver.diagnostics import exact_optimum

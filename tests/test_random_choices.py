@@ -8,7 +8,7 @@ from opened_pages import checked, open_page, run_of
 from dsgcore import Run, Spec
 from dsgcore.data.edits import CHOICES
 from dsgcore.experiments import load_split
-from dsgcore.experiments.loading import with_choice
+from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.verdict import RandomChoices, chosen_rows, known_choices, random_choices
 
 SMALL = {

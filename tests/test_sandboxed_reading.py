@@ -14,8 +14,8 @@ from test_app_upload import give, open_own
 
 from dsgcore.data import DataError
 from dsgcore.data.reading import Limits, Step, take_steps
-from dsgcore.experiments import FileStore, sandboxed_reading
-from dsgcore.experiments.sandboxed_reading import CANCELLED, begin_reading, results_of
+from dsgcore.experiments import FileStore, data_of
+from dsgcore.experiments.data_of import CANCELLED, begin_reading, results_of
 from dsgcore.jobs import JobState
 from dsgcore.jobs.memory import resident
 from pages.controls.own_file import take_steps_apart
@@ -166,7 +166,7 @@ def test_another_process_gives_the_same_points():
 def test_a_reader_may_compute_for_so_long(monkeypatch):
     words = b" ".join(b"w%d" % i for i in range(200))
     content = b"text,label\n" + b"".join(words + b",%d\n" % (i % 2) for i in range(45_000))
-    monkeypatch.setattr(sandboxed_reading, "SECONDS", 0.25)
+    monkeypatch.setattr(data_of, "SECONDS", 0.25)
     job = finished(begin_reading(content, "texts.csv", FIRST))
     assert job.state is JobState.FAILED
     [(step, refusal)] = results_of(job, FIRST)
@@ -177,7 +177,7 @@ def test_a_reader_may_compute_for_so_long(monkeypatch):
 @linux
 def test_a_reader_may_take_so_much_memory(monkeypatch):
     content = b"x,label\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(500_000))
-    monkeypatch.setattr(sandboxed_reading, "MEMORY_LIMIT", 10**7)
+    monkeypatch.setattr(data_of, "MEMORY_LIMIT", 10**7)
     job = finished(begin_reading(content, "long.csv", FIRST))
     _, refusal = results_of(job, FIRST)[-1]
     assert isinstance(refusal, DataError)

@@ -20,8 +20,8 @@ from dsgcore.comparing.fits import fit
 from dsgcore.data import DATASETS
 from dsgcore.data.reading import File
 from dsgcore.experiments import SETTINGS, LiveRun, StopReason, read_spec
+from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.export import script
-from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.stochastic import learned
 from dsgcore.studies import SpecList, Store, carry_out
 from pages.controls import controls

@@ -29,7 +29,7 @@ from dsgcore.cli.options import HOST, PORT
 from dsgcore.cli.places import check_files, json_file
 from dsgcore.cli.sweep import asked_study
 from dsgcore.core.errors import DSGError
-from dsgcore.experiments.file_data import content_of
+from dsgcore.experiments.data_of import content_of
 from dsgcore.experiments.settings import FILE
 
 EVERYWHERE = "0.0.0.0"

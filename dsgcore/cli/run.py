@@ -12,6 +12,7 @@ from dsgcore.cli.places import check_files, check_folder, holds_fields, json_fil
 from dsgcore.cli.sweep import inputs_of
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.files import whole_files
+from dsgcore.diagnostics.judgement import Judgement, judgement
 from dsgcore.diagnostics.limits import RunLimits, limits
 from dsgcore.diagnostics.references import check_possible
 from dsgcore.experiments import Run, StopReason, as_in_paper, load_split, read_spec, summary_json
@@ -77,29 +78,28 @@ def check(given: argparse.Namespace) -> Made:
     def tell(share: float) -> None:
         progress.part(round(_PARTS * share), _PARTS, f"{share:.0%}")
 
-    found = limits(spec, given.seeds, split=load_split(spec, folder=given.spec.parent), callback=tell)
-    return Made(found.to_dict(), words(found), 0 if found.converged else NO, is_result=True)
+    split = load_split(spec, folder=given.spec.parent)
+    found, run = limits(spec, given.seeds, split=split, callback=tell), Run(spec, split)
+    run.advance()
+    said = judgement(run, limits=found)
+    data = found.to_dict() | {"cause": said.cause.value, "sentence": said.sentence, "remedy": said.remedy}
+    return Made(data, words(found, said), 0 if found.converged else NO, is_result=True)
 
 
-def words(found: RunLimits) -> str:
-    """Return the verdict as lines: convergence, parts and shares, slopes, and the change to make."""
-    if any(run.has_grown for run in found.runs):
-        return f"The run diverges. {found.remedy}\n{_seeds(found)}"
+def words(found: RunLimits, said: Judgement) -> str:
+    """Return the verdict as lines: convergence, parts and shares, slopes, and the app's judgement with its remedy."""
+    seeds = f"Seeds: {', '.join(map(str, found.seeds))}." if found.subsample is None else found.subsample.sentence()
+    advice = f"{said.sentence} {said.remedy}".rstrip()
+    if found.has_grown:
+        return f"The run diverges. {advice}\n{seeds}"
     state = "has converged" if found.converged else "has not converged"
     optimum = "the optimum f*" if found.runs[0].is_exact else "the point that it would reach without noise, f*"
     lines = [f"The run {state}: at the end it is {found.parts['together']:.3g} ||f*|| away from {optimum}."]
     for name in ("optimisation", "batches", "features"):
         lines.append(f"  {name:<13}{found.parts[name]:8.3g} ||f*||, {found.shares[name]:7.1%} of the squared distance")
     lines.append(f"  {'remainder':<13}{'':8}         {found.shares['remainder']:7.1%}")
-    lines.append(f"Leading: {found.leading}. {found.remedy}")
+    lines.append(f"Leading: {found.leading}. {advice}")
     lines.append(
         f"Slopes over the second half: |f - h|^2 {found.slopes['error']:+.2f}, |f - f*|^2 {found.slopes['distance']:+.2f}."
     )
-    lines.append(_seeds(found))
-    return "\n".join(lines)
-
-
-def _seeds(found: RunLimits) -> str:
-    if found.subsample is not None:
-        return found.subsample.sentence()
-    return f"Seeds: {', '.join(map(str, found.seeds))}."
+    return "\n".join([*lines, seeds])

@@ -1,4 +1,4 @@
-"""Verdict on a run: its convergence, its limits, and the change to make."""
+"""Measured limits of a run: its convergence, the parts of its distance to the optimum, and the change to make."""
 
 from __future__ import annotations
 
@@ -63,10 +63,9 @@ class RunLimits:
     slopes : dict
         Slopes of log mean squares against log t over the second half: of the "error" |f - h|^2 and the "distance" |f -
         f*|^2.
-    remedy : str
-        The change to make, and its expected effect, in a sentence.
     changes : dict
-        The same as values of the spec's solver section; empty if there is nothing to change.
+        The change to make, as values of the spec's solver section; empty if there is nothing to change. A `Judgement` has
+        it in words.
     expected : float or None
         ||f - f*|| / ||f*|| after that change, as predicted.
     largest_step : float or None
@@ -85,7 +84,6 @@ class RunLimits:
     parts: dict[str, float]
     shares: dict[str, float]
     slopes: dict[str, float]
-    remedy: str
     changes: dict[str, float]
     expected: float | None
     largest_step: float | None
@@ -101,7 +99,7 @@ class RunLimits:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data; numbers that are not finite become None."""
-        names = ("converged", "leading", "shares", "remedy", "slopes", "parts", "changes", "expected", "largest_step")
+        names = ("converged", "leading", "shares", "slopes", "parts", "changes", "expected", "largest_step")
         subsample = None if self.subsample is None else self.subsample.to_dict()
         plain = {name: getattr(self, name) for name in names} | {"seeds": list(self.seeds), "subsample": subsample}
         plain["scores"] = {
@@ -173,17 +171,13 @@ def limits(
     together, part = np.float64(parts["together"]), np.float64(parts.get(leading, 0.0))
     with np.errstate(over="ignore", invalid="ignore"):
         expected = float(np.sqrt(np.maximum(together**2 - (1 - 1 / FACTOR) * part**2, 0.0)))
-    brings = (
-        f"The distance to f* should then fall from {parts['together']:.3g} to about {expected:.3g} of the size of f*."
-    )
-    changes, remedy = _remedy(spec, leading, brings, largest, has_grown=has_grown)
+    changes = _changes(spec, leading, largest, has_grown=has_grown)
     return RunLimits(
         converged=bool(parts["together"] <= NEAR),
         leading=leading,
         parts=parts,
         shares=shares,
         slopes={"error": _slope(runs, "error"), "distance": _slope(runs, "together")},
-        remedy=remedy,
         changes=changes,
         expected=expected if changes and not has_grown else None,
         largest_step=largest,
@@ -262,30 +256,21 @@ def _slope(runs: Sequence[FourRuns], name: str) -> float:
     return slope(t[late], mean[late])
 
 
-def _remedy(
-    spec: Spec, leading: str, brings: str, largest: float | None, *, has_grown: bool
-) -> tuple[dict[str, float], str]:
-    """Return changes of the solver's section, and a sentence."""
+def _changes(spec: Spec, leading: str, largest: float | None, *, has_grown: bool) -> dict[str, float]:
+    """Return the values of the solver's section that help most; none if no cause leads."""
     solver, step = spec.solver, spec.solver.step_size
     if leading == "none":
-        return {}, "More iterations, larger mini-batches or more features would hardly change it."
+        return {}
     if has_grown:
-        step = 0.5 * min(x for x in (largest, step) if x is not None)
-        above = "" if largest is None else f": above about {largest:.3g} the run diverges"
-        return {"step_size": float(f"{step:.3g}")}, f"Take a smaller step, {step:.3g}{above}."
+        return {"step_size": float(f"{0.5 * min(x for x in (largest, step) if x is not None):.3g}")}
     if leading == "batches":
-        size = min(FACTOR * solver.batch_size, LARGEST_BATCH)
-        return {"batch_size": size}, f"Take larger mini-batches, {size} instead of {solver.batch_size}. {brings}"
+        return {"batch_size": min(FACTOR * solver.batch_size, LARGEST_BATCH)}
     if leading == "features":
-        m = min(FACTOR * solver.n_features, MOST_FEATURES)
-        return {"n_features": m}, f"Take more random features, {m} instead of {solver.n_features}. {brings}"
+        return {"n_features": min(FACTOR * solver.n_features, MOST_FEATURES)}
     # A larger step if there is room below the limit of divergence, else more iterations.
     if largest is not None and step is not None and solver.schedule == "constant" and FACTOR * step <= largest / 2:
-        better = float(f"{FACTOR * step:.3g}")
-        said = f"Take a larger step, {better:g} instead of {step:g} (at most {largest:.3g}). {brings}"
-        return {"step_size": better}, said
-    n_iter = FACTOR * solver.n_iter
-    return {"n_iter": n_iter}, f"Make more iterations, {n_iter} instead of {solver.n_iter}. {brings}"
+        return {"step_size": float(f"{FACTOR * step:.3g}")}
+    return {"n_iter": FACTOR * solver.n_iter}
 
 
 def begin_limits(queue: JobQueue, spec: Spec, split: Split, **options: Any) -> Job:

@@ -1,11 +1,10 @@
 """Specs, runs, their recorded histories, and exports."""
 
+from dsgcore.experiments.data_of import FileStore, load_dataset, load_split, read_file, read_spec
 from dsgcore.experiments.engine import long_work
 from dsgcore.experiments.export import script, summary, summary_json
-from dsgcore.experiments.file_data import FileStore, read_file
 from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, split_for, steered_values
-from dsgcore.experiments.loading import load_dataset, load_split, read_spec
 from dsgcore.experiments.plane import Plane, Surface
 from dsgcore.experiments.run import Health, Run, StopReason
 from dsgcore.experiments.settings import SETTINGS, Setting

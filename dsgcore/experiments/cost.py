@@ -43,7 +43,6 @@ def machine_budget(memory_limit: float | None = None) -> Budget:
 def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
     """Estimate the cost of a run on this kind of machine. Only a file's data need `shape`, (rows, columns)."""
     n, d = shape_of(spec) if shape is None else shape
-    data = Cost(memory_of_data(n, d), 0.0)
     solver, n_test = spec.solver, round(spec.data.test_share * n)
     sizes = Sizes(
         n_train=n - n_test,
@@ -56,7 +55,7 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
         n_probes=spec.diagnostics.n_probes,
         itemsize=8 if solver.dtype == "float64" else 4,
     )
-    return data + ENGINES[spec.problem.engine].cost(spec, sizes)
+    return cost_of_data(spec, (n, d)) + ENGINES[spec.problem.engine].cost(spec, sizes)
 
 
 def shape_of(spec: Spec) -> tuple[int, int]:
@@ -64,31 +63,32 @@ def shape_of(spec: Spec) -> tuple[int, int]:
     return DATASETS[spec.data.name].shape(spec.data.n, spec.data.n_irrelevant)
 
 
-def check_cost(spec: Spec, budget: Budget, shape: tuple[int, int] | None = None) -> None:
-    """Raise `SpecError` if a run costs more than the budget; arguments as in `cost_of`.
+def cost_of_data(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
+    """Estimate the cost of a run's data alone; arguments as in `cost_of`."""
+    return Cost(memory_of_data(*(shape or shape_of(spec))), 0.0)
+
+
+def check_cost(
+    spec: Spec,
+    budget: Budget,
+    shape: tuple[int, int] | None = None,
+    cost_of_one: Callable[..., Cost] = cost_of,
+    what_needs: str = "this run needs",
+) -> None:
+    """Raise `SpecError` if a run, or its data by `cost_of_data`, costs more than the budget; `shape` as in `cost_of`.
 
     The message gives the cost, the limit, and a change that would fit.
     """
     if spec.data.name == FILE and shape is None:
         return  # once the file has been read
-    _check(spec, budget, lambda one: cost_of(one, shape), "this run needs")
-
-
-def check_data(spec: Spec, budget: Budget) -> None:
-    """Raise `SpecError` if a spec's data alone need more memory than the budget. A file's data are checked where they are read."""
-    if spec.data.name != FILE:
-        _check(spec, budget, lambda one: Cost(memory_of_data(*shape_of(one)), 0.0), "these data need")
-
-
-def _check(spec: Spec, budget: Budget, cost_of_one: Callable[[Spec], Cost], what_needs: str) -> None:
-    cost = cost_of_one(spec)
+    cost = cost_of_one(spec, shape)
     if budget.covers(cost):
         return
     said = f"an iteration of this run takes about {cost.seconds:.2g} s, but at most {budget.seconds:.2g} s is allowed"
     if cost.memory > budget.memory:
         needs, limit = (f"{size / GIGABYTE:.3g} GB" for size in (cost.memory, budget.memory))
         said = f"{what_needs} about {needs} of memory, but at most {limit} is allowed"
-    raise SpecError(f"{said}; {_what_fits(spec, lambda one: budget.covers(cost_of_one(one)))}")
+    raise SpecError(f"{said}; {_what_fits(spec, lambda one: budget.covers(cost_of_one(one, shape)))}")
 
 
 def _what_fits(spec: Spec, fits: Callable[[Spec], bool]) -> str:

@@ -10,9 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from dsgcore.data import Split
-from dsgcore.experiments.file_data import FileStore
+from dsgcore.experiments.data_of import FileStore, edited_split, load_split
 from dsgcore.experiments.history import History
-from dsgcore.experiments.loading import edited_split, load_split
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.spec import Spec
 from dsgcore.solver.plan import STEERABLE

@@ -1,11 +1,12 @@
-"""Races: comparison of a run with another method, on the same data and score, in a separate process."""
+"""Races: comparison of a run with another method, on the same data and score, in a separate process; its parameters."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,19 @@ from numpy.typing import NDArray
 
 from dsgcore.baselines import COMPETITORS, Progress
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import quoted
+from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, quoted
 from dsgcore.data import Split
-from dsgcore.experiments.loading import load_split
+from dsgcore.estimators.kernel import width
+from dsgcore.experiments.data_of import load_split
+from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.jobs.memory import forget_peak, peak
+from dsgcore.kernels import GAUSSIAN, KERNELS
+from dsgcore.settings import profile_of
+from dsgcore.solver.problem import UNLABELED
 
 GRID = 60
 GB = 1e9
@@ -237,3 +243,91 @@ class _Log:
         kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_STEPS)).astype(int)
         steps, times, objectives = rows[kept].T
         return {"steps": steps.astype(int), "times": times, "objectives": objectives}
+
+
+# Parameters that a page does not offer: the coding of labels, which is fixed here.
+FIXED = ("y_holds",)
+SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
+
+Values = dict[str, Any]
+
+
+def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
+    """Return the parameters that a competitor always takes from the run: kernel, its smoothness and the seed."""
+    takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
+    own = [p.name for p in spec.kernel.parameters if isinstance(p, Choice)] if kernel == spec.kernel.name else []
+    fixed = {"kernel": kernel, **{name: getattr(spec.kernel, name) for name in own}, "random_state": spec.seed}
+    return {name: value for name, value in fixed.items() if name in takes}
+
+
+def _kernel_name(spec: Spec, kind: type[Any]) -> str:
+    """Return the run's kernel if the competitor has it, else the Gaussian one."""
+    return spec.kernel.name if spec.kernel.name in getattr(kind, "kernels", ()) else GAUSSIAN
+
+
+def kernel_note(spec: Spec, kind: type[Any]) -> str:
+    """Return a sentence about the competitor's kernel if it cannot have the run's; empty if it can, or has no kernel."""
+    if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
+        return ""
+    run_has = words_of(spec.kernel.name).title
+    if spec.kernel.family == GAUSSIAN:
+        return f"{kind.title} has no orthogonal features: it gets the same Gaussian kernel without them."
+    return (
+        f"{kind.title} has no {run_has} kernel: it gets a {words_of(GAUSSIAN).title} one, whose "
+        "default bandwidth follows the spread of the points."
+    )
+
+
+def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
+    """Return a competitor's parameters that the user can choose, with the run's values as defaults if it has them."""
+    own = [p for p in kind.parameters if p.name not in FIXED]
+    values = {p.name: p.default for p in own} | _same_names(spec, own) | _translated(spec, split, kind)
+    return (*_kernel_parameters(spec, split, kind), *(_with_default(p, values[p.name]) for p in own))
+
+
+def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parameter]:
+    takes = signature(kind).parameters
+    if "kernel" not in takes:
+        return []
+    if _kernel_name(spec, kind) == spec.kernel.name:
+        own = [p for p in spec.kernel.parameters if not isinstance(p, Choice) and p.name in takes]
+        return [replace(p, default=getattr(spec.kernel, p.name)) for p in own]
+    if spec.kernel.family == GAUSSIAN:  # with other random features
+        return [replace(SIGMA, default=getattr(spec.kernel, SIGMA.name))]
+    return [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
+
+
+def _same_names(spec: Spec, parameters: list[Parameter]) -> Values:
+    """Return the values of the run's method or solver that have the same names."""
+    owners = (spec.kernel, spec.solver, spec.problem)
+    return {p.name: getattr(owner, p.name) for owner in owners for p in parameters if hasattr(owner, p.name)}
+
+
+def _with_default(parameter: Parameter, value: Any) -> Parameter:
+    """Set a parameter's default to the nearest allowed value; keep its own if the types differ."""
+    if isinstance(parameter, Real | Integer) and isinstance(value, int | float):
+        value = min(max(float(f"{value:.4g}"), parameter.low), parameter.high)
+        value = int(value) if isinstance(parameter, Integer) else value
+    try:
+        return replace(parameter, default=parameter.check(value))
+    except ParameterError:
+        return parameter
+
+
+def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
+    """Return the values that have another name or unit in the competitor's objective."""
+    names = {p.name for p in kind.parameters}
+    labels = split.y_train[split.y_train != UNLABELED]
+    values: Values = {}
+    if "penalty" in names:
+        values["penalty"] = "half rkhs"  # the norm of the run's own ridge
+    if "prior" in names and spec.problem.labels != "pairs":
+        values["prior"] = _shares_above(labels)
+    rule = profile_of(spec.problem).translations.get(kind.__name__)
+    return values if rule is None else values | rule(spec, len(labels), len(split.y_train) - len(labels))
+
+
+def _shares_above(labels: NDArray) -> float | tuple[float, ...]:
+    """Return the share of the labeled points above the threshold of two classes, or above each threshold."""
+    shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
+    return shares[0] if len(shares) == 1 else shares

@@ -18,9 +18,9 @@ from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.experiments.cost import check_cost, machine_budget
+from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.engine import engine_for
 from dsgcore.experiments.history import History
-from dsgcore.experiments.loading import load_split
 from dsgcore.experiments.settings import Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.problems import UNLABELED

@@ -27,7 +27,6 @@ from dsgcore.core.parameters import (
 )
 from dsgcore.data import DATASETS, OPTION_NAMES, DataError, DatasetEntry
 from dsgcore.data.datasets import EVEN_ODD, HALVES, ONE_REST, SEED
-from dsgcore.experiments.kernel_words import usual_width_of
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     DEFAULT_DATASET,
@@ -40,6 +39,7 @@ from dsgcore.experiments.settings import (
     defaults_of,
     kernel_names,
     solver_parameters,
+    usual_width_of,
     without_edits,
 )
 from dsgcore.kernels import KERNELS, Kernel

@@ -15,7 +15,7 @@ from dsgcore.core.parameters import Choice, Parameter, ParameterError, Real, Tex
 from dsgcore.data import DATASETS, DatasetEntry
 from dsgcore.data.datasets import ONE_REST, SEED
 from dsgcore.experiments import Setting, Spec, SpecError, default_spec
-from dsgcore.experiments.kernel_words import usual_width_of, words_of
+from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import (
     DATA_PARAMETERS,
     FILE,
@@ -23,6 +23,7 @@ from dsgcore.experiments.settings import (
     StopSpec,
     kernel_names,
     solver_parameters,
+    usual_width_of,
 )
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_scale

@@ -14,7 +14,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError, Edit, Split, read_edits
 from dsgcore.data.edits import LABEL, fit_any_seed
 from dsgcore.experiments import Spec
-from dsgcore.experiments.loading import edited_split
+from dsgcore.experiments.data_of import edited_split
 from dsgcore.experiments.settings import DataSpec
 
 EDITS = "edits"

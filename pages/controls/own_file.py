@@ -16,8 +16,8 @@ from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.reading import Recipe, Step
 from dsgcore.experiments import FileStore, Setting, Spec, load_split
 from dsgcore.experiments.cost import GIGABYTE, Budget
+from dsgcore.experiments.data_of import SECONDS, begin_reading, results_of
 from dsgcore.experiments.own_values import facts_of, found_on, n_labeled_of, prior_of, scale_of, usual_of
-from dsgcore.experiments.sandboxed_reading import SECONDS, begin_reading, results_of
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
 from pages.shell.plain_text import plain

@@ -13,7 +13,7 @@ from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import LiveRun, Setting, Spec, outcome_of
 from dsgcore.experiments.cost import cost_of
-from dsgcore.experiments.loading import with_choice
+from dsgcore.experiments.data_of import with_choice
 from dsgcore.settings import GuidedLesson, LessonStep
 from pages.charts import figures as charts
 from pages.controls import controls

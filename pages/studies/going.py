@@ -19,7 +19,7 @@ from dsgcore.core.durations import TimeLeft
 from dsgcore.data import DataError
 from dsgcore.experiments import Spec, load_dataset
 from dsgcore.experiments.cost import GIGABYTE, Budget
-from dsgcore.experiments.file_data import content_of, place_of
+from dsgcore.experiments.data_of import content_of, place_of
 from dsgcore.experiments.settings import FILE, DataSpec
 from dsgcore.jobs import Job
 from dsgcore.studies import (

@@ -13,7 +13,7 @@ from dsgcore.data.datasets import CountError
 from dsgcore.data.edits import AS_GENERATED, EDITS
 from dsgcore.experiments import Setting, Spec, load_split, long_work
 from dsgcore.experiments.cost import check_cost
-from dsgcore.experiments.loading import with_choice
+from dsgcore.experiments.data_of import with_choice
 from dsgcore.jobs import JobState
 from pages.controls.control import BAD_INPUT, also_offer, key_of, too_many
 from pages.controls.controls import controls_for

@@ -17,7 +17,7 @@ from real_sets import as_csv
 
 from dsgcore import Spec
 from dsgcore.experiments import load_split
-from dsgcore.experiments.file_data import FileStore
+from dsgcore.experiments.data_of import FileStore
 
 ROWS = 1000
 SCORE = r"""() => {

@@ -1,0 +1,364 @@
+"""A spec from its file, and its data: made or read, also in a limited process, with labels hidden as the spec says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dsgcore.core.files import read_text
+from dsgcore.core.parameters import Real, quoted
+from dsgcore.data import (
+    OPTION_NAMES,
+    DataError,
+    Dataset,
+    Split,
+    broken,
+    check_complete,
+    convert,
+    draw_pairs,
+    edited,
+    hide_labels,
+    load,
+)
+from dsgcore.data.datasets import AS_IS, N_LABELED
+from dsgcore.data.edits import CHOICES
+from dsgcore.data.reading import LOCAL, File, Limits, Recipe, Source, Step, take_steps
+from dsgcore.estimators.kernel import width
+from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of_data, machine_budget
+from dsgcore.experiments.own_values import found_on, usual_on
+from dsgcore.experiments.settings import FILE, DataSpec, solver_parameters, usual_width_of
+from dsgcore.experiments.spec import Spec, named_in_errors
+from dsgcore.jobs import Job, JobState, shared_queue
+from dsgcore.solver.parameters import OF_A_FIT
+
+SHOWN = 12  # characters of a digest
+# Most files and results of a session: of steps that give points or a table, and of each other step.
+MOST_FILES, MOST_OTHERS, MOST = 3, 12, {"points": 2, "kept": 1}
+# A user's file is read in a process with limits on memory and time, so that no file can stop the server.
+MEMORY_LIMIT, SECONDS, AT_A_TIME = GIGABYTE, 20.0, 2
+CANCELLED = "reading the file was cancelled: choose it again"
+
+
+def read_spec(file: Path) -> Spec:
+    """Return the spec of a JSON file. On a data file, what the spec does not say is as the estimator takes it by default.
+
+    A data file named without a folder is looked for beside the spec.
+
+    Raises
+    ------
+    TextFileError
+        If the file cannot be read.
+    SpecError
+        If the spec is not valid; the message names the file.
+    DataError
+        If the data must be read for these values, and cannot be.
+    """
+    text = read_text(file, "a spec in JSON")
+    with named_in_errors(file):
+        spec = Spec.from_json(text)
+        return spec if spec.data.name != FILE else _with_usual(spec, json.loads(text), file.parent)
+
+
+def _with_usual(spec: Spec, said: dict[str, Any], folder: Path) -> Spec:
+    """Return a spec on a file with the estimator's values for all that its plain data do not say."""
+    setting = type(spec.problem)
+    sections = {"problem": setting.parameters, "solver": solver_parameters(setting), "data": (N_LABELED,)}
+    own = {name: dict(said.get(name, {})) for name in sections}
+    # Plain data of a whole spec name all fields but those of a fit that have their defaults.
+    lacking = {
+        name: parameters
+        for name, parameters in sections.items()
+        if any(p.name not in own[name] for p in parameters if p.name not in OF_A_FIT)
+    }
+    has_width = said.get("kernel", {}).keys() & usual_width_of(setting, FILE, spec.kernel.name).keys()
+    if has_width and not lacking:
+        return spec
+    made = _data_of(spec, None, folder)
+    assert isinstance(made, FileData)
+    usual = usual_on(setting, made.labels())
+
+    def filled(values: Mapping[str, Any]) -> Spec:
+        usual_of = {n: {p.name: values[p.name] for p in known if p.name in values} for n, known in lacking.items()}
+        return Spec.from_dict({**said, **{name: {**usual_of[name], **own[name]} for name in lacking}})
+
+    split = load_split(filled(usual), folder=folder)
+    found = found_on(setting, split, usual.get("prior", 0.5), own["problem"])
+    spec = filled({**usual, **found})
+    if has_width:
+        return spec
+    kernel, X = spec.kernel, split.X_train
+    scale = {p.name: width(p, "scale", X, kernel.name) for p in kernel.parameters if isinstance(p, Real)}
+    return replace(spec, kernel=replace(kernel, **scale))  # type: ignore[type-var]
+
+
+def load_split(
+    spec: Spec, *, files: FileStore | None = None, folder: Path | None = None, may_lack: bool = False
+) -> Split:
+    """Load a spec's data, hide labels as it says, and edit them.
+
+    Parameters
+    ----------
+    spec : Spec
+    files : FileStore, optional
+        Contents of files. If given, a spec's file is looked for only here, never on the disk.
+    folder : path, optional
+        Second folder in which to look for a file named without a folder, after the working folder.
+    may_lack : bool, default False
+        True if edited data may lack labels or test points that a run needs, so that they can be shown.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, is not the spec's or cannot be read, if labels cannot be hidden as the spec says, or if
+        an edit does not suit the data.
+    SpecError
+        If generated data would need more memory than `files` allow, or than the machine has. Nothing is allocated then.
+    """
+    made = _data_of(spec, files, folder)
+    if isinstance(made, FileData):
+        split = _split(spec, made.labels(), "none")
+        split = split.with_points(made.points(split.train_rows, spec.data.scaling))
+    else:
+        split = _split(spec, made, spec.data.scaling)
+    return edited_split(spec, split, may_lack=may_lack)
+
+
+def edited_split(spec: Spec, split: Split, *, may_lack: bool = False) -> Split:
+    """Return a split after the spec's edits; parameters and errors as in `load_split`."""
+    labels = spec.problem.labels
+    made = edited(split, spec.data.edits, labels=labels, test_share=spec.data.test_share)
+    if spec.data.edits and not may_lack:
+        check_complete(made, labels=labels)
+    return made
+
+
+def with_choice(spec: Spec, choice: str, *, files: FileStore | None = None) -> Spec:
+    """Return a spec with the edits that a lesson names, made for its data; one of `CHOICES`."""
+    plain = replace(spec, data=replace(spec.data, edits=()))
+    edits = CHOICES[choice](load_split(plain, files=files), spec.data.n_labeled)
+    return replace(spec, data=replace(spec.data, edits=edits))
+
+
+def load_dataset(
+    spec: Spec, *, files: FileStore | None = None, folder: Path | None = None, fitted_rows: NDArray | None = None
+) -> Dataset:
+    """Load a spec's data with every label, before they are scaled or their classes converted.
+
+    Parameters
+    ----------
+    spec, files, folder
+        As in `load_split`, with the same errors.
+    fitted_rows : ndarray of int, optional
+        For a file: the rows that missing values and words are fitted on. `load_split` takes the training rows.
+
+    Returns
+    -------
+    Dataset
+    """
+    made = _data_of(spec, files, folder)
+    return made.points(fitted_rows) if isinstance(made, FileData) else made
+
+
+def _data_of(spec: Spec, files: FileStore | None, folder: Path | None) -> FileData | Dataset:
+    """Return a spec's file or its data set; a file keeps all its classes if a conversion makes two of them."""
+    data = spec.data
+    budget = machine_budget() if files is None or files.budget is None else files.budget
+    check_cost(spec, budget, None, cost_of_data, "these data need")
+    if data.name == FILE:
+        labels = spec.problem.labels if data.convert is None else "classes"
+        if files is not None:
+            return read_file(data, labels, files=files)
+        path = path_of(data, folder)
+        version = path.stat().st_mtime_ns if path.exists() else None
+        own = {name: getattr(data, name) for name in ("name", "path", "sha256", "recipe", "target", "positive")}
+        return _parsed(DataSpec(**own), labels, folder, version)
+    options = {name: getattr(data, name) for name in OPTION_NAMES if getattr(data, name) is not None}
+    return load(data.name, seed=spec.seed, **options)
+
+
+@lru_cache(maxsize=2)  # a table each
+def _parsed(data: DataSpec, labels: str, folder: Path | None, version: int | None) -> FileData:
+    """Return a file on the disk. The runs of a study parse its present version once."""
+    return read_file(data, labels, folder=folder)
+
+
+def _split(spec: Spec, dataset: Dataset, scaling: str) -> Split:
+    """Hide a data set's labels as the spec says."""
+    data, labels = spec.data, spec.problem.labels
+    dataset = convert(dataset, data.convert or AS_IS, data.positive)
+    hide = draw_pairs if labels == "pairs" else hide_labels
+    split = hide(dataset, data.n_labeled, data.test_share, spec.seed, data.stratified, scaling=scaling)
+    noise, shift, is_pairs = data.label_noise, data.prior_shift, labels == "pairs"
+    return broken(split, label_noise=noise, prior_shift=shift, seed=spec.seed, is_pairs=is_pairs)
+
+
+class FileStore:
+    """The last few files of a session by their SHA-256, with the last results of reading each.
+
+    `take` takes the steps of a file's reading. By default it is `take_steps`, in this process. `budget` limits all data that
+    are loaded for the session; by default only the machine does.
+    """
+
+    def __init__(
+        self, take: Callable[[bytes, str, Step], list[tuple[Step, Any]]] = take_steps, budget: Budget | None = None
+    ) -> None:
+        self._take, self.budget = take, budget
+        self._contents: dict[str, bytes] = {}
+        self._results: dict[tuple[str, Step], Any] = {}
+
+    def add(self, content: bytes) -> str:
+        """Store a file's bytes; return their digest. If the file could not be read before, the next step tries again."""
+        digest = hashlib.sha256(content).hexdigest()
+        refused = [key for key, result in self._results.items() if key[0] == digest and isinstance(result, DataError)]
+        for key in refused:
+            del self._results[key]
+        self._contents[digest] = self._contents.pop(digest, content)
+        while len(self._contents) > MOST_FILES:
+            self._contents.pop(next(iter(self._contents)))
+        return digest
+
+    def __contains__(self, digest: object) -> bool:
+        return digest in self._contents
+
+    def __getitem__(self, digest: str) -> bytes:
+        return self._contents[digest]
+
+    @property
+    def size(self) -> int:
+        """Bytes that the files and the points made of them take."""
+        points = (result.X.nbytes for result in self._results.values() if isinstance(result, Dataset))
+        tables = (result.memory_usage().sum() for result in self._results.values() if isinstance(result, pd.DataFrame))
+        return sum(map(len, self._contents.values())) + sum(points) + int(sum(tables))
+
+    def result(self, digest: str, name: str, step: Step) -> Any:
+        """Return the result of a step of a file's reading, taken once; raise `DataError` if it cannot be taken."""
+        if (digest, step) not in self._results:
+            for taken, result in self._take(self[digest], name, step):
+                self._keep((digest, taken), result)
+        found = self._results[digest, step]
+        if isinstance(found, DataError):
+            raise DataError(str(found))
+        return found
+
+    def _keep(self, key: tuple[str, Step], result: Any) -> None:
+        """Store a result, and drop old ones. Points and tables take much memory."""
+        self._results.pop(key, None)
+        self._results[key] = result
+        kind = key[1].name if key[1].name in MOST else ""
+        alike = [known for known in self._results if (known[1].name if known[1].name in MOST else "") == kind]
+        for known in alike[: -MOST.get(kind, MOST_OTHERS)]:
+            del self._results[known]
+
+
+@dataclass(frozen=True)
+class FileData:
+    """A spec's file, found and parsed.
+
+    Attributes
+    ----------
+    labels : callable
+        Returns the data set, possibly without its points.
+    prepare : callable
+        Returns it with the points that some rows (their bytes, None: all) and a scaling give.
+    """
+
+    labels: Callable[[], Dataset]
+    prepare: Callable[[bytes | None, str], Dataset]
+
+    def points(self, fitted_rows: NDArray[np.int64] | None = None, scaling: str = "none") -> Dataset:
+        """Return the data set. Its points are prepared as those rows of the table say (default: all)."""
+        rows = None if fitted_rows is None else np.sort(np.asarray(fitted_rows, dtype=np.int64)).tobytes()
+        return self.prepare(rows, scaling)
+
+
+def read_file(data: DataSpec, labels: str, *, files: FileStore | None = None, folder: Path | None = None) -> FileData:
+    """Find and read a spec's file with labels "binary", "pairs", "ordinal" or "classes"; the rest as in `load_split`."""
+    content = content_of(data, files, folder)
+    packed = Source.of_bytes(content, file_name(str(data.path)))
+    if data.recipe is not None and files is not None and data.sha256 is not None:
+        prepare = partial(_points_of, files, data.sha256, packed.name, data.recipe, labels)
+        return FileData(partial(prepare, None, "none"), prepare)
+    file = File(packed, LOCAL if files is None else Limits())
+    recipe = data.recipe or _guessed(file, data, labels)
+
+    @lru_cache(maxsize=2)  # all rows, and the training rows of a study's runs
+    def prepared(rows: bytes | None, scaling: str) -> Dataset:
+        fitted = None if rows is None else np.frombuffer(rows, np.int64)
+        return file.points(recipe, labels, fitted, scaling)
+
+    return FileData(partial(file.labels, recipe, labels), prepared)
+
+
+def _guessed(file: File, data: DataSpec, labels: str) -> Recipe:
+    """Return the guessed recipe, with the spec's own settings for labels."""
+    names = file.table(file.sniff()).frame.columns
+    positive = None if data.positive is None else str(data.positive)
+    return file.recipe(labels, target=data.target if data.target in names else None, positive=positive)
+
+
+def _points_of(
+    files: FileStore, digest: str, name: str, recipe: Recipe, labels: str, rows: bytes | None, scaling: str
+) -> Dataset:
+    made: Dataset = files.result(digest, name, Step("points", labels, recipe, rows, scaling))
+    return made
+
+
+def file_name(path: str) -> str:
+    """Return a file's name without folders, for paths of any operating system."""
+    return PureWindowsPath(path).name or path
+
+
+def place_of(data: DataSpec, folder: Path) -> Path:
+    """Return the place of a spec's file in a folder of several files: two files can have the same name."""
+    return folder / str(data.sha256)[:SHOWN] / file_name(str(data.path))
+
+
+def path_of(data: DataSpec, folder: Path | None) -> Path:
+    """Return the path of a spec's file: in a folder, if it is there, else as the spec says."""
+    path = Path(str(data.path))
+    places = [] if folder is None else [place_of(data, folder), path, folder / file_name(str(data.path))]
+    return next((place for place in places if place.exists()), path)
+
+
+def content_of(data: DataSpec, files: FileStore | None, folder: Path | None) -> bytes:
+    """Return the file's bytes if they have the spec's digest; raise `DataError` otherwise."""
+    name = file_name(str(data.path))
+    if files is not None:
+        if data.sha256 is None or data.sha256 not in files:
+            digest = f" (SHA-256 {data.sha256[:SHOWN]}…)" if data.sha256 else ""
+            raise DataError(f"this session does not have the file {quoted(name)}{digest}: choose it as your own file")
+        return files[data.sha256]
+    path = path_of(data, folder)
+    LOCAL.check_size(Source.of_path(path).size)
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    if data.sha256 is not None and digest != data.sha256.lower():
+        raise DataError(
+            f"the file {quoted(name)} differs from the spec's file: its SHA-256 begins with {digest[:SHOWN]}, not with "
+            f"{data.sha256[:SHOWN]}"
+        )
+    return content
+
+
+def begin_reading(content: bytes, name: str, step: Step) -> Job:
+    """Begin to take a step of a file's reading, and the usual next ones; the progress names the current one."""
+    queue = shared_queue("readers", AT_A_TIME)  # races and other long jobs have another queue
+    return queue.submit(take_steps, content, name, step, memory_limit=MEMORY_LIMIT, time_limit=SECONDS)
+
+
+def results_of(job: Job, step: Step) -> list[tuple[Step, Any]]:
+    """Return the results of a job that is over, or the error that ended it."""
+    if job.state is JobState.DONE:
+        found: list[tuple[Step, Any]] = job.result
+        return found
+    said = f"the file cannot be read: {job.error[:1].lower()}{job.error[1:].rstrip('.')}"
+    return [(step, DataError(CANCELLED if job.state is JobState.CANCELLED else said))]
