@@ -123,6 +123,7 @@ def person(tmp_path_factory):
     table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
     table["class"] = np.where(table["a"] > 0, "yes", "no")
     table.to_csv(folder / "data.csv", index=False)
+    table.assign(**{"class": table["class"].where(table.index < 40)}).to_csv(folder / "half.csv", index=False)
     (folder / "rows").mkdir()
     table.to_parquet(folder / "rows" / "0.parquet")
     spec = {"setting": "auc", "data": {"name": "file", "path": "data.csv", "n_labeled": 10}, "solver": {"n_iter": 3}}
@@ -141,6 +142,7 @@ COMMANDS = {
     "check": ["check", "spec.json", "--json", "OUT"],
     "sweep": ["sweep", "study.json", "--store", "OUT.sqlite", "--csv", "OUT"],
     "compare": ["compare", "data.csv", "--target", "class", "--store", "OUT.sqlite", "--json", "OUT"],
+    "label": ["label", "half.csv", "--target", "class", "--seconds", "5", "--out", "OUT"],
     "fit": ["fit", "TSGS3VM", "data.csv", "--target", "class", "--out", "OUT", "--set", "n_iter=3"],
     "fit in memory": ["fit", "PS3VT", "data.csv", "--target", "class", "--out", "OUT", "--set", "n_iter=3"],
     "predict": ["predict", "model", "data.csv", "--out", "OUT"],
@@ -158,6 +160,7 @@ WORK = {
     "check": "dsgcore.cli.run.limits",
     "sweep": "dsgcore.cli.sweep.carry_out",
     "compare": "dsgcore.cli.compare.compare_methods",
+    "label": "dsgcore.cli.label.label_data",
     "fit": "dsgcore.cli.fit._training",
     "fit in memory": "dsgcore.cli.fit._training",
     "predict": "dsgcore.cli.predict.write_scores",
@@ -287,6 +290,7 @@ FILES = {
     **{
         f"compare {name}": ["compare", "data.csv", "--target", "class", f"--{name}"] for name in ("csv", "json", "html")
     },
+    "label": ["label", "half.csv", "--target", "class", "--out"],
     "store of a comparison": ["compare", "data.csv", "--target", "class", "--store"],
     "predict": ["predict", "model", "data.csv", "--out", "new", "--csv"],
     "predict of a folder": ["predict", "model", "rows", "--out", "new", "--csv"],
@@ -353,7 +357,7 @@ def test_results_of_the_same_command_are_replaced(person, tmp_path, capsys, monk
 
 def test_json_is_the_result_and_quiet_says_nothing_else(person, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(person)
-    for command in COMMANDS.keys() - {"app", "study open", "compare", "data fetch", "export-lesson"}:
+    for command in COMMANDS.keys() - {"app", "study open", "compare", "label", "data fetch", "export-lesson"}:
         line = [*typed(command, tmp_path / command), "--quiet", "--json"]
         assert main([*line, "-"]) in (0, 1), command
         printed = capsys.readouterr()

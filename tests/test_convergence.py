@@ -261,7 +261,7 @@ def test_a_way_is_the_runs_own(setting):
 
 def test_distances_are_those_of_the_four_runs():
     spec = small("auc")
-    found, four = convergence(spec, [3]), four_runs(spec, 3)
+    found, (four,) = convergence(spec, [3]), four_runs(spec, [3])
     assert four.is_exact
     assert found.columns["distance"][0, -1] == pytest.approx(four.together[-1])
     assert found.columns["error"][0, -1] == pytest.approx(four.error[-1])

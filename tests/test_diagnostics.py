@@ -343,7 +343,7 @@ def test_parts_and_remainder_make_the_whole():
 
 def test_the_method_is_the_run_itself_and_its_error_the_pages():
     spec = spec_of("auc", n_iter=20)
-    found = four_runs(spec)
+    (found,) = four_runs(spec)
     run = Run(spec)
     run.advance()
     split = load_split(spec)
@@ -356,7 +356,7 @@ def test_the_method_is_the_run_itself_and_its_error_the_pages():
 
 def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():
     spec = spec_of("auc", n_iter=8, dtype="float64")
-    found, split = four_runs(spec), load_split(spec)
+    (found,), split = four_runs(spec), load_split(spec)
     task = engine_for(spec, split).task
     X = split.X_train.astype(float)
     K = np.array([[np.exp(-10.0 * np.sum((x - z) ** 2)) for z in X] for x in X])
@@ -378,7 +378,7 @@ def test_the_noiseless_path_and_the_batches_path_are_plain_recursions():
 
 
 def test_many_features_make_the_whole_samples_run_the_noiseless_one():
-    few, many = (four_runs(spec_of("auc", n_iter=30, n_features=m)) for m in (4, 4096))
+    few, many = (four_runs(spec_of("auc", n_iter=30, n_features=m))[0] for m in (4, 4096))
     assert many.features[-1] < few.features[-1] / 100
 
 
@@ -649,7 +649,7 @@ def test_each_seed_has_its_own_part_so_that_the_spread_includes_the_choice(few):
     assert len(set(scales)) == 3
     found = convergence(spec, 3)
     assert found.columns["scale"][:, -1] == pytest.approx(scales)
-    assert found.columns["distance"][:, -1] == pytest.approx([four_runs(spec, s).together[-1] for s in range(3)])
+    assert found.columns["distance"][:, -1] == pytest.approx([four.together[-1] for four in four_runs(spec, 3)])
     assert found.subsample.seeds == (0, 1, 2)
     assert (found.subsample.points, found.subsample.of) == (100, 210)
 
@@ -878,7 +878,7 @@ def run_of_spec(spec):
 @pytest.mark.parametrize("setting", ["auc", "ordinal"])
 def test_distances_to_the_minimiser_are_those_of_the_four_runs(setting):
     live = run_of_spec(short_run(setting))
-    four = four_runs(live.run.spec, split=live.run.split)
+    (four,) = four_runs(live.run.spec, split=live.run.split)
     measured = outcome_of(live, {"distance"})
     assert measured["distance"] == pytest.approx(four.together[-1] / four.scale, rel=1e-3)
     assert measured["overstated"] == pytest.approx(four.error[-1] / four.together[-1], rel=1e-2)

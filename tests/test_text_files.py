@@ -20,7 +20,7 @@ from test_lessons import TEXT
 from dsgcore.__main__ import main
 from dsgcore.cli import run as run_commands
 from dsgcore.cli.sweep import read_study
-from dsgcore.core.files import read_text
+from dsgcore.core.files import read_text, whole_file
 from dsgcore.experiments import SpecError, read_spec, script
 from dsgcore.settings.lessons import LessonError, lessons_of
 
@@ -182,3 +182,34 @@ def test_an_error_in_a_file_keeps_its_class_and_names_the_file(tmp_path):
         read_spec(file)
     assert str(caught.value).startswith("seed must be a whole number between 0")
     assert str(caught.value).endswith(f" (in {file})")
+
+
+def test_a_result_takes_its_place_when_it_is_whole(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("before")
+
+    def stopped():
+        with whole_file(file) as to:
+            to.write("half of it")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["before"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither, or only for administrators")
+def test_a_result_is_written_through_a_link_and_to_a_pipe(tmp_path):
+    file, link = tmp_path / "table.csv", tmp_path / "latest.csv"
+    file.write_text("before")
+    link.symlink_to(file)
+    with whole_file(link) as to:
+        to.write("after")
+    assert link.is_symlink()
+    assert file.read_text() == "after"
+    reader, writer = os.pipe()
+    with whole_file(f"/dev/fd/{writer}") as to:
+        to.write("after")
+    assert os.read(reader, 100) == b"after"
+    os.close(reader)
+    os.close(writer)

@@ -16,6 +16,7 @@ from dsgcore.comparing.report import html_of, text_of
 from dsgcore.comparing.result import COLUMNS, Comparison
 from dsgcore.comparing.rounds import compare as compare_methods
 from dsgcore.core.durations import duration_text
+from dsgcore.core.files import whole_file
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DATASETS, DataError, load
 from dsgcore.data.datasets import Dataset
@@ -32,7 +33,14 @@ def compare(given: argparse.Namespace) -> Made:
     }
     check_files(files | json_file(given), [Path(given.data)])
     data, points, recipe = data_of_command(given)
-    progress = _Progress(given.seconds, is_quiet=given.quiet)
+    line, end = Line(is_quiet=given.quiet), time.monotonic() + given.seconds
+
+    def tell(so_far: Comparison) -> None:
+        n = sum(bool(so_far.scores(name)) for name in so_far.methods)
+        best = f", best so far: {so_far.best}" if so_far.best else ""
+        left = duration_text(max(0.0, end - time.monotonic()))
+        line.show(f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods{best}, at most {left} left")
+
     try:
         with client_of(given.dask) if given.dask else nullcontext() as client:
             found = compare_methods(
@@ -49,14 +57,14 @@ def compare(given: argparse.Namespace) -> Made:
                 jobs=given.jobs,
                 client=client,
                 name=data.name,
-                callback=progress.tell,
+                callback=tell,
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt("finished fits are kept, and the same command continues") from None
-    if given.csv is not None:
-        given.csv.write_text(found.to_csv(), encoding="utf-8", newline="")
-    if given.html is not None:
-        given.html.write_text(html_of(found), encoding="utf-8")
+    for file, table in ((given.csv, found.to_csv), (given.html, lambda: html_of(found))):
+        if file is not None:
+            with whole_file(file) as to:
+                to.write(table())
     named = (given.json, given.csv, given.html)
     written = [str(file) for file in named if file is not None and str(file) != "-"]
     text = text_of(found) + (f"\nThe files are written: {', '.join(written)}." if written and not given.quiet else "")
@@ -74,18 +82,3 @@ def data_of_command(given: argparse.Namespace) -> tuple[Dataset, Any, Recipe | N
     labels, file = "ordinal" if given.ordered else "classes", File.of_path(path)
     recipe = file.recipe(labels, is_asked=True, **reading_of(given))
     return file.labels(recipe, labels), file.kept(recipe), recipe
-
-
-class _Progress:
-    """Progress of a comparison: number of fits, the leader, and the time left."""
-
-    def __init__(self, seconds: float, *, is_quiet: bool) -> None:
-        self.seconds, self.start, self.line = seconds, time.monotonic(), Line(is_quiet=is_quiet)
-
-    def tell(self, so_far: Comparison) -> None:
-        """Draw the line."""
-        left = max(0.0, self.seconds - (time.monotonic() - self.start))
-        n = sum(bool(so_far.scores(name)) for name in so_far.methods)
-        best = f", best so far: {so_far.best}" if so_far.best else ""
-        said = f"{len(so_far.fits)} fits, {n} of {len(so_far.methods)} methods{best}"
-        self.line.show(f"{said}, at most {duration_text(left)} left")

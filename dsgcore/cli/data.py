@@ -25,9 +25,7 @@ _OF_TEXT = ("header", "delimiter", "decimal", "encoding", "missing_words")
 
 def data(given: argparse.Namespace) -> Made:
     """Carry out a subcommand."""
-    if given.subcommand == "fetch":
-        return _fetch(given)
-    return {"list": _list, "describe": _describe, "convert": _convert}[given.subcommand](given)
+    return {"list": _list, "fetch": _fetch, "describe": _describe, "convert": _convert}[given.subcommand](given)
 
 
 def _list(given: argparse.Namespace) -> Made:

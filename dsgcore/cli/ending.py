@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import errno
 import json
-import math
 import os
 import sys
 import traceback
@@ -18,6 +17,8 @@ from typing import Any
 from dsgcore.cli.options import PROGRAM
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.errors import DSGError
+from dsgcore.core.files import whole_file
+from dsgcore.core.parameters import finite
 
 # Exit codes: no (a run has diverged or has not converged), input that cannot be used, a fault of the program, Ctrl+C.
 NO, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
@@ -40,24 +41,16 @@ class Made:
     def tell(self, command: str, given: argparse.Namespace) -> None:
         """Print the lines, and write the data to the file of --json; if that is standard output, it gets no lines."""
         json_file, is_quiet = given.json, given.quiet
-        data = json.dumps(_finite({"command": f"{PROGRAM} {command}", **self.data}), indent=2, default=_plain)
+        data = json.dumps(finite({"command": f"{PROGRAM} {command}", **self.data}), indent=2, default=_plain)
         is_printed = json_file is not None and str(json_file) == "-"
         Line.end()
         if json_file is not None and not is_printed:
-            json_file.write_text(data + "\n", encoding="utf-8")
+            with whole_file(json_file) as to:
+                to.write(data + "\n")
         if is_printed:
             print(data)
         elif self.text and (self.is_result or not is_quiet):
             print(self.text)
-
-
-def _finite(value: Any) -> Any:
-    """Return plain data in which None stands for each number that JSON does not have."""
-    if isinstance(value, Mapping):
-        return {str(name): _finite(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

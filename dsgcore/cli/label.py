@@ -9,7 +9,7 @@ from dsgcore.cli.options import listed_names, reading_of
 from dsgcore.cli.places import check_files, json_file
 from dsgcore.comparing.label import COLUMNS
 from dsgcore.comparing.label import label as label_data
-from dsgcore.core.files import whole_files
+from dsgcore.core.files import whole_file
 from dsgcore.data import DataError
 
 
@@ -31,6 +31,6 @@ def label(given: argparse.Namespace) -> Made:
     )
     if not given.quiet and found.notes:
         note("\n".join(found.notes))
-    with whole_files(given.out.parent, [given.out.name]) as folder:
-        (folder / given.out.name).write_text(found.to_csv(), encoding="utf-8", newline="")
+    with whole_file(given.out) as to:
+        to.write(found.to_csv())
     return Made(found.to_dict() | {"out": given.out}, f"{found.report}\nThe rows are in {given.out}.", is_result=True)

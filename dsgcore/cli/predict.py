@@ -24,7 +24,7 @@ from dsgcore.cli.ending import Made, Progress, note
 from dsgcore.cli.options import listed_names, text_of
 from dsgcore.cli.places import check_files, check_folder, check_own, json_file
 from dsgcore.core.errors import DSGError
-from dsgcore.core.files import whole_files
+from dsgcore.core.files import whole_file, whole_files
 from dsgcore.core.parameters import quoted
 from dsgcore.data import DataError
 from dsgcore.data.reading import Features, File, Recipe, Table
@@ -307,10 +307,7 @@ def _write_part(fitted: Fitted, part: Part, to: Path, key: str) -> None:
 def _write_csv(parts: Path, file: Path) -> None:
     """Write all parts to one CSV file, in the order of the rows."""
     tables = map(pd.read_parquet, sorted(parts.glob("part-*.parquet")))
-    with (
-        whole_files(file.parent, [file.name]) as part,
-        (part / file.name).open("w", encoding="utf-8", newline="") as to,
-    ):
+    with whole_file(file) as to:
         for number, table in enumerate(tables):
             text = table.to_csv(index=False, header=number == 0)
             if number == 0:

@@ -16,7 +16,7 @@ from typing import Any
 from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import PROGRAM
 from dsgcore.cli.places import check_files, json_file
-from dsgcore.core.files import read_text, whole_files
+from dsgcore.core.files import read_text, whole_file
 from dsgcore.core.parameters import quoted
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.experiments.settings import FILE
@@ -55,8 +55,8 @@ def sweep(given: argparse.Namespace) -> Made:
         to_optuna(study, store, given.optuna_storage)
     table = table_of(study, outcomes)
     if given.csv is not None:
-        with whole_files(given.csv.parent, [given.csv.name]) as part:
-            (part / given.csv.name).write_text(table, encoding="utf-8", newline="")
+        with whole_file(given.csv) as to:
+            to.write(table)
     has_result = any(outcome.stored is not None for outcome in outcomes)
     if not has_result:
         note(f"{PROGRAM}: no run has a result: {outcomes[0].failed}")

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from dsgcore.core.errors import DSGError
 
@@ -136,6 +137,21 @@ def whole_files(folder: str | os.PathLike[str], names: Sequence[str]) -> Iterato
             yield Path(part)
             _move(Path(part), to, names)
         made.pop_all()
+
+
+@contextmanager
+def whole_file(file: str | os.PathLike[str]) -> Iterator[IO[str]]:
+    """Provide a text file in UTF-8 that takes its place only when it is complete; errors are those of `whole_files`.
+
+    Through a link, the file that it leads to is replaced. What is no file, such as a pipe or a device, is written as it is.
+    """
+    to = Path(os.path.realpath(file))
+    with ExitStack() as opened:
+        if not os.path.exists(file) or to.is_file():
+            to = opened.enter_context(whole_files(to.parent, [to.name])) / to.name
+        else:
+            to = Path(file)
+        yield opened.enter_context(to.open("w", encoding="utf-8", newline=""))
 
 
 def _remove_if_empty(folder: Path) -> None:

@@ -404,6 +404,15 @@ def read(cls: type[Made], plain: object, place: str, **more: Any) -> Made:
         raise ParameterError(f"{place} {error}") from None
 
 
+def finite(value: Any) -> Any:
+    """Return plain data in which None stands for each number that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {str(name): finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def json_text(plain: dict[str, Any], *, indent: int | None) -> str:
     """Return JSON with sorted keys and the shortest exact floats; without `indent`, without white space.
 

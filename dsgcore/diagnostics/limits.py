@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.metrics import Difference, paired_difference
-from dsgcore.core.parameters import Real
+from dsgcore.core.parameters import Real, finite
 from dsgcore.data import Split
 from dsgcore.data.datasets import keyed_generator
-from dsgcore.diagnostics.references import MAX_POINTS, FourRuns, Subsample, check_possible, runs_of_seeds, seeds_of
+from dsgcore.diagnostics.references import MAX_POINTS, FourRuns, Subsample, check_possible, four_runs, seeds_of
 from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.settings import FILE
-from dsgcore.experiments.stochastic import learned, task_of
+from dsgcore.experiments.stochastic import learned_score, task_of
 from dsgcore.experiments.verdict import chosen_rows
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
@@ -105,13 +105,7 @@ class RunLimits:
         plain["scores"] = {
             name: {"mean": one.mean, "low": one.low, "high": one.high} for name, one in self.scores.items()
         }
-        return {name: _finite(value) for name, value in plain.items()}
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+        return dict(finite(plain))
 
 
 def limits(
@@ -157,7 +151,7 @@ def limits(
     used = seeds_of(spec, seeds)
     check_possible(spec)
     split = load_split(spec) if split is None else split
-    runs = runs_of_seeds(spec, used, split=split, callback=lambda share: callback(SHARE_OF_FOUR_RUNS * share))
+    runs = four_runs(spec, used, split=split, callback=lambda share: callback(SHARE_OF_FOUR_RUNS * share))
     largest = step_sizes(task_of(spec, split)).largest
     parts, shares = _at_the_end(runs)
     leading = max(CAUSES, key=lambda cause: parts[cause])
@@ -201,7 +195,7 @@ def _scores(
         ways = {"": (own, split), **{name: (_with_ridge(own, then), split) for name, then in others.items()}}
         ways |= {HALF_THE_LABELS: (own, half)} if half is not None else {}
         for name, (one, data) in ways.items():
-            found.setdefault(name, []).append(_score(one, data))
+            found.setdefault(name, []).append(learned_score(one, data))
         callback(SHARE_OF_FOUR_RUNS + (1.0 - SHARE_OF_FOUR_RUNS) * (number + 1) / len(seeds))
     own_scores = found.pop("")
     return {name: paired_difference(scores, own_scores) for name, scores in found.items()}
@@ -209,13 +203,6 @@ def _scores(
 
 def _with_ridge(spec: Spec, lam: float) -> Spec:
     return replace(spec, solver=replace(spec.solver, lam=lam))
-
-
-def _score(spec: Spec, split: Split) -> float:
-    """Return the test score of a whole run; NaN if it diverges."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = learned(spec, split)
-    return float(spec.problem.score(split.y_test, values)) if values is not None else np.nan
 
 
 def half_of_labels(split: Split, seed: int, *, is_pairs: bool) -> Split | None:

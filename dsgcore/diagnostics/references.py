@@ -195,34 +195,32 @@ class FourRuns:
 
 def four_runs(
     spec: Spec,
-    seed: int | None = None,
-    *,
-    split: Split | None = None,
-    callback: Callable[[float], object] = lambda share: None,
-) -> FourRuns:
-    """Make the four runs of a spec with one seed of batches and features.
-
-    The seed is by default the spec's; the data always belong to the spec's seed. The other parameters and the errors
-    are as in `dsgcore.diagnostics.limits`.
-    """
-    return runs_of_seeds(spec, (spec.seed if seed is None else seed,), split=split, callback=callback)[0]
-
-
-def runs_of_seeds(
-    spec: Spec,
-    seeds: Sequence[int],
+    seeds: int | Sequence[int] = 1,
     *,
     split: Split | None = None,
     callback: Callable[[float], object] = lambda share: None,
 ) -> tuple[FourRuns, ...]:
-    """Make the four runs with each of several seeds. Parameters as in `limits`.
+    """Make the four runs of a spec with each of several seeds of batches and features; the data belong to the spec's seed.
 
-    The noiseless run is made once, or once per seed if each seed draws its own training points.
+    Parameters and errors are as in `dsgcore.diagnostics.limits`. The noiseless run is made once, or once per seed if each
+    seed draws its own training points.
     """
-    check_possible(spec)
-    task = settled_task(spec, load_split(spec) if split is None else split)
+    task, used = settled_task(spec, load_split(spec) if split is None else split), seeds_of(spec, seeds)
+    has_own, still, parts, found = is_sampled(len(task.X)), None, count(), list[FourRuns]()
+    n_parts = len(used) * (1 + has_own) + (not has_own)
+
+    def next_part() -> Callable[[float], object]:
+        part = next(parts)
+        return lambda share: callback((part + share) / n_parts)
+
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-        return tuple(_runs(task, seeds, callback))
+        for own, reference in references(replace(task, seed=seed) for seed in used):
+            if still is None:
+                still = _noiseless(own, reference, next_part())
+            found.append(_measured(own, still, next_part()))
+            del reference  # before the next kernel matrix is made
+            still = None if has_own else still
+    return tuple(found)
 
 
 def values_of_four_runs(
@@ -235,22 +233,6 @@ def values_of_four_runs(
         made = (replace(task, seed=seed) for seed in seeds)
         n = len(task.X)
         return tuple(tuple(_steps(own, still, DualCoefficients(n), lambda share: None)) for own in made), still.end
-
-
-def _runs(task: Task, seeds: Sequence[int], callback: Callable[[float], object]) -> Iterator[FourRuns]:
-    has_own, still, parts = is_sampled(len(task.X)), None, count()
-    n_parts = len(seeds) * (1 + has_own) + (not has_own)
-
-    def next_part() -> Callable[[float], object]:
-        part = next(parts)
-        return lambda share: callback((part + share) / n_parts)
-
-    for own, reference in references(replace(task, seed=seed) for seed in seeds):
-        if still is None:
-            still = _noiseless(own, reference, next_part())
-        yield _measured(own, still, next_part())
-        del reference  # before the next kernel matrix is made
-        still = None if has_own else still
 
 
 @dataclass(frozen=True, eq=False)

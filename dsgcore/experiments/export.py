@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dsgcore.core.parameters import finite
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import Spec
@@ -66,7 +67,7 @@ def script(spec: Spec, iterations: int) -> str:
 
 def summary(run: Run) -> dict[str, Any]:
     """Return the result of a run as plain data: last row, stop reason, time, and versions of the software."""
-    return {
+    plain = {
         "spec_sha256": run.spec.sha256,
         "iterations": run.t,
         "model_iterations": run.model_t,
@@ -80,8 +81,8 @@ def summary(run: Run) -> dict[str, Any]:
             "n_test": len(run.split.X_test),
             "d": run.split.X_train.shape[1],
         },
-        "score": _finite(run.result_score),
-        "last": {name: _finite(value) for name, value in run.last_row().items()},
+        "score": run.result_score,
+        "last": run.last_row(),
         "versions": {
             "python": platform.python_version(),
             "numpy": np.__version__,
@@ -89,10 +90,7 @@ def summary(run: Run) -> dict[str, Any]:
             "scikit-learn": version("scikit-learn"),
         },
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not np.isfinite(value) else value
+    return dict(finite(plain))
 
 
 def summary_json(run: Run) -> str:

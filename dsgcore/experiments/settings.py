@@ -147,7 +147,7 @@ def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, 
     prepared as for an estimator.
     """
     said = _first_defaults(setting)
-    if not isinstance(dataset, str) or dataset == _first_set(said):
+    if not isinstance(dataset, str) or dataset == said["data"]["name"]:
         return said
     other_sets = setting.other_sets
     going = {name: values for name, values in said.items() if name not in ("data", "kernel")}
@@ -155,21 +155,17 @@ def defaults_of(setting: type[Setting], dataset: object = None) -> Mapping[str, 
     return found if dataset != FILE else {**found, "data": {**found.get("data", {}), **options.OF_OWN}}
 
 
+def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the setting's own defaults, with the name of its first data set: the usual one, or the first that suits."""
+    said, name = setting.defaults, DEFAULT_DATASET
+    if "data" not in said and not DATASETS[name].suits(setting.labels):
+        name = next(e.name for e in DATASETS.values() if e.is_made_for(setting.labels))
+    return {**said, "data": {"name": name, **said.get("data", {})}}
+
+
 def is_first_set(setting: type[Setting], dataset: str) -> bool:
     """Return True if a data set is the setting's first one."""
-    return dataset == _first_set(_first_defaults(setting))
-
-
-def _first_set(defaults: Mapping[str, Mapping[str, Any]]) -> str:
-    return str(defaults.get("data", {}).get("name", DEFAULT_DATASET))
-
-
-def _first_defaults(setting: type[Setting]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the setting's own defaults. If they name no data and the usual ones do not suit, take the first set that does."""
-    said = setting.defaults
-    if "data" in said or DATASETS[DEFAULT_DATASET].suits(setting.labels):
-        return said
-    return {**said, "data": {"name": next(e.name for e in DATASETS.values() if e.is_made_for(setting.labels))}}
+    return bool(dataset == defaults_of(setting)["data"]["name"])
 
 
 def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
@@ -217,7 +213,7 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
         One of `KERNELS`.
     """
     defaults = defaults_of(setting)
-    first = defaults.get("data", {}).get("name", DEFAULT_DATASET)
+    first = defaults["data"]["name"]
     known = first if dataset == FILE else dataset
     own = defaults.get("kernel", {}).get("sigma") if known == first else None
     return like_gaussian(kernel, _sigma_of(known) if own is None else own, DATASETS[known].d)

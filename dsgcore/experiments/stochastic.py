@@ -106,6 +106,12 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
     return of_test + task.problem.shift(of_unlabeled) if task.problem.is_shifted else of_test
 
 
+def learned_score(spec: Spec, split: Split) -> float:
+    """Return the test score of a whole run; NaN if it diverges."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(cast(Any, spec.problem).score(split.y_test, learned(spec, split)))
+
+
 class MeasuredPoints:
     """Points that are tracked for measurements alone, and the seconds that this takes."""
 

@@ -24,7 +24,7 @@ from dsgcore.estimators.inputs import POINTS_CUT
 from dsgcore.experiments.live import LiveRun
 from dsgcore.experiments.run import Health, Run
 from dsgcore.experiments.spec import Spec
-from dsgcore.experiments.stochastic import learned
+from dsgcore.experiments.stochastic import learned_score
 from dsgcore.problems.thresholds import classify, thresholds
 from dsgcore.solver.diagnostics import Reference
 from dsgcore.solver.problem import UNLABELED
@@ -369,8 +369,7 @@ def _score(spec: Spec, split: Split, number: int) -> float:
     chosen = chosen_rows(split.y_hidden, spec.data.n_labeled, keyed_generator(spec.seed, f"choices/{number}"))
     y = np.full(len(split.y_train), UNLABELED)
     y[chosen] = split.y_hidden[chosen]
-    values = learned(spec, replace(split, y_train=y))
-    return float(spec.problem.score(split.y_test, values)) if values is not None else float("nan")
+    return learned_score(spec, replace(split, y_train=y))
 
 
 def chosen_rows(y: NDArray, n: int, rng: np.random.Generator) -> NDArray:
