@@ -63,7 +63,7 @@ def _of_engine(name: str) -> Any:
 
 
 class Run:
-    """One run of a spec. `problem`, `model`, the values, `shift` and `exact_values` are described at `Engine`.
+    """One run of a spec. `problem`, `model`, the values, `shift` and `exact_values` are described at `StochasticEngine`.
 
     Parameters
     ----------

@@ -127,7 +127,29 @@ class MeasuredPoints:
 
 
 class StochasticEngine:
-    """Doubly stochastic gradients on a spec's data: a model with all its tracked state, before and after any iteration."""
+    """Doubly stochastic gradients on a spec's data: a model with all its tracked state, before and after any iteration.
+
+    A `Run` uses these members, which `MultiClassEngine` has, too. Values of several classes have the shape (n, K).
+
+    Attributes
+    ----------
+    problem : Setting
+        Bound to the training labels.
+    model : Model
+        The model after `t` iterations, with `evaluate` and `save`.
+    ends_at : int or None
+        The iteration after which the run counts as settled in any case.
+    averaged_again : tuple of dict
+        What each row says about the average, if it was measured again at the end of a run that has settled; else empty.
+    training_seconds : float
+        Time spent on the model so far, as a fit without any measurements would take.
+    gauges : Gauges
+        Measurements of its progress and noise.
+    limited_by : str
+        The quantity that limits the step, in words.
+    has_graph : bool
+        True if points are linked: then ``links(limit)`` returns both ends of at most so many links, (m, 2).
+    """
 
     has_graph: ClassVar[bool] = False
     limited_by: ClassVar[str] = CURVATURE
