@@ -152,6 +152,7 @@ COMMANDS = {
     "data convert": ["data", "convert", "data.csv", "OUT"],
     "study open": ["study", "open", "study.json", "--no-browser"],
     "export-lesson": ["export-lesson", "step-size", "--out", "OUT"],
+    "reproduce": ["reproduce", "auc/fig1", "--quick", "--store", "OUT.sqlite"],
 }
 # The function that does a command's work.
 WORK = {
@@ -170,6 +171,7 @@ WORK = {
     "data convert": "dsgcore.cli.data.convert_file",
     "study open": "runpy.run_module",
     "export-lesson": "pages.handouts.static_lesson._page",
+    "reproduce": "dsgcore.cli.reproduce.carry_out_reproduction",
 }
 
 

@@ -11,16 +11,34 @@ import numpy as np
 import pytest
 from cases import some
 from opened_pages import checked, left_in_browser, open_page
+from scipy import stats
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
+from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.experiments import SETTINGS, Spec, as_in_paper, default_spec
+from dsgcore.experiments.race import competitor
 from dsgcore.multiclass.task import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import profile_of
 from dsgcore.solver.task import drawn
 from dsgcore.studies import MEASURES, Study
+from dsgcore.studies import reproductions as module
+from dsgcore.studies.reproductions import (
+    FASTER,
+    IN_PART,
+    NOT_REPRODUCED,
+    OURS,
+    REPRODUCED,
+    Fit,
+    carry_out_reproduction,
+    drawn_sample,
+    interval,
+    reproduction,
+    reproductions,
+)
+from dsgcore.studies.store import Store
 from pages.pictures.results import NOT_COMPARABLE, OUTCOMES, result_of, results
 from pages.studies.going import BUDGET
 from pages.studies.study_links import link_to_study
@@ -206,3 +224,95 @@ def test_the_command_runs_a_spec_as_in_the_paper(tmp_path):
     n = json.loads((tmp_path / "out" / "result.json").read_text())["data"]["n_train"]
     assert made == as_in_paper(spec, n)
     assert made.solver.n_features == math.ceil(math.sqrt(n))
+
+
+# Reproduce
+
+
+def small(name, **changes):
+    """A figure on a made-up set, small."""
+    asked = reproductions()[name]
+    kept = {"sets": ("made",), "unlabeled": (40,), "seeds": 2, "n_labeled": 20, "share_labeled": 0.0}
+    return replace(asked, **{**kept, "rivals": asked.rivals[:1], **changes})
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A folder with a set of two classes, which five even bins of the first column divide as well."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 2))
+    y5 = 1 + np.argsort(np.argsort(X[:, 0])) // 30
+    np.savez(tmp_path / "made.npz", X=X, y=np.where(X[:, 0] + 0.5 * rng.normal(size=150) > 0.4, 1, -1), y5=y5)
+    return tmp_path
+
+
+def test_the_list_of_reproductions_names_figures_of_the_papers_and_known_rivals(capsys):
+    assert main(["reproduce", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(reproductions())
+    for name, asked in reproductions().items():
+        assert name.split("/")[1] in NAMED[asked.setting]
+        assert asked.claim in (FASTER, "better", "as good")
+        quick = reproduction(name, is_quick=True)
+        assert set(quick.sets) <= set(asked.sets)
+        assert all(rival == OURS[asked.setting].__name__ or competitor(asked.setting, rival) for rival in quick.rivals)
+    with pytest.raises(DSGError, match="must be one of auc/fig1"):
+        reproduction("auc/fig9")
+
+
+@pytest.mark.parametrize("name", some(sorted(reproductions()), 4))
+def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made, tmp_path, monkeypatch):
+    store = Store(tmp_path / "store.sqlite")
+    asked = small(name, n_labeled=40)
+    found = carry_out_reproduction(asked, made, store)
+    assert len(found.fits) == 4
+    assert all(fit.seconds > 0 and 0.0 <= fit.score <= 1.0 for fit in found.fits)
+    assert (len(found.checks), found.missing) == (1, ())
+    own, rival = ([fit for fit in found.fits if fit.method == m] for m in dict.fromkeys(f.method for f in found.fits))
+    if asked.claim != FASTER:
+        expected = [a.score - b.score for a, b in zip(own, rival, strict=True)]
+        assert found.checks[0].difference == pytest.approx(np.mean(expected))
+    monkeypatch.setattr(module, "measured", lambda *_: pytest.fail("it has been measured"))
+    assert carry_out_reproduction(asked, made, store) == found
+
+
+def test_the_interval_is_students_and_the_outcome_follows_from_all_checks():
+    values = np.array([0.1, 0.3, 0.2, 0.6])
+    mean, half = interval(values)
+    low, high = stats.t.interval(0.95, 3, loc=values.mean(), scale=stats.sem(values))
+    assert (mean - half, mean + half) == (pytest.approx(low), pytest.approx(high))
+    assert interval(np.array([0.5])) == (0.5, math.inf)
+    asked = replace(reproductions()["auc/fig2"], within=0.01)
+
+    def outcome(*scores):
+        fits = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.8, 0.81))]
+        for rival, value in enumerate(scores):
+            fits += [Fit("one", f"rival {rival}", 9, seed, 1.0, value + 0.01 * seed) for seed in (0, 1)]
+        return module._outcome(tuple(module._checks(asked, fits)))
+
+    assert (outcome(0.7, 0.805), outcome(0.7, 0.9), outcome(0.9)) == (REPRODUCED, IN_PART, NOT_REPRODUCED)
+
+
+def test_a_figure_whose_sets_are_not_there_is_not_run_and_says_which(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path / "cache"))
+    store = ["--store", str(tmp_path / "store.sqlite")]
+    assert main(["reproduce", "ordinal/fig2", "--quick", "--data", str(tmp_path), *store]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("ordinal/fig2: not run: needs sgemm. ")
+    assert "--data" in said
+    assert main(["reproduce", *store]) == 2
+    assert "--list" in capsys.readouterr().err
+    assert main(["reproduce", "auc/fig1", "--data", str(tmp_path / "nowhere"), *store]) == 2
+    assert "--data must be a folder" in capsys.readouterr().err
+    (tmp_path / "sgemm.npz").write_bytes(b"no archive")
+    assert main(["reproduce", "ordinal/fig2", "--data", str(tmp_path), *store]) == 2
+    assert "must hold X and y5" in capsys.readouterr().err
+
+
+def test_the_labels_of_a_draw_are_of_all_classes_or_the_draw_is_refused():
+    y = np.repeat([0, 1], [196, 4])
+    sample = drawn_sample(np.zeros((200, 1)), y, 10, 50, 0)
+    assert set(sample.seen) == {-1, 0, 1}
+    assert ((sample.seen >= 0).sum(), len(sample.X), len(sample.X_test)) == (10, 60, 140)
+    with pytest.raises(DSGError, match="take more labels"):
+        drawn_sample(np.zeros((200, 1)), np.arange(200) % 20, 10, 50, 0)

@@ -198,18 +198,18 @@ def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RacePr
     decision, k = race.spec.problem.decision, len(split.class_names)
     points = race.plane(split).grid(GRID)
     return RaceResult(
-        score=race.spec.problem.score(split.y_test, _values(estimator, split.X_test, decision, k)),
+        score=race.spec.problem.score(split.y_test, values_of(estimator, split.X_test, decision, k)),
         seconds=seconds,
         memory=memory,
         converged=bool(getattr(estimator, "converged_", True)),
         notes=tuple(dict.fromkeys(notes)),
-        surface=_values(estimator, points, decision, k).astype(np.float32),
+        surface=values_of(estimator, points, decision, k).astype(np.float32),
         classes=np.asarray(estimator.predict(points), dtype=np.int64),
         **log.arrays(),
     )
 
 
-def _values(estimator: Any, X: NDArray, decision: str, k: int) -> NDArray:
+def values_of(estimator: Any, X: NDArray, decision: str, k: int) -> NDArray:
     """Return the values that the setting scores, of shape (n,), or (n, k) for classes without an order."""
     if decision == "ranks":
         return np.asarray(estimator.ranking_function(X))

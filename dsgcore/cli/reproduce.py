@@ -1,0 +1,67 @@
+"""The command ``dsg-lab reproduce``: a figure of a paper, measured on the paper's sets against its rivals."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import asdict
+
+from dsgcore.cli.ending import NO, Made, Progress
+from dsgcore.cli.places import check_files, json_file
+from dsgcore.core.errors import DSGError
+from dsgcore.studies.reproductions import (
+    FASTER,
+    NOT_RUN,
+    REPRODUCED,
+    Check,
+    Reproduction,
+    Verdict,
+    carry_out_reproduction,
+    reproduction,
+    reproductions,
+)
+from dsgcore.studies.store import Store, default_store
+
+
+def reproduce(given: argparse.Namespace) -> Made:
+    """Measure a figure, or list all; the exit code is 0 if the paper's claim is reproduced, else 1."""
+    check_files(json_file(given), [])
+    if given.list:
+        every = {name: asked.says for name, asked in reproductions().items()}
+        return Made({"figures": every}, "\n".join(f"{name:<26}{says}" for name, says in every.items()), is_result=True)
+    if given.name is None:
+        raise DSGError("name a figure, such as auc/fig1, or give --list")
+    if given.data is not None and not given.data.is_dir():
+        raise DSGError(f"--data must be a folder, got {given.data}")
+    asked, progress = reproduction(given.name, is_quick=given.quick), Progress(is_quiet=given.quiet)
+    store = Store(default_store() if given.store is None else given.store)
+    found = carry_out_reproduction(asked, given.data, store, progress.part)
+    return Made(
+        {"figure": asked.name, "says": asked.says, "quick": given.quick, **asdict(found)},
+        said(asked, found),
+        0 if found.outcome == REPRODUCED else NO,
+        is_result=True,
+    )
+
+
+def said(asked: Reproduction, found: Verdict) -> str:
+    """Return the verdict as lines: the claim, each check with its interval, and the sets that are not there."""
+    missing = ", ".join(found.missing)
+    if found.outcome == NOT_RUN:
+        return f"{asked.name}: not run: needs {missing}. Name the folder that holds {found.missing[0]}.npz with --data."
+    lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}"]
+    lines += [f"  {'holds' if check.holds else 'fails'}  {_words(asked, check)}" for check in found.checks]
+    lines += [f"Left out, because they are not there: {missing}."] if missing else []
+    n = max(fit.n_unlabeled for fit in found.fits)
+    return "\n".join([*lines, f"{asked.seeds} seeds, up to {n:,} unlabeled points, 95 % intervals over the seeds."])
+
+
+def _words(asked: Reproduction, check: Check) -> str:
+    against = f"{check.dataset} against {check.rival}:"
+    if asked.claim == FASTER:
+        of, low, high = (f"{math.exp(min(v, 700.0)):.2g}" for v in (check.difference, check.low, check.high))
+        return f"{against} {of} times as fast ({low} to {high})"
+    unit = (check.difference, check.low, check.high)
+    of, low, high = (f"{100 * v:+.1f}" for v in unit)
+    within = f", needed above {-100 * asked.within:.1f}" if asked.within else ""
+    return f"{against} {of} points ({low} to {high}{within})"
