@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("streamlit")
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from test_data_page import written
 from test_usual_values import own_rows
 
+from dsgcore import label
 from dsgcore.comparing import Background, Sample, rounds
 from dsgcore.data.reading import File
 from dsgcore.jobs import shared_queue
@@ -90,6 +92,29 @@ def test_a_files_comparison_prepares_each_split_as_the_command_does(monkeypatch,
     split, same = (sample.split(1, sample.n_labeled) for sample in (ours, commands))
     for name in ("X_train", "y_train", "X_test", "y_test"):
         np.testing.assert_array_equal(getattr(split, name), getattr(same, name))
+
+
+def test_an_upload_leads_over_the_verdict_to_a_labeled_file(only_two):
+    table = own_rows("s3vm")
+    app = open_page("data", set="Your own file")
+    checked(app.file_uploader[0].upload("own.csv", table.to_csv(index=False).encode(), "text/csv").run())
+    app.number_input(key="which_seeds").set_value(3).run()
+    checked(app.button(key="compare-methods").click().run())
+    answered(app)
+    method = app.session_state["_which_method"].so_far.verdict.recommended
+    assert app.button(key="label-rows").label == f"Label 80 rows with {method}"
+    app.multiselect(key="which_keep").select("kind").run()
+    app.button(key="label-rows").click().run()
+    job = app.session_state["_label_rows"]
+    assert job.wait(120)
+    assert not job.error
+    checked(app.run())
+    assert which_method.plain(job.result.sentence) in written(app)
+    assert {"Labeled rows (CSV)", "Report (text)"} <= {button.label for button in app.get("download_button")}
+    same = label(table.replace("", None), "label", method=method, keep=["kind"], ask=10)
+    pd.testing.assert_frame_equal(job.result.table, same.table)
+    assert job.result.ask == same.ask
+    assert job.result.expected == same.expected
 
 
 def test_another_data_set_ends_the_comparison(only_two):

@@ -26,7 +26,7 @@ def label(given: argparse.Namespace) -> Made:
         ask=given.ask,
         keep=listed_names(given.keep) or (),
         seconds=given.seconds,
-        callback=line.show,
+        report=line.show,
         **reading_of(given),
     )
     if not given.quiet and found.notes:

@@ -51,7 +51,7 @@ VALUES_AT_A_TIME = 4_000_000
 FEW_OF_CLASS, APART = 5, 0.6
 # Most labeled and unlabeled rows of that check, and fewest, its folds, and trees of the forest.
 MOST_CHECKED, FEWEST_CHECKED, FOLDS_OF_CHECK, TREES = 1000, 10, 3, 50
-Callback = Callable[[str], object]
+Report = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def label(
     ask: int = 0,
     keep: Sequence[str] = (),
     seconds: float = 60.0,
-    callback: Callback = lambda doing: None,
+    report: Report = lambda doing: None,
     **reading: Any,
 ) -> Labeled:
     """Label the unlabeled rows of a table, and say how many of the labels to expect to be right.
@@ -198,7 +198,7 @@ def label(
         Columns of the data that the result has, too.
     seconds : float, default 60
         Approximate time limit of the comparison; the fits without held-out labels get as much again.
-    callback : callable, optional
+    report : callable, optional
         Called with a few words about what is being done.
     **reading : object
         What the columns mean: `features`, `drop`, `roles`, `order`, `positive`, `bins`, `unlabeled`, `missing` and others, as
@@ -226,13 +226,13 @@ def label(
     >>> bool(found.expected.low < found.expected.mean <= found.expected.high)
     True
     """
-    callback("reading the table")
+    report("reading the table")
     file = _file_of(data)
     labels = "ordinal" if ordered else "classes"
     recipe = file.recipe(labels, target=target, is_asked=True, **reading)
     kept, found = file.kept(recipe), file.labels(recipe, labels)
     options: dict[str, Any] = {"method": method, "ordered": ordered, "ask": ask, "keep": keep, "seconds": seconds}
-    return label_rows(kept, recipe, found.y, found.class_names, **options, callback=callback)
+    return label_rows(kept, recipe, found.y, found.class_names, **options, report=report)
 
 
 def label_rows(
@@ -247,7 +247,7 @@ def label_rows(
     ask: int = 0,
     keep: Sequence[str] = (),
     seconds: float = 60.0,
-    callback: Callback = lambda doing: None,
+    report: Report = lambda doing: None,
 ) -> Labeled:
     """Label the rows of a table that has been read, with class codes y (n,), -1 for unlabeled; as `label` does."""
     n_asked, limit = int(ASK.check(ask) or 0), float(SECONDS.check(seconds) or 1.0)
@@ -261,23 +261,23 @@ def label_rows(
         )
     if method is not None and method not in suited(kind):
         raise ParameterError(f"method must be one of {', '.join(suited(kind))} for these labels, got {quoted(method)}")
-    callback("preparing the columns")
+    report("preparing the columns")
     features = Features(recipe, LOCAL, str(OF_OWN["scaling"])).fit(frame)
     compared = None
     if method is None:
-        method, why, compared = _choose(frame, recipe, y, kind, limit, callback)
+        method, why, compared = _choose(frame, recipe, y, kind, limit, report)
     chosen = suited(kind)[method]
     rows = thinned(y)
     X, codes = features.transform(frame.iloc[rows]), y[rows]
-    hits, margins = _held_out(chosen, X, codes, limit, callback)
-    callback(f"fitting {method} to all labels")
+    hits, margins = _held_out(chosen, X, codes, limit, report)
+    report(f"fitting {method} to all labels")
     model = _fitted(chosen, X, codes)
     confidence, values = Confidence(len(class_names)).fit(margins, hits), []
     for part in gen_batches(len(unlabeled), max(1, VALUES_AT_A_TIME // max(1, len(features.names)))):
-        callback(f"labeling rows, {part.start:,} of {len(unlabeled):,} are done")
+        report(f"labeling rows, {part.start:,} of {len(unlabeled):,} are done")
         values.append(_predicted(model, features.transform(frame.iloc[unlabeled[part]])))
     predicted, apart = (np.concatenate(each) for each in zip(*values, strict=True))
-    callback("checking the data")
+    report("checking the data")
     names: list[Any] = [int(name) if is_whole(class_names) else name for name in class_names]
     made = {ROW: frame.index.to_numpy()[unlabeled], CLASS: np.array(names)[predicted]}
     made[PROBABILITY] = confidence.probability(apart)
@@ -294,6 +294,19 @@ def label_rows(
         notes=tuple(features.sentences("all rows")),
         comparison=compared,
     )
+
+
+def label_in_job(
+    frame: pd.DataFrame,
+    recipe: Recipe,
+    y: NDArray[np.int64],
+    class_names: Sequence[str],
+    options: dict[str, Any],
+    *,
+    report: Report,
+) -> Labeled:
+    """Do `label_rows` in a background job, whose arguments have no names."""
+    return label_rows(frame, recipe, y, class_names, **options, report=report)
 
 
 def _file_of(data: Any) -> File:
@@ -315,12 +328,12 @@ def _check_kept(keep: Sequence[str], frame: pd.DataFrame) -> None:
 
 
 def _choose(
-    frame: pd.DataFrame, recipe: Recipe, y: NDArray, kind: str, seconds: float, callback: Callback
+    frame: pd.DataFrame, recipe: Recipe, y: NDArray, kind: str, seconds: float, report: Report
 ) -> tuple[str, str, Comparison | None]:
     """Return the method that a comparison recommends, or else the usual one, with the reason."""
 
     def tell(so_far: Comparison) -> None:
-        callback(f"comparing methods, {len(so_far.fits)} fits are done")
+        report(f"comparing methods, {len(so_far.fits)} fits are done")
 
     try:
         found = compare(
@@ -351,7 +364,7 @@ def _predicted(model: Any, X: NDArray) -> tuple[NDArray[np.int64], NDArray]:
 
 
 def _held_out(
-    method: Method, X: NDArray, codes: NDArray, seconds: float, callback: Callback
+    method: Method, X: NDArray, codes: NDArray, seconds: float, report: Report
 ) -> tuple[NDArray[np.bool_], NDArray]:
     """Return where labels are right that the method has not seen, and by how much each is ahead; within the time.
 
@@ -365,7 +378,7 @@ def _held_out(
         for number, (_, test) in enumerate(
             LabeledFolds(n_splits, unlabeled="train", random_state=SEED).split(X, codes)
         ):
-            callback(f"holding out labels, {number} of {n_splits} folds are done")
+            report(f"holding out labels, {number} of {n_splits} folds are done")
             if number >= LEAST_FOLDS and time.monotonic() > end:
                 break
             hidden = codes.copy()

@@ -13,6 +13,7 @@ from dsgcore.data import Dataset
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import shared_queue
+from pages.comparing.label_rows import label_rows
 from pages.shell.plain_text import plain
 
 GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", "which_seconds"
@@ -47,6 +48,8 @@ def which_method(
     if going is not None:
         is_going = not going.is_over
         st.fragment(_answer, run_every=TICK_SECONDS if is_going else None)(going, is_going)
+        if not is_going and table is not None and going.so_far is not None:
+            label_rows(*table, dataset, going.so_far, is_ordered=is_ordered)
 
 
 def _question(sample: Sample, name: str, going: Background | None, *, is_ordered: bool) -> None:

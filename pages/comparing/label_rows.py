@@ -1,0 +1,80 @@
+"""The button "Label my rows" below a verdict: the recommended method gives a file's unlabeled rows classes."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dsgcore.comparing import Comparison
+from dsgcore.comparing.label import COLUMNS, Labeled, label_in_job
+from dsgcore.data import Dataset
+from dsgcore.data.reading import Recipe
+from dsgcore.experiments.cost import GIGABYTE
+from dsgcore.jobs import Job, shared_queue
+from dsgcore.problems import UNLABELED
+from pages.shell.plain_text import plain
+
+LABELING, KEEP = "_label_rows", "which_keep"
+# Seconds of computing, and without a look from the page, after which it ends; rows to ask for, and rows that are shown.
+SECONDS, LEASE, TICK_SECONDS, ASK, SHOWN = 300.0, 60.0, 0.5, 10, 100
+
+
+def label_rows(frame: pd.DataFrame, recipe: Recipe, dataset: Dataset, found: Comparison, *, is_ordered: bool) -> None:
+    """Draw the button, and the labels so far; nothing if the verdict names no method or every row has a label."""
+    method, n = found.verdict.recommended, int((dataset.y == UNLABELED).sum())
+    if method is None or not n:
+        return
+    st.subheader("Label my rows")
+    job: Job | None = st.session_state.get(LABELING)
+    asked = (dataset.sha256, recipe, method, is_ordered)
+    if job is not None and st.session_state[f"{LABELING}_for"] != asked:
+        job.cancel()
+        job = st.session_state[LABELING] = None
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-label-rows"):
+        others = [name for name in map(str, frame.columns) if name not in COLUMNS]
+        keep = st.multiselect("Columns to keep", others, key=KEEP, width=300)
+
+        def begin() -> None:
+            why = f"the comparison's verdict. {found.verdict.sentence}"
+            options = {"method": method, "why": why, "ordered": is_ordered, "ask": ASK, "keep": keep, "seconds": 60.0}
+            st.session_state[LABELING] = shared_queue().submit(
+                *(label_in_job, frame, recipe, dataset.y, dataset.class_names, options),
+                **{"memory_limit": 2 * GIGABYTE, "time_limit": SECONDS, "lease": LEASE},
+            )
+            st.session_state[f"{LABELING}_for"] = asked
+
+        is_going = job is not None and not job.is_over
+        words = f"Label {n:,} row{'s' * (n != 1)} with {method}"
+        st.button(words, icon=":material/label:", key="label-rows", disabled=is_going, on_click=begin, type="primary")
+    if job is not None:
+        st.fragment(_answer, run_every=TICK_SECONDS if is_going else None)(job, is_going)
+
+
+def _answer(job: Job, was_going: bool) -> None:
+    """Draw the progress of the labels, or the labels and their file."""
+    job.keep()
+    if not job.is_over:
+        st.caption(plain(f"{str(job.progress or 'starting').capitalize()}, {job.seconds:.0f} s."))
+    elif job.error:
+        st.error(plain(job.error))
+    elif isinstance(job.result, Labeled):
+        _draw(job.result)
+    if was_going and job.is_over:
+        st.rerun()  # once, to stop the ticking
+
+
+def _draw(labeled: Labeled) -> None:
+    st.markdown(f"**{plain(labeled.sentence)}**")
+    for sentence in labeled.warnings:
+        st.warning(plain(sentence), icon=":material/warning:")
+    st.dataframe(labeled.table.head(SHOWN), hide_index=True, width="stretch", key="labeled-table")
+    st.caption(plain(" ".join(labeled.report.splitlines()[2:])))
+    with st.container(horizontal=True):
+        for words, make, file in (
+            ("Labeled rows (CSV)", labeled.to_csv, "labeled.csv"),
+            ("Report (text)", lambda: labeled.report, "report.txt"),
+        ):
+            st.download_button(
+                words, make, file, "text/plain" if file.endswith("txt") else "text/csv", on_click="ignore",
+                icon=":material/download:", key=f"get-{file}",
+            )  # fmt: skip
