@@ -95,7 +95,7 @@ def test_a_files_comparison_prepares_each_split_as_the_command_does(monkeypatch,
 
 
 def test_an_upload_leads_over_the_verdict_to_a_labeled_file(only_two):
-    table = own_rows("s3vm")
+    table = own_rows("ordinal")  # three classes, of which the page's setting makes two
     app = open_page("data", set="Your own file")
     checked(app.file_uploader[0].upload("own.csv", table.to_csv(index=False).encode(), "text/csv").run())
     app.number_input(key="which_seeds").set_value(3).run()

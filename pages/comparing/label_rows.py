@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from dsgcore.comparing import Comparison
 from dsgcore.comparing.label import COLUMNS, Labeled, label_in_job
-from dsgcore.data import Dataset
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import Job, shared_queue
@@ -19,14 +22,24 @@ LABELING, KEEP = "_label_rows", "which_keep"
 SECONDS, LEASE, TICK_SECONDS, ASK, SHOWN = 300.0, 60.0, 0.5, 10, 100
 
 
-def label_rows(frame: pd.DataFrame, recipe: Recipe, dataset: Dataset, found: Comparison, *, is_ordered: bool) -> None:
-    """Draw the button, and the labels so far; nothing if the verdict names no method or every row has a label."""
-    method, n = found.verdict.recommended, int((dataset.y == UNLABELED).sum())
+def label_rows(
+    given: tuple[pd.DataFrame, Recipe, NDArray[np.int64], Sequence[str]],
+    found: Comparison,
+    sha256: str,
+    *,
+    is_ordered: bool,
+) -> None:
+    """Draw the button, and the labels so far; nothing if the verdict names no method or every row has a label.
+
+    `given` are the rows, their recipe, class codes and the classes' names, and `sha256` the digest of the comparison's data.
+    """
+    frame, _, y, _ = given
+    method, n = found.verdict.recommended, int((y == UNLABELED).sum())
     if method is None or not n:
         return
     st.subheader("Label my rows")
     job: Job | None = st.session_state.get(LABELING)
-    asked = (dataset.sha256, recipe, method, is_ordered)
+    asked = (sha256, method)
     if job is not None and st.session_state[f"{LABELING}_for"] != asked:
         job.cancel()
         job = st.session_state[LABELING] = None
@@ -38,8 +51,7 @@ def label_rows(frame: pd.DataFrame, recipe: Recipe, dataset: Dataset, found: Com
             why = f"the comparison's verdict. {found.verdict.sentence}"
             options = {"method": method, "why": why, "ordered": is_ordered, "ask": ASK, "keep": keep, "seconds": 60.0}
             st.session_state[LABELING] = shared_queue().submit(
-                *(label_in_job, frame, recipe, dataset.y, dataset.class_names, options),
-                **{"memory_limit": 2 * GIGABYTE, "time_limit": SECONDS, "lease": LEASE},
+                label_in_job, *given, options, memory_limit=2 * GIGABYTE, time_limit=SECONDS, lease=LEASE
             )
             st.session_state[f"{LABELING}_for"] = asked
 

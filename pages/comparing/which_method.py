@@ -9,8 +9,9 @@ import streamlit as st
 
 from dsgcore.comparing import Background, Comparison, ComparisonError, Sample, html_of
 from dsgcore.comparing.report import BANDS, curve_figure, explanation_of, setting_of, shown_table
-from dsgcore.data import Dataset
+from dsgcore.data import DataError, Dataset
 from dsgcore.data.reading import Recipe
+from dsgcore.data.reading.labels import class_codes
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import shared_queue
 from pages.comparing.label_rows import label_rows
@@ -35,9 +36,12 @@ def which_method(
     """
     st.header("Which method for my data?")
     X, recipe = (dataset.X, None) if table is None else table
+    y, names = dataset.y, dataset.class_names
     try:
-        sample = Sample.of(X, dataset.y, n_labeled=None, is_ordered=is_ordered, recipe=recipe)
-    except ComparisonError as error:
+        if table is not None:  # the file's own classes, also where a setting joins some of them
+            y, names, _ = class_codes(table[0][table[1].label()], table[1], "ordinal" if is_ordered else "classes")
+        sample = Sample.of(X, y, n_labeled=None, is_ordered=is_ordered, recipe=recipe)
+    except (ComparisonError, DataError) as error:
         st.caption(plain(f"No comparison is possible: {error}."))
         return
     going: Background | None = st.session_state.get(GOING)
@@ -49,7 +53,7 @@ def which_method(
         is_going = not going.is_over
         st.fragment(_answer, run_every=TICK_SECONDS if is_going else None)(going, is_going)
         if not is_going and table is not None and going.so_far is not None:
-            label_rows(*table, dataset, going.so_far, is_ordered=is_ordered)
+            label_rows((*table, y, names), going.so_far, sample.sha256, is_ordered=is_ordered)
 
 
 def _question(sample: Sample, name: str, going: Background | None, *, is_ordered: bool) -> None:
