@@ -32,7 +32,7 @@ MOST_VALUES, MOST_ROWS, N_SURFACES, GRID = 11, 150, 14, 32
 _MARK = " - DSG Lab</title>"  # in each file that is written here
 NOTHING = 255  # the byte of a point without a number; the others are equal steps from the lowest number to the highest
 _FILES = Path(__file__).with_name("static")
-_PARTS = ("charts/browser/saving.js", "charts/browser/head.js", "charts/browser/chart.js")
+_PARTS = tuple(f"charts/browser/{name}.js" for name in ("saving", "head", "plain", "projected", "chart"))
 _IMPORT, _EXPORT = re.compile(r"^import .*?;\n", re.MULTILINE), re.compile(r"^export ", re.MULTILINE)
 _COLUMNS = {"objective": "objective", "score": "score_test", "error": "error_mean"}
 

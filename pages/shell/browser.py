@@ -82,7 +82,7 @@ const LEAVING = 5000;
 const SERVER_AWAY = 500;
 // The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
 const PRESENTED = ".st-key-stage:has(.st-key-stage-notes)", SHOW = `${PRESENTED} .st-key-lesson-show button:enabled`;
-const ON = `.st-key-lesson-on button[kind=primary]:enabled, ${SHOW}`, BACK = ".st-key-lesson-back button:enabled";
+const ON = `.st-key-lesson-on button[kind=primary]:enabled, .st-key-lesson-on a[href$=lessons], ${SHOW}`, BACK = ".st-key-lesson-back button:enabled";
 const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Escape: ".st-key-lesson-leave button:enabled"};
 const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
 const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own
@@ -194,19 +194,20 @@ function press(selector, tries = 30) {
 }
 
 /** Go on and back with arrow keys and a presenter's remote control, also after a click on an answer; leave the lesson with Escape.
-    What was reached by Tab and has keys of its own keeps them; a slider does not before a class, where up and down move it. */
+    What was reached by Tab and has keys of its own keeps them, except before a class: there only a field of text does. */
 function hearKeysOfLessons() {
   let isByTab = false;
   const isIn = (event, selector) => event.target.closest?.(selector);
-  const hasOwnKeys = event => isIn(event, TYPED) ||
-    (isByTab && (isIn(event, MAP) || (isIn(event, SLIDERS) && !document.querySelector(PRESENTED))));
+  const isPresented = () => document.querySelector(PRESENTED);
+  const hasOwnKeys = event => isIn(event, TYPED) || (isByTab && isIn(event, `${MAP}, ${SLIDERS}`) && !isPresented());
   const isTaken = event => event.key === "Escape" ? document.querySelector(OPEN_PART) : hasOwnKeys(event);
+  const isListOpen = event => document.querySelector(event.key !== "Escape" && isPresented() ? "[role=listbox]" : OPEN_LIST);
   addEventListener("pointerdown", () => { isByTab = false; }, true);
   addEventListener("keydown", event => {
     if (event.key === "Tab") isByTab = true;
     const selector = MOVES[event.key], button = selector && document.querySelector(selector);
     const isShortcut = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
-    if (!button || isShortcut || document.querySelector(OPEN_LIST) || isTaken(event)) return;
+    if (!button || isShortcut || isListOpen(event) || isTaken(event)) return;
     const tip = event.key === "Escape" && document.querySelector(TIP);
     if (tip) tip.hidden = true;
     else if (!event.repeat) press(selector);

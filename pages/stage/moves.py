@@ -73,7 +73,9 @@ def answered(bench: Bench, guess: Any) -> None:
 
 
 def _wait(problem: type[Setting], bench: Bench, place: Place) -> None:
-    if place.step.goal is None:
+    if place.step.goal is None and is_presented() and bench.live is not None:
+        lesson_button(bench, "To the end", "lesson-end", to_the_end, bench, type="primary", shortcut="Right")
+    elif place.step.goal is None:
         st.button("Next", key="lesson-next", type="primary", disabled=True)
     else:
         may_ask = is_presented() and not is_asked(bench) and not is_led_elsewhere(bench)
@@ -82,6 +84,12 @@ def _wait(problem: type[Setting], bench: Bench, place: Place) -> None:
         icon = ":material/visibility:"
         key = "Right" if is_presented() else None  # a remote control has no other way on
         lesson_button(bench, "Show me", "lesson-show", show_solution, problem, bench, icon=icon, shortcut=key)
+
+
+def to_the_end(bench: Bench) -> None:
+    """Let the run reach its last iteration at once."""
+    if bench.live is not None:
+        bench.link.going_to, bench.link.plays_on = bench.live.run.n_iter, False
 
 
 def _go_on(problem: type[Setting], bench: Bench, place: Place) -> None:

@@ -178,6 +178,86 @@ def wrong_at(page, lesson, number, wait_ready):
     return [*asked, *told, *([] if before == after else [f"{name} moves: {before} {after}"])]
 
 
+# What is too small for the last row of a room at 1920 x 1080, and what lies over the map.
+SMALL = """() => {
+    const found = [], size = element => parseFloat(getComputedStyle(element).fontSize);
+    const isSeen = element => element.checkVisibility({visibilityProperty: true}) && element.getBoundingClientRect().width > 0;
+    const each = (selector, wrong) => [...document.querySelectorAll(".st-key-stage " + selector)].filter(isSeen).forEach(wrong);
+    each(":is(.st-key-stage-text, .st-key-stage-answer) :is(p, h2):not(.st-key-stage-hint p)", element => {
+        if (size(element) < 35.9) found.push(`a text of ${size(element)} px`); });
+    each(":is(.xtick, .ytick) text", element => { if (size(element) < 26) found.push(`a tick of ${size(element)} px`); });
+    each(".live-chart-word", element => { if (size(element) < 26) found.push(`a legend of ${size(element)} px`); });
+    each(".scatterlayer path.js-line", element => {
+        const width = parseFloat(getComputedStyle(element).strokeWidth);
+        if (width > 0 && width < 3) found.push(`a line of ${width} px`); });
+    const map = document.querySelector("#chart-map").getBoundingClientRect();
+    each(":is(.st-key-stage-room > *, .st-key-stage-pad, button, p)", element => {
+        const {left, right, top, bottom} = element.getBoundingClientRect();
+        const isOver = left < map.right - 1 && map.left + 1 < right && top < map.bottom - 1 && map.top + 1 < bottom;
+        if (isOver && !element.closest(".live-charts")) found.push("over the map: " + element.textContent.slice(0, 40)); });
+    return [...new Set(found)];
+}"""
+
+
+def too_small(page, name):
+    """Return what is wrong with a page before a class; wait a moment for a drawing that follows."""
+    for _ in range(50):
+        found = [*page.evaluate(SMALL), *page.evaluate(LOOK)["found"]]
+        if not found:
+            break
+        page.wait_for_timeout(100)
+    return [f"{name}: {what}" for what in found]
+
+
+def shown_to_a_class(page, lesson, number, wait_ready, reveal=False):
+    """Take a step before a class by the right arrow key alone, from whatever has the focus; return what is wrong."""
+    name = f"{lesson.name}, step {number + 1}"
+    steps = page.locator(".stage-steps", has_text=f"Step {number + 1} of {len(lesson.steps)}")
+    expect(steps).to_be_visible(timeout=LONG)
+    page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
+    wait_ready(page)
+    found = too_small(page, f"{name}, asked")
+    page.evaluate("document.querySelector('.st-key-stage :is(input, .drawn-curve circle, .hand-area)')?.focus()")
+    page.keyboard.press("Tab")
+    for key in ("ArrowRight", "PageDown"):  # a run that is not instant takes another one
+        page.keyboard.press(key)
+        if page.locator(LED_ON).count():
+            break
+        page.wait_for_timeout(300)
+    page.wait_for_selector(LED_ON, timeout=LONG)
+    wait_ready(page)
+    if reveal and lesson.steps[number].asks is not None:
+        page.keyboard.press("v")
+        expect(page.locator(".room-drawing > *").first).to_be_attached(timeout=LONG)
+    return found + too_small(page, f"{name}, told")
+
+
+@pytest.mark.parametrize("kind", some(["choice", "estimate", "goal", "curve", "question", "end"], 2))
+def test_a_class_can_read_a_step_from_the_last_row_and_the_arrow_key_leads_on(open_page, wait_ready, kind):
+    setting, prefix, lesson, number = TWELVE[kind]
+    address = f"{setting}?present=1&{prefix}lesson={lesson.name}:{number + 1}&{prefix}speed=instant"
+    page = open_page(address, viewport=PROJECTOR)
+    found = shown_to_a_class(page, lesson, number, wait_ready)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".stage-steps", has_text=f"Step {number + 1} of {len(lesson.steps)}")).to_be_hidden(timeout=LONG)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
+def test_a_class_can_read_every_step_of_every_lesson_with_its_room(open_page, wait_ready, setting):
+    lessons, found = profile_of(setting).guided, []
+    first = f"{key_of(setting, 'lesson')}={lessons[0].name}&{key_of(setting, 'speed')}=instant"
+    page = open_page(f"{setting.name}?present=1&{first}", viewport=PROJECTOR)
+    page.get_by_role("button", name="Ask the class").click(timeout=LONG)
+    for lesson in lessons:
+        for number in range(len(lesson.steps)):
+            found += shown_to_a_class(page, lesson, number, wait_ready, reveal=True)
+            page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name="Lessons").first).to_be_visible(timeout=LONG)
+    assert not found, "\n".join(found)
+
+
 # A step of each kind, of which the README's command takes three:
 # a choice, an estimate, a goal, labels by hand, a painted set, ordered classes, and classes without an order.
 # test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome has the drawn curve.

@@ -1,6 +1,7 @@
 // One chart in the page: its title, legend and note above the plot, as text that wraps, and the plot itself.
 import {groupOf, make, write} from "./head.js";
 import {plain} from "./plain.js";
+import {enlarge, nameEnds} from "./projected.js";
 
 let library;    // promise of Plotly, one for the page
 let count = 0;  // number of charts, for the names of their tooltips
@@ -23,11 +24,17 @@ function load(path) {
   });
 }
 
+/** Return the size of a chart's type in pixels, which is larger on a stage. */
+const typeOf = element => Number(getComputedStyle(element).getPropertyValue("--st-chart-type")) || 12;
+
+/** Return true if the chart is shown to a class. */
+const isProjected = element => getComputedStyle(element).getPropertyValue("--st-chart-projected").trim() === "1";
+
 function themed(element) {
   const style = getComputedStyle(element);
   const get = name => style.getPropertyValue("--st-" + name).trim();
   const ink = get("text-color"), line = get("border-color");
-  const size = Number(get("chart-type")) || 12;  // larger when presenting
+  const size = typeOf(element);
   const title = {font: {size}, standoff: 4};
   // The margins have room for the labels, so that they need not be measured at each drawing.
   const axis = {gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true, ticklabeloverflow: "allow", title};
@@ -93,8 +100,8 @@ function forgetTouch(node, {Fx}) {
   Fx.unhover(node, {});
 }
 
-async function react(chart, Plotly, {figure, template}) {
-  const look = JSON.stringify(template);
+async function react(chart, Plotly, {figure}) {
+  const template = themed(chart.root), look = JSON.stringify([template, isProjected(chart.root)]);
   // Each drawing of a page sends all of its charts, and most are unchanged.
   if (chart.isPlotted && chart.figure === figure && chart.look === look + [...chart.hidden]) return;
   chart.figure = null;  // until it is drawn
@@ -106,8 +113,11 @@ async function react(chart, Plotly, {figure, template}) {
     if (chart.isPlotted) forgetTouch(chart.node, Plotly);
   }
   chart.revision = layout.uirevision;
+  chart.type = typeOf(chart.root);
+  if (isProjected(chart.root)) enlarge(data, chart.type);
   write(chart, data, layout);
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
+  if (isProjected(chart.root) && chart.isPlain) nameEnds(data, layout, chart.type, chart.node.clientHeight);
   const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
   const hidden = [...chart.hidden];
   chart.size = sizeOf(chart.node);
@@ -181,7 +191,8 @@ export function createChart(parent, {
     chart.isAway = !node.clientWidth;
     if (chart.isAway || !chart.isPlotted) return;
     if (chart.newest) await draw(chart);  // it has waited until it is visible
-    fit(chart);
+    if (chart.type !== typeOf(root)) chart.again();  // a window that was moved to a projector
+    else fit(chart);
   });
   chart.observer.observe(node);
   return {
@@ -195,7 +206,7 @@ export function createChart(parent, {
     /** Show a figure, as JSON, with its text for screen readers. */
     show({figure, alt}) {
       root.setAttribute("aria-label", alt);
-      chart.newest = {figure, template: themed(root)};
+      chart.newest = {figure};
       draw(chart);
     },
     isDrawn: () => Boolean(chart.figure),
