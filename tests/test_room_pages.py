@@ -345,6 +345,16 @@ def test_the_vote_is_hidden_until_the_lecturer_reveals_it_and_the_second_one_sta
     assert app.button(key="room-again").disabled
 
 
+def test_the_run_begins_with_the_choice_of_the_class(phones, rooms):
+    app, code = opened()
+    for k, guess in enumerate("220"):
+        phones.send(code, guess, client=f"{k:032d}")
+    click(app, "reveal")
+    click(app, "choice")
+    assert bench_of(app).lesson.place.guess == 2
+    assert not bench_of(app).lesson.place.waits
+
+
 def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, rooms):
     app, code = opened()
     bench = bench_of(app)

@@ -9,7 +9,18 @@ import pytest
 from cases import each
 from clocks import Clock
 
-from dsgcore.rooms.questions import LABELS, asked_by, is_right, plain_text, reason, result_of, tally
+from dsgcore.rooms.questions import (
+    LABELS,
+    OwnQuestionError,
+    asked_by,
+    choice_of,
+    is_right,
+    own_question,
+    plain_text,
+    reason,
+    result_of,
+    tally,
+)
 from dsgcore.rooms.results import COLUMNS, all_answered, results_csv
 from dsgcore.rooms.rooms import (
     CODE_LENGTH,
@@ -84,7 +95,7 @@ def test_another_process_sees_what_has_been_answered(rooms, tmp_path, clock):
 @each("asked, guess", GUESSES.items())
 def test_each_kind_of_answer_is_kept_as_its_question_reads_it(rooms, asked, guess):
     key = asking(rooms, asked)
-    assert asked_by(asked.name) == asked
+    assert asked_by(asked.name, {}) == asked
     assert say(rooms, key, guess, asked=asked) == guess
     assert rooms.rounds(key, asked) == [[asked.question.read(guess)]]
 
@@ -408,3 +419,50 @@ def test_right_and_wrong_follow_the_result():
     assert is_right(CURVE.question, [0.5] * 6, {"value": [0.5 + near / 2] * 6}) is True
     assert is_right(CURVE.question, [0.5] * 6, {"value": [0.5 + 2 * near] * 6}) is False
     assert is_right(MAP.question, [0.5] * 10, {}) is None
+
+
+def test_the_choice_of_a_class_is_what_most_have_said_or_the_median():
+    assert choice_of(PICK.question, [2, 0, 2, 1]) == 2
+    assert choice_of(PICK.question, [2, 0]) == 0
+    assert choice_of(NUMBER.question, [0.1, 0.2, 0.6]) == 0.2
+    assert choice_of(CURVE.question, [[0.5] * 6, [0.7] * 6, [0.6] * 6]) == (0.6,) * 6
+
+
+OWN_QUESTIONS = [
+    ({"kind": "pick", "text": "Which <b>one</b>?", "options": ["a", "b<i>", "", " c "]}, "2"),
+    ({"kind": "number", "text": "How many?", "low": 0, "high": 10}, "7.5"),
+    ({"kind": "map", "text": "Where?"}, "0.500~0.250"),
+]
+
+
+@each("said, guess", OWN_QUESTIONS)
+def test_a_lecturers_own_question_is_asked_answered_and_in_the_results(rooms, said, guess):
+    asked = PICK.asks_too(own_question(said))
+    key = asking(rooms, asked)
+    state = rooms.state(key.code)
+    assert state.asked == asked
+    assert state.asked.question.text == said["text"]
+    assert say(rooms, key, guess, asked=asked) == guess
+    with pytest.raises(RoomError):
+        say(rooms, key, "x", asked=asked)
+    rooms.ask(key, PICK)
+    table = list(csv.DictReader(results_csv(all_answered(rooms, key)).splitlines()))
+    assert [(row["question"], row["right"]) for row in table] == [(said["text"], "")]
+    assert table[0]["answer"] == ("c" if said["kind"] == "pick" else guess)
+
+
+@each(
+    "wrong, why",
+    [
+        ({"kind": "pick", "text": " ", "options": ["a", "b"]}, "Type a question"),
+        ({"kind": "pick", "text": "?", "options": ["a", " "]}, "2 to 6 answers, one a line. There are 1"),
+        ({"kind": "pick", "text": "?", "options": list("abcdefg")}, "There are 7"),
+        ({"kind": "pick", "text": "?", "options": ["a", "a "]}, "another one: a, a"),
+        ({"kind": "pick", "text": "?", "options": ["a", "b" * 201]}, "200 characters"),
+        ({"kind": "number", "text": "?", "low": 3, "high": 3}, "smallest number must be below the largest one, got 3"),
+        ({"kind": "number", "text": "?", "low": -math.inf, "high": 3}, "got -inf and 3"),
+    ],
+)
+def test_an_own_question_that_cannot_be_asked_says_why(wrong, why):
+    with pytest.raises(OwnQuestionError, match=why):
+        own_question(wrong)

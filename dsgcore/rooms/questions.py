@@ -1,4 +1,4 @@
-"""Questions of a class's room: that of a lesson's step, or "which points would you label?", and what phones get of them."""
+"""Questions of a class's room: that of a lesson's step, one that the lecturer types, and what phones get of them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
 
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick, profile_of
-from dsgcore.settings.lessons import SHARES, numbers_in
+from dsgcore.settings.lessons import SHARES, Option, numbers_in
 
 # The name of the question on labels, in place of that of a step.
 LABELS = "labels"
+OWN = "own"  # a lecturer's own question has this name and a number of its own
 N_LABELS = 5
+LEAST_OPTIONS, MOST_OPTIONS = 2, 6
+LONGEST_TEXT = 200  # characters of a lecturer's own question, and of each of its answers
 BINS = 10  # of a histogram, and of a map along each side
 # Nine of ten phones that drew a curve lie between these.
 LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
@@ -39,17 +44,54 @@ class Places:
         return numbers_in(text, 2 * self.number, 0.0, 1.0)
 
 
+@dataclass(frozen=True)
+class Answers(Pick):
+    """A lecturer's own question with a few answers, of which none is right."""
+
+    def __post_init__(self) -> None:
+        """Raise `OwnQuestionError` unless there are two to six different answers."""
+        words = [option.words for option in self.options]
+        if not LEAST_OPTIONS <= len(words) <= MOST_OPTIONS:
+            raise OwnQuestionError(
+                f"Type {LEAST_OPTIONS} to {MOST_OPTIONS} answers, one a line. There are {len(words)}."
+            )
+        if len(set(words)) < len(words):
+            raise OwnQuestionError(f"Each answer must be another one: {', '.join(words)}.")
+
+
 Question = Pick | Estimate | Curve | Places
+
+
+class OwnQuestionError(DSGError):
+    """A lecturer's own question that a class cannot answer. The message is a sentence for the lecturer."""
+
+
+def own_question(said: Mapping[str, Any]) -> Question:
+    """Return a lecturer's own question from the form that phones draw; raise `OwnQuestionError` if it cannot be asked."""
+    text, options = str(said["text"]).strip(), tuple(str(words).strip() for words in said.get("options", ()))
+    if not text:
+        raise OwnQuestionError("Type a question.")
+    if max(map(len, (text, *options))) > LONGEST_TEXT:
+        raise OwnQuestionError(f"A question and each of its answers can have {LONGEST_TEXT} characters.")
+    if said["kind"] == "pick":
+        return Answers(text, tuple(Option(words, ()) for words in options if words))
+    if said["kind"] == "map":
+        return Places(text, 1)
+    low, high = float(said["low"]), float(said["high"])
+    if not (math.isfinite(high - low) and low < high):
+        raise OwnQuestionError(f"The smallest number must be below the largest one, got {low:g} and {high:g}.")
+    return Estimate(text, "number", low, high, 0.0, "")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question: by setting, lesson and step, and LABELS if it is not the step's own."""
+    """A question: by setting, lesson and step. `kind` is LABELS or begins with OWN if it is not the step's."""
 
     setting: str
     lesson: str
     step: int
     kind: str = ""
+    own: Question | None = None
 
     @property
     def name(self) -> str:
@@ -74,15 +116,20 @@ class Asked:
         step = self.of_step
         if step is None:
             return None
-        return Places() if self.kind == LABELS else step.asks
+        return self.own or (Places() if self.kind == LABELS else step.asks)
+
+    def asks_too(self, own: Question) -> Asked:
+        """Return a lecturer's own question at the same step."""
+        return Asked(self.setting, self.lesson, self.step, f"{OWN}-{token_hex(4)}", own)
 
 
-def asked_by(name: str) -> Asked | None:
-    """Return the question of that name, or None if the name is empty."""
+def asked_by(name: str, picture: Mapping[str, Any]) -> Asked | None:
+    """Return the question of that name, or None if the name is empty. The picture holds a lecturer's own question."""
     if not name:
         return None
     setting, lesson, step, kind = [*name.split("/"), ""][:4]
-    return Asked(setting, lesson, int(step), kind)
+    own = own_question(picture[OWN]) if kind.startswith(OWN) else None
+    return Asked(setting, lesson, int(step), kind, own)
 
 
 def result_of(asked: Asked, outcome: Mapping[str, float]) -> dict[str, Any]:
@@ -147,8 +194,18 @@ def tally(asks: Question, guesses: Sequence[Any]) -> dict[str, Any]:
     return said | {"low": low, "middle": middle, "high": high}
 
 
+def choice_of(asks: Pick | Estimate | Curve, guesses: Sequence[Any]) -> Any:
+    """Return a class's choice: the option with most answers, of several the first, or the median of its numbers or curves."""
+    if isinstance(asks, Pick):
+        return max(range(len(asks.options)), key=list(guesses).count)
+    middle = np.median(np.array(guesses, dtype=float), axis=0).round(4)
+    return tuple(middle.tolist()) if isinstance(asks, Curve) else float(middle)
+
+
 def plain_question(asks: Question) -> dict[str, Any]:
     """Return a question in the form that phones draw."""
+    if isinstance(asks, Answers):  # as it was typed
+        return {"kind": "pick", "text": asks.text, "options": [option.words for option in asks.options]}
     text = plain_text(asks.text)
     if isinstance(asks, Pick):
         return {"kind": "pick", "text": text, "options": [plain_text(option.words) for option in asks.options]}

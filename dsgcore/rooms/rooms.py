@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.rooms.questions import Asked, asked_by
+from dsgcore.rooms.questions import OWN, Asked, asked_by, plain_question
 from dsgcore.studies.store import Store
 
 SECONDS_OF_LIFE = 24 * 3600.0
@@ -141,6 +141,8 @@ class Rooms:
         A new question opens its first round. A question that had no reveal and no result goes on where it was.
         """
         name = "" if asked is None else asked.name
+        if asked is not None and asked.own is not None:
+            picture = {**(picture or {}), OWN: plain_question(asked.own)}
         with self._changing(key) as (connection, at, _round):
             if name == at["question"]:
                 return
@@ -233,16 +235,17 @@ class Rooms:
             return State(2 * room["version"], room["entry"])
         left = None if last["closes"] is None else max(0.0, last["closes"] - self._now())
         is_open = left is None or left > 0
+        picture = json.loads(last["picture"])
         return State(
             2 * room["version"] + (not is_open),
             room["entry"],
-            asked_by(room["question"]),
+            asked_by(room["question"], picture),
             last["round"],
             is_open,
             left,
             bool(last["is_revealed"]),
             json.loads(last["result"]),
-            json.loads(last["picture"]),
+            picture,
             bool(room["is_shut"]),
         )
 
@@ -285,7 +288,7 @@ class Rooms:
             if room is None:
                 raise NoRoomError
             found = _round(connection, at, number)
-            said = None if found is None else _read(name, guess)
+            said = None if found is None else _read(asked_by(name, json.loads(found["picture"])), guess)
             if found is None or said is None:
                 raise RoomError("This does not answer the current question.")
             if found["closes"] is not None and self._now() - (age if 0 < age < LATE else 0.0) >= found["closes"]:
@@ -338,9 +341,9 @@ class Rooms:
             self._check(connection, key)
             rows = connection.execute(every, (key.code,)).fetchall()
         return [
-            (asked, json.loads(result), json.loads(picture))
+            (asked, json.loads(result), drawn)
             for name, result, picture in rows
-            if (asked := asked_by(name)) is not None
+            if (asked := asked_by(name, drawn := json.loads(picture))) is not None
         ]
 
 
@@ -362,9 +365,8 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _read(name: str, guess: str) -> str | None:
+def _read(asked: Asked | None, guess: str) -> str | None:
     """Return the guess that the question reads from an answer; None if it reads none."""
-    asked = asked_by(name)
     asks = None if asked is None else asked.question
     read = None if asks is None or len(guess) > LONGEST_GUESS else asks.read(guess)
     return None if asks is None or read is None else asks.say(read)  # type: ignore[arg-type]  # each reads what it says

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dsgcore.rooms.questions import plain_question, tally
+from dsgcore.rooms.questions import OWN, plain_question, tally
 from dsgcore.rooms.rooms import Rooms, State
 
 
@@ -15,7 +15,10 @@ def for_phones(rooms: Rooms, code: str, state: State) -> dict[str, Any]:
     if state.asked is None or asks is None:
         return said
     said |= {"name": state.asked.name, "round": state.round, "question": plain_question(asks)}
-    said |= {"picture": state.picture, "isRevealed": state.is_revealed}
+    said |= {
+        "picture": {name: part for name, part in state.picture.items() if name != OWN},
+        "isRevealed": state.is_revealed,
+    }
     if state.is_revealed:
         said["tallies"] = [tally(asks, guesses) for guesses in rooms.revealed(code, state.asked)]
         said["result"] = state.result

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from streamlit.components.v2 import component
 
-from dsgcore.rooms.questions import BINS, Places, Question, tally
+from dsgcore.rooms.questions import BINS, Places, Question, plain_text, tally
 from dsgcore.settings import Curve, Estimate, Pick
 from dsgcore.settings.lessons import SHARES
 
@@ -62,15 +62,16 @@ def _titled(title: str, drawing: str) -> str:
 def _bars(asks: Pick | Estimate, tallies: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str:
     """Return a histogram: for each answer a bar of each round, as long as its share of the round's answers."""
     names, right = _names(asks), _right(asks, result)
+    words = [escape(plain_text(option.words)) for option in getattr(asks, "options", ())] or [""] * len(names)
     rows = []
     for k, name in enumerate(names):
         mark = " ✓" * (k == right)
         for number, one in enumerate(tallies):
             count, share = one["counts"][k], one["counts"][k] / max(1, one["n"])
-            said = f"{name}{mark}" if number == 0 else ""
+            said = f"<b>{name}{mark}</b> {words[k]}" if number == 0 else ""
             earlier = ' class="earlier"' * (number < len(tallies) - 1)
             rows.append(
-                f'<div{earlier}><b>{said}</b><i><u style="width: {100 * share:.0f}%"></u></i><span>{count}</span></div>'
+                f'<div{earlier}><p>{said}</p><i><u style="width: {100 * share:.0f}%"></u></i><span>{count}</span></div>'
             )
     said = "; ".join(
         f"{f'{_ROUNDS[number]}: ' if len(tallies) > 1 else ''}"

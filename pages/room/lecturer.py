@@ -12,7 +12,7 @@ import streamlit as st
 
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import Setting
-from dsgcore.rooms.questions import LABELS, Asked, Places, result_of
+from dsgcore.rooms.questions import LABELS, Asked, Places, choice_of, result_of
 from dsgcore.rooms.rooms import MOST_ROUNDS, Key, RoomError, State
 from pages.room.door import draw_door
 from pages.room.drawings import answers, draw
@@ -96,20 +96,23 @@ def tell_the_room(problem: type[Setting], bench: Bench) -> None:
 
 def _asked(problem: type[Setting], bench: Bench, place: Place) -> Asked | None:
     """Return the question of this moment, or None if the step has none."""
+    if bench.lesson.own is not None:
+        return bench.lesson.own
     asked = Asked(problem.name, place.lesson.name, place.number)
     if bench.lesson.asks_labels == asked.name:
         return Asked(problem.name, place.lesson.name, place.number, LABELS)
     return None if place.step.asks is None else asked
 
 
-def _has_map(bench: Bench) -> bool:
+def has_map(bench: Bench) -> bool:
+    """Return True if the run has a map of two features."""
     shape = bench.shape
     return shape is not None and shape[1] == 2
 
 
 def _picture(bench: Bench) -> Mapping[str, Any]:
     """Return the unlabeled points, along both sides from 0 to 1."""
-    if bench.live is None or not _has_map(bench):
+    if bench.live is None or not has_map(bench):
         return {}
     split = bench.live.run.split
     points = np.clip(split.X_train[split.y_train < 0][:MOST_POINTS].astype(float), 0, 1)
@@ -153,7 +156,8 @@ def _board(room: Key, state: State, number: int) -> None:
     closed = "" if state.is_open else ", closed"
     shut = ", no new phones" * state.is_shut
     inside = f"<span>Room {room.code}</span>" * (state.is_revealed or not state.is_open)
-    other = f"<b>{asks.text}</b><br>" if isinstance(asks, Places) else ""  # in place of the question on the stage
+    is_other = isinstance(asks, Places) and state.asked.own is None
+    other = f"<b>{asks.text}</b><br>" if is_other else ""  # in place of the question on the stage
     st.html(
         f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed}{shut} {inside}</p>'
     )
@@ -161,10 +165,15 @@ def _board(room: Key, state: State, number: int) -> None:
 
 def _bar(bench: Bench, room: Key, state: State) -> None:
     """Draw the presenter's buttons."""
+    assert state.asked is not None
     with st.container(key="room-bar", horizontal=True, vertical_alignment="center", gap="small"):
         _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
         _button(bench, "Vote again", "again", lambda: rooms().again(room), off=state.round >= MOST_ROUNDS)
-        _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
+        place = bench.lesson.place
+        if state.is_revealed and not state.asked.kind and place is not None and place.waits:
+            _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, room, state.asked))
+        else:
+            _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
         # The browser closes a list of choices after one (shell/browser.py).
         timer = st.popover("Timer", icon=":material/timer:", disabled=not state.is_open)
         with timer, st.container(key="choices"):
@@ -172,6 +181,15 @@ def _bar(bench: Bench, room: Key, state: State) -> None:
                 _button(bench, f"{seconds} seconds", f"timer-{seconds}", partial(rooms().end, room, float(seconds)))
         with st.popover("More", icon=":material/more_horiz:"):
             _more(bench, room, state)
+
+
+def _run_with_choice(bench: Bench, room: Key, asked: Asked) -> None:
+    """Start the run with what the class has answered as the guess."""
+    place, asks, guesses = bench.lesson.place, asked.question, rooms().rounds(room, asked)[-1]
+    if place is None or asks is None or isinstance(asks, Places) or not guesses:
+        return
+    place.guesses[place.number] = choice_of(asks, guesses)
+    bench.is_playing = bench.lesson.is_turned = True
 
 
 def _button(
@@ -208,7 +226,7 @@ def _more(bench: Bench, room: Key, state: State) -> None:
     ):
         st.link_button(label, beside_this_page(f"{folder}/{page}").geturl(), width="stretch")
     assert state.asked is not None
-    if _has_map(bench) or state.asked.kind:
+    if state.asked.own is None and (has_map(bench) or state.asked.kind):
         label = "Back to the step" if state.asked.kind else "Ask: which points to label?"
         st.button(label, key="room-labels", on_click=_turn_labels, args=(bench, state.asked), width="stretch")
     label = "Let in new phones again" if state.is_shut else "Let in no new phones"
@@ -226,5 +244,5 @@ def _turn_labels(bench: Bench, asked: Asked) -> None:
 
 def _end(bench: Bench, room: Key) -> None:
     _do(bench, lambda: rooms().close(room))
-    bench.lesson.room = bench.lesson.ticket = bench.lesson.told = None
+    bench.lesson.room = bench.lesson.ticket = bench.lesson.told = bench.lesson.own = None
     bench.lesson.is_turned = True

@@ -69,6 +69,8 @@ class LessonState:
     ticket: Ticket | None = None  # with which the browser keeps the room's key
     told: Any = None  # what the room was told last: the question, whether its vote is over, and the outcome
     asks_labels: str = ""  # the step at which the class is asked for labels in place of the step's question
+    own: Any = None  # the lecturer's own question, as long as it is on the stage
+    n_own: int = 0  # number of own questions so far
     is_turned: bool = False  # True until the whole page has followed a click in the room's part of it
 
 

@@ -82,7 +82,8 @@ const LEAVING = 5000;
 const SERVER_AWAY = 500;
 // The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
 const PRESENTED = ".st-key-stage:has(.st-key-stage-notes)", SHOW = `${PRESENTED} .st-key-lesson-show button:enabled`;
-const ON = `.st-key-lesson-on button[kind=primary]:enabled, .st-key-lesson-on a[href$=lessons], ${SHOW}`, BACK = ".st-key-lesson-back button:enabled";
+const ON = `.st-key-lesson-on button[kind=primary]:enabled, .st-key-lesson-on a[href$=lessons], ${SHOW}`;
+const BACK = ".st-key-lesson-back button:enabled";
 const MOVES = {ArrowRight: ON, PageDown: ON, ArrowLeft: BACK, PageUp: BACK, Escape: ".st-key-lesson-leave button:enabled"};
 const TYPED = "textarea, input:not([type=range], [type=radio], [type=checkbox], [role=combobox]), [contenteditable=true]";
 const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with keys of their own

@@ -17,7 +17,7 @@ from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise
 from pages.workbench.head import given_for, guide
 from pages.workbench.layout import is_presented
-from pages.workbench.room_view import ask_for_labels, is_asked, is_led_elsewhere, open_room
+from pages.workbench.room_view import ask_for_labels, end_own_question, is_asked, is_led_elsewhere, open_room
 from pages.workbench.transport import roll, toggle
 
 
@@ -38,6 +38,11 @@ def _while_there(bench: Bench, action: Callable[..., None], *arguments: Any) -> 
 def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> None:
     """Draw the buttons that lead on and back. The button that leads on is always at the same place."""
     with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
+        if bench.lesson.own is not None:
+            lesson_button(
+                bench, "Back to the lesson", "lesson-back-to", end_own_question, bench, shortcut="Right", type="primary"
+            )
+            return
         if place.number and not (place.is_last and place.stage is Stage.OUTCOME):
             lesson_button(
                 bench, "Back", "lesson-back", go_to_step, problem, bench, -1, shortcut="Left", type="tertiary"

@@ -20,7 +20,8 @@ def room(problem: type[Setting], bench: Bench, place: Place) -> None:
     if bench.lesson.ticket is not None:
         keep_room_key(bench.lesson.ticket.name)
     is_elsewhere = is_led_elsewhere(bench)
-    if not (is_asked(bench) or is_elsewhere) or (place.stage is Stage.RUN and place.step.goal is None):
+    is_own = bench.lesson.own is not None
+    if not (is_asked(bench) or is_elsewhere) or (place.stage is Stage.RUN and place.step.goal is None and not is_own):
         return
-    with st.container(key=f"stage-class-{'question' if place.stage is Stage.QUESTION else 'outcome'}"):
+    with st.container(key=f"stage-class-{'question' if is_own or place.stage is Stage.QUESTION else 'outcome'}"):
         (offer_to_lead if is_elsewhere else room_panel)(bench)

@@ -54,7 +54,7 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     with st.container(key="stage"):
         areas = {name: st.container(key=f"stage-{name}") for name in AREAS}
     with areas["top"]:
-        top(bench, place)
+        top(problem, bench, place)
     with areas["tools"]:
         asked, run = _tools(problem, bench, place)
     with areas["answer"]:

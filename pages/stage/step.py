@@ -16,7 +16,7 @@ from pages.session.lesson_place import Place, Stage
 from pages.shell.plain_text import plain, say_of_link
 from pages.workbench.drawn_curve import draw_curve
 from pages.workbench.layout import ANSWER, is_presented
-from pages.workbench.room_view import LETTERS
+from pages.workbench.room_view import LETTERS, show_own_question
 
 _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
 # Measures that are no number to read.
@@ -39,12 +39,16 @@ def text(bench: Bench, place: Place) -> None:
     """Draw the text before the run, and sentences about the link that the page could not follow."""
     for notice in bench.link.notices:
         say_of_link(notice)
-    st.markdown(unbroken(place.step.text))
+    if bench.lesson.own is None:
+        st.markdown(unbroken(place.step.text))
 
 
 def answer(problem: type[Setting], bench: Bench, place: Place) -> Any:
     """Draw the question or the goal, and below it the choice of a guess or the explanation; return the guess so far."""
     step = place.step
+    if bench.lesson.own is not None:
+        show_own_question(bench.lesson.own)
+        return None
     asked = step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""
     if asked:
         st.markdown(f"## {escaped(asked)}")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dsgcore.experiments import Setting
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place
 from pages.stage.moves import lesson_button
 from pages.workbench.layout import has_notes, is_presented
+from pages.workbench.room_view import ask_anything, is_led_elsewhere
 
 
-def top(bench: Bench, place: Place) -> None:
+def top(problem: type[Setting], bench: Bench, place: Place) -> None:
     """Draw the title, the progress and the buttons."""
     if place.has_notes is None:
         place.has_notes = has_notes()
@@ -18,6 +20,8 @@ def top(bench: Bench, place: Place) -> None:
     with st.container(key="stage-progress", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(progress(place))
         if is_presented():
+            if not is_led_elsewhere(bench):
+                ask_anything(problem, bench)
             lesson_button(bench, "Notes", "stage-notes", _turn_notes, place, icon=":material/notes:", type="tertiary")
         icon = ":material/close:"
         # Escape presses it, unless a list is open (shell/browser.py).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pages.room.asking import ask_anything, end_own_question, show_own_question
 from pages.room.drawings import LETTERS
 from pages.room.lecturer import (
     ask_for_labels,
@@ -15,11 +16,14 @@ from pages.room.lecturer import (
 
 __all__ = [
     "LETTERS",
+    "ask_anything",
     "ask_for_labels",
+    "end_own_question",
     "is_asked",
     "is_led_elsewhere",
     "offer_to_lead",
     "open_room",
     "room_panel",
+    "show_own_question",
     "tell_the_room",
 ]

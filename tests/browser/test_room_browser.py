@@ -243,6 +243,27 @@ def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link)
     look("after the reveal")
 
 
+def test_a_question_typed_in_class_is_asked_at_once_and_the_arrow_key_leads_back(open_page, wait_ready, phone):
+    lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant", viewport=(1366, 768))
+    wait_ready(lecturer)
+    lecturer.get_by_role("button", name="Ask anything").click(timeout=LONG)
+    lecturer.get_by_label("Question").fill("Which <b>did</b> you use?")
+    lecturer.get_by_label("Answers, one a line").fill("k-means\nan SVM\nnone <i>of</i> them")
+    lecturer.get_by_role("button", name="Ask now").click()
+    expect(lecturer.locator(".st-key-stage-answer h2")).to_have_text("Which <b>did</b> you use?", timeout=LONG)
+    expect(lecturer.get_by_role("button", name="Ask now")).to_be_hidden()
+    enter(phone, lecturer)
+    phone.get_by_role("button", name="none <i>of</i> them").tap()
+    expect(lecturer.locator(COUNT)).to_contain_text("1 answered", timeout=LONG)
+    lecturer.get_by_role("button", name="Reveal").click()
+    expect(lecturer.locator(".room-bars")).to_have_attribute("aria-label", "Guesses: A: 0, B: 0, C: 1", timeout=LONG)
+    clean(phone)
+    assert lecturer.evaluate(COVERS) == ""
+    lecturer.keyboard.press("ArrowRight")
+    expect(lecturer.locator(".st-key-stage-answer h2")).to_contain_text("Where will the solid curve end", timeout=LONG)
+    expect(phone.locator("#title")).to_contain_text("Where will the solid curve end", timeout=LONG)
+
+
 def test_arrow_keys_go_on_after_a_click_on_an_answer_and_a_closed_room_counts_no_more(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
     wait_ready(lecturer)

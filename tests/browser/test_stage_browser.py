@@ -239,7 +239,9 @@ def test_a_class_can_read_a_step_from_the_last_row_and_the_arrow_key_leads_on(op
     page = open_page(address, viewport=PROJECTOR)
     found = shown_to_a_class(page, lesson, number, wait_ready)
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".stage-steps", has_text=f"Step {number + 1} of {len(lesson.steps)}")).to_be_hidden(timeout=LONG)
+    expect(page.locator(".stage-steps", has_text=f"Step {number + 1} of {len(lesson.steps)}")).to_be_hidden(
+        timeout=LONG
+    )
     assert not found, "\n".join(found)
 
 
