@@ -156,8 +156,8 @@ def _board(room: Key, state: State, number: int) -> None:
     closed = "" if state.is_open else ", closed"
     shut = ", no new phones" * state.is_shut
     inside = f"<span>Room {room.code}</span>" * (state.is_revealed or not state.is_open)
-    is_other = isinstance(asks, Places) and state.asked.own is None
-    other = f"<b>{asks.text}</b><br>" if is_other else ""  # in place of the question on the stage
+    is_other = state.asked.own is None  # in place of the question on the stage
+    other = f"<b>{asks.text}</b><br>" if isinstance(asks, Places) and is_other else ""
     st.html(
         f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed}{shut} {inside}</p>'
     )
