@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import profile_of
+from dsgcore.studies.reproductions import reproductions
 from pages.pictures import results
 from pages.pictures.kept import kept_picture
 from pages.shell.warm_up import is_ready
@@ -33,8 +35,15 @@ def page() -> None:
         profile = profile_of(setting)
         if profile.figures:
             st.header(profile.full_name)
+            st.markdown(_source(setting))
             with st.container(key=f"papers-{setting.name}"):
                 _cards(setting, len(profile.figures))
+
+
+def _source(setting: type[Setting]) -> str:
+    """Return the paper, and the values of its experiments with their place in it."""
+    paper = AS_IN_PAPER.get(setting.name)
+    return setting.citation + "." + (f" **{paper.source}**: {paper.says}" if paper else "")
 
 
 def _cards(setting: type[Setting], n: int) -> None:
@@ -51,6 +60,8 @@ def _card(setting: type[Setting], number: int) -> None:
     outcome, found = results.result_of(setting.name, figure.name)
     st.markdown(f"{MARKS[outcome]} **{outcome.capitalize()}.** {found}")
     _draw_picture(setting.name, figure.name)
+    if (name := f"{setting.name}/{figure.name}") in reproductions():
+        st.markdown(f"On the paper's own sets, against its rivals: `dsg-lab reproduce {name} --data FOLDER`")
     st.markdown(f"The study: {figure.differs}")
     st.page_link(
         "pages/explore.py",

@@ -102,6 +102,9 @@ def test_the_page_shows_statement_result_drawing_and_link_of_each_figure():
     for _, figure in FIGURES:
         assert any(figure.says in text for text in said)
         assert any(figure.differs in text for text in said)
+    for setting, paper in AS_IN_PAPER.items():
+        assert any(SETTINGS[setting].citation in text and paper.says in text for text in said)
+    assert sum("`dsg-lab reproduce " in text for text in said) == len(reproductions())
     marked = [text for text in said if any(f"**{outcome.capitalize()}.**" in text for outcome in OUTCOMES)]
     assert len(marked) == len(FIGURES)
     assert len([link for link in app.get("page_link") if link.proto.page == "explore"]) == len(FIGURES)
