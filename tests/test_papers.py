@@ -294,6 +294,10 @@ def test_the_interval_is_students_and_the_outcome_follows_from_all_checks():
         return module._outcome(tuple(module._checks(asked, fits)))
 
     assert (outcome(0.7, 0.805), outcome(0.7, 0.9), outcome(0.9)) == (REPRODUCED, IN_PART, NOT_REPRODUCED)
+    wide = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.7, 0.9))]
+    wide += [Fit("one", "rival", 9, seed, 1.0, 0.81) for seed in (0, 1)]
+    checks = tuple(module._checks(asked, wide))
+    assert (checks[0].state, module._outcome(checks)) == ("open", "undecided")
 
 
 def test_a_figure_whose_sets_are_not_there_is_not_run_and_says_which(tmp_path, capsys, monkeypatch):

@@ -50,7 +50,7 @@ def said(asked: Reproduction, found: Verdict) -> str:
     if found.outcome == NOT_RUN:
         return f"{asked.name}: not run: needs {missing}. Name the folder that holds {found.missing[0]}.npz with --data."
     lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}"]
-    lines += [f"  {'holds' if check.holds else 'fails'}  {_words(asked, check)}" for check in found.checks]
+    lines += [f"  {check.state:<5}  {_words(asked, check)}" for check in found.checks]
     lines += [f"Left out, because they are not there: {missing}."] if missing else []
     n = max(fit.n_unlabeled for fit in found.fits)
     return "\n".join([*lines, f"{asked.seeds} seeds, up to {n:,} unlabeled points, 95 % intervals over the seeds."])

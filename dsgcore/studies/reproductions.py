@@ -28,7 +28,9 @@ from dsgcore.experiments.settings import SETTINGS
 from dsgcore.problems import UNLABELED
 from dsgcore.studies.store import Store
 
-REPRODUCED, IN_PART, NOT_REPRODUCED, NOT_RUN = "reproduced", "reproduced in part", "not reproduced", "not run"
+REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "reproduced in part", "not reproduced"
+UNDECIDED, NOT_RUN = "undecided", "not run"
+HOLDS, FAILS, OPEN = "holds", "fails", "open"
 OURS: dict[str, Any] = {
     "similar_unlabeled": TSGSU,
     "auc": QSGS2AUC,
@@ -97,14 +99,17 @@ class Fit:
 
 @dataclass(frozen=True)
 class Check:
-    """The claim against one rival on one set: a difference in our favour, and its interval over the seeds."""
+    """The claim against one rival on one set: a difference in our favour, and its interval over the seeds.
+
+    It holds, or fails, if all of the interval says so, and else it is open.
+    """
 
     dataset: str
     rival: str
     difference: float
     low: float
     high: float
-    holds: bool
+    state: str
 
 
 @dataclass(frozen=True)
@@ -256,7 +261,9 @@ def _checks(asked: Reproduction, fits: list[Fit]) -> Iterator[Check]:
         own = np.array(by_method.pop(ours))
         for rival, values in by_method.items():
             mean, half = interval(own - np.array(values))
-            yield Check(name, rival, mean, mean - half, mean + half, bool(mean - half > -asked.within))
+            low, high = mean - half, mean + half
+            state = HOLDS if low > -asked.within else FAILS if high < -asked.within else OPEN
+            yield Check(name, rival, mean, low, high, state)
 
 
 def interval(differences: NDArray) -> tuple[float, float]:
@@ -271,5 +278,7 @@ def interval(differences: NDArray) -> tuple[float, float]:
 def _outcome(checks: tuple[Check, ...]) -> str:
     if not checks:
         return NOT_RUN
-    held = [check.holds for check in checks]
-    return REPRODUCED if all(held) else IN_PART if any(held) else NOT_REPRODUCED
+    states = {check.state for check in checks}
+    if states == {HOLDS}:
+        return REPRODUCED
+    return IN_PART if HOLDS in states else NOT_REPRODUCED if FAILS in states else UNDECIDED
