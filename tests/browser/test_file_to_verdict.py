@@ -25,7 +25,7 @@ def table():
 
 
 @pytest.mark.ci
-def test_four_clicks_lead_from_a_file_to_a_verdict_and_the_file_goes_on_to_explore_and_convergence(open_page):
+def test_a_file_leads_to_a_verdict_and_to_labeled_rows_and_goes_on_to_explore_and_convergence(open_page):
     page = open_page("data")
     page.locator(".st-key-look-file button").click()
     # In the system's window this takes two clicks.
@@ -33,10 +33,14 @@ def test_four_clicks_lead_from_a_file_to_a_verdict_and_the_file_goes_on_to_explo
     page.locator("input[type=file]").set_input_files(file, timeout=PAGE_MS)
     expect(page.get_by_text("9,900 rows without a label")).to_be_visible(timeout=PAGE_MS)
     page.get_by_role("button", name="Compare methods").click()
-    verdict = page.get_by_test_id("stMarkdown").get_by_text(re.compile(r"^Use .*seeds"))
+    verdict = page.get_by_test_id("stMarkdown").get_by_text(re.compile(r"^(Use|Nothing clearly beats) .*seeds"))
     expect(verdict).to_be_visible(timeout=VERDICT_MS)
     expect(page.get_by_text("The difference is to the best method")).to_be_visible(timeout=PAGE_MS)
     page.locator(".st-key-stop-comparing button").click()
+    page.get_by_role("button", name="Label 9,900 rows").click(timeout=PAGE_MS)
+    with page.expect_download(timeout=VERDICT_MS) as labeled:
+        page.get_by_role("button", name="Labeled rows (CSV)").click(timeout=VERDICT_MS)
+    assert pd.read_csv(labeled.value.path())["row"].tolist() == list(range(LABELS, ROWS))
     page.locator(".st-key-open-in").get_by_role("link", name="Explore", exact=True).click()
     page.wait_for_url(re.compile("/explore"))
     assert_on_file(page, "Explore")
