@@ -180,6 +180,8 @@ def test_the_softmax_estimator_equals_its_naive_twin(points, is_preconditioned, 
     scores = [[[naive.predict(x, [own[:, k] for own in m], W[: len(m)]) for k in range(4)] for x in X] for m in means]
     np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0), rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    with pytest.raises(ValueError, match="at least two classes are needed, got 1 class"):
+        model.fit(X, np.zeros(40))
 
 
 # The graph

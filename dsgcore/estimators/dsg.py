@@ -156,7 +156,7 @@ class DSGSoftmax(ScoredOnLabels, BaseEstimator):
         own = parameters_of(kind)
         s = check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
         if len(classes) < 2:
-            raise DSGError(f"labels of at least two classes are needed, got {len(classes)}")
+            raise DSGError(f"labels of at least two classes are needed, got {len(classes)} class")
         self.classes_, self.seed_, self.sigma_ = classes, seed_of(self.random_state), width(SIGMA, self.sigma, points)
         kernel = Gaussian(self.sigma_)
         if said := too_far(points, kernel):
