@@ -25,7 +25,6 @@ LONGEST_TEXT = 200  # characters of a lecturer's own question, and of each of it
 BINS = 10  # of a histogram, and of a map along each side
 # Nine of ten phones that drew a curve lie between these.
 LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
-_LEAST_WORDS = 9  # of the reason that phones show
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def result_of(asked: Asked, outcome: Mapping[str, float]) -> dict[str, Any]:
     step, asks = asked.of_step, asked.question
     if step is None or asks is None or isinstance(asks, Places):
         return {}
-    said: dict[str, Any] = {"answer": plain_text(asks.answer(outcome)), "why": reason(step.explanation)}
+    said: dict[str, Any] = {"answer": plain_text(asks.answer(outcome)), "why": plain_text(step.explanation)}
     if isinstance(asks, Pick):
         right = asks.right(outcome)
         return said | {"right": None if right is None else asks.options.index(right)}
@@ -145,17 +144,6 @@ def result_of(asked: Asked, outcome: Mapping[str, float]) -> dict[str, Any]:
         return said | {"value": asks.came_to(outcome), "near": asks.near}
     value = outcome.get(asks.measure, math.nan)
     return said | {"value": value if math.isfinite(value) else None, "near": asks.near}
-
-
-def reason(explanation: str) -> str:
-    """Return the first sentence of an explanation as plain text, and the next ones until it is more than a word or two."""
-    said: list[str] = []
-    for sentence in plain_text(explanation).replace("? ", "?. ").split(". "):
-        said.append(sentence.rstrip("."))
-        if len(" ".join(said).split()) >= _LEAST_WORDS:
-            break
-    text = ". ".join(said).replace("?.", "?")
-    return text if text.endswith(("?", ":")) else f"{text}."
 
 
 def plain_text(markdown: str) -> str:
