@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 from cases import each
 
+from dsgcore.experiments import LiveRun, Spec
 from dsgcore.settings.panels import Mark
 from pages.charts import figures as charts
 from pages.charts.figures import MAX_STEPS
 from pages.gallery import data_charts, data_views
+from pages.live.curves import error_figure, score_figure
+from pages.session.view import View
 
 
 def by_text(values):
@@ -142,6 +145,16 @@ def test_a_log_axis_has_two_to_seven_ticks_on_what_it_shows(low, high):
     else:
         shown = sum(low / 2.5 <= tick <= high * 2.5 for tick in axis["tickvals"])
     assert 2 <= shown <= 7
+
+
+def test_the_axis_of_the_features_error_stays_readable_when_a_run_diverges_and_that_of_the_score_ends_at_one():
+    live = LiveRun(Spec.from_dict({"setting": "s3vm", "solver": {"step_size": 50.0, "n_iter": 200}}))
+    live.advance()
+    error, score = (draw(live, View("light"), "0")["layout"]["yaxis"] for draw in (error_figure, score_figure))
+    low, high = error["range"]
+    assert high > 3
+    assert 2 <= (high - low) / error["dtick"] <= 7
+    assert 1.0 < score["autorangeoptions"]["clipmax"] < 1.1
 
 
 def test_marks_of_changes_have_names_that_do_not_cover_each_other():

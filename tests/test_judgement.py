@@ -206,12 +206,22 @@ def test_an_iteration_that_is_made_again_counts_once():
     assert times == sorted(set(times))
 
 
-def test_of_two_noises_the_larger_one_is_named_and_of_a_single_feature_nothing_that_is_no_number():
+def test_of_two_noises_the_larger_one_is_named():
     """Batches of two also make the features' noise large, for their coefficients are."""
     assert judgement(finished(spec_of("auc", changes={"solver": {"batch_size": 2}}))).cause is Cause.BATCHES
-    alone = judgement(finished(spec_of("ordinal", changes={"solver": {"n_features": 1}})))
-    assert alone.figure(Cause.FEATURES) is None
-    assert not any("nan" in figure.value for figure in alone.reason)
+
+
+@each("first, then", [(1, None), (256, 1), (256, 4), (1, 4)])
+def test_of_few_features_from_any_iteration_on_the_features_are_named(first, then):
+    run = Run(spec_of("s3vm", changes={"solver": {"n_features": first}}))
+    run.advance(run.n_iter // 4)
+    if then is not None:
+        run.change("n_features", then)
+    while not run.is_finished:
+        run.advance()
+    found = judgement(run)
+    assert found.cause is Cause.FEATURES
+    assert not any("nan" in figure.value for figure in found.reason)
 
 
 @each("changed", [{"lam": 10.0}, {"n_features": 2}, {"lam": 10.0, "n_features": 2}])

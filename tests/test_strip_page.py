@@ -5,6 +5,7 @@ from opened_pages import bench_of, open_auc, open_page, run_of
 from test_judgement import WORSE
 
 from dsgcore.experiments import Spec
+from pages.live.judgement import said_of
 from pages.studies.links import link_to_run
 from pages.workbench import page
 
@@ -33,6 +34,15 @@ def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_be
     said = head(app)["judgement"]["said"]
     assert f"Features: {bench.tried.before} → " in said
     assert f"(expected {bench.tried.expected})" in said
+
+
+def test_what_a_remedy_has_brought_is_not_said_of_a_run_that_was_changed_since():
+    bench = bench_of(pressed(open_auc(**FEW, n_iter="600", at="500", speed="slow")))
+    bench.live.run.change("step_size", 0.1)
+    bench.live.advance()
+    said = said_of(bench)["said"]
+    assert said
+    assert "expected" not in said
 
 
 def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():

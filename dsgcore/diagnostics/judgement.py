@@ -197,7 +197,19 @@ class GaugeValues:
         self.size = float(np.sqrt(np.mean(self.last.f**2)))
         self.step = run.engine.step_at(min(t + 1, run.n_iter))
         self.largest = run.engine.largest_step
-        self.noises = {BATCHES: self.relative(self.last.batches), FEATURES: self.relative(self.last.features)}
+        self.noises = {BATCHES: self.relative(self.last.batches), FEATURES: self.relative(self._features())}
+
+    def _features(self) -> float:
+        """Return what the features have added: as measured, |f - h|^2, since an iteration of one feature shows no spread."""
+        history = self.run.history
+        if (
+            not math.isnan(self.last.features)
+            or self.run.problem.labels == "classes"
+            or "error_mean" not in history.names
+        ):
+            return self.last.features
+        until = np.searchsorted(history.column("t"), self.t, side="right")
+        return float(history.column("error_mean")[until - 1]) if until else math.nan
 
     def relative(self, square: float) -> float:
         """Return the root of a mean square, relative to the size of f."""

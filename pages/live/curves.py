@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -49,6 +50,8 @@ def _symbols(spec: Spec) -> dict[str, str]:
 
 GROWTH_SEEN_ON_LOG_AXIS = 1e3
 USUAL_ERRORS = 1e-6, 1.0  # the ends of its axis stay, so that another number of features is seen as another height
+MOST_TICKS = 4  # on its axis: a run that diverges reaches 1e40
+HIGHEST_SCORE = 1.04  # where the score's axis ends at most: every score is at most 1
 ERROR_TITLE = "Error of the features, |f − h|²"
 
 
@@ -168,6 +171,7 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     curves += _averaged(run, "score_average", ink)
     title = run.problem.score_name[0].upper() + run.problem.score_name[1:]
     figure = run_chart(live, curves, title, revision=revision)
+    figure["layout"]["yaxis"]["autorangeoptions"] = {"clipmax": HIGHEST_SCORE}
     if len(run.history):
         _mark_best(figure, run.history, view.theme)
     if view.finish is not None:
@@ -206,7 +210,9 @@ def error_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     figure = _error_chart(live, curves, revision=revision)
     drawn = np.array([y for trace in figure["data"] for y in trace["y"] if y], dtype=float)
     low, high = min(drawn.min(initial=1.0), USUAL_ERRORS[0]), max(drawn.max(initial=0.0), USUAL_ERRORS[1])
-    figure["layout"]["yaxis"] |= {"range": np.log10([low, high]).tolist(), "tickvals": None, "dtick": 2}
+    ends = np.log10([low, high])
+    step = max(2, math.ceil(np.ptp(ends) / MOST_TICKS))
+    figure["layout"]["yaxis"] |= {"range": ends.tolist(), "tickvals": None, "dtick": step}
     return figure
 
 

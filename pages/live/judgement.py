@@ -80,9 +80,9 @@ def _tone(found: Judgement) -> Tone:
 
 
 def _brought(bench: Any, found: Judgement) -> list[str]:
-    """Return the figure of a remedy's cause before it, its value now, and the expected value."""
+    """Return the figure of a remedy's cause before it, its value now, and the expected value, until the run is changed."""
     tried = bench.tried
-    if tried is None or tried.number != bench.number or found.cause is Cause.EARLY:
+    if tried is None or tried.number != bench.number or found.cause is Cause.EARLY or bench.spec.changes:
         return []
     now = found.figure(tried.cause)
     expected = f" (expected {tried.expected})" if tried.expected else ""

@@ -33,6 +33,11 @@ export function createWipe({root, node}, moved) {
     fit() {
       const at = frameOf(node, root);
       if (!at) return;
+      for (const [name, share] of [[left, wipe.share], [right, 1 - wipe.share]]) {
+        const room = share * at.width - 8;
+        name.hidden = room < 24;
+        name.style.maxWidth = `${Math.max(room, 0)}px`;
+      }
       Object.assign(rule.style, {left: `${at.left + wipe.share * at.width}px`, top: `${at.top}px`, height: `${at.height}px`});
       Object.assign(line.style, {left: `${at.left - 8}px`, width: `${at.width + 16}px`, top: `${at.top + at.height - 24}px`});
     },
