@@ -275,6 +275,10 @@ def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made
     if asked.claim != FASTER:
         expected = [a.score - b.score for a, b in zip(own, rival, strict=True)]
         assert found.checks[0].difference == pytest.approx(np.mean(expected))
+    calls, measured = [], module.measured
+    monkeypatch.setattr(module, "measured", lambda *given: calls.append(given) or measured(*given))
+    carry_out_reproduction(replace(asked, seeds=3), made, store)
+    assert len(calls) == 3  # the first one compiles, whatever the store has
     monkeypatch.setattr(module, "measured", lambda *_: pytest.fail("it has been measured"))
     assert carry_out_reproduction(asked, made, store) == found
 
