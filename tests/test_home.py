@@ -71,7 +71,7 @@ def test_the_picture_learns_by_itself_from_ten_labels_and_a_crowd_and_shows_both
     assert bench_of(app, "home").is_playing
     wipe = figure(app, "chart-map")["layout"]["meta"]["wipe"]
     assert wipe["left"].startswith("labels only")
-    assert wipe["right"].startswith("with the grey points")
+    assert wipe["right"].startswith("with grey points")
 
 
 def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_says_what_to_do():
