@@ -78,7 +78,7 @@ class Expected:
         -----
         Wilson's interval of a share, with as many labels as give the variance of the difference of two shares: that of the
         held-out labels and that of the unlabeled rows. The variance is 1.3 times as large, because the folds' fits share
-        labels: over 23 sets, the interval without that holds in 89 %, and this one in 94 %.
+        labels: in 321 runs on 20 sets, on which 1.3 was chosen, the interval without that holds in 90 %, this one in 94 %.
 
         Source: S. Bates, T. Hastie and R. Tibshirani, Cross-validation: what does it estimate and how well does it do it?,
         JASA, 2024.
