@@ -2,6 +2,8 @@
 
 import json
 import threading
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from cases import each, some
@@ -135,6 +137,26 @@ def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
     finally:
         go_on.set()
         warm_up.warm_up.clear()
+
+
+def test_where_the_loops_must_be_compiled_another_process_compiles_the_last_one_meanwhile(monkeypatch):
+    done = []
+
+    def submit(function):
+        done.append(function.__name__)
+        return SimpleNamespace(wait=lambda seconds: done.append("waited"))
+
+    steps = {name: partial(done.append, name) for name in ("values", warm_up.LAST_STEP)}
+    monkeypatch.setattr(warm_up, "shared_queue", lambda *given: SimpleNamespace(submit=submit))
+    monkeypatch.setattr(warm_up, "warm_up_steps", lambda: steps)
+    for is_kept, expected in (
+        (False, ["compile_last_step", "values", "waited", warm_up.LAST_STEP]),
+        (True, ["values", warm_up.LAST_STEP]),
+    ):
+        done.clear()
+        monkeypatch.setattr(warm_up.loops, "is_kept", lambda loop, is_kept=is_kept: is_kept)
+        warm_up.WarmUp().thread.join(30)
+        assert done == expected
 
 
 def test_a_link_with_changes_and_an_iteration_shows_the_run_as_it_was():

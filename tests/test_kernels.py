@@ -576,6 +576,7 @@ def test_the_warm_up_compiles_what_is_used_later():
     compiled = call_all_loops(sample(5, 8, dtype="float32")[0], 1.0)
     assert features.warm_up.__wrapped__()
     assert [set(loop.kept.signatures) for loop in LOOPS] == compiled
+    assert all(map(loops.is_kept, LOOPS))
 
 
 # --- orthogonal frequencies

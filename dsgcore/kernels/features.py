@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,6 +163,14 @@ def explicit(X: NDArray, W: NDArray) -> NDArray:
     return phi
 
 
+LAST_STEP = "exact kernel"  # the longest
+
+
+def compile_last_step(report: Callable[[Any], None] | None = None) -> None:
+    """Compile the loop of the last step of the warm-up, in a process of its own: its code goes to disk."""
+    warm_up_steps()[LAST_STEP]()
+
+
 def warm_up_steps() -> dict[str, Callable[[], object]]:
     """Return functions by purpose: each compiles a loop of a stochastic run, or loads it from the cache. All are repeatable."""
     X, c = np.zeros((2, 2), dtype=np.float32), np.ones(2, dtype=np.float32)
@@ -172,7 +180,7 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
         "coefficients": lambda: accumulate(X, c, W, 1.0),
         "values": lambda: evaluate(X, W, block, 1.0, out),
         "error of the features": lambda: evaluate_with_squares(X, W, block),
-        "exact kernel": lambda: loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
+        LAST_STEP: lambda: loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
     }
 
 

@@ -87,6 +87,12 @@ def _forgiving(kept, anew):
     return loop
 
 
+def is_kept(loop) -> bool:
+    """Return True if a loop has been compiled on this machine and was kept on disk, or need not be compiled."""
+    kept = getattr(loop, "kept", None)
+    return kept is None or any(Path(kept.stats.cache_path).glob(f"*.{loop.__name__}-*.nbi"))
+
+
 def inlined(function):
     """Compile a helper into the loops that call it."""
     return njit(nogil=True, fastmath=_FLAGS, forceinline=True)(function)

@@ -7,13 +7,19 @@ import threading
 
 import streamlit as st
 
-from dsgcore.kernels.features import warm_up_steps
+from dsgcore.jobs import shared_queue
+from dsgcore.kernels import loops
+from dsgcore.kernels.features import LAST_STEP, compile_last_step, warm_up_steps
 
 TICK_SECONDS = 0.3
+LONGEST = 60.0  # seconds to wait for the other process
 
 
 class WarmUp:
-    """A thread that compiles the loops one after the other in the order in which pages need them, or loads them from disk."""
+    """A thread that compiles the loops one after the other in the order in which pages need them, or loads them from disk.
+
+    If they must be compiled, another process compiles the last one meanwhile: the compiler holds a lock.
+    """
 
     def __init__(self) -> None:
         self.steps = warm_up_steps()
@@ -22,7 +28,11 @@ class WarmUp:
         self.thread.start()
 
     def _work(self) -> None:
-        for step in self.steps.values():
+        is_kept = LAST_STEP not in self.steps or loops.is_kept(loops.gaussian_sums)
+        other = None if is_kept else shared_queue("warm-up", 1).submit(compile_last_step)
+        for name, step in self.steps.items():
+            if other is not None and name == LAST_STEP:
+                other.wait(LONGEST)
             step()
             self.n_done += 1
         # Objects that exist now stay, so later garbage collections can skip them.
