@@ -5,18 +5,16 @@ import json
 import numpy as np
 import pytest
 from cases import each
-from scipy.spatial.distance import pdist
 from sklearn.preprocessing import StandardScaler
 
 from dsgcore import Spec
 from dsgcore.core.parameters import Real, grid
-from dsgcore.core.sampling import evenly_spread
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.kernel import width
 from dsgcore.experiments import SETTINGS, Run, default_spec, read_spec
 from dsgcore.experiments.settings import FINE, SIGMAS, kernel_names
 from dsgcore.kernels import KERNELS
-from dsgcore.kernels.widths import like_gaussian, like_scale
+from dsgcore.kernels.widths import like_gaussian, like_scale, usual_sigma
 
 PLACES = [
     (setting, name)
@@ -64,6 +62,15 @@ def test_a_spec_file_with_a_file_of_data_takes_the_width_that_suits_its_points(s
         assert getattr(read_spec(tmp_path / "spec.json").kernel, said) == 7.0
 
 
+def test_the_width_follows_the_median_distance_of_points_scaled_to_one():
+    X = load("wine").X.astype(float)
+    scaled = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    squares = [np.sum((a - b) ** 2) for i, a in enumerate(scaled) for b in scaled[:i]]
+    assert usual_sigma(X) == min((0.5, 1.0, 2.0, 5.0), key=lambda s: abs(np.log(s * np.median(squares) / 2.5)))
+    assert usual_sigma(X * 1000.0 - 5.0) == usual_sigma(X)
+    assert usual_sigma(np.ones((5, 2))) == usual_sigma(np.ones((1, 2))) == 1.0
+
+
 @each("kernel", KERNELS)
 def test_a_files_width_is_the_estimators_scale_of_standardised_points(kernel):
     X = StandardScaler().fit_transform(load("wine").X.astype(float))
@@ -103,15 +110,6 @@ def test_a_set_of_fine_structure_is_learned_with_its_usual_width(name, least):
         assert run.history.last()["score_test"] > least
 
 
-def test_each_set_has_a_width():
-    assert SIGMAS.keys() == DATASETS.keys()
-
-
-@each("name", sorted(DATASETS.keys() - FINE.keys()))
+@each("name", DATASETS)
 def test_the_table_of_widths_is_that_of_the_points(name):
-    X = load(name).X
-    X = X[evenly_spread(len(X), 300)].astype(float)
-    scaled = (X - X.min(axis=0)) / np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), np.inf)
-    wanted = 2.5 / np.median(pdist(scaled, "sqeuclidean"))
-    stops = [digit * 10.0**power for power in range(-3, 3) for digit in (1, 2, 5)]
-    assert SIGMAS[name] == pytest.approx(min(stops, key=lambda stop: abs(np.log(stop / wanted))))
+    assert name in FINE or SIGMAS[name] == usual_sigma(load(name).X)

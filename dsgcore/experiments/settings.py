@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from dsgcore.core.parameters import Checked, Choice, Integer, Parameter, Real, Text, like
-from dsgcore.data import CONVERSIONS, DATASETS, Edit, read_edits
+from dsgcore.data import CONVERSIONS, DATASETS, Edit, load, read_edits
 from dsgcore.data import datasets as options
 from dsgcore.data.reading import Recipe
 from dsgcore.kernels import KERNELS
-from dsgcore.kernels.widths import like_gaussian
+from dsgcore.kernels.widths import like_gaussian, usual_sigma
 from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.problems import PROBLEMS
 from dsgcore.problems import Setting as Setting
@@ -187,8 +188,7 @@ def n_labeled_on(setting: type[Setting], dataset: str) -> int:
 
 # Sets of small clumps or thin arms: finer than the median distance between their points suggests.
 FINE = {"gaussian_mixture": 50.0, "spirals": 50.0, "blobs": 50.0}
-# The σ of the Gaussian kernel for each set. For the others it is 2.5 over the median squared distance of their points, scaled
-# to [0, 1], as 1, 2 or 5 times a power of 10.
+# The width that suits the points of the other sets, so that none is made while a spec is read.
 SIGMAS = FINE | {
     **dict.fromkeys(("two_moons", "circles", "xor", "ordinal_ramp", "ordinal_rings"), 10.0),
     **dict.fromkeys(("friedman", "breast_cancer", "diabetes", "wine"), 2.0),
@@ -207,8 +207,8 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
     setting : type of Setting
         Its own width belongs to its first data set.
     dataset : str
-        Another data set has its width in `SIGMAS`. A file is not read here: it gets the setting's own width, until
-        `read_spec` or a page has read it.
+        For another data set, the width depends on the points of its default version, except for sets with a `FINE`
+        structure. A file is not read here: it gets the setting's own width, until `read_spec` or a page has read it.
     kernel : str
         One of `KERNELS`.
     """
@@ -216,4 +216,9 @@ def usual_width_of(setting: type[Setting], dataset: str, kernel: str) -> dict[st
     first = defaults["data"]["name"]
     known = first if dataset == FILE else dataset
     own = defaults.get("kernel", {}).get("sigma") if known == first else None
-    return like_gaussian(kernel, SIGMAS[known] if own is None else own, DATASETS[known].d)
+    return like_gaussian(kernel, _sigma_of(known) if own is None else own, DATASETS[known].d)
+
+
+@cache
+def _sigma_of(dataset: str) -> float:
+    return SIGMAS.get(dataset) or usual_sigma(load(dataset).X)

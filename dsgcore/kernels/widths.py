@@ -1,12 +1,50 @@
-"""Width of a kernel that corresponds to a Gaussian one's: one rule for specs, the command line and the app."""
+"""Default width of a kernel for given points: one rule for specs, the command line and the app.
+
+The Gaussian kernel's width follows the median distance between points. On a user's own file it is the estimators'
+``"scale"``, which is scikit-learn's rule. Other kernels get the corresponding width.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
+
 from dsgcore.core.parameters import Real, grid
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.kernels import GAUSSIAN, KERNELS
+
+# Times 1 / (median squared distance): roughly suits the bundled sets.
+SHARPNESS = 2.5
+LOWEST, HIGHEST = 1e-3, 100.0
+PROBED_ROWS = 300
+
+
+def usual_sigma(X: NDArray) -> float:
+    """Return a σ of the Gaussian kernel that suits points (n, d) of any units once they are scaled to [0, 1].
+
+    It is 2.5 over the median squared distance, rounded to 1, 2 or 5 times a power of 10; 1 if all points are the same.
+    """
+    distances = pdist(_unit(X[evenly_spread(len(X), PROBED_ROWS)]), "sqeuclidean")
+    median = float(np.median(distances)) if len(distances) else 0.0
+    return _stop(SHARPNESS, median)
+
+
+def _unit(X: NDArray) -> NDArray:
+    """Return points in float64, each coordinate scaled to [0, 1]; a constant one is 0."""
+    points = X.astype(np.float64)
+    width = np.ptp(points, axis=0)
+    return (points - points.min(axis=0)) / np.where(width > 0, width, np.inf)
+
+
+def _stop(times: float, spread: float) -> float:
+    """Return a multiple of one over the points' spread, as 1, 2 or 5 times a power of 10; 1 without spread."""
+    wanted = min(max(times / spread, LOWEST), HIGHEST) if spread > 1e-9 else 1.0
+    exponent = math.floor(math.log10(wanted))
+    return _nearest([float(f"{digit}e{e}") for e in (exponent, exponent + 1) for digit in (1, 2, 5)], wanted)
 
 
 def like_gaussian(name: str, sigma: float, d: int) -> dict[str, float]:
