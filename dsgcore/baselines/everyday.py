@@ -23,6 +23,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC, SVR
 from sklearn.utils import gen_batches
@@ -277,9 +278,18 @@ EverydayNeighbors = _peer(
     lambda p, X, y: KNeighborsClassifier(min(p.n_neighbors, len(X))), replace(_NEIGHBORS, default=5), values=probabilities,
     citation="scikit-learn", doc="scikit-learn's KNeighborsClassifier on the labeled points.",
 )  # fmt: skip
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def _forest(cls: type[Any], given: Any) -> Any:
+    """Return a forest of points as far as single precision goes: it takes no others, and beyond all splits none differ."""
+    nearer = FunctionTransformer(np.clip, kw_args={"a_min": -_LARGEST, "a_max": _LARGEST})
+    return make_pipeline(nearer, cls(given.n_estimators, random_state=given.seed))
+
+
 EverydayRandomForest = _peer(
     "EverydayRandomForest", Alone, "Random forest", "learns from the labels alone, by the vote of many trees",
-    lambda p, X, y: RandomForestClassifier(p.n_estimators, random_state=p.seed), _TREES, values=probabilities,
+    lambda p, X, y: _forest(RandomForestClassifier, p), _TREES, values=probabilities,
     citation="scikit-learn; Breiman 2001", effort=2, random_state=described(None, SEED),
     doc="scikit-learn's RandomForestClassifier on the labeled points.\n\n" + _SEED_OF_TREES,
 )  # fmt: skip
@@ -331,7 +341,7 @@ EverydayOrdinalSVC = _peer(
 EverydayOrdinalForest = _peer(
     "EverydayOrdinalForest", EverydayOrdinal, "Random forest",
     "learns the number of the class from the labels alone, by the mean of many trees",
-    lambda p, X, y: RandomForestRegressor(p.n_estimators, random_state=p.seed), _TREES, values=class_numbers,
+    lambda p, X, y: _forest(RandomForestRegressor, p), _TREES, values=class_numbers,
     citation="scikit-learn; Breiman 2001", effort=2, random_state=described(None, SEED),
     doc="scikit-learn's RandomForestRegressor on class numbers 0, 1, 2, ... in the order of the classes.\n\n" + _SEED_OF_TREES,
 )  # fmt: skip
