@@ -58,6 +58,15 @@ def test_rows_are_counted_by_their_place_and_nothing_is_changed():
     pd.testing.assert_frame_equal(moved, before)
 
 
+def test_rows_of_a_folder_are_counted_over_its_files_with_the_empty_ones(tmp_path):
+    x = np.linspace(-1.0, 1.0, 60)
+    for k, kinds in enumerate((np.where(x > 0, "up", "down"), np.full(60, ""))):
+        lines = [f"{a:.3f},{b}" for a, b in zip(x, kinds, strict=True)]
+        (tmp_path / f"part{k}.csv").write_text("\n".join(["x,kind", *lines[:5], ",", *lines[5:]]) + "\n")
+    rows = label(tmp_path, "kind", method="LogisticRegression").table["row"]
+    assert list(rows) == [n for n in range(61, 122) if n != 61 + 5]
+
+
 def test_whole_numbers_stay_numbers_and_minus_one_means_unlabeled():
     X, y = load_iris(return_X_y=True)
     table = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(np.arange(150) % 3, -1, y))

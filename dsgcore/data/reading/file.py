@@ -80,6 +80,7 @@ class Table:
     frame: pd.DataFrame  # its columns have the names that roles refer to; its index counts the rows from 0
     notes: tuple[str, ...]  # the steps of the reading, one sentence each
     seen: Seen = field(default_factory=Seen)  # the cells that were read as missing, by word and column
+    n_read: int = 0  # number of rows, with those that were left out because they have no value
 
     def head(self, rows: int = 50) -> pd.DataFrame:
         """Return the first rows as text that is safe to show and to save, counted from 1."""
@@ -137,7 +138,8 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
 
 def _table(frame: pd.DataFrame, notes: Sequence[str], recipe: Recipe, seen: Seen) -> Table:
     """Return a table without rows that have no value at all; words that mean missing are missing."""
-    frame.index = pd.RangeIndex(len(frame))
+    n_read = len(frame)
+    frame.index = pd.RangeIndex(n_read)
     said = [_sentence(frame, recipe), *notes]
     if recipe.format != "svmlight":
         changed = {
@@ -153,7 +155,7 @@ def _table(frame: pd.DataFrame, notes: Sequence[str], recipe: Recipe, seen: Seen
             for name in frame.columns:
                 seen["", str(name)] -= n
             frame = frame[is_full]
-    return Table(frame, tuple(said), +seen)
+    return Table(frame, tuple(said), +seen, n_read)
 
 
 def _of_frame(frame: pd.DataFrame, recipe: Recipe) -> Table:
@@ -184,7 +186,8 @@ def _read_folder(source: Source, recipe: Recipe, limits: Limits) -> Table:
             raise DataError(f"{file.name}: {error}") from None
         if list(read[-1].frame.columns) != list(read[0].frame.columns):
             raise DataError(f"{file.name} has other columns than the first file of the folder: each must have the same")
-    frame = pd.concat([table.frame for table in read], ignore_index=True)
+    begins = np.cumsum([0, *(table.n_read for table in read)])  # rows are counted over the files as they are
+    frame = pd.concat([t.frame.set_axis(t.frame.index + n) for t, n in zip(read, begins[:-1], strict=True)])
     limits.check_rows(len(frame))
     seen = sum((table.seen for table in read), Seen())
     return Table(frame, (f"{len(read)} files of a folder are read as one table.", *read[0].notes[1:]), seen)
