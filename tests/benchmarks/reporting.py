@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 from collections.abc import Iterable, Sequence
@@ -50,11 +49,6 @@ def _kind(value: Any) -> dict[str, Any]:
     return {"type": type(value), "default": value, "help": "(default: %(default)s)"}
 
 
-def names(text: str) -> list[str]:
-    """Return names that commas separate."""
-    return text.split(",")
-
-
 def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
     """Return a table in Markdown."""
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
@@ -74,18 +68,6 @@ def machine() -> str:
     own = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
     versions = ", ".join(f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy", "numba"))
     return f"{platform.machine()}, {own}, {os.cpu_count()} cores, with Python {platform.python_version()}, {versions}"
-
-
-def read_rows(file: Path | None) -> list[dict[str, Any]]:
-    """Return the rows that a file of JSON lines has; none if there is no such file."""
-    return [json.loads(line) for line in file.read_text().splitlines()] if file and file.exists() else []
-
-
-def keep_rows(file: Path | None, rows: Iterable[dict[str, Any]]) -> None:
-    """Add rows to a file of JSON lines."""
-    if file is not None:
-        with file.open("a", encoding="utf-8") as out:
-            out.writelines(json.dumps(row, default=float) + "\n" for row in rows)
 
 
 def data_file(name: str) -> Path:
