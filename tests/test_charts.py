@@ -1,18 +1,31 @@
 """Numbers as the charts send them."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
 from cases import each
+from live_page import figure, figures
+from opened_pages import checked, open_page
+from pictures_of_terms import PICTURES
+from small_specs import small
 
-from dsgcore.experiments import LiveRun, Spec
+from dsgcore.core.parameters import Real
+from dsgcore.experiments import SETTINGS, LiveRun, Plane, Run, Spec
+from dsgcore.glossary import TOPICS, meaning, term
 from dsgcore.settings.panels import Mark
+from dsgcore.solver.parameters import SOLVER_PARAMETERS
+from dsgcore.solver.plan import SCHEDULE_WORDS, SCHEDULES
 from pages.charts import figures as charts
-from pages.charts.figures import MAX_STEPS
+from pages.charts.figures import ITERATION, MAX_STEPS, Surface
+from pages.charts.run_map import _blended, class_symbol, colors_of, decision_heats, point_sets, rank_heat
+from pages.controls.control import key_of, refusal
 from pages.gallery import data_charts, data_views
+from pages.live import map_view
 from pages.live.curves import error_figure, score_figure
+from pages.pictures.kept import file_of
 from pages.session.view import View
 
 
@@ -178,3 +191,267 @@ def test_counts_of_any_number_of_classes_are_readable():
             assert axis["range"][1] >= 1.4 * max(bar["x"])  # room beside the longest
         assert figure["layout"]["yaxis"]["dtick"] == 1  # every class has its name
         assert (data_views.CLASS_HEIGHT - 0.3 * data_views.CLASS_HEIGHT) >= 12
+
+
+# --- words on the pages: no names of the code, the classes' own names, and one mark for one meaning
+
+
+# Marks that do not say which class a point has.
+NO_CLASS = {"unlabeled", "similar pairs", "no class known", None}
+
+
+def opened(setting, **link):
+    return checked(open_page(setting, **link))
+
+
+def traces(app, key):
+    return figure(app, key)["data"]
+
+
+def marks(app, key):
+    """Return the mark of each class on a chart, by its name."""
+    found = {t.get("name"): t["marker"] for t in traces(app, key) if t["type"] == "scatter" and "marker" in t}
+    return {name: marker["symbol"] for name, marker in found.items() if name not in NO_CLASS and "symbol" in marker}
+
+
+def test_a_class_has_its_own_name_and_one_mark_on_the_map_and_on_the_data_page():
+    live = marks(opened("auc", data="Breast cancer", at="3"), "chart-map")
+    assert live == {"malignant": "circle", "benign": "triangle-up"}
+    assert marks(opened("data", set="Breast cancer"), "chart-plane") == live
+
+
+def test_marks_of_two_classes_are_those_of_positive_and_negative():
+    assert [class_symbol(label, 2) for label in (0, 1)] == ["triangle-up", "circle"]
+    assert len({class_symbol(label, 5) for label in range(5)}) == 5
+
+
+@pytest.mark.parametrize("said", ["theta/T^(3/4)", "θ/T^¾"])
+def test_a_schedule_is_read_as_people_write_it_and_as_pages_do(said):
+    app = opened("s3vm", svm_schedule=said, svm_at="2")
+    assert not app.warning
+    assert '"schedule": "theta/T^(3/4)"' in "".join(code.value for code in app.code)
+
+
+def test_every_schedule_has_words():
+    assert SCHEDULE_WORDS.keys() == SCHEDULES.keys()
+    assert not any("theta" in words or "sqrt" in words for words in SCHEDULE_WORDS.values())
+
+
+def test_pairs_are_not_called_labels():
+    app = opened("similar_unlabeled", su_at="3")
+    names = {trace.get("name") for trace in traces(app, "chart-score")}
+    assert "train (in pairs)" in names
+    assert "train (labeled)" not in names
+
+
+def test_no_link_is_asked_for_null():
+    optional = Real("radius", None, low=0, high=1, optional=True)
+    assert "null" not in refusal("mc_radius", optional, "abc")
+
+
+# --- words in charts: each has one entry in the glossary, and its explanation is in the chart
+
+
+TERMS = [entry for topic in TOPICS for entry in topic.terms]
+LIVE = ("chart-objective", "chart-score", "chart-error", "chart-spectrum")
+
+
+@each("entry", TERMS)
+def test_an_entry_has_a_sentence_for_a_student_and_an_equation_for_a_researcher(entry):
+    assert entry.student.endswith(".")
+    assert "$" not in entry.student, "shown in a legend, where no formula is set"
+    assert entry.researcher.endswith((".", ".$"))
+    assert entry.researcher.count("$") % 2 == 0
+
+
+def test_a_word_has_one_entry_and_an_anchor_of_its_own():
+    names = Counter(name.casefold() for entry in TERMS for name in (entry.name, *entry.drawn_as))
+    assert [name for name, n in names.items() if n > 1] == []
+    assert len({entry.anchor for entry in TERMS}) == len(TERMS)
+
+
+@each(
+    "word",
+    ["Random features", "ridge", "mini-batch", "twin", "bound", "band", "step size", "bandwidth", "AUC", "prior"],
+)
+def test_the_words_one_would_look_up_are_there(word):
+    assert meaning(word)
+
+
+def test_a_words_sentence_is_that_of_its_control():
+    (step,) = (parameter for parameter in SOLVER_PARAMETERS if parameter.name == "step_size")
+    assert meaning("step size") == step.sentence
+
+
+def test_a_name_that_is_no_term_has_no_meaning():
+    assert term("malignant") is None
+    assert meaning("malignant") == ""
+
+
+@each("name", SETTINGS)
+def test_every_title_axis_and_legend_of_the_live_run_explains_itself(name):
+    app = open_page(name, **{key_of(SETTINGS[name], "at"): "5"})
+    assert not app.exception
+    charts = {key: figure for key, figure in figures(app).items() if key in LIVE}
+    of_theory = ("chart-terms", "chart-bound") if name != "multiclass" else ("chart-terms",)
+    charts |= {key: figure(app, key) for key in of_theory}
+    assert len(charts) >= 3
+    for key, drawn in charts.items():
+        title = drawn["layout"]["title"]["text"]
+        along = drawn["layout"]["xaxis"]["title"]["text"] or ITERATION  # named once, below the last of the three
+        assert term(title), title
+        assert term(along), along
+        assert along in drawn["layout"]["meta"]["help"]
+        silent = [t.get("name") for t in drawn["data"] if t.get("showlegend", True) and not t.get("meta")]
+        assert silent == [], key
+
+
+def test_the_page_lists_every_entry_with_its_place():
+    app = checked(open_page("glossary"))
+    assert [heading.value for heading in app.subheader] == [entry.name for entry in TERMS]
+    assert [heading.anchor for heading in app.subheader] == [entry.anchor for entry in TERMS]
+
+
+def test_the_search_keeps_the_entries_with_all_of_its_words_and_is_part_of_the_link():
+    app = open_page("glossary", find="KERNEL alike")
+    assert app.text_input(key="find").value == "KERNEL alike"
+    found = [heading.value for heading in app.subheader]
+    assert "kernel" in found
+    assert "AUC" not in found
+    app.text_input(key="find").set_value("no such word").run()
+    assert not app.subheader
+    assert "No entry contains this text" in app.info[0].value
+
+
+def test_every_picture_of_a_term_is_there_and_says_what_it_shows():
+    for name, (_, alt) in PICTURES.items():
+        picture = file_of(f"term-{term(name).anchor}").read_text(encoding="utf-8")
+        assert f'aria-label="{alt}"' in picture
+        assert "currentColor" in picture or name in ("unlabeled", "random feature")
+
+
+def test_the_glossary_shows_the_reference_of_a_class():
+    app = checked(open_page("glossary").selectbox(key="in-python").select("QSGS2AUC").run())
+    assert "Parameters\n----------\nkernel : " in app.code[0].value
+
+
+# --- the plane that a map shows of data with many coordinates
+
+
+def mixed_columns(n=300, seed=0):
+    """Return a category of three as three columns, beside two columns of numbers in other units."""
+    rng = np.random.default_rng(seed)
+    category = np.eye(3)[rng.integers(0, 3, n)]
+    return np.hstack([category, rng.normal(size=(n, 1)), 1000 * rng.uniform(size=(n, 1))])
+
+
+def test_a_category_does_not_make_three_dots_of_the_map():
+    X = mixed_columns()
+    xy = Plane.through(X).project(X)
+    for coordinate in xy.T:
+        assert len(np.unique(coordinate.round(6))) == len(X)
+    np.testing.assert_allclose(Plane.through(X).axes[:, :3], 0)
+
+
+def test_columns_of_two_values_make_the_map_where_there_are_no_others():
+    X = mixed_columns()[:, :3]
+    assert np.ptp(Plane.through(X).project(X), axis=0).min() > 0.5
+
+
+def test_no_unit_outweighs_the_others():
+    X = mixed_columns()
+    in_metres = X * (1, 1, 1, 1, 1e-6)
+    np.testing.assert_allclose(
+        np.abs(Plane.through(in_metres).project(in_metres)), np.abs(Plane.through(X).project(X)), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("features", [(None, None), (3, 4), (None, 4), (1, None)])
+def test_points_of_the_grid_have_its_coordinates(features):
+    X = mixed_columns()
+    plane = Plane.through(X, features, tuple("abcde"))
+    across, up = np.meshgrid(*(np.linspace(plane.low[i], plane.high[i], 7) for i in range(2)))
+    np.testing.assert_allclose(plane.project(plane.grid(7)), np.stack([across.ravel(), up.ravel()], axis=1), atol=1e-9)
+    xy = plane.project(X)
+    assert (xy > plane.low).all()
+    assert (xy < plane.high).all()
+
+
+def test_columns_that_are_chosen_are_named():
+    X = mixed_columns()
+    plane = Plane.through(X, (None, 4), tuple("abcde"))
+    assert plane.names == ("first principal axis", "e")
+    np.testing.assert_allclose(plane.project(X)[:, 1], X[:, 4] - X[:, 4].mean())
+
+
+def test_the_plane_of_two_dimensional_points_is_square_and_its_units_equal():
+    X = np.random.default_rng(0).uniform(size=(200, 2)) * (3, 1)
+    plane = Plane.through(X)
+    np.testing.assert_allclose(np.ptp([plane.low, plane.high], axis=0), plane.high[0] - plane.low[0])
+    np.testing.assert_array_equal(plane.project(X), X)
+
+
+# --- colours of the maps: an error begins at 0, and the map of ordered classes has the colours of their points
+
+
+def heat(name, shown, theme="light", t=12):
+    """Return the map's trace below the points, and the run, after `t` iterations."""
+    run = Run(small(name))
+    run.advance(t)
+    state = map_view._new_map(run, (None, None))
+    state.values = map_view._values(run, state, shown)
+    kind = map_view.KINDS[shown]
+    return decision_heats(run, state.plane, [state.values], shown=kind, theme=theme)[0], run
+
+
+@each("name", ["auc", "s3vm", "ordinal", "similar_unlabeled"])
+def test_the_map_of_the_error_begins_at_zero(name):
+    trace, _ = heat(name, "error")
+    assert trace["zmin"] == 0.0
+    assert trace["zmax"] == pytest.approx(np.max(trace["z"]), rel=1e-3)
+
+
+def test_the_map_of_a_lead_begins_at_zero():
+    assert heat("multiclass", "margin")[0]["zmin"] == 0.0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("shown", ["f", "h"])
+def test_the_map_of_ordered_classes_has_the_colours_of_their_points(shown, theme):
+    trace, run = heat("ordinal", shown, theme)
+    colors = colors_of(run)
+    drawn = [points.color for points in point_sets(run, Plane.through(run.split.X_train))[1:]]
+    assert drawn == colors
+    shades = [shade for _, shade in trace["colorscale"]]
+    assert list(dict.fromkeys(shades)) == [_blended(color, theme) for color in colors]
+    places = [place for place, _ in trace["colorscale"]]
+    assert places == sorted(places)
+    assert (places[0], places[-1]) == (0.0, 1.0)
+
+
+def test_each_class_has_its_colour_at_its_own_level():
+    surface = Surface(np.array([[0.0, 1.0], [3.0, 4.0]]), 0.0, 1.0, 0.0, 1.0)
+    colors = ["#000000", "#FF0000", "#FFFFFF"]
+    trace = rank_heat(surface, np.array([1.0, 3.0, 4.0]), colors, "light")
+    at = {place: shade for place, shade in trace["colorscale"]}
+    assert (trace["zmin"], trace["zmax"]) == (0.0, 4.0)
+    assert [at[place] for place in (0.25, 0.75, 1.0)] == [_blended(color, "light") for color in colors]
+
+
+@each("levels", [[0.0, 0.0, 0.0], [np.nan, np.nan, np.nan], [np.nan, 2.0, np.nan], [3.0, 1.0, 2.0], [1e38, -1e38, 0.0]])
+@each("z", [0.0, np.nan, 1e38])
+def test_unusual_levels_give_a_scale_that_can_be_drawn(levels, z):
+    surface = Surface(np.array([[0.0, 1.0], [z, 2.0 * z]]), 0.0, 1.0, 0.0, 1.0)
+    trace = rank_heat(surface, np.array(levels), ["#000000", "#FF0000", "#FFFFFF"], "dark")
+    places = [place for place, _ in trace["colorscale"]]
+    assert places == sorted(places)
+    assert (places[0], places[-1]) == (0.0, 1.0)
+    assert trace["zmin"] < trace["zmax"]
+
+
+def test_levels_out_of_order_give_every_class_its_share_of_the_scale():
+    surface = Surface(np.array([[0.0, 1.0], [3.0, 4.0]]), 0.0, 1.0, 0.0, 1.0)
+    colors = ["#000000", "#FF0000", "#FFFFFF"]
+    trace = rank_heat(surface, np.array([3.0, 1.0, 1.5]), colors, "light")
+    at = {place: shade for place, shade in trace["colorscale"]}
+    assert [at[place] for place in (0.0, 0.5, 1.0)] == [_blended(color, "light") for color in colors]

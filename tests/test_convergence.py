@@ -10,8 +10,7 @@ import pytest
 from cases import each
 from opened_pages import checked, open_page
 from small_specs import small
-from test_example_studies import is_example
-from test_explore import figure
+from test_explore import figure, is_example
 
 from dsgcore import Run, Spec
 from dsgcore.diagnostics import convergence, fitted, four_runs

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 from cases import each, some
 from hostile_files import GOOD, npz, parquet
-from own_tables import iris_csv, iris_table, lines, read, read_sniffed, sniff
+from own_tables import iris_csv, iris_table, lines, own_spec, read, read_sniffed, sniff, sniff_file, table
 from sklearn.datasets import dump_svmlight_file
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import File, Recipe, Source
-
-# --- the format
+from dsgcore.data.converting import convert_file
+from dsgcore.data.reading import File, Limits, Recipe, Source
+from dsgcore.experiments import load_split
 
 
 @each("encoding", some(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"], 3))
@@ -167,3 +167,177 @@ def test_control_characters_never_reach_a_page():
     content = lines('"a\x1b[2J\u202e\nb",label', *(f"{i},{['x', bell][i % 2]}" for i in range(20)))
     dataset = read_sniffed(content)
     assert all(name.isprintable() for name in (*dataset.feature_names, *dataset.class_names, *dataset.report))
+
+
+# --- columns of a user's table: the use of each kind, and statistics that come from training rows only
+
+
+def test_roles_are_guessed():
+    recipe = sniff(parquet(frame=table()), "a.parquet")
+    guessed = {"id": "index", "color": "category", "when": "date", "note": "text", "key": "ignore", "kind": "label"}
+    assert dict(recipe.roles) == guessed
+
+
+def test_categories_become_columns_of_zeros_and_ones():
+    frame = table()
+    frame.loc[3, "color"] = None
+    dataset = read_sniffed(parquet(frame=frame[["size", "color", "kind"]]))
+    assert dataset.feature_names == ("size", "color: blue", "color: green", "color: red")
+    expected = pd.get_dummies(frame["color"])[["blue", "green", "red"]].to_numpy()
+    np.testing.assert_array_equal(dataset.X[:, 1:], expected)
+    assert not dataset.X[3, 1:].any()
+    assert any("3 categories" in sentence and "1 rows without one" in sentence for sentence in dataset.report)
+
+
+def test_too_many_categories_are_refused():
+    frame = pd.DataFrame({"x": [f"v{i}" for i in range(120)], "label": ["a", "b"] * 60})
+    content = parquet(frame=frame)
+    recipe = Recipe(format="parquet", roles=(("label", "label"), ("x", "category")))
+    with pytest.raises(DataError, match="column 'x' must have at most 50 categories, got 120"):
+        read(content, recipe)
+    assert read(content, recipe, limits=Limits(categories=200)).X.shape == (120, 120)
+
+
+@each("missing, filled", [("mean", 3.0), ("median", 2.0), ("most frequent", 1.0), ("drop", None)])
+def test_missing_numbers_are_replaced_or_dropped_and_told(missing, filled):
+    values = [1, 1, 2, 4, 7, None]
+    content = lines("x,z,label", *(f"{'' if v is None else v},{i},{'ab'[i % 2]}" for i, v in enumerate(values)))
+    dataset = read_sniffed(content, missing=missing)
+    assert any("1 missing number in 'x'" in sentence for sentence in dataset.report)
+    if filled is None:
+        assert dataset.X[:, 0].tolist() == values[:-1]
+        assert len(dataset.y) == 5
+    else:
+        assert dataset.X[:, 0].tolist() == [*values[:-1], filled]
+
+
+def test_empty_columns_are_left_out_and_told():
+    content = lines("x,empty,label", *(f"{i},,{'ab'[i % 2]}" for i in range(9)))
+    dataset = read_sniffed(content)
+    assert dataset.feature_names == ("x",)
+    assert any("holds no value and is left out" in sentence for sentence in dataset.report)
+
+
+def test_unknown_columns_in_a_recipe_are_refused():
+    with pytest.raises(DataError, match="gives 'bogus' the role ignore"):
+        read(GOOD, Recipe(roles=(("bogus", "ignore"), ("label", "label"))))
+
+
+# --- what depends on the training rows
+
+
+def test_text_and_means_are_learned_from_training_rows_only():
+    frame = table()
+    frame.loc[::5, "size"] = np.nan
+    content = parquet(frame=frame)
+    recipe = replace(sniff(content, "a.parquet"), text_dimensions=4)
+    spec, files = own_spec(content, recipe, scaling="none")
+    split = load_split(spec, files=files)
+    names = read(content, recipe).feature_names
+    size, text = names.index("size"), [j for j, name in enumerate(names) if name.startswith("note: direction")]
+    assert len(text) == 4
+    train = frame["size"].to_numpy()[split.train_rows]
+    filled = split.X_test[np.isnan(frame["size"].to_numpy()[split.test_rows]), size]
+    np.testing.assert_allclose(filled, np.float32(np.nanmean(train)), rtol=1e-6)
+    # Other words in the test rows change no training point.
+    other = frame.copy()
+    other.loc[split.test_rows, "note"] = "completely different words here"
+    other.loc[split.test_rows, "size"] = 1e6
+    changed, more = own_spec(parquet(frame=other), recipe, scaling="none")
+    np.testing.assert_array_equal(load_split(changed, files=more).X_train, split.X_train)
+
+
+def test_singular_directions_are_those_of_tf_idf():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    frame = table()
+    roles = {name: {"note": "text", "kind": "label"}.get(name, "ignore") for name in sorted(frame)}
+    recipe = Recipe(format="parquet", text_dimensions=5, roles=tuple(roles.items()))
+    X = read(parquet(frame=frame), recipe).X
+    weights = TfidfVectorizer().fit_transform(frame["note"]).toarray()
+    u, s, _ = np.linalg.svd(weights, full_matrices=False)
+    expected = np.abs(u[:, :5] * s[:5])
+    np.testing.assert_allclose(np.abs(X)[:, :2], expected[:, :2], atol=1e-3)  # the randomised method's accuracy
+
+
+# --- numbers with thousands set apart, recognised by column
+
+
+FORMS = {
+    "1.234,56": ("1.234,56", "12,5", "1.250.000,25", "7"),
+    "1,234.56": ("1,234.56", "12.5", "1,250,000.25", "7"),
+    "1'234.56": ("1'234.56", "12.5", "1'250'000.25", "7"),
+    "1,23,456.5": ("1,23,456.5", "12.5", "12,50,000.25", "7"),
+    "1 234,56": ("1 234,56", "12,5", "1 250 000,25", "7"),
+}
+VALUES = [1234.56, 12.5, 1250000.25, 7.0]
+
+
+def columns_of(cells, delimiter=";"):
+    rows = [f"{cells[i % 4]}{delimiter}{i}{delimiter}{'ab'[i % 2]}" for i in range(40)]
+    return lines(delimiter.join(("price", "z", "label")), *rows)
+
+
+@each("form", FORMS)
+def test_thousands_separators_are_recognised_by_column_and_said(form):
+    data = read_sniffed(columns_of(FORMS[form]))
+    assert data.feature_names == ("price", "z")
+    first = 123456.5 if form.startswith("1,23,") else VALUES[0]
+    np.testing.assert_allclose(data.X[:4, 0], [first, *VALUES[1:]], rtol=1e-6)
+    np.testing.assert_array_equal(data.X[:, 1], np.arange(40))
+    assert any("'price': numbers written like" in sentence for sentence in data.report)
+    assert data.left_out == ()
+
+
+def test_each_column_has_its_own_mark():
+    rows = [
+        f'"{a}";"{b}";{i / 4:g};{"ab"[i % 2]}' for i, (a, b) in enumerate([("1.234,5", "1,234.5"), ("2,5", "2.5")] * 10)
+    ]
+    data = read_sniffed(lines("german;english;plain;label", *rows))
+    np.testing.assert_allclose(data.X[:2], [[1234.5, 1234.5, 0.0], [2.5, 2.5, 0.25]])
+
+
+def test_thousands_without_decimals_follow_the_tables_own_mark():
+    rows = [f"{1 + i % 9}.{100 + i};0,{i + 1};{'ab'[i % 2]}" for i in range(20)]
+    data = read_sniffed(lines("whole;share;label", *rows))
+    assert data.X[0].tolist() == [1100.0, pytest.approx(0.1)]
+    rows = [f'"{1 + i % 9},{100 + i}",0.{i + 1},{"ab"[i % 2]}' for i in range(20)]
+    data = read_sniffed(lines("whole,share,label", *rows))
+    assert data.X[0].tolist() == [1100.0, pytest.approx(0.1)]
+
+
+@each("cell", ["10.0.{}.1", "12.05.20{}", "v1.{}", "030 123 4{}", "12-{}"])
+def test_what_only_looks_like_numbers_is_left_alone(cell):
+    rows = [f"{cell.format(10 + i)};{i};{'ab'[i % 2]}" for i in range(40)]
+    recipe = sniff(lines("a;z;label", *rows), "a.csv")
+    assert not recipe.role("a").startswith("number")
+
+
+def test_a_parquet_of_text_has_marks_too():
+    frame = pd.DataFrame({"price": list(FORMS["1.234,56"]) * 10, "label": ["a", "b"] * 20})
+    data = read_sniffed(parquet(frame=frame), "a.parquet")
+    np.testing.assert_allclose(data.X[:4, 0], VALUES, rtol=1e-6)
+
+
+def test_a_label_of_such_numbers_is_cut_into_bins():
+    rows = [f"{i};{1 + i // 10}.{100 + 7 * i},5" for i in range(60)]
+    data = read_sniffed(lines("x;price", *rows), labels="ordinal")
+    assert data.class_names[0].startswith("bin 1 (from 1100.5")
+    assert np.bincount(data.y).tolist() == [12] * 5
+
+
+def test_pieces_and_runs_read_what_the_whole_does(tmp_path):
+    # The first piece alone would be plain numbers, of another size.
+    cells = ["1.234"] * 20 + ["1.234,5", "1.250.000,25"] * 10
+    content = lines("price;label", *(f"{cell};{'ab'[i % 2]}" for i, cell in enumerate(cells)))
+    recipe = sniff(content, "a.csv", labels="classes")
+    whole = read(content, recipe, labels="classes")
+    assert whole.X[0, 0] == 1234.0
+    (tmp_path / "a.csv").write_bytes(content)
+    assert sniff_file(tmp_path / "a.csv") == recipe
+    convert_file(tmp_path / "a.csv", tmp_path / "out", recipe)
+    file = File.of_path(tmp_path / "out")
+    np.testing.assert_array_equal(file.points(file.recipe("classes"), "classes").X, whole.X)
+    spec, files = own_spec(content, recipe, scaling="none", n_labeled=10)
+    split = load_split(spec, files=files)
+    assert split.X_train.max() == np.float32(1250000.25)

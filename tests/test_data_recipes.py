@@ -1,19 +1,32 @@
 """One's own table in a spec: recipes, and which file it is."""
 
 import csv
+import io
+import logging
 import runpy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from cases import each
 from hostile_files import GOOD, parquet
+from opened_pages import open_page
 from own_tables import iris_csv, own_spec, read, sniff, table
+from real_sets import content_of
 
-from dsgcore.data import DataError
+from dsgcore.data import DATASETS, DataError, convert
 from dsgcore.data.reading import Recipe
-from dsgcore.experiments import FileStore, Run, Spec, SpecError, load_split, script
+from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, SpecError, load_dataset, load_split, script
 from dsgcore.experiments.settings import SETTINGS
+from pages.charts.run_map import decision_heats, run_map
+from pages.controls import controls
+from pages.gallery import data_charts, data_views
+from pages.gallery.thumbnails import class_colors, thumbnail
+from pages.live import curves, map_view
+from pages.live.curves import is_multiclass
+from pages.session.view import View
 
 
 @each("setting", SETTINGS)
@@ -123,3 +136,240 @@ def test_a_recipe_for_another_format_is_refused():
         read(GOOD, Recipe(format="parquet"))
     with pytest.raises(DataError, match="the recipe is for the format delimited, and the file is parquet"):
         read(parquet(), Recipe())
+
+
+# --- the papers' own data through the same door as anyone's file; they are no part of the project, and are skipped without it
+
+
+# Set: rows, columns, and the settings of the papers that use it.
+SETS = {
+    "codrna": (59_535, 8, ("auc", "s3vm")),
+    "w6a": (49_749, 300, ("s3vm",)),
+    "skin_nonskin": (245_057, 3, ("auc", "s3vm")),
+    "covtype20k": (20_000, 54, ("auc", "similar_unlabeled")),
+    "higgs7500": (7_500, 28, ("auc", "s3vm")),
+    "dota2": (10_294, 116, ("auc", "s3vm")),
+    "sgemm": (241_600, 14, ("ordinal",)),
+    "kin40k": (40_000, 8, ("ordinal",)),
+    "glass": (214, 9, ("multiclass",)),
+    "svmguide2": (391, 20, ("multiclass",)),
+    "vowel": (990, 10, ("multiclass",)),
+    "dna": (3_186, 180, ("multiclass",)),
+    "segment": (2_310, 19, ("multiclass",)),
+    "pendigits": (10_992, 16, ("multiclass",)),
+    "usps": (9_298, 256, ("multiclass",)),
+    "shuttle": (58_000, 9, ("multiclass",)),
+    "letter": (20_000, 16, ("multiclass",)),
+    "poker25k": (25_010, 10, ("multiclass", "similar_unlabeled")),
+    "mnist10k": (10_000, 784, ("similar_unlabeled",)),
+}
+
+
+@each("name, setting", [(name, own[0]) for name, (_, _, own) in SETS.items()])
+def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
+    content = content_of(name)
+    n, d, _ = SETS[name]
+    labels = SETTINGS[setting].labels
+    recipe = sniff(content, f"{name}.npz", labels=labels)
+    assert recipe.column("label") == "y"
+    files = FileStore()
+    data = {"name": "file", "path": f"{name}.npz", "sha256": files.add(content), "n_labeled": 100}
+    data["recipe"] = recipe.to_dict()
+    small = {"n_iter": 3, "n_features": 16, "batch_size": 32}
+    plain = {"setting": setting, "data": data, "solver": small, "diagnostics": {"n_probes": 8}}
+    if setting == "multiclass":
+        plain["data"]["stratified"] = name != "shuttle"  # ten rows of one class: too few for a stratified draw
+        plain["problem"] = {"features": "linear"}
+    spec = Spec.from_dict(plain)
+    split = load_split(spec, files=files)
+    assert split.X_train.shape[1] == d
+    if labels != "pairs":
+        assert len(split.X_train) + len(split.X_test) == n
+    if setting == "multiclass" and n > 3000:
+        return  # its graph of all points takes long; reading it is what this is about
+    run = Run(spec, split)
+    run.advance()
+    assert np.isfinite(run.history.last()["objective"])
+
+
+def test_a_real_set_is_the_same_in_every_format():
+    """As one would bring it oneself: as CSV and as Parquet."""
+    with np.load(io.BytesIO(content_of("svmguide2"))) as arrays:
+        frame = pd.DataFrame(arrays["X"]).add_prefix("f").assign(y=arrays["y"])
+    for write in (frame.to_csv, frame.to_parquet):
+        content = io.BytesIO()
+        write(content, index=False)
+        dataset = read(content.getvalue(), sniff(content.getvalue(), "a"), labels="classes")
+        np.testing.assert_array_equal(dataset.X, frame.iloc[:, :-1].to_numpy())
+
+
+def test_the_bins_of_a_regression_target_are_those_of_the_file():
+    content = content_of("kin40k")
+    dataset = read(content, sniff(content, "kin40k.npz", labels="ordinal"), labels="ordinal")
+    with np.load(io.BytesIO(content)) as arrays:
+        np.testing.assert_array_equal(dataset.y + 1, arrays["y5"])
+    chosen = Recipe(format="npz", roles=(("y", "ignore"), ("y5", "label")))
+    np.testing.assert_array_equal(read(content, chosen, labels="ordinal").y, dataset.y)
+
+
+# --- the note beside the picker of the data set: which controls a choice of data has set
+
+
+def notes(app):
+    """Return the notes of the sidebar that say what the data have set."""
+    assert not app.exception
+    titles = tuple(f"{entry.title} set " for entry in DATASETS.values())
+    return [caption.value for caption in app.sidebar.caption if caption.value.startswith(titles)]
+
+
+def test_a_change_of_data_says_which_controls_it_set_and_to_what():
+    app = open_page("auc", sigma="3", lam="0.01")
+    assert notes(app) == []  # the link's values
+    app = app.selectbox(key="data").select("two_moons").run()
+    assert app.session_state["sigma"] == 10.0
+    assert notes(app) == ["Two moons set labeled points to 200, noise to 0.15 and inverse bandwidth to 10."]
+    app = app.selectbox(key="data").select("breast_cancer").run()
+    (note,) = notes(app)
+    assert note.startswith("Breast cancer set step size to auto, ")  # the sliders that come first
+    assert note.endswith(" more controls.")
+    (every,) = [caption.help for caption in app.sidebar.caption if caption.value == note]
+    for label, name in (("regularisation", "lam"), ("step size", "step_size"), ("trust in the labels", "gamma")):
+        value = app.session_state[name]
+        assert f"{label} to {'auto' if value is None else format(value, 'g')}" in every
+
+
+def test_values_that_stay_are_not_named():
+    app = open_page("auc", sigma="10", noise="0.15", lam="0.01")
+    (note,) = notes(app.selectbox(key="data").select("two_moons").run())
+    assert note == "Two moons set labeled points to 200."
+
+
+def test_the_note_names_no_control_that_the_reader_has_moved_since():
+    app = open_page("auc", sigma="3", lam="0.01")
+    app = app.selectbox(key="data").select("two_moons").run()
+    app = app.select_slider(key="sigma").set_value(1.0).run()
+    assert notes(app) == ["Two moons set labeled points to 200 and noise to 0.15."]
+
+
+def test_data_chosen_on_another_page_say_it_too():
+    app = open_page("auc", sigma="3", lam="0.01")
+    app.session_state["data"] = "two_moons"  # as a link of the data page does
+    assert notes(app.run())[0].startswith("Two moons set ")
+
+
+# --- every data set in every setting that it suits: the run starts, trains, and is drawn
+
+
+GRID = 12
+logging.getLogger("streamlit").setLevel(logging.ERROR)  # figures are made without a page here
+
+
+def asked(setting, dataset, conversion, **more):
+    """The spec that the page's controls ask for, made small."""
+    problem = SETTINGS[setting]
+    values = {name: c.parameter.default for name, c in controls.controls_for(problem, dataset).items()}
+    values |= {"convert": conversion, "n": 150, "n_labeled": 20, "n_iter": 3, "n_features": 16, "batch_size": 8, **more}
+    if problem.labels == "pairs":
+        values["n_labeled"] = 8
+    plain = controls.to_spec(problem, values, dataset, seed=1).to_dict()
+    plain["diagnostics"]["n_probes"] = 8
+    return Spec.from_dict(plain)
+
+
+def drawn(figure):
+    """Have plotly check a figure's every property; return its traces."""
+    return go.Figure(figure).data
+
+
+@pytest.mark.parametrize("dataset", list(DATASETS))
+def test_a_set_in_a_setting_starts_trains_and_is_drawn(dataset):
+    for setting, problem in SETTINGS.items():
+        for conversion in DATASETS[dataset].conversions_for(problem.labels):
+            check_combination(setting, dataset, conversion)
+
+
+def check_combination(setting, dataset, conversion):
+    spec = asked(setting, dataset, conversion)
+    assert spec.data.convert == conversion
+    live = LiveRun(spec)
+    live.advance()
+    run = live.run
+    assert run.t == 3
+    assert all(np.isfinite(value) for name, value in run.history.last().items() if name != "|f - f*|")
+    assert 0 <= run.history.last()["score_test"] <= 1
+    assert set(np.unique(run.split.y_hidden)) == set(range(len(run.split.class_names)))
+    theme = ("light", "dark")[len(dataset) % 2]
+    assert drawn(map_figure(run, theme))
+    assert drawn(curves.objective_figure(live, View(theme), "1"))
+    assert drawn(curves.score_figure(live, View(theme), "1"))
+    assert drawn(
+        curves.spectrum_figure(live, theme, "1") if is_multiclass(run) else curves.error_figure(live, View(theme), "1")
+    )
+    draw_data(spec, run)
+
+
+def map_figure(run, theme):
+    state = map_view._new_map(run, (None, None))
+    shown = "classes" if is_multiclass(run) else "f"
+    state.values = map_view._values(run, state, shown)
+    return run_map(
+        run,
+        state.plane,
+        decision_heats(run, state.plane, [state.values], shown=map_view.KINDS[shown], theme=theme)[0],
+        title=shown,
+        theme=theme,
+        revision="1",
+    )
+
+
+def draw_data(spec, run):
+    """Return the drawings of the data page and the Data tab."""
+    data, split, labels = load_dataset(spec), run.split, spec.problem.labels
+    made = convert(data, spec.data.convert, spec.data.positive)
+    np.testing.assert_array_equal(made.y[split.train_rows], split.y_hidden)
+    look = data_views.look_at(split, labels)
+    assert look.balance.to_numpy().sum() == len(split.y_train) + len(split.y_test)
+    assert (look.pairs is not None) == (labels == "pairs")
+    colors = class_colors(DATASETS[spec.data.name].target, len(split.class_names))
+    xy = Plane.through(split.X_train).project(split.X_train)
+    points = data_charts.PlanePoints(xy, split.y_hidden, split.y_train >= 0)
+    words = {"names": split.class_names, "colors": colors, "axes": data_views.AXES, "theme": "light"}
+    assert sum(len(trace.x) for trace in drawn(data_charts.plane_chart(points, **words))) == len(split.y_train)
+    assert drawn(data_charts.balance_chart(look.balance, theme="dark"))
+    samples = [
+        data_charts.Sample(name, xy[split.y_hidden == code, 0], colors[code])
+        for code, name in enumerate(split.class_names)
+    ]
+    assert drawn(data_charts.spread_chart(samples, title="x", axis="x", theme="light"))
+
+
+@each(
+    "setting, dataset",
+    [(s, e.name) for s, problem in SETTINGS.items() for e in DATASETS.values() if not e.suits(problem.labels)],
+)
+def test_a_set_that_does_not_suit_a_setting_is_refused_with_the_reason(setting, dataset):
+    entry = DATASETS[dataset]
+    with pytest.raises(SpecError) as caught:
+        Spec.from_dict({"setting": setting, "data": {"name": dataset}})
+    assert entry.why_not(SETTINGS[setting].labels) in str(caught.value)
+    assert dataset not in controls.dataset_choice(SETTINGS[setting]).options
+
+
+@pytest.mark.parametrize("name", list(DATASETS))
+def test_every_set_has_a_small_picture(name):
+    picture = thumbnail(name)
+    assert picture.startswith("<svg ")
+    assert picture.count("<path") == len(DATASETS[name].class_names)
+    assert len(picture) < 6000
+    assert picture == thumbnail(name)
+
+
+@each("setting", SETTINGS)
+def test_the_first_controls_of_every_set_make_a_spec_that_can_be_split(setting):
+    problem = SETTINGS[setting]
+    for name in controls.dataset_choice(problem).options:
+        if name not in DATASETS:
+            continue
+        values = {n: c.parameter.default for n, c in controls.controls_for(problem, name).items()}
+        live = LiveRun(controls.to_spec(problem, values, name, seed=0))
+        assert np.sum(live.run.split.y_train < 0) > 0

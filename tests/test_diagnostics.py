@@ -15,7 +15,6 @@ from live_page import head
 from numpy.testing import assert_allclose
 from opened_pages import bench_of, open_auc, open_page
 from own_tables import own_spec, sniff
-from test_looking_back import RUN
 from test_studies import Here
 
 from dsgcore.__main__ import main
@@ -129,6 +128,7 @@ def test_too_many_points_for_the_exact_optimum_are_refused():
 
 # The gradient's norm.
 
+RUN = {"data": "Two moons", "n": "200", "n_labeled": "40", "sigma": "10", "n_iter": "64", "at": "60"}
 PAIRS = np.where(np.arange(40) < 16, np.arange(40) // 2, -1)
 CLASSES = np.where(np.arange(40) < 18, np.arange(40) % 3, -1)
 TWO_CLASSES = np.where(np.arange(40) < 18, np.arange(40) % 2, -1)

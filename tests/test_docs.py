@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
+import inspect
 import io
 import re
 import shlex
 import tomllib
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from test_toys import TOYS
 
 import dsgcore
 from dsgcore.__main__ import main
+from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.options import command_parser
 
 ROOT = Path(__file__).parents[1]
@@ -193,3 +197,41 @@ def test_the_version_is_the_same_everywhere():
     newest = re.search(r"^## \[(\d\S*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert (dsgcore.__version__, newest[1]) == (version, version)
     assert f"date-released: {newest[2]}\n" in (ROOT / ".github" / "CITATION.cff").read_text(encoding="utf-8")
+
+
+# --- docstrings: their examples print what they show, and each names all that its class takes
+
+
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in sorted((ROOT / "dsgcore").rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module_print_what_they_show(name):
+    results = doctest.testmod(import_module(name))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+def test_there_are_examples():
+    assert len(MODULES) > 15
+
+
+MADE_HERE = [cls for classes in COMPETITORS.values() for cls in classes if ".baselines." in cls.__module__]
+
+
+@each("cls", MADE_HERE)
+def test_a_competitors_docstring_names_everything_that_it_takes(cls):
+    section = re.search(r"^ *Parameters\n *-{10}\n(.*?)(?=\n *\w+\n *-{3}|\Z)", cls.__doc__, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"^ *([\w, ]+?) *(?: :|$)", section[1], re.MULTILINE)
+    assert set(inspect.signature(cls).parameters) <= {name.strip() for line in named for name in line.split(",")}
+
+
+@pytest.mark.parametrize("cls", [dsgcore.QSGS2AUC, dsgcore.TSGS3VM, dsgcore.QS3ORAO, dsgcore.TSGSU])
+def test_an_estimators_docstring_names_everything_that_it_takes(cls):
+    section = cls.__doc__.split("Parameters\n----------\n")[1].split("\n\nAttributes\n")[0]
+    assert re.findall(r"^(\w+) : .+, default=", section, re.MULTILINE) == list(inspect.signature(cls).parameters)
+    assert "model_ : dsgcore.Expansion" in cls.__doc__

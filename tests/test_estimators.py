@@ -1,6 +1,8 @@
 """The estimators that the solver trains: common properties, then each."""
 
 import re
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,9 @@ import pytest
 from cases import each
 from data_makers import similar_pairs as sample
 from four_estimators import FOUR, SMALL, make, moons_with_few_labels
+from four_estimators import make as small
 from sklearn.datasets import load_digits, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -17,7 +21,10 @@ from sklearn.preprocessing import MinMaxScaler
 from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
 from dsgcore.baselines import CUU, SUSL
 from dsgcore.core.metrics import paired_difference
+from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.classes import even_chances
+from dsgcore.estimators.inputs import encode, known_classes, seed_of
+from dsgcore.estimators.kernel import width
 from dsgcore.estimators.pairs import drawn_members
 from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
 from dsgcore.prior import similar_class_prior
@@ -26,6 +33,7 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.problems.thresholds import mean_auc, thresholds
+from dsgcore.solver.carried import end_of_stage
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.task import SAMPLING, Task
@@ -696,3 +704,159 @@ def test_pairs_go_with_nothing_else():
 def test_labels_of_equal_share_are_refused():
     with pytest.raises(ValueError, match=r"^prior must differ from 1/2 by at least 0.001, got 0.5: .*$"):
         TSGSU(y_holds="classes").fit(X3, [0, 0, 0, 1, 1, 1])
+
+
+# --- estimators inputs
+
+
+SIGMA = KERNELS["gaussian"].parameters[0]
+
+
+def test_a_seed_is_itself_a_draw_or_anything():
+    assert seed_of(5) == seed_of(np.int64(5)) == 5
+    assert seed_of(MAX_SEED) == MAX_SEED
+    assert seed_of(np.random.RandomState(1)) == seed_of(np.random.RandomState(1))
+    assert 0 <= seed_of(None) < 2**31
+    with pytest.raises(ValueError, match="random_state must be"):
+        seed_of(-1)
+
+
+def test_scale_is_that_of_the_points():
+    X = np.random.default_rng(0).normal(3.0, 2.0, size=(50, 4)).astype(np.float32)
+    assert width(SIGMA, "scale", X) == pytest.approx(1 / (4 * X.var()))
+    expected = {"laplacian": 1 / (4 * X.std()), "matern": 2 * X.std(), "dot_product": 1 / (X**2).sum(axis=1).mean()}
+    for kernel, value in expected.items():
+        assert width(KERNELS[kernel].parameters[0], "scale", X, kernel) == pytest.approx(value, rel=1e-5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_scale_of_points_without_spread_is_one(kernel):
+    assert width(KERNELS[kernel].parameters[0], "scale", np.zeros((3, 2)), kernel) == 1.0
+
+
+def test_labels_become_codes():
+    for y, classes, codes in (([3, -1, 1, 3], [1, 3], [1, -1, 0, 1]), ([-1, -1], [], [-1, -1])):
+        for dtype in (int, float):
+            found, places = encode(np.array(y, dtype=dtype))
+            assert (found.tolist(), places.tolist()) == (classes, codes)
+
+
+def test_labels_become_places_among_given_classes():
+    classes = np.array(["poor", "fair", "best"])
+    assert encode(np.array(["best", "poor", -1, "fair"], dtype=object), classes)[1].tolist() == [2, 0, -1, 1]
+    with pytest.raises(ValueError, match=r"y must hold the classes poor, fair, best, or -1 .*, got good"):
+        encode(np.array(["good"]), classes)
+
+
+def test_classes_are_sorted_where_their_order_says_nothing():
+    assert known_classes([1, -1, 0], None, is_sorted=True).tolist() == [0, 1]
+    assert known_classes([1, -1, 0], None, is_sorted=False).tolist() == [1, 0]
+    assert known_classes(None, np.array([4, 5]), is_sorted=True).tolist() == [4, 5]
+    assert known_classes(["b", "a"], np.array(["a", "b"]), is_sorted=True).tolist() == ["a", "b"]
+
+
+# --- when a fit ends: by need, and with one warning where it would have needed more
+
+
+@pytest.fixture(scope="module")
+def few_moons():
+    X, _, few = moons_with_few_labels(200)
+    return X, few
+
+
+def stopping(cls, **parameters):
+    return small(cls, **{"sigma": 1.0, "batch_size": 64, **parameters})
+
+
+@each("cls", FOUR)
+def test_a_fit_ends_where_its_average_no_longer_moves_with_the_mean_of_its_second_half(few_moons, cls):
+    X, _ = few_moons
+    model = stopping(cls, tol=0.2, n_iter=5000, dtype="float64").fit(*few_moons)
+    T = model.n_iter_
+    assert 100 <= T < 5000
+    assert T % 50 == 0
+    mean = np.mean([model.iterate_.evaluate(X, t) for t in range(T // 2 + 1, T + 1)], axis=0)
+    np.testing.assert_allclose(model.model_.evaluate(X), mean, rtol=1e-9, atol=1e-11)
+    later = stopping(cls, tol=0.2, n_iter=5000, n_iter_no_change=150, dtype="float64").fit(*few_moons)
+    assert later.n_iter_ >= T + 100
+
+
+def test_a_fit_that_would_have_needed_more_says_so_once(few_moons):
+    with pytest.warns(ConvergenceWarning, match=r"QSGS2AUC was still moving by .* raise n_iter, or raise tol") as said:
+        model = stopping(QSGS2AUC, tol=0.0, n_iter=120).fit(*few_moons)
+    assert (len(said), model.n_iter_) == (1, 120)
+
+
+@each("parameters", [{"tol": None, "n_iter": 120}, {"tol": 0.0, "n_iter": 60}])
+def test_nothing_is_said_where_nothing_was_asked_or_could_be_seen(few_moons, parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = stopping(QSGS2AUC, **parameters).fit(*few_moons)
+    assert model.n_iter_ == parameters["n_iter"]
+
+
+@each("cls", FOUR)
+def test_a_part_is_as_long_as_it_is_said_to_be(few_moons, cls):
+    model = stopping(cls, tol=1.0, n_iter=150).partial_fit(*few_moons, classes=[0, 1])
+    assert model.n_iter_ == 150
+    assert model.partial_fit(*few_moons).n_iter_ == 300
+
+
+@each("cls", FOUR)
+def test_a_callback_sees_each_iterate_and_ends_the_fit_where_it_says_so(few_moons, cls):
+    X, _ = few_moons
+    seen = []
+    model = stopping(cls, n_iter=200, dtype="float64").fit(
+        *few_moons, callback=lambda one: seen.append(one.t) or one.t == 37
+    )
+    assert model.n_iter_ == seen[-1] == 37
+    mean = np.mean([model.iterate_.evaluate(X, t) for t in range(19, 38)], axis=0)
+    np.testing.assert_allclose(model.model_.evaluate(X), mean, rtol=1e-9, atol=1e-11)
+
+
+def test_watching_changes_no_bit(few_moons):
+    watched = stopping(QSGS2AUC, tol=1e-9, n_iter=60).fit(*few_moons)
+    alone = stopping(QSGS2AUC, tol=None, n_iter=60).fit(*few_moons)
+    np.testing.assert_array_equal(watched.model_.evaluate(few_moons[0]), alone.model_.evaluate(few_moons[0]))
+
+
+def test_verbose_prints_a_line_at_every_look(few_moons, capsys):
+    stopping(QSGS2AUC, tol=None, n_iter=110, verbose=1).fit(*few_moons)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["iteration 50", "iteration 100"]
+    stopping(QSGS2AUC, tol=None, n_iter=3, verbose=2).fit(*few_moons)
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+class Seen(QSGS2AUC):
+    """An estimator that keeps what the choice of its threshold knows."""
+
+    def _thresholds(self, task, codes, values):
+        self.known, self.values_there = values._rows, values._values
+        return super()._thresholds(task, codes, values)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@each("n_iter", [50, 250, 1000])
+def test_the_values_at_training_points_are_those_of_the_averaged_model(n_iter):
+    X, _, few = moons_with_few_labels(400)
+    model = Seen(random_state=0, n_features=8, tol=1e-9, n_iter=n_iter, dtype="float64").fit(X, few)
+    assert model.n_iter_ == n_iter
+    assert model.known.tolist() == list(range(400))
+    np.testing.assert_allclose(model.values_there, model.model_.evaluate(X), rtol=1e-9, atol=1e-11)
+
+
+def test_the_stages_of_a_fit_follow_each_other():
+    def of(n, start, n_iter):
+        sources = {"positive": [], "negative": [], "unlabeled": []}
+        task = SimpleNamespace(X=np.zeros((n, 1)), batch_size=64, rows=sources, plan=SimpleNamespace(n_iter=n_iter))
+        ends = [start]
+        while ends[-1] < n_iter:
+            ends.append(end_of_stage(task, ends[-1]))
+        return ends
+
+    assert of(4000, 0, 1000) == [0, 50, 200, 800, 1000]
+    assert of(4000, 77, 90) == [77, 90]
+    assert of(4000, 30, 60) == [30, 50, 60]
+    assert of(4000, 5, 5) == [5]
+    assert of(100_000, 70, 220) == [70, 100, 150, 200, 220]

@@ -4,6 +4,9 @@ import asyncio
 import hashlib
 import posixpath
 import re
+import shutil
+import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -103,3 +106,21 @@ def test_the_first_words_say_what_the_app_is_and_how_far_the_core_is(monkeypatch
     for path in ("/", "/auc", "/starting"):
         text = asyncio.run(by_path[path].endpoint(asked_by("localhost"))).body.decode()
         assert f"{front_page.WHAT}\n{doing}" in text
+
+
+# --- the app's modules for the browser, tested by node's own test runner
+
+
+TESTS = sorted((Path(__file__).parent / "javascript").glob("*.test.mjs"))
+NODE = shutil.which("node")
+
+
+@pytest.mark.skipif(
+    NODE is None, reason="node is not installed, so the browser modules are tested in browser tests only"
+)
+@pytest.mark.parametrize("file", TESTS, ids=lambda file: file.name)
+def test_modules_for_the_browser(file):
+    assert NODE is not None
+    ran = subprocess.run([NODE, "--test", str(file)], capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "# pass 0" not in ran.stdout

@@ -1,16 +1,27 @@
 """The pages in the navigation: every page that a reader may look for."""
 
-from types import SimpleNamespace
-from urllib.parse import quote
+from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
+from types import SimpleNamespace
+from urllib.parse import parse_qs, quote
+
+import numpy as np
+import pytest
 import streamlit as st
 from cases import each
-from opened_pages import APP, bench_of, checked, open_page, said, shown
+from live_page import figure
+from opened_pages import APP, bench_of, checked, errors, open_page, run_of, said, shown
+from pictures_of_settings import picture
 from streamlit.testing.v1 import AppTest
+from test_file_on_pages import OWN, chosen_on_data_page, opened, study_of
 
+from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
-from dsgcore.settings import profile_of
+from dsgcore.settings import PROFILES, profile_of
 from pages.controls.setting_picker import carried
+from pages.pictures.kept import file_of, kept_picture, still
 from pages.shell import unknown_page
 
 DOORS = ["Home", "Lessons", "Methods", "Data", "Explore", "Convergence", "Papers"]
@@ -98,3 +109,150 @@ def test_an_address_of_no_page_says_so_in_plain_text_and_offers_all_pages(monkey
 def test_an_address_of_a_page_is_not_unknown(monkeypatch, path):
     monkeypatch.setattr(unknown_page.st, "context", SimpleNamespace(url=f"https://h/lab/{path}"))
     assert unknown_page.unknown_page(PAGES) == []
+
+
+# --- home: every setting at work in a picture, words before names, and one place to start
+
+
+PATH = "{http://www.w3.org/2000/svg}path"
+NUMBER = re.compile(r"-?\d+\.?\d*")
+
+
+@pytest.mark.parametrize("setting", PROFILES)
+def test_each_setting_has_a_headline_in_words_and_a_picture(setting):
+    headline = PROFILES[setting].headline
+    assert headline
+    assert not re.search(r"[A-Z]{2}", headline), "words, not acronyms"
+    assert ET.fromstring(file_of(setting).read_text(encoding="utf-8")).tag.endswith("svg")
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("setting", PROFILES)
+def test_a_picture_shows_what_the_first_lesson_learns(setting):
+    drawn, kept = ET.fromstring(picture(setting)), ET.fromstring(file_of(setting).read_text(encoding="utf-8"))
+    assert [path.get("fill") for path in drawn.iter(PATH)] == [path.get("fill") for path in kept.iter(PATH)]
+    assert len(drawn.findall("{*}g")) == 6, "frames"
+    # Another machine may round a point or a cell's shade otherwise.
+    for one, other in zip(drawn.iter(PATH), kept.iter(PATH), strict=True):
+        a, b = (len(NUMBER.findall(path.get("d", ""))) for path in (one, other))
+        np.testing.assert_allclose(a, b, rtol=0.1, atol=30)
+
+
+@each("setting", PROFILES)
+def test_who_wants_less_motion_sees_the_last_frame(setting):
+    moving, frame = (ET.fromstring(one.svg) for one in (kept_picture(setting), still(kept_picture(setting))))
+    assert frame.find("{*}style") is None
+    assert [path.attrib for path in frame.find("{*}g")] == [path.attrib for path in moving.findall("{*}g")[-1]]
+    assert len(frame.findall("{*}g")) == 1
+    assert len(frame.findall(PATH)) == len(moving.findall(PATH)), "the points stay"
+
+
+def test_home_leads_to_the_first_lesson_to_how_it_works_to_a_file_and_to_every_method():
+    app = checked(open_page("home"))
+    links = [link.proto for link in app.get("page_link")]
+    assert [(link.label.split("**")[1], link.page) for link in links[:3]] == [
+        ("Start the first lesson", "auc"),
+        ("How it works", "how_it_works"),
+        ("Try your own file", "data"),
+    ]
+    assert links[0].query_string.startswith("lesson=unlabeled")
+    assert links[2].query_string == "set=Your+own+file"
+    cards = {link.page: link.label for link in links[3:]}
+    for name, profile in PROFILES.items():
+        assert cards[name] == f"**{profile.short}** {profile.card}"
+        assert not re.search(r"[A-Z]{2}", cards[name]), "words, not acronyms"
+    assert len(app.get("image")) == 2 * len(PROFILES), "a moving and a still one"
+
+
+def test_the_picture_learns_by_itself_from_ten_labels_and_a_crowd_and_shows_both_sides_of_the_divider():
+    app = checked(open_page("home"))
+    run = run_of(app, "home")
+    assert len(run.labeled_rows) == 10
+    assert len(run.split.X_train) > 300
+    assert bench_of(app, "home").is_playing
+    wipe = figure(app, "chart-map")["layout"]["meta"]["wipe"]
+    assert wipe["left"].startswith("labels only")
+    assert wipe["right"].startswith("with grey points")
+
+
+def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_says_what_to_do():
+    app = checked(open_page("home"))
+    split = run_of(app, "home").split
+    grey = int(split.train_rows[split.y_train < 0][0])
+    for number, edit in enumerate(({"do": "label", "rows": [grey], "to": 1}, {"do": "label", "rows": "all"}), start=1):
+        bench = bench_of(app, "home")
+        bench.hand.take({"mount": "here", "edits": [[number, edit]]}, bench.spec, bench.live.run.split)
+        assert not bench.hand.refused
+        checked(app.run())
+        if number == 1:
+            assert len(run_of(app, "home").labeled_rows) == 11
+    assert bench.hand.lacks in [shown(text.value) for text in app.markdown]
+
+
+# --- a run's data and settings on their way to Explore, Convergence and the Data page, without a browser
+
+
+def file_in_the_workbench():
+    """Return the page Ranking with a file of which not everything is as guessed, and with settings of its own."""
+    app = opened("auc", chosen_on_data_page(), data=OWN)
+    app = checked(app.select_slider(key="n_labeled").set_value(50).run())
+    return checked(app.select_slider(key="gamma").set_value(0.25).run())
+
+
+def as_in(spec, other):
+    return (spec.data.sha256, spec.data.recipe, spec.data.n_labeled, spec.problem.gamma, spec.kernel, spec.solver) == (
+        other.data.sha256,
+        other.data.recipe,
+        other.data.n_labeled,
+        other.problem.gamma,
+        other.kernel,
+        other.solver,
+    )
+
+
+@pytest.mark.usefixtures("store")
+def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore():
+    app = file_in_the_workbench()
+    spec = run_of(app).spec
+    app = checked(app.button(key="to-explore").click().run())
+    study = study_of(app)
+    assert errors(app) == []
+    assert as_in(study.spec, spec)
+    assert [axis.name for axis in study.axes] == ["solver.step_size", "kernel.sigma"]
+
+
+@pytest.mark.ci
+@pytest.mark.usefixtures("store")
+def test_its_convergence_and_its_data_are_one_click_away_from_the_tab_compare():
+    app = file_in_the_workbench()
+    spec = run_of(app).spec
+    app = checked(app.button(key="to-convergence").click().run())
+    kept = study_of(app, "ways").specs[-1]
+    assert (kept.data, kept.problem.gamma, kept.kernel) == (spec.data, spec.problem.gamma, spec.kernel)
+    app = checked(file_in_the_workbench().button(key="to-data").click().run())
+    assert app.select_slider(key="data_n_labeled").value == 50
+    assert app.selectbox(key="data_setting").value == "auc"
+    assert "mid" in [box.value for box in app.selectbox]
+
+
+@pytest.mark.parametrize(("page", "prefix"), [("explore", "x_"), ("convergence", "v_")])
+@pytest.mark.usefixtures("store")
+def test_a_set_looked_at_on_the_data_page_goes_on_with_its_options(page, prefix):
+    app = checked(chosen_on_data_page().select_slider(key="data_n_labeled").set_value(50).run())
+    link = next(one.proto for one in app.get("page_link") if one.proto.page == page)
+    app = opened(page, app, **{key: value[0] for key, value in parse_qs(link.query_string).items()})
+    assert errors(app) == []
+    spec = study_of(app, "ways" if page == "convergence" else page).spec
+    assert (spec.data.path, spec.data.recipe.column("label"), spec.data.n_labeled) == ("table.csv", "kind", 50)
+    assert app.selectbox(key=f"{prefix}data").value == "file"
+
+
+@pytest.mark.usefixtures("store")
+def test_a_file_is_offered_where_another_set_is_shown_and_comes_back_by_one_click():
+    app = opened("auc", chosen_on_data_page())
+    assert run_of(app).spec.data.name in DATASETS
+    button = app.button(key="own-data")
+    assert button.label == r"Use table\.csv"
+    app = checked(button.click().run())
+    assert run_of(app).spec.data.path == "table.csv"
+    assert not [button for button in app.button if button.key == "own-data"]

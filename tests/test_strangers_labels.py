@@ -10,6 +10,8 @@ import pandas as pd
 import polars
 import pytest
 from cases import each, some
+from live_page import figure
+from opened_pages import errors, open_page, run_of
 from own_tables import read, sniff, sniff_file
 from sklearn.datasets import dump_svmlight_file
 from strangers_labels import (
@@ -25,6 +27,9 @@ from strangers_labels import (
     names,
     written,
 )
+from test_app_upload import give, open_own
+from test_data_page import checked
+from test_data_page import written as shown_text
 
 from dsgcore import QS3ORAO, TSGS3VM
 from dsgcore.__main__ import main
@@ -266,3 +271,41 @@ def test_long_labels_that_are_cut_to_the_same_name_stay_two_classes_with_two_nam
     table = read(content, sniff(content, file.name, labels="classes"), name=file.name, labels="classes")
     assert len(set(table.class_names)) == 2
     assert len(set(table.y)) == 2
+
+
+# --- strangers' labels on the pages: the unlabeled points are named, with a switch and the true counts
+
+
+def table(labels, n=240):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    return pd.DataFrame(X, columns=["a", "b"]).assign(label=labels).to_csv(index=False).encode()
+
+
+def test_minus_one_beside_two_classes_is_unlabeled_and_a_switch_says_otherwise():
+    app = give(open_own(n_iter="5"), "table.csv", table(np.resize([-1, 0, 1], 240)))
+    assert errors(app) == []
+    split = run_of(app).split
+    assert split.class_names == ("0", "1")
+    assert (np.concatenate([split.y_hidden, split.y_test]) == -1).sum() == 80
+    said = shown_text(app).replace("\\", "")
+    assert "The label '-1' beside other labels is taken for “not labeled”" in said
+    assert "80 rows without a label" in said
+    switch = next(box for box in app.text_input if box.label == "A label that means “not labeled”")
+    assert switch.value == "auto"
+    switch.set_value("none").run()
+    assert not app.exception
+    assert "240 rows, 2 features, 2 classes: not" in shown_text(app).replace("\\", "")
+    assert "without a label" not in shown_text(app)
+
+
+def test_the_data_page_counts_rows_without_a_label():
+    labels = pd.array(np.resize([0, 1], 1000), dtype="Int64")
+    labels[100:] = pd.NA
+    app = open_page("data", set="Your own file")
+    app.file_uploader[0].upload("table.csv", table(labels, 1000), "text/csv").run()
+    assert "1,000 points, 900 of them without a label" in shown_text(checked(app)).replace("\\", "")
+    balance = figure(app, "chart-data-balance")
+    counts = {trace["name"]: sum(int(text.replace(",", "")) for text in trace["text"]) for trace in balance["data"]}
+    assert sum(counts.values()) == 1000
+    assert counts["unlabeled"] == 900  # all labels of a file count
+    assert any(f"unlabeled: {counts['unlabeled']:,}" == one["text"] for one in balance["layout"]["annotations"])

@@ -81,8 +81,8 @@ TOYS = {
         "",
         (
             "test_data.py::test_an_entry_describes_what_it_loads",
-            "test_data_combinations.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
-            "test_data_combinations.py::test_every_set_has_a_small_picture",
+            "test_data_recipes.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
+            "test_data_recipes.py::test_every_set_has_a_small_picture",
         ),
         before="\n\n# --- by name\n",
     ),

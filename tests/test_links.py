@@ -1,15 +1,19 @@
 """The link that a page leaves in the browser asks for the same runs again; a page names what it does not know there."""
 
 import json
+import logging
 from dataclasses import replace
 
 import pytest
-from cases import each
+from cases import each, some
+from link_values import each_changed
+from link_values import read_link as read_values
 from opened_pages import (
     LINKS,
     OF_EACH_ENGINE,
     WRITTEN,
     bench_of,
+    checked,
     drawn_from_link,
     errors,
     left_in_browser,
@@ -17,14 +21,18 @@ from opened_pages import (
     run_of,
     said,
 )
+from own_tables import iris_csv, own_spec, sniff
 from small_specs import small
-from test_app import PAGES
+from test_app import PAGES, away_from_defaults
 from test_app_upload import give, open_own
 from test_explore import opened
 
-from dsgcore.experiments import SETTINGS, Spec
+from dsgcore.data import DATASETS
+from dsgcore.experiments import SETTINGS, Health, Spec, SpecError, default_spec
+from dsgcore.experiments.settings import kernel_names
 from dsgcore.solver.plan import Change
 from dsgcore.studies import Study, StudyError
+from pages.controls.controls import read_also
 from pages.controls.link import names_of, unknown_names
 from pages.session.link import KEPT, read_link
 from pages.studies.links import link_to_run
@@ -340,3 +348,186 @@ def test_a_locked_control_of_a_lesson_refuses_its_links_number_once():
     app = open_page("multiclass", mc_lesson="how-many-labels", mc_n_labeled="5000")
     assert any("between 2 and 700" in one for one in errors(app))
     assert not any("slider is at" in one for one in said(app))
+
+
+# --- the names in a link: each page has its own, for Streamlit takes those that two pages share out of the link on the way back
+
+
+OWN_FILE = "look_file"  # drawn when a file has been chosen
+
+
+def names_in_link(app):
+    """The names under which a page's controls are in the link."""
+    assert not app.exception
+    found = {getattr(element.proto, "query_param_key", "") for element in app if hasattr(element, "proto")}
+    return found - {""}
+
+
+def test_a_file_that_is_looked_at_is_not_that_of_a_settings_page():
+    app = open_page("data", set="Your own file")
+    app.file_uploader[0].upload("iris.csv", iris_csv(), "text/csv").run()
+    assert not app.exception
+    assert OWN_FILE in names_in_link(app)
+    assert not {f"{prefix}file" for prefix in PAGES.values()} & names_in_link(app)
+
+
+def test_the_pages_know_the_names_that_they_draw_and_no_two_have_a_name_in_the_link_in_common():
+    names = {page: names_in_link(open_page(page, **{f"{prefix}at": "2"})) for page, prefix in PAGES.items()}
+    for page, found in names.items():
+        notices = read_link(SETTINGS[page], dict.fromkeys(found, "x"))
+        assert not [notice for notice in notices if "does not know" in notice], page
+    names["data"] = names_in_link(open_page("data", set="Iris"))
+    assert all(len(found) > 5 for found in names.values()), names
+    pages = list(names)
+    shared = {(a, b): names[a] & names[b] for i, a in enumerate(pages) for b in pages[:i] if names[a] & names[b]}
+    assert shared == {}
+
+
+def test_a_seed_of_the_data_page_that_is_none_is_left_out():
+    app = open_page("data", set="Iris", look_seed="9" * 400)
+    assert not app.exception
+    assert app.number_input(key="look_seed").value == 0
+
+
+@pytest.mark.parametrize("text", ["start over", "redo"])
+@pytest.mark.parametrize("hide", ["", "sidebar"])
+def test_a_link_holds_the_name_of_a_choice_or_its_value(text, hide):
+    app = open_page("auc", slider=text, hide=hide)
+    assert said(app) == []
+    assert app.session_state["slider"] == "redo"
+
+
+@pytest.mark.parametrize(("page", "names"), [("multiclass", ["class_map"]), ("s3vm", ["map", "speed", "slider"])])
+def test_a_choice_of_the_view_that_a_link_leaves_empty_is_its_default(page, names):
+    keys = [f"{PAGES[page]}{name}" for name in names]
+    app = checked(open_page(page, **dict.fromkeys(keys, "")))
+    for key in keys:
+        app.session_state[key] = None  # as streamlit's own half of the page reads it
+    checked(app.run())
+
+
+# --- a spec becomes a link, and the link the same spec again: every field of every setting
+
+
+logging.getLogger("streamlit").setLevel(logging.ERROR)  # no page is being drawn
+
+
+def lost(specs):
+    """The fields of specs that are not the same after they have been a link."""
+    return [
+        what for what, spec in specs if read_values(type(spec.problem), link_to_run(spec)).to_json() != spec.to_json()
+    ]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_field_of_a_spec_is_the_same_after_it_has_been_a_link(setting):
+    specs = list(each_changed(default_spec(setting)))
+    assert {section for (section, _, _), _ in specs} == {"problem", "kernel", "data", "solver", "stop", "diagnostics"}
+    assert lost(specs) == []
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_fields_of_every_data_set_are_the_same_after_they_have_been_a_link(setting):
+    suiting = [name for name, entry in DATASETS.items() if entry.suits(SETTINGS[setting].labels)]
+    for name in some(suiting, 4):
+        base = Spec.from_dict({"setting": setting, "data": {"name": name}})
+        few = list(each_changed(base, "data"))[::3]  # all values are tried on the setting's own data
+        assert lost([(name, base), *few]) == []
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_parameters_of_every_kernel_are_the_same_after_they_have_been_a_link(setting):
+    for name in kernel_names(SETTINGS[setting]):
+        base = Spec.from_dict({"setting": setting, "kernel": {"name": name}, "seed": 2**32 - 1})
+        assert lost([(name, base), *each_changed(base, "kernel")]) == []
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_fields_of_a_file_are_the_same_after_they_have_been_a_link(setting):
+    content, labels = iris_csv(), SETTINGS[setting].labels
+    spec, _ = own_spec(content, sniff(content, "a, b=c.csv", labels=labels), setting, "a, b=c.csv", n_labeled=10)
+    assert lost([("itself", spec), *each_changed(spec, "data")]) == []
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_changes_of_a_run_are_the_same_after_they_have_been_a_link(setting):
+    spec = default_spec(setting)
+    for value in (0.1 + 0.2, None):
+        steered = replace(
+            spec, changes=(Change(3, "step_size", 0.25), Change(7, "lam", 1 / 3), Change(9, "step_size", value))
+        )
+        steered = Spec.from_dict(steered.to_dict())
+        assert lost([(value, steered)]) == []
+
+
+def test_fields_that_no_control_says_are_refused_in_a_sentence_when_they_are_not_allowed():
+    for text, words in {
+        "a=b,,": "also must name one of",
+        "\x00": "also must be",
+        "solver.dtype": "also must be a list like solver.dtype=float64",
+        "solver.dtype=float16": "in also, dtype must be one of float32, float64, got 'float16'",
+        "solver.bogus=1": "also must name one of problem.gamma",
+        "data.path=/etc/passwd": "also must name one of problem.gamma",
+        "stop.patience=NaN": "in also, patience must be a whole number",
+    }.items():
+        with pytest.raises(SpecError) as caught:
+            read_also(SETTINGS["auc"], text)
+        assert str(caught.value).startswith(words)
+
+
+# --- hidden parts of a setting's page: they are not drawn, and their controls keep the values of the link
+
+
+DRAWN = ("slider", "select_slider", "selectbox", "toggle", "number_input", "text_input", "button_group", "tabs")
+
+
+@pytest.mark.parametrize("name", OF_EACH_ENGINE)
+def test_a_link_with_hidden_controls_gives_its_spec(name):
+    _, link, spec = away_from_defaults(SETTINGS[name])
+    app = open_page(name, hide="sidebar,transport,view,tabs", **{f"{PAGES[name]}seed": "3"}, **link)
+    assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
+    assert run_of(app, name).spec == spec
+    assert {kind: [element.key for element in app.get(kind)] for kind in DRAWN if app.get(kind)} == {}
+    kept = bench_of(app, name).link.texts
+    prefix = PAGES[name]
+    assert {key: kept.get(key) for key in link} == link
+    assert kept[f"{prefix}seed"] == "3"
+    app.run()
+    assert run_of(app, name).spec == spec
+
+
+def test_hidden_choices_of_the_view_are_those_of_the_link():
+    link = {"map": "h", "log_objective": "true", "speed": "slow", "slider": "redo", "at": "2"}
+    axes = {"data": "Breast cancer", "map_x": "mean radius"}
+    app = open_page("auc", hide="sidebar,transport,view", **link, **axes)
+    assert said(app) == []
+    view = bench_of(app, "auc").view
+    assert (view.on_map, view.is_log, view.speed) == ("h", True, "slow")
+    assert app.session_state["slider"] == "redo"
+    assert view.axes == (0, None)
+    assert not [box.label for box in app.selectbox if box.label.startswith("Axis")]
+
+
+def test_another_link_to_the_page_sets_hidden_controls_again():
+    app = open_page("auc", hide="sidebar", lam="0.01", at="2")
+    assert bench_of(app, "auc").spec.solver.lam == 0.01
+    app.switch_page("pages/ordinal.py").run()
+    app.query_params.clear()
+    app.query_params["hide"], app.query_params["lam"] = "sidebar", "0.02"
+    app.switch_page("pages/auc.py").run()
+    assert not app.exception
+    assert bench_of(app, "auc").spec.solver.lam == 0.02
+
+
+def test_controls_that_appear_again_have_their_values():
+    app = open_page("auc", hide="sidebar", lam="0.01", at="2")
+    del app.query_params["hide"]
+    app.run()
+    assert not app.exception
+    assert app.select_slider(key="lam").value == 0.01
+
+
+def test_the_sidebar_stays_for_a_file_of_ones_own():
+    app = open_page("auc", hide="sidebar", data="Your own file")
+    assert not app.exception
+    assert app.selectbox(key="data").value is not None
