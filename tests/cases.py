@@ -3,6 +3,8 @@
 import functools
 import inspect
 
+import pytest
+
 is_everything_asked = False  # whether the weekly tests run, too; conftest.py sets it
 
 
@@ -10,6 +12,19 @@ def some(cases, n):
     """Return n cases spread over all, or every one where the weekly tests run: for cases that take a second each."""
     cases = list(cases)
     return cases if is_everything_asked else [cases[i * len(cases) // n] for i in range(min(n, len(cases)))]
+
+
+def tiers(cases, readme, ci):
+    """Return parameters: so many cases, spread over all, for the README's command, `ci` for .ci/run, all for the weekly tests."""
+    cases = list(cases)
+    chosen = [{i * len(cases) // n for i in range(min(n, len(cases)))} for n in (readme, ci)]
+    marks = [
+        () if i in chosen[0] else pytest.mark.ci if i in chosen[1] else pytest.mark.weekly for i in range(len(cases))
+    ]
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=m)
+        for case, m in zip(cases, marks, strict=True)
+    ]
 
 
 def each(names, cases):

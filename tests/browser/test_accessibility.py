@@ -56,6 +56,7 @@ def found_on(page, theme, part=None):
     ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("setting", some(SETTINGS, 1))
 def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, wait_ready, setting):
     page = open_page(f"{setting}?{SETTINGS[setting]}at={STEPS}")

@@ -181,6 +181,7 @@ def assert_the_plot_keeps_its_node_while_it_is_updated(page):
     assert page.evaluate("window.removed") == 0
 
 
+@pytest.mark.ci
 def test_a_page_while_its_run_plays(open_page):
     page = open_page("auc?speed=slow")
     wait_for_points(page, 2)
@@ -198,6 +199,7 @@ def assert_details_are_drawn_at_the_end(page):
     expect(page.locator(".st-key-chart-details .js-plotly-plot")).to_be_visible(timeout=10_000)
 
 
+@pytest.mark.ci
 def test_instant_runs_follow_the_slider_and_what_is_exported_repeats_them(open_page, wait_ready, tmp_path):
     page = open_page("auc?speed=instant&n_iter=50&n_labeled=50&data=Two+moons")
     wait_for_points(page, 50)

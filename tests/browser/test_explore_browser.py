@@ -127,6 +127,7 @@ def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_p
     assert found_on(page, "dark") == []
 
 
+@pytest.mark.ci
 def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page, wait_ready):
     """The browser keeps the values of the data before: they came back with the click, and with them another study."""
     page = open_page("data")

@@ -38,6 +38,7 @@ def screen(page, number):
     expect(page.locator(".how-said")).not_to_be_empty()
 
 
+@pytest.mark.ci
 def test_each_screen_fits_three_windows_and_follows_its_slider_at_once(open_page, wait_ready):
     page = open_page("how_it_works")
     for number in SCREENS:

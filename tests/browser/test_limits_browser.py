@@ -16,6 +16,7 @@ FEW = f"auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter={LA
 LONG = 60_000
 
 
+@pytest.mark.ci
 def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_what_a_change_brings(
     open_page, wait_ready
 ):

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from cases import tiers
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import expect
@@ -33,6 +34,7 @@ PAGES = {
     "multiclass": "Many classes - DSG Lab",
 }
 COLD = {"", "auc", "data"}  # opened with nothing in the browser's memory
+MAIN = ("", "auc", "data", "explore")
 ALIKE = {"similar_unlabeled", "s3vm", "ordinal"}  # loaded as auc is
 SHIFTS = """() => new Promise(done => {
     let sum = 0;
@@ -60,7 +62,9 @@ def warm_app(browser, app_url):
 
 
 @pytest.mark.usefixtures("warm_app")
-@pytest.mark.parametrize("path", [path for path in PAGES if path not in ALIKE])
+@pytest.mark.parametrize(
+    "path", [*MAIN, *tiers([path for path in PAGES if path not in ALIKE and path not in MAIN], 0, 5)]
+)
 def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open_page, path):
     page = open_page(path, is_first_visit=path in COLD)
     page.get_by_role("heading", level=1).wait_for()
@@ -116,6 +120,7 @@ FIRST_SHOWN = """() => {
 }"""
 
 
+@pytest.mark.ci
 def test_the_objective_comes_first_and_a_run_waits_for_nothing_that_is_not_seen_yet(browser, app_url):
     page = browser.new_page()
     page.add_init_script(f"({FIRST_SHOWN})()")

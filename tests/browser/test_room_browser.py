@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 from axe_playwright_python.sync_playwright import Axe
-from cases import some
+from cases import some, tiers
 from playwright.sync_api import expect
 
 from pages.room.qr import qr_image
@@ -145,7 +145,7 @@ def test_five_points_are_chosen_by_tapping_a_map_or_with_keys(open_page, wait_re
     expect(phone.locator("svg .cell").first).to_be_attached()
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", tiers(THEMES, 1, 2))
 def test_the_qr_code_is_read_as_the_address_in_both_themes(browser, theme):
     cv2 = pytest.importorskip("cv2", reason="opencv is not installed")
     there = "http://192.168.137.201:8501/lab/r/ABC234"
@@ -175,6 +175,7 @@ def all_that_is_there(page):
     return [page.url, page.content(), page.evaluate(stored), *(frame.url for frame in page.frames)]
 
 
+@pytest.mark.ci
 def test_a_reload_keeps_the_room_and_nothing_but_a_cookie_holds_its_key(open_page, wait_ready, browser):
     lecturer, asked = open_page("auc?present=1&lesson=unlabeled&speed=instant"), []
     lecturer.on("request", lambda request: asked.append(f"{request.url} {request.post_data}"))
@@ -220,6 +221,7 @@ COVERS = """() => {
 }"""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("link", some(["s3vm?svm_lesson=gap&svm_speed", "auc?lesson=random-features&speed"], 1))
 def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link):
     lecturer = open_page(f"{link}=instant&present=1&notes=1", viewport=(1366, 768))
@@ -243,6 +245,7 @@ def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link)
     look("after the reveal")
 
 
+@pytest.mark.ci
 def test_a_question_typed_in_class_is_asked_at_once_and_the_arrow_key_leads_back(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant", viewport=(1366, 768))
     wait_ready(lecturer)
@@ -264,6 +267,7 @@ def test_a_question_typed_in_class_is_asked_at_once_and_the_arrow_key_leads_back
     expect(phone.locator("#title")).to_contain_text("Where will the solid curve end", timeout=LONG)
 
 
+@pytest.mark.ci
 def test_arrow_keys_go_on_after_a_click_on_an_answer_and_a_closed_room_counts_no_more(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
     wait_ready(lecturer)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
-from cases import some
+from cases import some, tiers
 from playwright.sync_api import expect
 
 from dsgcore.experiments import SETTINGS
@@ -146,7 +146,7 @@ def longest_and_of_each_kind():
 TWELVE = longest_and_of_each_kind()
 
 
-@pytest.mark.parametrize("kind", some(TWELVE, 7))
+@pytest.mark.parametrize("kind", tiers(TWELVE, 3, 7))
 def test_a_step_fits_without_scrolling_and_nothing_moves(open_page, wait_ready, kind):
     setting, prefix, lesson, number = TWELVE[kind]
     address = f"{setting}?{prefix}lesson={lesson.name}:{number + 1}&{prefix}speed=instant"
@@ -232,7 +232,7 @@ def shown_to_a_class(page, lesson, number, wait_ready, reveal=False):
     return found + too_small(page, f"{name}, told")
 
 
-@pytest.mark.parametrize("kind", some(["choice", "estimate", "goal", "curve", "question", "end"], 2))
+@pytest.mark.parametrize("kind", tiers(["choice", "estimate", "goal", "curve", "question", "end"], 1, 2))
 def test_a_class_can_read_a_step_from_the_last_row_and_the_arrow_key_leads_on(open_page, wait_ready, kind):
     setting, prefix, lesson, number = TWELVE[kind]
     address = f"{setting}?present=1&{prefix}lesson={lesson.name}:{number + 1}&{prefix}speed=instant"
@@ -281,6 +281,7 @@ ALL = {
 CHOSEN = ALL if os.environ.get("DSGLAB_AXE") == "all" else {key: some(steps, 1) for key, steps in SOME.items()}
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("size", "name"), some(CHOSEN, 3))
 def test_axe_finds_nothing_serious_on_a_step_before_and_after_the_answer(open_page, app_url, wait_ready, size, name):
     setting, found = SETTINGS[name], []
@@ -341,6 +342,7 @@ def tab_to(page, selector, most=40):
     pytest.fail(f"no way by Tab to {selector}")
 
 
+@pytest.mark.ci
 def test_a_finger_guesses_runs_and_turns_between_map_and_chart(browser, app_url, wait_ready):
     context = browser.new_context(
         viewport=dict(zip(("width", "height"), PHONE, strict=True)), has_touch=True, is_mobile=True
@@ -378,6 +380,7 @@ def test_a_lesson_before_a_class_goes_on_by_a_remote_control_and_its_end_is_mark
     assert not found, "\n".join(found)
 
 
+@pytest.mark.ci
 def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page, wait_ready):
     page = open_page("auc?lesson=five-labels:1:2&speed=instant", viewport=DESK)
     page.locator(".st-key-lesson-next button:enabled").wait_for(timeout=LONG)
@@ -417,6 +420,7 @@ def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page,
         assert there["x"] - 1 <= mark.bounding_box()["x"] <= there["x"] + there["width"]
 
 
+@pytest.mark.ci
 def test_a_tooltip_of_a_finger_goes_with_a_new_run(browser, app_url):
     context = browser.new_context(
         viewport=dict(zip(("width", "height"), PHONE, strict=True)), has_touch=True, is_mobile=True
