@@ -5,12 +5,13 @@ import inspect
 
 import pytest
 
-is_everything_asked = False  # whether the weekly tests run, too; conftest.py sets it
+is_more_asked = False  # whether the tests of .ci/run run, too; conftest.py sets it
+is_everything_asked = False  # whether the weekly tests run, too
 
 
-def some(cases, n):
-    """Return n cases spread over all, or every one where the weekly tests run: for cases that take a second each."""
-    cases = list(cases)
+def some(cases, n, ci=None):
+    """Return n cases spread over all, so many for .ci/run, or every one where the weekly tests run: for cases that take long."""
+    cases, n = list(cases), (ci or n) if is_more_asked else n
     return cases if is_everything_asked else [cases[i * len(cases) // n] for i in range(min(n, len(cases)))]
 
 

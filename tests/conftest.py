@@ -53,7 +53,10 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 
 
 def pytest_configure(config):
-    cases.is_everything_asked = not config.option.markexpr
+    cases.is_everything_asked, cases.is_more_asked = not config.option.markexpr, "not ci" not in config.option.markexpr
+    if not cases.is_more_asked:
+        settings.register_profile("readme", settings.get_profile("dsgcore"), max_examples=30)
+        settings.load_profile("readme")
     # Python 3.11 fails now and then where a traceback's source is parsed while another thread parses, too (SystemError, "AST
     # constructor recursion depth mismatch"), and the whole run with it: native tracebacks are not parsed.
     if sys.version_info < (3, 12) and config.option.tbstyle == "auto":

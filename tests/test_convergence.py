@@ -121,6 +121,7 @@ def test_every_breach_breaks_its_own_assumption_and_no_other_theorem_is_left_who
         assert breach.then.endswith(".")
 
 
+@pytest.mark.ci
 def test_what_a_biased_gradient_does_is_what_is_said_of_it():
     """Compare the gradient's mean after runs four times as long, without the bias and with it."""
     left = {
@@ -193,6 +194,7 @@ def test_the_printed_L_is_half_of_what_the_proof_needs_and_bounds_the_curvature(
     assert np.abs(np.linalg.eigvals(Q @ K)).max() <= L
 
 
+@pytest.mark.ci
 @each("setting", STOCHASTIC)
 def test_no_run_that_diverges_holds_all_assumptions(setting):
     """Steps from harmless to absurd, with weak and strong ridges: what holds ends, and what diverges does not hold."""

@@ -14,7 +14,7 @@ import pandas as pd
 import polars
 import pyarrow
 import pytest
-from cases import each
+from cases import each, tiers
 from scipy.sparse import csr_matrix
 from sklearn import config_context
 from sklearn.base import clone
@@ -570,8 +570,9 @@ def run(model, check):
 @pytest.mark.parametrize(
     "estimator",
     [
-        *ESTIMATORS[:5],
-        *(pytest.param(model, marks=pytest.mark.weekly) for model in [*ESTIMATORS[5:], *CHECKED]),
+        *tiers([ESTIMATORS[0], ESTIMATORS[4]], 2, 2),
+        *tiers(ESTIMATORS[1:4], 0, 3),
+        *tiers([*ESTIMATORS[5:], *CHECKED], 0, 0),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

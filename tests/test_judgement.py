@@ -1,9 +1,10 @@
 from importlib import import_module
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, some
 from small_specs import finished, small
 from test_diagnostics import GOOD
 
@@ -51,7 +52,7 @@ def spoilt(name, fault, seed=0):
     return spec_of(name, seed, SPOILT[fault][0](STEPS[name]))
 
 
-@each("name, fault", CASES)
+@each("name, fault", some(CASES, 12, len(CASES)))
 def test_what_spoils_a_run_is_named_with_a_remedy_that_is_a_spec(name, fault):
     run = finished(spoilt(name, fault))
     found = judgement(run)
@@ -123,8 +124,7 @@ DIVERGING = {
 }
 
 
-@each("fault", DIVERGING)
-@each("name", ["auc", "ordinal", "similar_unlabeled", "s3vm"])
+@each("name, fault", some(product(["auc", "ordinal", "similar_unlabeled", "s3vm"], DIVERGING), 11, 24))
 def test_the_remedy_of_a_run_that_diverges_is_a_step_that_does_not(name, fault):
     run = finished(Spec.from_dict({"setting": name, "data": {"n": 200}, "solver": {"n_iter": 60} | DIVERGING[fault]}))
     found = judgement(run)
@@ -146,7 +146,7 @@ MEASURED = {
 }
 
 
-@each("fault", MEASURED)
+@each("fault", some(MEASURED, 1, 3))
 def test_the_measured_limits_name_the_cause_too(fault):
     spec = spoilt("auc", fault)
     found = judgement(finished(spec), limits=limits(spec, seeds=3))
