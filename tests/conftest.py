@@ -36,6 +36,12 @@ LONGEST = (
     *("test_app", "test_data_recipes", "test_convergence", "test_server", "test_inside", "test_comparing"),
 )
 
+# The browser's tests that each of two workers may drive a Chromium for: these, and all others of the folder.
+READ_AND_ROOMS = (
+    *("test_accessibility", "test_how_it_works_browser", "test_loading", "test_room_browser", "test_stage_browser"),
+    "test_workbench_layout",
+)
+
 # The same examples in every run, and no limit in seconds: a busy machine must not fail a test.
 settings.register_profile("dsgcore", deadline=None, derandomize=True)
 settings.load_profile("dsgcore")
@@ -80,25 +86,30 @@ def pytest_sessionstart(session):
             pytest.exit(f"{' '.join(map(str, process.args))} failed: the loops cannot be compiled", returncode=1)
 
 
+def group_of(nodeid):
+    """Return what one worker gets as a whole: a test's file, or one of the two halves of the browser's tests."""
+    path = nodeid.partition("::")[0]
+    if "browser/" not in path:
+        return Path(path).stem
+    return "browser, read and rooms" if Path(path).stem in READ_AND_ROOMS else "browser"
+
+
 def pytest_collection_modifyitems(items):
     """Put what takes long first, so that no worker is left with it at the end."""
-    rank = {group: number for number, group in enumerate(("browser", *LONGEST))}
-    items.sort(
-        key=lambda item: rank.get("browser" if item.path.parent.name == "browser" else item.path.stem, len(rank))
-    )
+    rank = {group: number for number, group in enumerate(("browser", *LONGEST, "browser, read and rooms"))}
+    items.sort(key=lambda item: rank.get(group_of(item.nodeid), len(rank)))
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there are no workers
 def pytest_xdist_make_scheduler(config, log):
-    """Give the tests of a file to one worker, and those of the browser: one drives Chromium, the others do the rest."""
+    """Give the tests of a group to one worker: one drives Chromium, the others do the rest."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByFile(LoadScopeScheduling):
+    class ByGroup(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            path = nodeid.partition("::")[0]
-            return "browser" if "/browser/" in path else path
+            return group_of(nodeid)
 
-    return ByFile(config, log)
+    return ByGroup(config, log)
 
 
 @pytest.fixture(autouse=True, scope="session")
