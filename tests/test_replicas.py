@@ -13,7 +13,7 @@ from proxies import needs_nginx, nginx
 
 LONG = 90.0  # seconds after which a test gives up
 
-pytestmark = [pytest.mark.ci, needs_nginx]
+pytestmark = [pytest.mark.weekly, needs_nginx]
 
 
 @pytest.fixture(scope="module")

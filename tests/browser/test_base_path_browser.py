@@ -63,7 +63,7 @@ def asked(app_url, open_page):
     assert astray == []
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_runs_ways_to_other_pages_and_what_is_handed_on_stay_below_a_prefix(open_page, wait_ready, asked, app_url):
     page = asked(open_page("auc?n_iter=20"))
     status = page.locator(".live-status")

@@ -114,7 +114,7 @@ FIRST_STEP = """() => {
 }"""
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_the_first_curve_is_that_of_a_run_that_has_just_begun(open_page, wait_ready, browser, app_url):
     warm, page, asked = open_page("auc"), browser.new_context().new_page(), []
     page.on("websocket", lambda connection: connection.on("framesent", lambda frame: asked.append(frame)))

@@ -5,7 +5,7 @@ import pytest
 from .conftest import _free_port, _server, _stop, _wait_ready, _wait_until_up
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_the_first_visit_to_a_fresh_server_opens_the_page_of_its_address(browser, tmp_path):
     port, log = _free_port(), tmp_path / "log"
     url = f"http://127.0.0.1:{port}"

@@ -188,7 +188,7 @@ def test_two_taps_make_a_pair_and_two_keys_another(touch):
     count(page, "7 pairs")
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_finger_places_labels_on_the_stage_and_the_run_begins(touch):
     page = touch("auc?lesson=five-labels:2&speed=instant")
     expect(page.locator(".st-key-stage-answer")).to_contain_text("Still missing: negative, positive")
@@ -239,7 +239,7 @@ def test_keys_alone_paint_move_and_erase(open_page):
     page.wait_for_function(f"({COUNT})() !== {n}", timeout=LONG)
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_keys_alone_find_the_wrong_label_of_a_lesson(open_page, wait_ready):
     page = opened(open_page, "auc?lesson=one-wrong-label:4&speed=instant")
     wait_ready(page)

@@ -221,7 +221,7 @@ COVERS = """() => {
 }"""
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 @pytest.mark.parametrize("link", some(["s3vm?svm_lesson=gap&svm_speed", "auc?lesson=random-features&speed"], 1))
 def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link):
     lecturer = open_page(f"{link}=instant&present=1&notes=1", viewport=(1366, 768))
@@ -245,7 +245,7 @@ def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link)
     look("after the reveal")
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_question_typed_in_class_is_asked_at_once_and_the_arrow_key_leads_back(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant", viewport=(1366, 768))
     wait_ready(lecturer)

@@ -99,7 +99,7 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("name", tiers([*SETTINGS][::-1], 1, 2))
+@pytest.mark.parametrize("name", tiers([*SETTINGS][::-1], 1, 1))
 def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_page, name):
     # Every second page is opened on a phone, and turned into a desk's afterwards. The widest window is tried for two.
     windows = WINDOWS if name in ("auc", "multiclass") else WINDOWS[::2]
@@ -159,7 +159,7 @@ GO = """link => {
 }"""
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_part_that_is_hidden_leaves_no_hole(open_page, wait_ready):
     first, *others = PARTS
     page = open_page(f"auc?at=60&hide={first}")
@@ -194,7 +194,7 @@ def test_a_page_within_another_has_no_menu(open_page):
     assert box(page, ".st-key-part-sentence")["y"] < 40
 
 
-@pytest.mark.parametrize("name", tiers(SETTINGS, 1, 3))
+@pytest.mark.parametrize("name", tiers(SETTINGS, 1, 1))
 def test_on_a_phone_map_score_and_the_slider_that_one_touches_are_on_one_screen(open_page, name):
     page, prefix = open_drawn(open_page, f"{name}?{SETTINGS[name]}at=60", viewport=(390, 844)), SETTINGS[name]
     expect(page.locator(f".st-key-{prefix}step_size")).not_to_be_in_viewport()
