@@ -438,6 +438,14 @@ def test_the_largest_slope_of_an_s3vm_bounds_its_coefficients(make_task, loss, i
         assert total <= task.problem.largest_slope * (1 + 1e-9)
 
 
+def test_where_positives_alone_pull_the_balance_nearly_doubles_the_slope_of_an_s3vm():
+    problem = SemiSupervisedSVM(C=3.0, C_star=0.01, is_balanced=True).bind(np.repeat([1, 0, -1], [9, 1, 2]))
+    f = {"positive": np.full(9, -3.0), "negative": np.full(1, -3.0), "unlabeled": np.array([-5.0, 5.0])}
+    total = sum(np.abs(c).sum() for c in problem.coefficients(f).values())
+    assert total == pytest.approx(2 * 0.9 * 3.0)
+    assert 3.0 < total <= problem.largest_slope
+
+
 def test_the_largest_slope_of_pairs_bounds_their_coefficients():
     problem = SimilarUnlabeled(0.3, "double hinge")
     rng = np.random.default_rng(0)
