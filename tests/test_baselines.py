@@ -207,15 +207,6 @@ def test_every_kernel_works_with_its_own_scale(cls, name):
         np.testing.assert_allclose(model.decision_function(8.0 * X), f, rtol=1e-5)
 
 
-@each("cls", OWN)
-def test_same_seed_same_bits(cls):
-    X, y = data(SETTING[cls])
-    models = [fit(make(cls, centers=10, random_state=seed), X, y) for seed in (1, 1, 2)]
-    first, again, other = (model.decision_function(X) for model in models)
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-
-
 def test_centers_are_all_points_some_of_them_or_those_that_are_given():
     X = np.arange(20.0).reshape(10, 2)
     assert choose_centers(X, None, 0) is X

@@ -144,6 +144,11 @@ def assert_same(before, after):
             np.testing.assert_array_equal(old[name], new[name], err_msg=name)
 
 
+@each("model", EVERY)
+def test_same_seed_same_bits(model):
+    assert_same(answers(fitted(model)), answers(quietly(clone(model).fit, X, FEW)))
+
+
 @each("model", [*EVERY, SEEN])
 def test_a_fit_that_fails_leaves_the_estimator_as_it_was(model):
     y = np.column_stack([FEW, Y]) if model is SEEN else FEW
