@@ -10,7 +10,7 @@ from .conftest import Window
 from .test_accessibility import found_on
 from .test_stage_browser import PHONE, tab_to
 
-OPEN = "auc?by_hand=true&n_labeled=6&speed=instant&n_iter=20"
+OPEN = "auc?by_hand=true&n_labeled=6&speed=fast&n_iter=20"
 
 
 LONG = 60_000
