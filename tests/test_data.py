@@ -580,6 +580,8 @@ def test_pairs_share_a_class_and_leave_the_shares_of_the_others():
     # pi^2 / (pi^2 + (1 - pi)^2) = 0.845 of the pairs are positive, give or take three standard errors of 0.026.
     assert np.mean(split.y_hidden[split.labeled]) == pytest.approx(0.845, abs=0.08)
     assert np.mean(split.y_hidden[split.y_train == -1]) == pytest.approx(0.7, abs=0.01)
+    left = np.bincount(hide_labels(data, 2, 0.3, seed=1).y_hidden) - np.bincount(split.y_hidden)
+    assert left.min() <= 1  # of one class all are there
     again = draw_pairs(data, 200, 0.3, seed=1)
     assert again.X_train.tobytes() == split.X_train.tobytes()
     assert again.y_train.tolist() == split.y_train.tolist()

@@ -768,6 +768,16 @@ def test_the_interval_of_an_accuracy_covers_in_nineteen_of_twenty_samples(n, bot
     assert 0.94 <= np.mean(covered) <= 0.995
 
 
+def test_the_interval_of_an_accuracy_is_bonett_and_prices():
+    hits, others = (
+        np.repeat([True, True, False, False], [80, 9, 4, 7]),
+        np.repeat([True, False, True, False], [80, 9, 4, 7]),
+    )
+    won, lost = 10 / 102, 5 / 102  # one more of each kind, and two more points
+    expected = Z * np.sqrt((won + lost - (won - lost) ** 2) / 102)
+    assert accuracy_half_width(hits, others) == pytest.approx(expected, rel=1e-12)
+
+
 def test_the_difference_of_one_and_the_same_is_a_tie():
     y, f, _ = draw(np.random.default_rng(4), 60, 2)
     assert auc_half_width(y, f, f) == 0
