@@ -9,6 +9,7 @@ from own_tables import iris_csv, lines, read, read_sniffed, sniff, with_pairs
 
 from dsgcore.data import DataError, draw_pairs, hide_labels
 from dsgcore.data.reading import Limits, Recipe
+from dsgcore.data.reading.cells import written
 from dsgcore.experiments import Spec, SpecError
 
 
@@ -52,6 +53,28 @@ def test_a_label_of_many_numbers_is_cut_into_bins(labels, bins):
     assert np.bincount(dataset.y[:-1]).tolist() == [100 // bins] * bins
     assert dataset.y[-1] == -1
     assert any(f"cut into {bins} bins" in sentence for sentence in dataset.report)
+
+
+def test_a_number_that_means_no_label_is_in_no_bin():
+    content = lines("x,target", *(f"{i},{-1 if i % 4 == 0 else i + 0.5}" for i in range(100)))
+    recipe = replace(sniff(content, "a.csv", labels="ordinal"), unlabeled="-1")
+    dataset = read(content, recipe, labels="ordinal")
+    assert np.flatnonzero(dataset.y < 0).tolist() == list(range(0, 100, 4))
+    assert dataset.class_names[0] == "bin 1 (from 1.5)"
+
+
+@each(
+    "value, said",
+    [(3.0, "3"), (2.5, "2.5"), (-0.0, "0"), (3e9, "3000000000"), (2.0**52, "4503599627370496"), (True, "True")],
+)
+def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
+    assert written(value) == said
+
+
+def test_words_of_which_most_occur_once_are_no_category():
+    for words, role in (("pqrspqrs", "category"), ("pqrstpqr", "ignore")):
+        content = lines("x,word,label", *(f"{i},{word},{'ab'[i % 2]}" for i, word in enumerate(words)))
+        assert sniff(content, "a.csv").to_dict()["roles"]["word"] == role
 
 
 def test_equal_numbers_are_in_one_bin_and_the_report_says_so():

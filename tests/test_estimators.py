@@ -23,7 +23,7 @@ from dsgcore.baselines import CUU, SUSL
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.estimators.classes import even_chances
-from dsgcore.estimators.inputs import encode, known_classes, seed_of
+from dsgcore.estimators.inputs import encode, known_classes, labeled_rows, seed_of
 from dsgcore.estimators.kernel import width
 from dsgcore.estimators.pairs import drawn_members
 from dsgcore.kernels import KERNELS, DotProduct, Gaussian, Laplacian, Matern
@@ -746,6 +746,11 @@ def test_labels_become_places_among_given_classes():
     assert encode(np.array(["best", "poor", -1, "fair"], dtype=object), classes)[1].tolist() == [2, 0, -1, 1]
     with pytest.raises(ValueError, match=r"y must hold the classes poor, fair, best, or -1 .*, got good"):
         encode(np.array(["good"]), classes)
+
+
+def test_some_of_the_labeled_rows_are_spread_and_have_each_classs_first():
+    codes = np.concatenate([np.tile([0, 1], 40), [2, -1], np.zeros(20, dtype=int)])
+    assert labeled_rows(codes, 5).tolist() == [0, 1, 25, 50, 75, 80, 101]
 
 
 def test_classes_are_sorted_where_their_order_says_nothing():
