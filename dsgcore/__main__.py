@@ -31,6 +31,7 @@ _COMMANDS = {
     "predict": "dsgcore.cli.predict:predict",
     "export-lesson": "dsgcore.cli.app:export_lesson",
     "data": "dsgcore.cli.data:data",
+    "race": "dsgcore.cli.race:race",
     "reproduce": "dsgcore.cli.reproduce:reproduce",
 }
 _SERVERS = ("app", "study")  # Ctrl+C ends them, and they have no result

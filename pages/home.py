@@ -1,4 +1,4 @@
-"""Home: why few labels and many points, a live picture to label in, the way on, and the five methods."""
+"""Home: why few labels and many points, a live picture to label in, the way on, and the methods."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def home() -> None:
                 _picture()
         with st.container(key="home-ways"):
             _ways_on()
-    st.header("Five methods, five questions")
+    st.header("Six methods, six questions")
     method_cards(has_acronyms=False)
     with st.container(horizontal=True, key="home-more"):
         st.page_link("pages/methods.py", label="All methods", icon=":material/apps:", width="content")

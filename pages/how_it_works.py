@@ -15,7 +15,8 @@ from pages.shell.warm_up import is_ready
 PAGE = "how_it_works"
 PARENT = (
     "Random points and fresh random waves in each step are the doubly stochastic gradients of "
-    "[Dai et al., NIPS 2014](https://arxiv.org/abs/1407.5599). Four of the five methods here extend them."
+    "[Dai et al., NIPS 2014](https://arxiv.org/abs/1407.5599). "
+    "The method Labels is this algorithm, and four other methods extend it."
 )
 _PLACE = "_how_it_works"  # key of the place in the session's state
 

@@ -1,4 +1,4 @@
-"""The page Methods: what each of the five methods learns, and from what."""
+"""The page Methods: what each method learns, and from what."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def methods() -> None:
     """Draw the page."""
     st.title("Methods")
     st.markdown(
-        "Five methods learn from a few labels and many unlabeled points. They differ in what they learn, and in what a label is."
+        "Five methods learn from a few labels and many unlabeled points. They differ in what they learn, and in what a label is. "
+        "**Labels** learns from labels alone: it is the algorithm that four of them extend."
     )
     method_cards(has_acronyms=True)
     rows = ("Method", "A label is", "It is judged by", "Lessons", "Paper"), ("---",) * 5, *map(_row, SETTINGS)

@@ -1,34 +1,51 @@
-"""The Papers page: for each figure or table of the five papers its statement, DSG Lab's result, and a study."""
+"""The Papers page: each figure or table of the five papers with its statement, and what DSG Lab measures on the paper's sets."""
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
+from dsgcore.comparing.reproductions import (
+    FASTER,
+    IN_PART,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    UNDECIDED,
+    Fit,
+    Reproduction,
+    Verdict,
+    kept_verdict,
+    reproductions,
+    words_of_check,
+)
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
-from dsgcore.settings import profile_of
-from dsgcore.studies.reproductions import reproductions
-from pages.pictures import results
-from pages.pictures.kept import kept_picture
+from dsgcore.settings import PaperFigure, profile_of
+from pages.charts import figures as charts
+from pages.charts.live_chart import live_chart
 from pages.shell.warm_up import is_ready
 from pages.studies.study_links import link_to_figure
 
 # The marks differ in shape, not only in colour.
 MARKS = {
-    results.REPRODUCED: ":green[✓]",
-    results.IN_PART: ":orange[◐]",
-    results.NOT_REPRODUCED: ":red[✗]",
-    results.NOT_COMPARABLE: ":gray[–]",
+    REPRODUCED: ":green[✓]",
+    IN_PART: ":orange[◐]",
+    NOT_REPRODUCED: ":red[✗]",
+    UNDECIDED: ":gray[?]",
+    NOT_RUN: ":gray[–]",
 }
+AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
+STATES = {"holds": "✓", "fails": "✗", "open": "?"}
 
 
 def page() -> None:
     """Draw a card for each figure."""
     st.title("Figures of the papers")
     st.markdown(
-        "Each card has the paper's statement, and the result of a small measurement with DSG Lab. The drawing shows the "
-        "numbers of that measurement, not the figure of the paper. The link opens a study of the paper's method, small "
-        "enough for a laptop."
+        "Each card has the paper's statement, and what DSG Lab measured on the paper's own sets, against its rivals. "
+        "The verdict is computed: the statement holds against a rival if the 95 % interval of the difference over the "
+        "seeds says so."
     )
     st.caption(" · ".join(f"{mark} {outcome}" for outcome, mark in MARKS.items()))
     for setting in SETTINGS.values():
@@ -37,7 +54,7 @@ def page() -> None:
             st.header(profile.full_name)
             st.markdown(_source(setting))
             with st.container(key=f"papers-{setting.name}"):
-                _cards(setting, len(profile.figures))
+                _cards(setting, profile.figures)
 
 
 def _source(setting: type[Setting]) -> str:
@@ -46,23 +63,26 @@ def _source(setting: type[Setting]) -> str:
     return setting.citation + "." + (f" **{paper.source}**: {paper.says}" if paper else "")
 
 
-def _cards(setting: type[Setting], n: int) -> None:
-    for start in range(0, n, 3):
-        for column, number in zip(st.columns(3), range(start, min(start + 3, n)), strict=False):
+def _cards(setting: type[Setting], figures: tuple[PaperFigure, ...]) -> None:
+    for start in range(0, len(figures), 3):
+        for column, number in zip(st.columns(3), range(start, min(start + 3, len(figures))), strict=False):
             with column, st.container(border=True, height="stretch"):
-                _card(setting, number)
+                _card(setting, figures[number], number)
 
 
-def _card(setting: type[Setting], number: int) -> None:
-    figure = profile_of(setting).figures[number]
-    n_runs, link = link_to_figure(setting.name, number)
+def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
+    asked = reproductions()[f"{setting.name}/{figure.name}"]
+    found, (n_runs, link) = kept_verdict(asked), link_to_figure(setting.name, number)
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
-    outcome, found = results.result_of(setting.name, figure.name)
-    st.markdown(f"{MARKS[outcome]} **{outcome.capitalize()}.** {found}")
-    _draw_picture(setting.name, figure.name)
-    if (name := f"{setting.name}/{figure.name}") in reproductions():
-        st.markdown(f"On the paper's own sets, against its rivals: `dsg-lab reproduce {name} --data FOLDER`")
-    st.markdown(f"The study: {figure.differs}")
+    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {_size(found)} {asked.why}")
+    if found.fits:
+        _draw(asked, found)
+        with st.expander("Each comparison"):
+            st.markdown(_table(asked, found))
+    if found.missing:
+        st.caption(f"Not run: needs {', '.join(found.missing)}.")
+    st.markdown(f"On your machine: `dsg-lab reproduce {asked.name} --data FOLDER`, or `--quick` in minutes.")
+    st.markdown(f"A study of the method alone: {figure.differs}")
     st.page_link(
         "pages/explore.py",
         label=f"Open {figure.title} ({n_runs:,} runs)",
@@ -72,13 +92,85 @@ def _card(setting: type[Setting], number: int) -> None:
     )
 
 
-def _draw_picture(setting: str, name: str) -> None:
-    """Draw the numbers that were measured here, in the theme's colour."""
-    picture = kept_picture(f"paper-{setting}-{name}")
-    if picture is None:
-        st.caption("Not drawn here.")
+def _size(found: Verdict) -> str:
+    """Return the number of sets, seeds and fits, and the processor's time."""
+    if not found.fits:
+        return ""
+    n_sets, n_seeds = (len({getattr(fit, name) for fit in found.fits}) for name in ("dataset", "seed"))
+    seconds = sum(fit.seconds for fit in found.fits)
+    largest = max(fit.at for fit in found.fits)
+    return f"{n_sets} sets, {n_seeds} seeds, {len(found.fits)} fits in {seconds:,.0f} s, up to {largest:,g}."
+
+
+def _table(asked: Reproduction, found: Verdict) -> str:
+    lines = [f"- {STATES[check.state]} {words_of_check(asked, check)}" for check in found.checks]
+    return "\n".join([*lines, "", *_means(found)])
+
+
+def _means(found: Verdict) -> list[str]:
+    """Return the mean score and seconds of each method on each set at the end of the axis, as a table in Markdown."""
+    rows = ["| set | method | score | seconds |", "|---|---|---|---|"]
+    for dataset in dict.fromkeys(fit.dataset for fit in found.fits):
+        last = max(fit.at for fit in found.fits if fit.dataset == dataset)
+        for method, fits in _by_method(found, dataset).items():
+            ends = [fit for fit in fits if fit.at == last]
+            score, seconds = (np.mean([getattr(fit, name) for fit in ends]) for name in ("score", "seconds"))
+            rows.append(f"| {dataset} | {method} | {100 * score:.1f} | {seconds:.3g} |")
+    return rows
+
+
+def _by_method(found: Verdict, dataset: str) -> dict[str, list[Fit]]:
+    methods: dict[str, list[Fit]] = {}
+    for fit in found.fits:
+        if fit.dataset == dataset:
+            methods.setdefault(fit.method, []).append(fit)
+    return methods
+
+
+def _draw(asked: Reproduction, found: Verdict) -> None:
+    """Draw the medians over the seeds along the figure's axis on its first set, or the scores on all sets."""
+    dataset = found.fits[0].dataset
+    what = "seconds" if asked.claim == FASTER else "score"
+    if len({fit.at for fit in found.fits}) > 1:
+        curves = [
+            charts.Curve(method, *_median(fits, what), charts.COLORS[i % 8], dash=charts.DASHES[i % 8])
+            for i, (method, fits) in enumerate(_by_method(found, dataset).items())
+        ]
+        title = f"{what.capitalize()} on {dataset}"
+        figure = charts.line_chart(
+            curves, title=title, is_log_x=True, is_log_y=what == "seconds", x_title=AXES[asked.axis]
+        )
+        for trace in figure["data"]:
+            trace["mode"] = "lines+markers"
     else:
-        st.image(picture.svg, width=picture.width, alt=picture.alt)
+        title = "Scores at the end of the axis"
+        figure = charts.plain_figure(_scores(found), title=title)
+    live_chart(figure, key=f"chart-{asked.name.replace('/', '-')}", alt=f"{asked.name}: {title}.", height=260)
+
+
+def _median(fits: list[Fit], what: str) -> tuple[np.ndarray, np.ndarray]:
+    places = sorted({fit.at for fit in fits})
+    medians = [np.median([getattr(fit, what) for fit in fits if fit.at == place]) for place in places]
+    return np.array(places), np.array(medians)
+
+
+def _scores(found: Verdict) -> list[dict[str, object]]:
+    """Return a trace of marks for each method: its mean score on each set, with the spread over the seeds."""
+    sets, traces = list(dict.fromkeys(fit.dataset for fit in found.fits)), []
+    for i, method in enumerate(dict.fromkeys(fit.method for fit in found.fits)):
+        scores = [[f.score for f in found.fits if (f.dataset, f.method) == (name, method)] for name in sets]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": method,
+                "x": sets,
+                "y": [float(np.mean(own)) for own in scores],
+                "error_y": {"type": "data", "array": [float(np.std(own)) for own in scores], "thickness": 1},
+                "marker": {"color": charts.COLORS[i % 8], "symbol": i % 8, "size": 8},
+            }
+        )
+    return traces
 
 
 page()

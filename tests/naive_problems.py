@@ -123,6 +123,21 @@ def tsgs3vm(X, batches, frequencies, steps, lams, C, C_star, share, loss, s, bal
     return alphas
 
 
+def dsg(X, batches, frequencies, steps, lams, share):
+    """Algorithm 1 of doubly stochastic gradients with the logistic loss; batches: rows of positives and of negatives."""
+    alphas, used = [], []
+    for (P, N), W, eta, lam in zip(batches, frequencies, steps, lams, strict=True):
+        gradient = np.zeros(2 * W.shape[1])
+        for y, weight, rows in ((1, share, P), (-1, 1.0 - share, N)):
+            for i in rows:
+                slope = -y / (1.0 + math.exp(y * predict(X[i], alphas, used)))
+                gradient += weight / len(rows) * slope * feature_map(W, X[i])
+        alphas = [(1.0 - eta * lam) * alpha for alpha in alphas]
+        alphas.append(-eta * gradient)
+        used.append(W)
+    return alphas
+
+
 def dsg_softmax(X, y, K, batches, frequencies, steps, lam, tiny=None):
     """Doubly stochastic gradients with the softmax loss; with `tiny`, each step times the inverse of its second moments."""
     Ws, used = [], []

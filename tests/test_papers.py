@@ -15,31 +15,32 @@ from scipy import stats
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
+from dsgcore.comparing import reproductions as module
+from dsgcore.comparing.reproductions import (
+    FASTER,
+    IN_PART,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    Fit,
+    carry_out_reproduction,
+    compact,
+    drawn_sample,
+    interval,
+    kept_verdict,
+    reproduction,
+    reproductions,
+    words_of_check,
+)
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.experiments import SETTINGS, Spec, as_in_paper, default_spec
-from dsgcore.experiments.race import competitor
 from dsgcore.multiclass.task import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import profile_of
 from dsgcore.solver.task import drawn
 from dsgcore.studies import MEASURES, Study
-from dsgcore.studies import reproductions as module
-from dsgcore.studies.reproductions import (
-    FASTER,
-    IN_PART,
-    NOT_REPRODUCED,
-    OURS,
-    REPRODUCED,
-    Fit,
-    carry_out_reproduction,
-    drawn_sample,
-    interval,
-    reproduction,
-    reproductions,
-)
 from dsgcore.studies.store import Store
-from pages.pictures.results import NOT_COMPARABLE, OUTCOMES, result_of, results
 from pages.studies.going import BUDGET
 from pages.studies.study_links import link_to_study
 
@@ -60,7 +61,7 @@ def keys(study):
 
 
 def test_every_figure_of_the_experiments_is_there():
-    assert {s: [f.name for f in profile_of(SETTINGS[s]).figures] for s in SETTINGS} == NAMED
+    assert {s: [f.name for f in profile_of(SETTINGS[s]).figures] for s in SETTINGS if s in NAMED} == NAMED
 
 
 @figures
@@ -91,26 +92,30 @@ def test_a_figure_opens_on_the_explore_page_as_the_same_runs_and_leaves_a_link_t
 
 
 @pytest.mark.usefixtures("store")
-def test_the_page_shows_statement_result_drawing_and_link_of_each_figure():
-    found = {(s, f.name): result_of(s, f.name) for s, f in FIGURES}
-    assert {outcome for outcome, _ in found.values()} <= set(OUTCOMES)
-    assert not [figure for figure, (_, said) in found.items() if "not measured" in said]
-    assert {(s, f) for s, own in results().items() for f in own} == set(found)
-    assert result_of("auc", "fig9") == (NOT_COMPARABLE, "It was not measured here.")
+def test_the_page_shows_statement_verdict_numbers_and_link_of_each_figure():
     app = checked(open_page("papers"))
     said = [markdown.value for markdown in app.markdown]
-    for _, figure in FIGURES:
+    for setting, figure in FIGURES:
+        asked = reproductions()[f"{setting}/{figure.name}"]
+        found = kept_verdict(asked)
         assert any(figure.says in text for text in said)
         assert any(figure.differs in text for text in said)
+        assert any(f"**{found.outcome.capitalize()}.**" in text and asked.why in text for text in said)
+        assert any(f"`dsg-lab reproduce {asked.name} " in text for text in said)
+        assert {check.rival for check in found.checks} <= set(asked.methods())
+        for check in found.checks:
+            assert any(words_of_check(asked, check) in text for text in said)
+        missing = f"Not run: needs {', '.join(found.missing)}."
+        assert (missing in [caption.value for caption in app.caption]) == bool(found.missing)
     for setting, paper in AS_IN_PAPER.items():
         assert any(SETTINGS[setting].citation in text and paper.says in text for text in said)
-    assert sum("`dsg-lab reproduce " in text for text in said) == len(reproductions())
-    marked = [text for text in said if any(f"**{outcome.capitalize()}.**" in text for outcome in OUTCOMES)]
-    assert len(marked) == len(FIGURES)
     assert len([link for link in app.get("page_link") if link.proto.page == "explore"]) == len(FIGURES)
-    missing = [caption.value for caption in app.caption if caption.value == "Not drawn here."]
-    assert len(app.get("image")) + len(missing) == len(FIGURES)
-    assert len(missing) == 3  # the tables
+    assert kept_verdict(replace(reproductions()["auc/fig1"], name="auc/fig9")).outcome == NOT_RUN
+
+
+def test_what_the_package_keeps_are_the_fits():
+    fits = [Fit("one", "QSGS2AUC", 9.0, seed, 0.5, 0.75) for seed in (0, 1)]
+    assert compact(fits) == {"one": {"QSGS2AUC": {"9": [[0.5, 0.75], [0.5, 0.75]]}}}
 
 
 # As in the paper
@@ -235,8 +240,8 @@ def test_the_command_runs_a_spec_as_in_the_paper(tmp_path):
 def small(name, **changes):
     """A figure on a made-up set, small."""
     asked = reproductions()[name]
-    kept = {"sets": ("made",), "unlabeled": (40,), "seeds": 2, "n_labeled": 20, "share_labeled": 0.0}
-    return replace(asked, **{**kept, "rivals": asked.rivals[:1], **changes})
+    kept = {"sets": ("made",), "unlabeled": (40,), "seeds": 2, "n_labeled": 20, "share_labeled": (), "n_iter": ()}
+    return replace(asked, **{**kept, "rivals": asked.rivals[:1], "beside": (), "grid": {}, **changes})
 
 
 @pytest.fixture
@@ -253,12 +258,15 @@ def test_the_list_of_reproductions_names_figures_of_the_papers_and_known_rivals(
     assert main(["reproduce", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(reproductions())
+    assert {name: set(figures) for name, figures in NAMED.items()} == {
+        setting: {name.split("/")[1] for name, asked in reproductions().items() if asked.setting == setting}
+        for setting in NAMED
+    }
     for name, asked in reproductions().items():
-        assert name.split("/")[1] in NAMED[asked.setting]
         assert asked.claim in (FASTER, "better", "as good")
         quick = reproduction(name, is_quick=True)
         assert set(quick.sets) <= set(asked.sets)
-        assert all(rival == OURS[asked.setting].__name__ or competitor(asked.setting, rival) for rival in quick.rivals)
+        assert len(quick.methods()) == 1 + len(quick.rivals) + len(quick.beside)
     with pytest.raises(DSGError, match="must be one of auc/fig1"):
         reproduction("auc/fig9")
 
@@ -293,13 +301,13 @@ def test_the_interval_is_students_and_the_outcome_follows_from_all_checks():
 
     def outcome(*scores):
         fits = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.8, 0.81))]
-        for rival, value in enumerate(scores):
-            fits += [Fit("one", f"rival {rival}", 9, seed, 1.0, value + 0.01 * seed) for seed in (0, 1)]
+        for rival, value in zip(("SAMULT", "PNUAUC"), scores, strict=False):
+            fits += [Fit("one", rival, 9, seed, 1.0, value + 0.01 * seed) for seed in (0, 1)]
         return module._outcome(tuple(module._checks(asked, fits)))
 
     assert (outcome(0.7, 0.805), outcome(0.7, 0.9), outcome(0.9)) == (REPRODUCED, IN_PART, NOT_REPRODUCED)
     wide = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.7, 0.9))]
-    wide += [Fit("one", "rival", 9, seed, 1.0, 0.81) for seed in (0, 1)]
+    wide += [Fit("one", "SAMULT", 9, seed, 1.0, 0.81) for seed in (0, 1)]
     checks = tuple(module._checks(asked, wide))
     assert (checks[0].state, module._outcome(checks)) == ("open", "undecided")
 

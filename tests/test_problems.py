@@ -22,7 +22,6 @@ from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.problems.similar_unlabeled import LOSSES as PAIR_LOSSES
-from dsgcore.problems.supervised import Supervised
 from dsgcore.problems.thresholds import class_measures, classify, mean_auc, thresholds
 from dsgcore.solver.loop import solve
 from dsgcore.solver.problem import joined
@@ -146,24 +145,22 @@ CASES["supervised"] = Case(
     labels=(1, 0, -1, 1, -1, 0, 1, -1),
     naive_risk=naive_supervised_risk,
 )
-# Not on a page of its own.
-EVERY = {**PROBLEMS, Supervised.name: Supervised}
 # A problem without an entry is tested with its defaults, on points with its kind of labels.
 LABELS = {"binary": (1, 0, -1, 1, -1, -1, 0), "pairs": (3, -1, 3, -1, 0, 0, -1), "ordinal": (2, 0, -1, 1, 1, -1, -1)}
 
 
 def case_of(name):
-    plain = Case(settings=({},), labels=LABELS[EVERY[name].labels], naive_risk=None, has_fully_labeled=False)
+    plain = Case(settings=({},), labels=LABELS[PROBLEMS[name].labels], naive_risk=None, has_fully_labeled=False)
     return CASES.get(name, plain)
 
 
 def make(name, given):
     """The problem with these settings; bound to the sample's labels, where it takes something from them."""
-    problem = EVERY[name](**given)
+    problem = PROBLEMS[name](**given)
     return problem.bind(np.array(case_of(name).labels))
 
 
-INSTANCES = [make(name, given) for name in EVERY for given in case_of(name).settings]
+INSTANCES = [make(name, given) for name in PROBLEMS for given in case_of(name).settings]
 every_problem = pytest.mark.parametrize("problem", INSTANCES, ids=repr)
 
 
@@ -203,8 +200,8 @@ def all_batches(rows, size):
 
 
 def test_every_registered_problem_is_tested_and_says_what_it_is():
-    assert set(CASES) <= set(EVERY)
-    for name, problem in EVERY.items():
+    assert set(CASES) <= set(PROBLEMS)
+    for name, problem in PROBLEMS.items():
         assert problem.name == name
         assert all((problem.title, problem.score_name, problem.sentence, problem.citation))
         assert problem(**{p.name: p.default for p in problem.parameters}) == problem()

@@ -129,7 +129,7 @@ def test_the_theory_says_what_it_assumes(setting):
     if profile_of(SETTINGS[setting]).theorem is NO_THEOREM:
         assert said.statement.startswith("DSG Lab knows no theorem")
         return
-    assert "Theorem 1" in said.statement
+    assert "Theorem " in said.statement
     assert said.assumptions
 
 

@@ -35,6 +35,7 @@ from dsgcore.problems import PROBLEMS, SemiSupervisedAUC
 from dsgcore.problems.ordinal import SemiSupervisedOrdinal
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
+from dsgcore.problems.supervised import Supervised
 from dsgcore.solver import automatic_step
 from dsgcore.solver.automatic_step import settle_step, step_sizes
 from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints, training_points
@@ -522,6 +523,7 @@ def labels_for(name):
         "auc": [1] * 8 + [0] * 10,
         "s3vm": [1] * 8 + [0] * 10,
         "ordinal": [0] * 6 + [1] * 5 + [2] * 7,
+        "supervised": [1] * 8 + [0] * 10,
         "similar_unlabeled": np.arange(18) // 2,
     }[name]
     return y
@@ -531,6 +533,8 @@ def alphas_of(name, task, *drawn):
     """The naive twin's coefficients after these iterations."""
     if name == "auc":
         return naive.qsg_s2auc(task.X, *drawn, 0.4)
+    if name == "supervised":
+        return naive_problems.dsg(task.X, *drawn, 8 / 18)
     if name == "similar_unlabeled":
         return naive_problems.tsgsu(task.X, *drawn, 0.7, "squared", "absolute value", 0.5)
     if name == "s3vm":
@@ -540,6 +544,7 @@ def alphas_of(name, task, *drawn):
 
 PROBLEM_OF = {
     "auc": SemiSupervisedAUC(0.4),
+    "supervised": Supervised("logistic"),
     "similar_unlabeled": SimilarUnlabeled(0.7),
     "s3vm": SemiSupervisedSVM(C=2.0, C_star=1.0, loss="ramp"),
     "ordinal": SemiSupervisedOrdinal(0.3),

@@ -47,6 +47,7 @@ _EVERYDAY = (
 _ORDINAL = (EverydaySVR, EverydayOrdinalSVC, EverydayOrdinalForest, EverydayOrdinalBoosting)
 # The competitors of each setting.
 COMPETITORS: dict[str, tuple[type[Any], ...]] = {
+    "supervised": _EVERYDAY,
     "similar_unlabeled": (SUSL, SUDH, CUU),
     "auc": (PNUAUC, SAMULT, *_EVERYDAY),
     "s3vm": (S3VMLight, BLS3VM, BGS3VM, FRS3VM, QNS3VM, *_EVERYDAY),

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import math
 from dataclasses import asdict
 
 from dsgcore.cli.ending import NO, Made, Progress
 from dsgcore.cli.places import check_files, json_file
-from dsgcore.core.errors import DSGError
-from dsgcore.studies.reproductions import (
-    FASTER,
+from dsgcore.comparing.reproductions import (
     NOT_RUN,
     REPRODUCED,
-    Check,
     Reproduction,
     Verdict,
     carry_out_reproduction,
+    compact,
     reproduction,
     reproductions,
+    words_of_check,
 )
+from dsgcore.core.errors import DSGError
 from dsgcore.studies.store import Store, default_store
 
 
@@ -37,7 +36,7 @@ def reproduce(given: argparse.Namespace) -> Made:
     store = Store(default_store() if given.store is None else given.store)
     found = carry_out_reproduction(asked, given.data, store, progress.part)
     return Made(
-        {"figure": asked.name, "says": asked.says, "quick": given.quick, **asdict(found)},
+        {"figure": asked.name, "says": asked.says, "quick": given.quick, **asdict(found), "fits": compact(found.fits)},
         said(asked, found),
         0 if found.outcome == REPRODUCED else NO,
         is_result=True,
@@ -50,18 +49,9 @@ def said(asked: Reproduction, found: Verdict) -> str:
     if found.outcome == NOT_RUN:
         return f"{asked.name}: not run: needs {missing}. Name the folder that holds {found.missing[0]}.npz with --data."
     lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}"]
-    lines += [f"  {check.state:<5}  {_words(asked, check)}" for check in found.checks]
+    lines += [f"  {check.state:<5}  {words_of_check(asked, check)}" for check in found.checks]
     lines += [f"Left out, because they are not there: {missing}."] if missing else []
-    n = max(fit.n_unlabeled for fit in found.fits)
-    return "\n".join([*lines, f"{asked.seeds} seeds, up to {n:,} unlabeled points, 95 % intervals over the seeds."])
-
-
-def _words(asked: Reproduction, check: Check) -> str:
-    against = f"{check.dataset} against {check.rival}:"
-    if asked.claim == FASTER:
-        of, low, high = (f"{math.exp(min(v, 700.0)):.2g}" for v in (check.difference, check.low, check.high))
-        return f"{against} {of} times as fast ({low} to {high})"
-    unit = (check.difference, check.low, check.high)
-    of, low, high = (f"{100 * v:+.1f}" for v in unit)
-    within = f", needed above {-100 * asked.within:.1f}" if asked.within else ""
-    return f"{against} {of} points ({low} to {high}{within})"
+    lines += [asked.why] if asked.why else []
+    return "\n".join(
+        [*lines, f"{asked.seeds} seeds, 95 % intervals over them; seconds are the processor's, in one thread."]
+    )

@@ -13,14 +13,14 @@ from dsgcore.core.parameters import Flag, parameter_like
 from dsgcore.data import Dataset, Split
 from dsgcore.data.datasets import OF_OWN
 from dsgcore.data.splits import fit_scaling
-from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
+from dsgcore.estimators import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
 from dsgcore.estimators.kernel import width
 from dsgcore.experiments.settings import FILE, Setting, n_labeled_on
 from dsgcore.kernels import Gaussian
 from dsgcore.settings import profile_of
 
 # Estimators that find numbers on the training points, by setting.
-_ESTIMATORS = {"auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "multiclass": PS3VT}
+_ESTIMATORS = {"supervised": DSG, "auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "multiclass": PS3VT}
 _NONE: Mapping[str, Any] = MappingProxyType({})
 # Numbers of pairs at the slider's stops, and the largest default share of training points in pairs.
 _STOPS, _PAIRS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000), 0.2

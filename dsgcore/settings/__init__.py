@@ -13,9 +13,11 @@ from dsgcore.settings.ordinal import ORDINAL
 from dsgcore.settings.profile import Lesson, PaperFigure, Profile
 from dsgcore.settings.s3vm import S3VM
 from dsgcore.settings.similar_unlabeled import SIMILAR_UNLABELED
+from dsgcore.settings.supervised import SUPERVISED
 from dsgcore.settings.theorems import Assumption, Breach, Constant, Measured, Rate, Theorem
 
 PROFILES: dict[str, Profile] = {
+    "supervised": SUPERVISED,
     "similar_unlabeled": SIMILAR_UNLABELED,
     "auc": AUC,
     "s3vm": S3VM,

@@ -160,18 +160,6 @@ def said_of(setting: str) -> dict[str, Any]:
 _SEEN_SOON = {"n_features": 64, "batch_size": 32}
 
 
-def convex_theorem(setting: str) -> Theorem:
-    """Return the theorem of a setting with a convex risk of squared pair losses: a rate in t, with steps theta / t."""
-    return Theorem(
-        **said_of(setting),
-        assumptions=lambda spec: (*_decaying_steps(spec), *fresh_features(spec)),
-        rates=dict.fromkeys(("distance", "error", "norm"), Rate(-1.0, "t", "1/t")),
-        # A ridge of 1 keeps the first steps from overshooting.
-        shown_with={"lam": 1.0, "n_iter": 2000, **_SEEN_SOON},
-        constant=_convex_constant,
-    )
-
-
 def _lipschitz(spec: RunSpec) -> float:
     """Return the papers' L = gamma (L_1 + L_2) + (1 - gamma) (L_3 + ... + L_6), where each L_i of (1 - u + v)^2 is 2.
 
@@ -179,6 +167,30 @@ def _lipschitz(spec: RunSpec) -> float:
     curvature of the risk is at most kappa L.
     """
     return 4.0 * (2.0 - cast(Any, spec.problem).gamma)
+
+
+def convex_theorem(
+    setting: str,
+    *,
+    lipschitz: Callable[[RunSpec], float] = _lipschitz,
+    of_risk: Callable[[RunSpec], tuple[Assumption, ...]] = lambda spec: (),
+    **shown_with: Any,
+) -> Theorem:
+    """Return the theorem of a setting with a convex risk: a rate in t, with steps theta / t.
+
+    Parameters
+    ----------
+    lipschitz : callable
+        Function from a spec to the papers' L. By default that of squared pair losses, whose papers print a constant, too.
+    """
+    return Theorem(
+        **said_of(setting),
+        assumptions=lambda spec: (*_decaying_steps(spec, lipschitz(spec)), *of_risk(spec), *fresh_features(spec)),
+        rates=dict.fromkeys(("distance", "error", "norm"), Rate(-1.0, "t", "1/t")),
+        # A ridge of 1 keeps the first steps from overshooting.
+        shown_with={"lam": 1.0, "n_iter": 2000, **_SEEN_SOON} | shown_with,
+        constant=_convex_constant if lipschitz is _lipschitz else Theorem.constant,
+    )
 
 
 def _convex_constant(spec: RunSpec, measured: Measured) -> Constant | None:
@@ -305,12 +317,12 @@ LARGER = 10.0
 SHORT = 50
 
 
-def _decaying_steps(spec: RunSpec) -> tuple[Assumption, ...]:
+def _decaying_steps(spec: RunSpec, L: float) -> tuple[Assumption, ...]:
     s = spec.solver
     product = math.nan if s.step_size is None else s.step_size * s.lam  # the automatic step depends on the data
     in_range = 1 < product < 2 or (product >= 1 and float(product).is_integer())
     here = AUTOMATIC if math.isnan(product) else f"{product:g}"
-    doublings = product + (s.step_size or math.nan) * spec.kernel.bound * _lipschitz(spec)
+    doublings = product + (s.step_size or math.nan) * spec.kernel.bound * L
     lam = max(s.lam, SMALLEST_RIDGE)
     # Both together, because a theta that suits one schedule may not suit another.
     remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}

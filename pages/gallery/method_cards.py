@@ -1,4 +1,4 @@
-"""The five methods as moving pictures: the whole card leads to the method's page."""
+"""The methods as moving pictures: the whole card leads to the method's page."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from dsgcore.experiments.race import (
 )
 from dsgcore.jobs import Job, JobError, shared_queue
 from pages.race.result import draw_result
+from pages.race.several import several
 from pages.race.state import Started, keep, races, started_in
 from pages.shell.job_panel import job_panel
 from pages.shell.plain_text import plain
@@ -52,6 +53,7 @@ def race(live: LiveRun, axes: Axes = (None, None)) -> None:
         _choice(live, axes)
         is_going = _is_going(setting)
         st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(setting, live, is_going)
+    several(live)
 
 
 def _is_going(setting: str) -> bool:

@@ -1,0 +1,57 @@
+"""The command ``dsg-lab race``: a spec's run and several competitors at growing sizes, over seeds."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from dsgcore.cli.ending import Made, Progress
+from dsgcore.cli.options import names
+from dsgcore.cli.places import check_files, json_file
+from dsgcore.core.errors import DSGError
+from dsgcore.experiments import load_split, read_spec
+from dsgcore.experiments.heats import Heat, run_heats, summaries, usual_sizes
+from dsgcore.experiments.race import GB, competitors
+from dsgcore.jobs import JobQueue, JobState
+
+
+def race(given: argparse.Namespace) -> Made:
+    """Race, and print the median score and time of each method at each size."""
+    check_files(json_file(given), [given.spec])
+    spec, progress = read_spec(given.spec), Progress(is_quiet=given.quiet)
+    split = load_split(spec)
+    sizes = tuple(map(_size, names(given.sizes))) if given.sizes else usual_sizes(split)
+    rivals = names(given.rivals) if given.rivals else _papers(spec.problem.name)
+    limit = int(given.memory * GB)
+    job = JobQueue(1).submit(run_heats, spec.to_json(), rivals, sizes, given.seeds, memory_limit=limit)
+    while not job.is_over:
+        job.wait(0.2)
+        if job.progress is not None:
+            done, total, heats = job.progress
+            progress.part(done, total, f"{heats[-1].method}, {heats[-1].n_unlabeled:,} unlabeled points")
+    if job.state is not JobState.DONE:
+        raise DSGError(job.error)
+    heats: tuple[Heat, ...] = job.result
+    return Made({"heats": [asdict(heat) for heat in heats]}, said(heats, spec.problem.score_name), is_result=True)
+
+
+def said(heats: tuple[Heat, ...], score: str) -> str:
+    """Return a table of medians over the seeds with the range of the scores, and why a method has none."""
+    lines = [f"{'method':<24}{'unlabeled':>10}{'seconds':>10}  {score}"]
+    lines += [
+        f"{one.method:<24}{one.n_unlabeled:>10,}{one.seconds:>10.3g}  {one.score:.4f} ({one.low:.4f} to {one.high:.4f})"
+        for one in summaries(heats)
+    ]
+    notes = dict.fromkeys(f"{heat.method} at {heat.n_unlabeled:,}: {heat.note}." for heat in heats if heat.note)
+    return "\n".join([*lines, *notes])
+
+
+def _papers(setting: str) -> list[str]:
+    """Return the papers' own competitors."""
+    return [kind.__name__ for kind in competitors(setting) if not kind.is_everyday]
+
+
+def _size(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise DSGError(f"--sizes must be whole numbers of unlabeled points, such as 500,5000, got {text!r}")
+    return int(text)

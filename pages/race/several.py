@@ -1,0 +1,120 @@
+"""A race of several methods at growing sizes: the choice of rivals, and test score against seconds while it goes on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dsgcore.experiments import LiveRun
+from dsgcore.experiments.heats import Heat, run_heats, summaries, title, usual_sizes
+from dsgcore.experiments.race import GB, competitors
+from dsgcore.experiments.settings import FILE
+from dsgcore.jobs import Job, JobError, shared_queue
+from pages.charts import figures as charts
+from pages.charts.live_chart import live_chart
+from pages.shell.job_panel import job_panel
+from pages.shell.plain_text import plain
+
+TICK_SECONDS, LEASE_SECONDS, MEMORY = 0.5, 20.0, 4.0
+MOST_RIVALS, MOST_SEEDS, USUAL_SEEDS = 6, 10, 3
+_HEATS = "_heats"  # key of the sessions' races of several, by setting
+BY_TIME, BY_SIZE = "over seconds", "over unlabeled points"
+
+
+def several(live: LiveRun) -> None:
+    """Draw the choice of rivals, sizes and seeds, and the race of the setting."""
+    setting = live.run.problem.name
+    kinds = {kind.__name__: kind for kind in competitors(setting)}
+    papers = [name for name, kind in kinds.items() if not kind.is_everyday]
+    with st.expander("Race several methods, as the numbers of points grow", key="part-heats"):
+        names = st.multiselect(
+            "Rivals",
+            list(kinds),
+            default=papers[:MOST_RIVALS] or list(kinds)[:2],
+            format_func=lambda name: kinds[name].title,
+            max_selections=MOST_RIVALS,
+            key=f"heats-rivals-{setting}",
+        )
+        n_seeds = st.slider("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=f"heats-seeds-{setting}")
+        sizes = usual_sizes(live.run.split)
+        st.caption(
+            f"The run and its rivals learn from {', '.join(f'{n:,}' for n in sizes)} unlabeled points. A fit that is expected "
+            f"to take over a minute, or takes more than {MEMORY:g} GB, is left out."
+        )
+        known: dict[str, Job] = st.session_state.setdefault(_HEATS, {})
+        job = known.get(setting)
+        is_going = job is not None and not job.is_over
+        st.button(
+            "Race them",
+            key="heats-start",
+            icon=":material/sports_score:",
+            disabled=is_going or not names,
+            on_click=_begin,
+            args=(live, tuple(names), sizes, n_seeds),
+        )
+        st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(live, is_going)
+
+
+def _begin(live: LiveRun, names: tuple[str, ...], sizes: tuple[int, ...], n_seeds: int) -> None:
+    split = live.run.split if live.run.spec.data.name == FILE else None
+    given = (live.run.spec.to_json(), names, sizes, n_seeds, split)
+    try:
+        job = shared_queue().submit(run_heats, *given, memory_limit=int(MEMORY * GB), lease=LEASE_SECONDS)
+    except JobError as error:
+        st.error(plain(str(error)))
+        return
+    st.session_state[_HEATS][live.run.problem.name] = job
+
+
+def _panel(live: LiveRun, is_ticking: bool) -> None:
+    job = st.session_state[_HEATS].get(live.run.problem.name)
+    if job is None:
+        return
+    if not job.is_over and job.progress is not None:
+        _draw(live, job.progress[2])
+    job_panel(job, "heats", partial(_doing, job), lambda: _draw(live, job.result), is_ticking=is_ticking)
+
+
+def _doing(job: Job) -> tuple[float, str]:
+    """Return the share of the fits that are done, and words about the last one."""
+    if job.progress is None:
+        return 0.0, f"starting · {job.seconds:.0f} s"
+    done, total, heats = job.progress
+    last = heats[-1]
+    return (
+        done / total,
+        f"{last.method}, {last.n_unlabeled:,} unlabeled points · {done} of {total} · {job.seconds:.0f} s",
+    )
+
+
+def _draw(live: LiveRun, heats: tuple[Heat, ...]) -> None:
+    """Draw each method's median score over its seconds or the points, the range over the seeds, and what was left out."""
+    by = st.segmented_control(
+        "axis", (BY_TIME, BY_SIZE), default=BY_TIME, required=True, key="heats-axis", label_visibility="collapsed"
+    )
+    found, ours = summaries(heats), title(live.run.spec, "")
+    traces: list[dict[str, Any]] = []
+    curves = []
+    for i, method in enumerate(dict.fromkeys(one.method for one in found)):
+        own = [one for one in found if one.method == method]
+        x = np.array([one.seconds if by == BY_TIME else one.n_unlabeled for one in own], dtype=float)
+        score, low, high = (np.array([getattr(one, name) for one in own]) for name in ("score", "low", "high"))
+        color = charts.COLORS[i % len(charts.COLORS)]
+        curves.append(charts.Curve(method, x, score, color, width=3.0 if method == ours else 2.0))
+        if len(own) > 1:
+            traces += [band | {"showlegend": False} for band in charts.filled_between(x, low, high, method, color)]
+    name = f"Test {live.run.problem.score_name}"
+    x_title = "seconds of training" if by == BY_TIME else "unlabeled points"
+    figure = charts.line_chart(curves, title=name, is_log_x=True, x_title=x_title, revision=str(by))
+    for trace in figure["data"]:
+        trace["mode"] = "lines+markers"
+    figure["layout"]["hovermode"] = "closest"
+    figure["data"] = traces + figure["data"]
+    alt = f"{name} of {len(curves)} methods {by}."
+    live_chart(figure, key="chart-heats", alt=alt, height=380)
+    notes = dict.fromkeys(f"{heat.method} at {heat.n_unlabeled:,}: {heat.note}." for heat in heats if heat.note)
+    if notes:
+        st.caption(plain(" ".join(notes)))
