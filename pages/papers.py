@@ -141,7 +141,7 @@ def _draw(asked: Reproduction, found: Verdict) -> None:
             curves, title=title, is_log_x=True, is_log_y=what == "seconds", x_title=AXES[asked.axis]
         )
         for trace in figure["data"]:
-            trace["mode"] = "lines+markers"
+            trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     else:
         title = "Scores at the end of the axis"
         figure = charts.plain_figure(_scores(found), title=title)

@@ -205,7 +205,7 @@ def is_example(app):
 def test_the_store_is_small_and_holds_an_example_of_each_page():
     names = {f"study-{setting}" for setting in SETTINGS} | {f"ways-{setting}" for setting in WITH_A_WAY}
     assert Store(FILE, is_fixed=True).kept(KIND).keys() == names
-    assert FILE.stat().st_size < 400_000
+    assert FILE.stat().st_size < 90_000 * len(SETTINGS)
 
 
 @pytest.mark.usefixtures("store")

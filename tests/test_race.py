@@ -13,9 +13,13 @@ from clocks import until
 from opened_pages import bench_of, open_page, said
 from small_specs import small
 
-from dsgcore import Spec
+from dsgcore import Run, Spec
+from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments import LiveRun, load_split
+from dsgcore.experiments import heats as heats_module
+from dsgcore.experiments.heats import run_heats, smaller, summaries, usual_sizes
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.race import (
     GRID,
@@ -337,6 +341,9 @@ def test_the_list_has_the_papers_methods_first_and_calls_the_others_everyday():
     (asked,) = [box for box in app.selectbox if box.label == "Race against"]
     methods = COMPETITORS["s3vm"]  # test_baselines.py has their order
     assert asked.options == [f"{method.title} (everyday)" if method.is_everyday else method.title for method in methods]
+    several = app.multiselect(key="heats-rivals-s3vm")
+    assert several.value == ["S3VMLight", "BLS3VM", "BGS3VM", "FRS3VM"]
+    assert app.button(key="heats-start").label == "Race them"
 
 
 def test_where_nothing_everyday_can_learn_the_page_says_so():
@@ -435,3 +442,53 @@ def test_a_race_that_is_not_kept_here_is_not_brought_back(store):
 
 def test_a_link_to_a_race_that_is_not_kept_here_says_so(store):
     assert said(open_page("s3vm", **SMALL, svm_race="0" * 12)) == [SENTENCE.format("0" * 12)]
+
+
+# Several methods at growing sizes
+
+SEVERAL = {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 10}, "solver": {"n_iter": 5, "n_features": 8}}
+
+
+def test_a_race_of_several_measures_each_method_at_each_size_and_seed():
+    told = []
+    spec = Spec.from_dict(SEVERAL)
+    heats = run_heats(spec.to_json(), ["SAMULT", "PNUAUC"], (40, 20), 2, report=told.append)
+    assert [(h.method, h.n_unlabeled, h.seed) for h in heats] == [
+        (method, n, seed) for n in (20, 40) for seed in (0, 1) for method in ("QSG-S2AUC", "SAMULT", "PNU-AUC")
+    ]
+    assert all(h.seconds > 0 and 0 <= h.score <= 1 and not h.note for h in heats)
+    assert [(done, total) for done, total, _ in told] == [(i + 1, 12) for i in range(12)]
+    part = smaller(load_split(spec), 20, 0)
+    assert ((part.y_train == -1).sum(), len(part.X_train)) == (20, 30)
+    assert heats[0].score == pytest.approx(finished(spec, part).result_score)
+    one = next(s for s in summaries(heats) if (s.method, s.n_unlabeled) == ("SAMULT", 40))
+    scores = [h.score for h in heats if (h.method, h.n_unlabeled) == ("SAMULT", 40)]
+    assert (one.score, one.low, one.high) == (pytest.approx(np.median(scores)), min(scores), max(scores))
+    assert usual_sizes(load_split(spec)) == (10, 13, 43, 130)
+
+
+def finished(spec, split):
+    run = Run(spec, split)
+    run.advance(run.n_iter)
+    return run
+
+
+def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(monkeypatch):
+    spec = Spec.from_dict(SEVERAL).to_json()
+    heats = run_heats(spec, ["SAMULT"], (20, 40), 1, seconds=1e-9)
+    assert [bool(h.note) for h in heats] == [False, False, False, True]
+    assert heats[-1].note.startswith("it would take about ")
+    monkeypatch.setattr(heats_module, "_rival", lambda *_: (_ for _ in ()).throw(MemoryError))
+    assert run_heats(spec, ["SAMULT"], (20,), 1)[-1].note == "it needs more memory than the limit"
+    with pytest.raises(DSGError, match="got 'Nobody'"):
+        run_heats(spec, ["Nobody"], (20,), 1)
+
+
+def test_the_command_races_several_and_refuses_sizes_that_are_none(tmp_path, capsys):
+    file = tmp_path / "spec.json"
+    file.write_text(Spec.from_dict(SEVERAL).to_json())
+    assert main(["race", str(file), "--with", "SAMULT", "--sizes", "20", "--seeds", "1", "--quiet"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["method", "QSG-S2AUC", "SAMULT"]
+    assert main(["race", str(file), "--sizes", "2.5"]) == 2
+    assert "--sizes must be whole numbers" in capsys.readouterr().err

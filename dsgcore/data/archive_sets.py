@@ -106,6 +106,8 @@ _SETS = (
     _libsvm("glass", "Glass", "multiclass/glass.scale", 214, 9, 6, "PS3VT"),
     _libsvm("svmguide2", "Guide 2", "multiclass/svmguide2", 391, 20, 3, "PS3VT"),
     _libsvm("vowel", "Vowel", "multiclass/vowel.scale", 528, 10, 11, "PS3VT"),
+    _libsvm("vehicle", "Vehicle silhouettes", "multiclass/vehicle.scale", 846, 18, 4, "PS3VT"),
+    _libsvm("satimage", "Satellite image", "multiclass/satimage.scale", 4435, 36, 6, "PS3VT"),
     _libsvm("dna", "DNA", "multiclass/dna.scale", 2000, 180, 3, "PS3VT"),
     _libsvm("segment", "Image segments", "multiclass/segment.scale", 2310, 19, 7, "PS3VT"),
     _libsvm("pendigits", "Pen digits", "multiclass/pendigits", 7494, 16, 10, "PS3VT"),

@@ -19,7 +19,7 @@ from pages.shell.job_panel import job_panel
 from pages.shell.plain_text import plain
 
 TICK_SECONDS, LEASE_SECONDS, MEMORY = 0.5, 20.0, 4.0
-MOST_RIVALS, MOST_SEEDS, USUAL_SEEDS = 6, 10, 3
+MOST_RIVALS, USUAL_RIVALS, MOST_SEEDS, USUAL_SEEDS = 6, 4, 10, 3
 _HEATS = "_heats"  # key of the sessions' races of several, by setting
 BY_TIME, BY_SIZE = "over seconds", "over unlabeled points"
 
@@ -33,7 +33,7 @@ def several(live: LiveRun) -> None:
         names = st.multiselect(
             "Rivals",
             list(kinds),
-            default=papers[:MOST_RIVALS] or list(kinds)[:2],
+            default=papers[:USUAL_RIVALS] or list(kinds)[:2],
             format_func=lambda name: kinds[name].title,
             max_selections=MOST_RIVALS,
             key=f"heats-rivals-{setting}",
@@ -110,7 +110,7 @@ def _draw(live: LiveRun, heats: tuple[Heat, ...]) -> None:
     x_title = "seconds of training" if by == BY_TIME else "unlabeled points"
     figure = charts.line_chart(curves, title=name, is_log_x=True, x_title=x_title, revision=str(by))
     for trace in figure["data"]:
-        trace["mode"] = "lines+markers"
+        trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     figure["layout"]["hovermode"] = "closest"
     figure["data"] = traces + figure["data"]
     alt = f"{name} of {len(curves)} methods {by}."
