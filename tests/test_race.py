@@ -446,7 +446,11 @@ def test_a_link_to_a_race_that_is_not_kept_here_says_so(store):
 
 # Several methods at growing sizes
 
-SEVERAL = {"setting": "auc", "data": {"name": "two_moons", "n": 200, "n_labeled": 10}, "solver": {"n_iter": 5, "n_features": 8}}
+SEVERAL = {
+    "setting": "auc",
+    "data": {"name": "two_moons", "n": 200, "n_labeled": 10},
+    "solver": {"n_iter": 5, "n_features": 8},
+}
 
 
 def test_a_race_of_several_measures_each_method_at_each_size_and_seed():

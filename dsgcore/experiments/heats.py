@@ -132,7 +132,7 @@ def _expected(last: tuple[int, float] | None, n: int) -> float:
 def _heat(spec: Spec, name: str, split: Split, n: int, seed: int, expected: float, most: float) -> Heat:
     shown = title(spec, name)
     if name and not expected <= most:
-        about = f"it would take about {expected:,.0f} s" if math.isfinite(expected) else "it has no smaller size"
+        about = f"it would take about {expected:,.0f} s" if math.isfinite(expected) else "fewer points took too long"
         return Heat(shown, n, seed, note=about)
     try:
         with warnings.catch_warnings(), single_threaded_blas():
