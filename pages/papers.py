@@ -50,17 +50,17 @@ def page() -> None:
     st.caption(" · ".join(f"{mark} {outcome}" for outcome, mark in MARKS.items()))
     for setting in SETTINGS.values():
         profile = profile_of(setting)
-        if profile.figures:
-            st.header(profile.full_name)
-            st.markdown(_source(setting))
-            with st.container(key=f"papers-{setting.name}"):
-                _cards(setting, profile.figures)
+        st.header(profile.full_name)
+        st.markdown(_source(setting))
+        with st.container(key=f"papers-{setting.name}"):
+            _cards(setting, profile.figures)
 
 
 def _source(setting: type[Setting]) -> str:
     """Return the paper, and the values of its experiments with their place in it."""
     paper = AS_IN_PAPER.get(setting.name)
-    return setting.citation + "." + (f" **{paper.source}**: {paper.says}" if paper else "")
+    said = f"**{paper.source}**: {paper.says}" if paper else "Its experiments are not measured here."
+    return f"{setting.citation}. {said}"
 
 
 def _cards(setting: type[Setting], figures: tuple[PaperFigure, ...]) -> None:

@@ -72,6 +72,7 @@ def test_a_theta_for_another_schedule_is_replaced_with_it():
 
 
 NUMBERS = {
+    "supervised": ("Convergence in expectation, Dai et al. (NIPS 2014)", "Lemma 1 of QSG-S2AUC, (18)"),
     "auc": ("Theorem 1 of QSG-S2AUC (IJCAI 2019)", "Lemma 1, (18)", "(17)"),
     "ordinal": ("Theorem 1 of QS3ORAO (AAAI 2020)", "Lemma 2, (15)"),
     "s3vm": ("Theorem 2 of TSGS3VM (IJCAI 2019)", "(11)", "Theorem 1**, (10)", "each $\\mathbb{E}"),
