@@ -27,6 +27,7 @@ from pages.controls.control import (
     draw,
     in_link,
     key_of,
+    linked_number,
     read_controls,
     refusal,
     refused,
@@ -239,11 +240,7 @@ def _offered(setting: str, dataset: str) -> dict[str, Control]:
 
 
 def _seed() -> int:
-    return int(
-        st.number_input(
-            SEED.label, SEED.low, SEED.high, SEED.default, key=SEED_KEY, bind="query-params", help=SEED.sentence
-        )
-    )
+    return linked_number(SEED.label, SEED.low, SEED.high, SEED.default, key=SEED_KEY, help=SEED.sentence)
 
 
 def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, split: Split) -> dict[str, str]:

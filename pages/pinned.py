@@ -12,6 +12,7 @@ from dsgcore.experiments import Spec
 from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from dsgcore.studies.results import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_chart import live_chart
+from pages.controls.control import linked_number
 from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
 from pages.shell.browser import keep_in_link
@@ -93,7 +94,7 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
     Return False if the runs cannot be looked up.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-pinned"):
-        seeds = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", width=120)
+        seeds = linked_number("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, width=120)
         bound = tuple({spec.seed: None for spec in known.values() if not fit_any_seed(spec.data.edits)})
         st.segmented_control("Over", BY, default=BY[0], required=True, key=BY_KEY, bind="query-params")
         try:

@@ -166,6 +166,7 @@ COMMANDS = {
     "data convert": ["data", "convert", "data.csv", "OUT"],
     "study open": ["study", "open", "study.json", "--no-browser"],
     "export-lesson": ["export-lesson", "step-size", "--out", "OUT"],
+    "race": ["race", "spec.json", "--json", "OUT"],
     "reproduce": ["reproduce", "auc/fig1", "--quick", "--store", "OUT.sqlite"],
 }
 # The function that does a command's work.
@@ -185,6 +186,7 @@ WORK = {
     "data convert": "dsgcore.cli.data.convert_file",
     "study open": "runpy.run_module",
     "export-lesson": "pages.handouts.static_lesson._page",
+    "race": "dsgcore.cli.race.load_split",
     "reproduce": "dsgcore.cli.reproduce.carry_out_reproduction",
 }
 

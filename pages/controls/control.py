@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -224,3 +226,14 @@ def refusal(key: str, parameter: Parameter, given: str) -> str:
 def refused(given: str) -> str:
     """Return a link's value for a sentence: in quotes, and shortened if it is long."""
     return repr(given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…")
+
+
+def linked_number(label: str, low: int, high: int, usual: int, *, key: str, **options: Any) -> int:
+    """Draw a whole number that the link keeps under its key, and return it.
+
+    A number in the link that no float holds is left out first: streamlit's conversion would end the page.
+    """
+    with suppress(ValueError):
+        if math.isinf(float(st.query_params.get(key, "0"))):
+            del st.query_params[key]
+    return int(st.number_input(label, low, high, usual, key=key, bind="query-params", **options))

@@ -14,7 +14,7 @@ from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS, Setting, Spec
 from dsgcore.studies import Study
 from dsgcore.studies.study import MOST_AXES
-from pages.controls.control import Control, automatic_of, key_of, number, shown
+from pages.controls.control import Control, automatic_of, key_of, linked_number, number, shown
 from pages.studies.beginning import NUMBER, RANGE, VALUES, VARY, Beginning
 from pages.studies.edited import with_linked_edits
 
@@ -93,13 +93,12 @@ def _variation(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[
             help="Up to four sliders. The others keep their values in the sidebar.",
         )
     with second:
-        seeds = st.number_input(
+        seeds = linked_number(
             "Seeds",
             1,
             MOST_SEEDS,
             USUAL_SEEDS,
             key=SEEDS,
-            bind="query-params",
             help="DSG Lab runs each point once with each seed.",
         )
     with third:
@@ -122,7 +121,7 @@ def _variation(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[
         )
     points = None
     if is_random:
-        points = st.number_input("Points", 2, MOST_POINTS, USUAL_POINTS, key=POINTS, bind="query-params")
+        points = linked_number("Points", 2, MOST_POINTS, USUAL_POINTS, key=POINTS)
     said = []
     for row in (chosen[:2], chosen[2:]):
         for place, name in zip(st.columns(2, gap="medium"), row, strict=False):
@@ -194,7 +193,7 @@ def draw_axis(
     if points is not None:
         return {"name": name, "from": low, "to": high, "n": points, "random": True}
     with right:
-        n = st.number_input("Values", 1, MOST_VALUES, usual, key=control.key + NUMBER, bind="query-params")
+        n = linked_number("Values", 1, MOST_VALUES, usual, key=control.key + NUMBER)
     return {"name": name, "from": low, "to": high, "n": int(n)}
 
 

@@ -14,7 +14,7 @@ from dsgcore.core.parameters import Integer
 from dsgcore.experiments import SETTINGS, Setting, Spec, breaches, broken_by, kept_to
 from dsgcore.settings import Breach, profile_of
 from dsgcore.studies import Study, StudyError, Trajectories
-from pages.controls.control import Control, key_of
+from pages.controls.control import Control, key_of, linked_number
 from pages.studies.asking import draw_axis
 from pages.studies.beginning import VARY, Beginning
 from pages.studies.edited import with_linked_edits
@@ -81,7 +81,7 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajecto
     with steps:
         groups = _groups(spec)
     with seeds:
-        n = st.number_input("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, bind="query-params", help=SEEDS_HELP)
+        n = linked_number("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, help=SEEDS_HELP)
     return AskedTrajectories(tuple(_cases(groups, said)), int(n), name, control)
 
 
