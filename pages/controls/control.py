@@ -236,4 +236,5 @@ def linked_number(label: str, low: int, high: int, usual: int, *, key: str, **op
     with suppress(ValueError):
         if math.isinf(float(st.query_params.get(key, "0"))):
             del st.query_params[key]
+            st.rerun()  # only a link that is there at the first drawing sets controls
     return int(st.number_input(label, low, high, usual, key=key, bind="query-params", **options))
