@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -154,7 +156,7 @@ def _median(fits: list[Fit], what: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(places), np.array(medians)
 
 
-def _scores(found: Verdict) -> list[dict[str, object]]:
+def _scores(found: Verdict) -> list[dict[str, Any]]:
     """Return a trace of marks for each method: its mean score on each set, with the spread over the seeds."""
     sets, traces = list(dict.fromkeys(fit.dataset for fit in found.fits)), []
     for i, method in enumerate(dict.fromkeys(fit.method for fit in found.fits)):

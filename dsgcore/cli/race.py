@@ -27,8 +27,8 @@ def race(given: argparse.Namespace) -> Made:
     while not job.is_over:
         job.wait(0.2)
         if job.progress is not None:
-            done, total, heats = job.progress
-            progress.part(done, total, f"{heats[-1].method}, {heats[-1].n_unlabeled:,} unlabeled points")
+            done, total, so_far = job.progress
+            progress.part(done, total, f"{so_far[-1].method}, {so_far[-1].n_unlabeled:,} unlabeled points")
     if job.state is not JobState.DONE:
         raise DSGError(job.error)
     heats: tuple[Heat, ...] = job.result

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +117,8 @@ def smaller(split: Split, n: int, seed: int) -> Split:
     drawn = np.random.default_rng([seed, len(unlabeled)]).permutation(unlabeled)[:n]
     rows = np.sort(np.concatenate([np.flatnonzero(split.y_train != UNLABELED), drawn]))
     names = ("X_train", "y_train", "y_hidden", "train_rows")
-    return replace(split, **{name: np.ascontiguousarray(getattr(split, name)[rows]) for name in names})
+    parts: dict[str, Any] = {name: np.ascontiguousarray(getattr(split, name)[rows]) for name in names}
+    return replace(split, **parts)
 
 
 def title(spec: Spec, name: str) -> str:
