@@ -50,7 +50,7 @@ def test_the_gallery_has_a_card_for_every_set_that_leads_to_settings_and_to_a_cl
         assert f"{entry.n:,} points · {entry.d} features · {len(entry.class_names)}" in text
         assert (entry.licence in text) or entry.is_generated
     assert len(app.get("image")) == len(DATASETS)
-    assert len(links(app)) == 5 * len(DATASETS)
+    assert len(links(app)) == len(SETTINGS) * len(DATASETS)
     assert len([button for button in app.button if button.key.startswith("look-")]) == len(DATASETS) + 1  # one's own
     closed = [label for label, _, _, is_disabled in links(app) if is_disabled]
     assert set(closed) == {"Ordered classes"}

@@ -489,7 +489,7 @@ def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():
     assert "hand" not in keys[1]
 
 
-@each("name", SETTINGS)
+@each("name", [name for name in SETTINGS if name != "supervised"])  # which has no twin
 def test_right_and_wrong_are_drawn_and_said_in_points(name):
     on = {key_of(SETTINGS[name], flag): "true" for flag in ("truth", "mistakes")}
     app = open_page(name, **on)

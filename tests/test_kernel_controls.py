@@ -39,7 +39,7 @@ def code(app):
 
 
 def test_all_settings_but_multiclass_offer_every_kernel_by_its_title():
-    assert set(STOCHASTIC) == {"auc", "s3vm", "similar_unlabeled", "ordinal"}
+    assert set(STOCHASTIC) == {"supervised", "auc", "s3vm", "similar_unlabeled", "ordinal"}
     for setting in STOCHASTIC:
         picker = controls.controls_for(SETTINGS[setting], "spirals")["kernel"]
         assert picker.parameter.options == tuple(KERNELS)

@@ -42,8 +42,8 @@ TOYS = {
         "dsgcore/problems/toy_problem.py",
         "dsgcore/problems/__init__.py",
         (
-            "SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal)",
-            "SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal, ToyProblem)",
+            "SemiSupervisedSVM, SemiSupervisedOrdinal, Supervised)",
+            "SemiSupervisedSVM, SemiSupervisedOrdinal, Supervised, ToyProblem)",
         ),
         "from dsgcore.problems.toy_problem import ToyProblem\n",
         (

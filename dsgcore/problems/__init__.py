@@ -9,7 +9,7 @@ from dsgcore.solver.problem import UNLABELED, Problem, ProblemError, Setting, ob
 
 PROBLEMS = {
     problem.name: problem
-    for problem in (Supervised, SimilarUnlabeled, SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal)
+    for problem in (SimilarUnlabeled, SemiSupervisedAUC, SemiSupervisedSVM, SemiSupervisedOrdinal, Supervised)
 }
 
 __all__ = ["PROBLEMS", "UNLABELED", "Problem", "ProblemError", "SemiSupervisedAUC", "Setting", "objective"]

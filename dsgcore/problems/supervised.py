@@ -55,7 +55,7 @@ class Supervised(Problem):
     name = "supervised"
     title = "Supervised classification"
     sentence = "learns a boundary between two classes from labels alone"
-    citation = "Doubly stochastic gradients, Dai, Xie, He, Liang, Raj, Balcan and Song, NIPS 2014"
+    citation = "DSG, Dai, Xie, He, Liang, Raj, Balcan and Song, NIPS 2014"
     defaults: ClassVar[Sections] = {
         "data": {"name": "two_moons", "n_labeled": 50},
         "solver": {"step_size": 4.0, "lam": 1e-3},
