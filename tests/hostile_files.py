@@ -130,6 +130,7 @@ REFUSED = {
     "open quote": ("quote.csv", csv(HEAD, *rows(5), '1,"2,a'), "a quote is opened and never closed"),
     "text after quote": ("quote.csv", csv(HEAD, *rows(5), '1,"2"3,a'), "line 7 cannot be read"),
     "endless cell": ("cell.csv", csv(HEAD, *rows(5), "1," + "9" * 200_000 + ",a"), "column .z. .* row 6"),
+    "endless first cell": ("cell.csv", csv(HEAD, "1," + "x" * 200_000 + ",a", *rows(5)), "line 2 .* more than 131072"),
     "number of many digits": ("digits.csv", csv(HEAD, *rows(30), "1," + "9" * 50_000 + ",a"), "column 'z' .* row 31"),
     "10,000 columns": ("wide.csv", csv(",".join(f"c{j}" for j in range(10_000))), "at most 5,000 columns, got 10,000"),
     "NUL bytes": ("nul.csv", csv(HEAD, *rows(5), "1,\0,a"), "line 7 holds a NUL byte"),

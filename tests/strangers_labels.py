@@ -57,7 +57,6 @@ IN_PARQUET = {
     "durations": Case((pd.Timedelta("1D"), pd.Timedelta("2D"), None), ("1 days 00:00:00", "2 days 00:00:00"), 1),
     "bytes that are no text": Case((b"\xff", b"\xfe", None), ("\\xfe", "\\xff"), 1),
 }
-UNSIGNED = Case((0, 1, 255), ("0", "1"), 1, "uint8")
 
 
 def frame_of(case):

@@ -58,6 +58,7 @@ WRITTEN = {
     "white space": text(" "),
     "sep=": b"sep=;\r\n" + text(";"),
     "title": b"Harvest of 2020\n\n" + text(),
+    "title and a name in two lines": lines("Harvest of 2020", 'size,count,"kind', '"', *ROWS),
     "title and units": lines("Harvest of 2020", "size,count,kind", "[mm],,", *ROWS),
     "units": lines("size,count,kind", "mm,kg,", *ROWS),
     "comments": lines("# by us", "# twice", "size,count,kind", *ROWS, "# end"),

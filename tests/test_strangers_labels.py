@@ -19,7 +19,6 @@ from strangers_labels import (
     CASES,
     IN_PARQUET,
     SMALL,
-    UNSIGNED,
     WRITERS,
     Case,
     N,
@@ -137,14 +136,6 @@ def test_large_numbers_that_dask_has_made_floats_are_refused(tmp_path):
     floats = dask.from_pandas(frame.astype({"label": "float64"}), npartitions=2)
     with pytest.raises(DSGError, match=r"exact labels, got the float 9007199254740992.* give integers"):
         rows_of(floats, "label")
-
-
-def test_what_minus_one_becomes_in_an_unsigned_column_is_unlabeled(tmp_path):
-    path = written(frame_of(UNSIGNED), tmp_path, "pyarrow", "parquet")
-    with pytest.warns(UserWarning, match="'255' beside other labels"):
-        by_fit(path)
-    for reader in (by_description, by_upload, by_conversion, by_rows):
-        assert reader(path) == (("0", "1"), N // 3)
 
 
 @each("labels", [(-1, 0, 1), (-1, 1), (BIG, BIG + 2, -1), (BIG + 1, BIG + 3)])

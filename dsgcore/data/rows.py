@@ -37,7 +37,7 @@ from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, training_labels
 from dsgcore.data.reading.labels import class_codes, hidden_labels, labels_of, pair_ids
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, Recipe
-from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one, top_of
+from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
 from dsgcore.kernels.features import in_precision
 
 # Progress callback: called after each part with its name, the number of parts read, and the number of all parts.
@@ -296,11 +296,10 @@ class PartedTable:
         """Return all class codes or pair ids, the classes' names, notes and guesses; the column is read alone, in one pass."""
         label, is_whole, seen = recipe.label(), labels == "pairs" or recipe.bins is not None, Seen()
         values, found = dict[Any, int](), list[Any]()
-        counts, dtype = np.zeros(0, dtype=np.int64), None
+        counts = np.zeros(0, dtype=np.int64)
         for number, part in enumerate(self.parts):
             with readable(f"the labels of {self.called(number)}"):
                 column = blanked(_framed(part.read([label], None))[label], recipe.missing_words, seen)
-            dtype = column.dtype if top_of(column) is not None else dtype
             if is_whole:
                 found.append(column)
                 continue
@@ -317,7 +316,7 @@ class PartedTable:
             y, classes, notes = class_codes(pd.concat(found, ignore_index=True), recipe, labels)
             return y, list(classes), [*missing, *notes], [*missing, *notes]
         order = np.argsort(-counts, kind="stable")  # of several forms of a class the most frequent one is its name
-        column = pd.Series(list(values), name=label, dtype=dtype).iloc[order]
+        column = pd.Series(list(values), name=label).iloc[order]
         codes, classes, notes = class_codes(column, recipe, labels)
         of_value = np.full(len(values) + 1, -1, dtype=np.min_scalar_type(-max(1, len(classes))))
         of_value[order] = codes

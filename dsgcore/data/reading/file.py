@@ -30,6 +30,7 @@ from dsgcore.data.reading.cells import (
     as_cell,
     as_number,
     blanked,
+    is_numeric,
     printable,
     readable,
     suspicions,
@@ -145,7 +146,8 @@ def _table(frame: pd.DataFrame, notes: Sequence[str], recipe: Recipe, seen: Seen
         changed = {
             name: known
             for name, column in frame.items()
-            if (known := blanked(column, recipe.missing_words, seen)) is not column
+            if (recipe.format != "delimited" or is_numeric(column))  # words of a text are known already
+            and (known := blanked(column, recipe.missing_words, seen)) is not column
         }
         frame = frame.assign(**changed) if changed else frame
         is_full = frame.notna().any(axis=1).to_numpy()

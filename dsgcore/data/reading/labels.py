@@ -27,7 +27,7 @@ from dsgcore.data.reading.cells import (
     written,
 )
 from dsgcore.data.reading.recipe import Recipe
-from dsgcore.data.reading.unlabeled import about_unlabeled, check_exact, top_of, unlabeled_among
+from dsgcore.data.reading.unlabeled import about_unlabeled, check_exact, unlabeled_among
 from dsgcore.solver.problem import UNLABELED
 
 MAX_CLASSES = 1000
@@ -113,7 +113,7 @@ def hidden_labels(column: pd.Series, recipe: Recipe) -> frozenset[str]:
     """Return the labels, as text, that mean "not labeled"."""
     names = {*labels_of(column.drop_duplicates(), recipe.missing_words)} - {None}
     in_any_case = {*recipe.order, *([] if recipe.positive is None else [recipe.positive])}
-    return unlabeled_among(map(str, names), recipe.unlabeled, classes=in_any_case, top=top_of(column))
+    return unlabeled_among(map(str, names), recipe.unlabeled, classes=in_any_case)
 
 
 def label_names(column: pd.Series, recipe: Recipe, labels: str = "classes") -> list[str]:

@@ -8,9 +8,9 @@ import csv
 import io
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ _NAMES_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?(\r\n|\r|\n)', re.IGNORECASE)
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)"
 _PLAIN = re.compile(_NUMBER, re.IGNORECASE)
 _MAY_GROUP = re.compile(rf"{THOUSANDS_POINT.pattern}|[+-]?\d{{1,3}}")
+_AT_A_TIME = 10_000  # rows that are rewritten at a time
 _TRIED = 100  # cells that tell what a column may hold
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 _UNIT = re.compile(r"[\[(]?[\w°µ%/^²³·*.\s-]{0,14}[\])]?")
@@ -145,9 +146,9 @@ def sniff_delimited(source: Source, encoding: str | None = None, delimiter: str 
         sampled, delimiter, False
     )
     rows = _cells(sampled, delimiter, is_escaped)
-    titles = _titles(rows) if len(rows) == len(sampled) else 0
-    above += kept[titles] if titles and titles < len(kept) else 0
-    rows = rows[titles:]
+    titles = _titles(rows)
+    if titles and len(_cells(sampled[:titles], delimiter, is_escaped)) == titles:  # a line each
+        rows, above = rows[titles:], above + kept[titles]
     flat = [cell for row in rows[1:] for cell in row]
     n_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in flat)
     n_point = sum(bool(_POINT_NUMBER.fullmatch(cell)) and not THOUSANDS_POINT.fullmatch(cell) for cell in flat)
@@ -179,7 +180,7 @@ def _cells(lines: Iterable[str], delimiter: str, is_escaped: bool = False) -> li
 
 
 def _rows(lines: Iterable[str], delimiter: str, is_escaped: bool = False, *, strict: bool = True) -> Any:
-    given = (" ".join(line.split()) + "\n" for line in lines) if delimiter == " " else lines
+    given = (line.replace("\t", " ").strip() + "\n" for line in lines) if delimiter == " " else lines
     escape = "\\" if is_escaped else None
     return csv.reader(given, delimiter=delimiter, skipinitialspace=True, strict=strict, escapechar=escape)
 
@@ -212,8 +213,8 @@ def _regularity(lines: list[str], delimiter: str, is_escaped: bool) -> tuple[flo
 
 def _comment(lines: list[str], delimiter: str) -> tuple[str, int | None]:
     """Return the sign that begins lines of comments, or "", and the place of one that names the columns, or None."""
-    others = _cells([line for line in lines if line.strip() and not line.startswith(_COMMENTS)], delimiter)
-    width, _ = _width(others)
+    others = islice((line for line in lines if line.strip() and not line.startswith(_COMMENTS)), _SNIFFED_LINES)
+    width, _ = _width(_cells(others, delimiter))
     for sign in _COMMENTS:
         marked = [i for i, line in enumerate(lines) if line.startswith(sign)]
         n_wide = sum(len(row) == width for row in _cells([lines[i] for i in marked], delimiter))
@@ -241,7 +242,8 @@ def _titles(rows: list[list[str]]) -> int:
 
 
 def _value(cell: str, decimal: str) -> float | None:
-    return as_number(plain_numeral(cell)[0].replace(decimal, "."))
+    plain = as_number(cell.replace(decimal, "."))
+    return as_number(plain_numeral(cell)[0].replace(decimal, ".")) if plain is None else plain
 
 
 def _kind(cell: str, decimal: str) -> str:
@@ -348,182 +350,163 @@ def text_batches(
     source: Source, recipe: Recipe, limits: Limits
 ) -> tuple[list[str], list[str], Iterator[pyarrow.RecordBatch]]:
     """Return the columns' names, notes, and the rows below them in batches of text; each must have as many cells."""
-    header, lines = _below_header(source, recipe)
-    first = next(lines, "")
-    start: list[str] = (
-        next(iter(_rows(_lines(first), recipe.delimiter, recipe.escape, strict=False)), []) if first else []
-    )
-    if header is None and not first.strip():
+    rows, skipped, header = _rows_of(source, recipe), recipe.above, list[str]()
+    if recipe.header:
+        skipped, cells = next(rows, (0, [""]))
+        header = _names_in(cells, recipe)
+    if recipe.units:
+        skipped, _ = next(rows, (skipped, []))
+    first = next(rows, None)
+    if first is None and not any(header):
         raise DataError("the file holds no text but blank lines")
-    width = len(start) if start else len(header or [])
-    if header is None:
-        header = [f"x{j + 1}" for j in range(width)]
-    elif len(header) == width - 1:  # R's write.table names one column less, unless each row ends with a delimiter
-        rows = _cells(_lines(first)[:_SNIFFED_LINES], recipe.delimiter, recipe.escape)
-        header = [*header, ""] if all(not row[-1] for row in rows if len(row) == width) else ["", *header]
+    n_cells = len(header) if first is None else len(first[1])
+    if not header:
+        header = [f"x{j + 1}" for j in range(n_cells)]
+    elif len(header) == n_cells - 1:  # R's write.table names one column less, unless each row ends with a delimiter
+        ends = (row[-1] for _, row in islice(rows, _SNIFFED_LINES) if len(row) == n_cells)
+        header = [*header, ""] if not any(ends) else ["", *header]
     names, notes = column_names(header)
     limits.check_columns(len(names))
-
-    end = re.escape(recipe.delimiter)
-    after_quote = re.compile(rf'(?:\A|(?<=[{end}\r\n]))"(?:[^"\\]|""|\\.)*"(?=[^"\r\n{end}])')
-
-    def pieces() -> Iterator[bytes]:
-        for piece in chain([first], lines):
-            if '"' in piece and after_quote.search(piece):
-                said = _blame(source, recipe, len(names), "text follows a closing quote")
-                if "cannot be read: " in said:
-                    raise DataError(said)
-            yield piece.encode()
-
-    if not first:
+    if first is None:
         return names, notes, iter(())
-    # Arrow reads a stream of Python's in a thread of its own, which an error may leave behind: only large texts need one.
-    given, held, size = pieces(), list[bytes](), 0
-    while size < _WHOLE and (piece := next(given, None)) is not None:
-        held.append(piece)
-        size += len(piece)
-    rest = (piece for piece in chain(held, given))
-    stream = pyarrow.BufferReader(b"".join(held)) if size < _WHOLE else stream_of(rest)
-    return names, notes, _batches(stream, len(names), source, recipe, limits)
+    below = partial(_below, source, recipe, skipped, len(names))
+    return names, notes, _batches(source, recipe, skipped, len(names), limits, below)
 
 
-def _batches(stream: Any, width: int, source: Source, recipe: Recipe, limits: Limits) -> Iterator[pyarrow.RecordBatch]:
+def _batches(
+    source: Source, recipe: Recipe, skipped: int, width: int, limits: Limits, below: Callable[[], Iterator[list[str]]]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the rows below some lines in batches of text. Arrow parses what it can read as it is, else plain CSV."""
+    is_plain, n = _is_plain(source, recipe), 0
+    pieces = utf8_pieces(source, recipe.encoding) if is_plain else _rewritten(below())
     schema = pyarrow.schema([(str(j), pyarrow.large_string()) for j in range(width)])
-    delimiter = "\t" if recipe.delimiter == " " else recipe.delimiter
     try:
-        reader = arrow_csv.open_csv(
-            stream,
-            arrow_csv.ReadOptions(use_threads=False, block_size=LONGEST_LINE, column_names=schema.names),
+        for batch in arrow_csv.open_csv(
+            _stream(pieces),
+            arrow_csv.ReadOptions(
+                use_threads=False,
+                block_size=LONGEST_LINE,
+                column_names=schema.names,
+                skip_rows=skipped if is_plain else 0,
+            ),
             arrow_csv.ParseOptions(
-                delimiter=delimiter,
+                delimiter=recipe.delimiter if is_plain else ",",
                 newlines_in_values=True,
-                escape_char="\\" if recipe.escape else False,
+                escape_char="\\" if recipe.escape and is_plain else False,
                 invalid_row_handler=lambda row: "error" if row.text.strip(" \t\r\n") else "skip",
                 ignore_empty_lines=width > 1,
             ),
             arrow_csv.ConvertOptions(column_types=schema, strings_can_be_null=False),
-        )
-        n = 0
-        for batch in reader:
+        ):
             n += batch.num_rows
             limits.check_rows(n)
             yield batch
     except pyarrow.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             return
-        raise DataError(_blame(source, recipe, width, reason_of(error))) from None
+        deque(below(), maxlen=0)  # raises an error for the first line that is wrong
+        raise DataError(f"the table cannot be read as text: {reason_of(error)}") from None
 
 
-def _below_header(source: Source, recipe: Recipe) -> tuple[list[str] | None, Iterator[str]]:
-    """Return the header's cells, or None, and the text below in pieces of whole lines."""
-    pieces = whole_lines(decoded(source, recipe), recipe)
-    above, head = recipe.above, ""
-    for piece in pieces:
-        head += piece
-        lines = _lines(head)
-        if len(lines) > above + 3:
-            break
-    else:
-        lines = _lines(head)
-    lines = [line for line in lines[above:] if not (recipe.comment and line.startswith(recipe.comment))]
-    if not recipe.header:
-        return None, chain(["".join(lines)] if lines else [], pieces)
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    reader = _rows(lines, recipe.delimiter, recipe.escape, strict=False)
-    header = [cell.strip() for cell in next(reader, [])]
-    if header and header[0].startswith(_MARKED):
+def _stream(pieces: Iterator[bytes]) -> Any:
+    """Return pieces as a stream. Arrow reads one of Python's in a thread, which an error may leave behind: for large texts."""
+    held, size = list[bytes](), 0
+    while size < _WHOLE and (piece := next(pieces, None)) is not None:
+        held.append(piece)
+        size += len(piece)
+    return pyarrow.BufferReader(b"".join(held)) if size < _WHOLE else stream_of(piece for piece in chain(held, pieces))
+
+
+def _names_in(cells: list[str], recipe: Recipe) -> list[str]:
+    """Return the cells of a header without the sign of a comment in front."""
+    header = [cell.strip() for cell in cells]
+    if header[0].startswith(_MARKED):
         header[0] = header[0][1:].strip() or header[0]
-    elif header[:1] and header[0] in _COMMENTS and recipe.delimiter == " ":
-        header = header[1:]  # as NumPy's savetxt writes them
-    lines = lines[reader.line_num :]
-    if recipe.units and lines:
-        units = _rows(lines, recipe.delimiter, recipe.escape, strict=False)
-        next(units, None)
-        lines = lines[units.line_num :]
-    return header, chain(["".join(lines)] if lines else [], pieces)
+    return (
+        header[1:] if header[0] in _COMMENTS and recipe.delimiter == " " else header
+    )  # as NumPy's savetxt writes them
 
 
-def decoded(source: Source, recipe: Recipe) -> Iterator[str]:
-    """Yield the text in pieces; raise `DataError` for bytes of another encoding, and for NUL."""
-    decoder, line = codecs.getincrementaldecoder(recipe.encoding)(), 1
+def _is_plain(source: Source, recipe: Recipe) -> bool:
+    """Return True if Arrow reads a text as it is: without comments, runs of blanks, and blanks or text beside a quote."""
+    end = re.escape(recipe.delimiter)
+    odd = re.compile(rf"""(?m)(?:{end}|^)[ ]+"|(?:\A|(?<=[{end}\r\n]))"(?:[^"\\]|""|\\.)*"(?=[^"\r\n{end}])""".encode())
+    pieces = utf8_pieces(source, recipe.encoding)
+    is_odd = recipe.comment or recipe.delimiter == " "
+    return not is_odd and not any(b'"' in piece and odd.search(piece) for piece in pieces)
+
+
+def _below(source: Source, recipe: Recipe, skipped: int, width: int) -> Iterator[list[str]]:
+    """Yield the rows below a number of lines; raise `DataError` for one of another width."""
+    for number, row in _rows_of(source, recipe):
+        if number <= skipped:
+            continue
+        if len(row) != width:
+            must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}"
+            raise DataError(f"line {number} has {len(row)} cells, and the first has {width}: {must}")
+        yield row
+
+
+def _rewritten(rows: Iterator[list[str]]) -> Iterator[bytes]:
+    """Yield rows as plain CSV, in pieces."""
+    while some := list(islice(rows, _AT_A_TIME)):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(some)
+        yield text.getvalue().encode()
+
+
+def _rows_of(source: Source, recipe: Recipe) -> Iterator[tuple[int, list[str]]]:
+    """Yield the last line and the cells of each row, without blank ones and comments; raise `DataError` with the line."""
+    number, above = 0, recipe.above
+
+    def lines() -> Iterator[str]:
+        nonlocal number
+        for number, line in enumerate(lines_of(source, recipe.encoding), start=1):
+            if number > above and not (recipe.comment and line.startswith(recipe.comment)):
+                yield line
+
+    try:
+        for row in _rows(lines(), recipe.delimiter, recipe.escape):
+            if len(row) > 1 or (row and row[0].strip()):
+                yield number, row
+    except csv.Error as error:
+        fault = str(error)
+        if "field larger" in fault:
+            fault = f"a cell has more than {csv.field_size_limit()} characters (is a closing quote missing?)"
+        elif "unexpected end" in fault:
+            fault = "a quote is opened and never closed"
+        raise DataError(f"line {number} cannot be read: {fault}") from None
+
+
+def lines_of(source: Source, encoding: str) -> Iterator[str]:
+    """Yield the lines of a text with their ends; raise `DataError` for one that is too long."""
+    for number, line in enumerate(
+        io.TextIOWrapper(stream_of(utf8_pieces(source, encoding)), encoding="utf-8", newline=""), start=1
+    ):
+        if len(line) > LONGEST_LINE:
+            raise DataError(f"line {number} must have fewer than {LONGEST_LINE:,} characters, and it has more")
+        yield line
+
+
+def utf8_pieces(source: Source, encoding: str) -> Iterator[bytes]:
+    """Yield a text in UTF-8, in pieces; raise `DataError` for bytes of another encoding, and for NUL."""
+    decoder, line = codecs.getincrementaldecoder(encoding)(), 1
     with source.open() as stream:
         for piece in chain(iter(partial(stream.read, PIECE), b""), [b""]):
             try:
                 text = decoder.decode(piece, final=not piece)
             except UnicodeError:
-                raise DataError(_not_encoded(line, recipe.encoding)) from None
+                raise DataError(_not_encoded(line, encoding)) from None
             if "\0" in text:
                 line += text[: text.index("\0")].count("\n")
                 raise DataError(f"line {line} holds a NUL byte: the file is no plain text")
-            yield text.removeprefix("\ufeff") if line == 1 else text
+            yield (text.removeprefix("\ufeff") if line == 1 else text).encode()
             line += text.count("\n")
 
 
 def _not_encoded(line: int, encoding: str) -> str:
     where = f"line {line} or one soon after holds bytes that are not {encoding}"
     return f"{where}: choose another encoding, such as cp1252 or utf-8 (--encoding)"
-
-
-def whole_lines(pieces: Iterator[str], recipe: Recipe) -> Iterator[str]:
-    """Yield the text in pieces that end with a line, without comments, and with single tabs for white space."""
-    left, line = "", 1
-    for piece in pieces:
-        whole = left + piece
-        end = max(whole.rfind("\n"), whole.rfind("\r", 0, -1)) + 1
-        left, line = whole[end:], line + whole.count("\n")
-        if len(left) > LONGEST_LINE:
-            raise DataError(f"line {line} must have fewer than {LONGEST_LINE:,} characters, and it has more")
-        if end:
-            yield _normalised(whole[:end], recipe)
-    if left:
-        yield _normalised(left, recipe)
-
-
-def _normalised(text: str, recipe: Recipe) -> str:
-    if recipe.comment:
-        text = re.sub(rf"(?m)^{re.escape(recipe.comment)}.*(\n|\Z)", "", text)
-    if recipe.delimiter == " ":
-        text = re.sub(r'("(?:[^"]|"")*")|[ \t]+', lambda found: found[1] or "\t", text)
-        return re.sub(r"(?m)^\t+|\t+(?=\r?$)", "", text)
-    return re.sub(rf'({re.escape(recipe.delimiter)}|^) +"', r'\1"', text, flags=re.MULTILINE) if ' "' in text else text
-
-
-def _blame(source: Source, recipe: Recipe, width: int, reason: str) -> str:
-    """Return the first line that cannot be read, and its fault."""
-    lines = io.TextIOWrapper(source.open(), encoding=recipe.encoding, newline="")
-    numbered = enumerate(lines, start=1)
-    kept: list[int] = []
-
-    def counted() -> Iterator[str]:
-        for number, line in numbered:
-            if len(line) > LONGEST_LINE:
-                raise csv.Error(f"longer than {LONGEST_LINE}")
-            kept.append(number)
-            is_comment = recipe.comment and line.startswith(recipe.comment)
-            yield "\n" if is_comment or number <= recipe.above else line
-
-    reader, first = _rows(counted(), recipe.delimiter, recipe.escape), -1
-    with lines:
-        try:
-            for row in reader:
-                if not row or (len(row) == 1 and not row[0].strip()):
-                    continue
-                first = len(row) if first < 0 else first
-                is_header = recipe.header and len(kept) <= recipe.above + 2 and len(row) == width - 1
-                if len(row) != width and not is_header:
-                    must = f"all lines must have as many, separated by {DELIMITERS[recipe.delimiter]}"
-                    return f"line {kept[-1]} has {len(row)} cells, and the first has {width}: {must}"
-        except csv.Error as error:
-            fault = str(error)
-            if "field larger" in fault:
-                fault = f"a cell has more than {csv.field_size_limit()} characters (is a closing quote missing?)"
-            elif "unexpected end" in fault:
-                fault = "a quote is opened and never closed"
-            elif "longer than" in fault:
-                fault = f"it must have fewer than {LONGEST_LINE:,} characters, and it has more"
-            return f"line {kept[-1] if kept else 1} cannot be read: {fault}"
-    return f"the table cannot be read as text: {reason}"
 
 
 def typed(column: Any, recipe: Recipe, name: str, seen: Seen, *, is_text: bool = False) -> pd.Series:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ from pyarrow import compute
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import as_number, reason_of
-from dsgcore.data.reading.parse import decoded, whole_lines
-from dsgcore.data.reading.recipe import Limits, Recipe
+from dsgcore.data.reading.parse import lines_of
+from dsgcore.data.reading.recipe import Limits
 from dsgcore.data.reading.sources import Source
 from dsgcore.data.reading.unlabeled import INEXACT
 
@@ -26,6 +26,7 @@ from dsgcore.data.reading.unlabeled import INEXACT
 _LINE = re.compile(r"\s*[^\s:]+(\s+qid:\d+)?(\s+-?\d+:[^\s,;:]*)+\s*(#.*)?")
 _PAIRS = re.compile(r"\s*\d{1,10}:[^\s,;:]+(\s+\d{1,10}:[^\s,;:]+)+\s*(#.*)?")
 _SNIFFED_LINES = 50
+LINES = 20_000  # that are read at a time
 _LARGEST_INDEX = 2**31 - 1
 TARGET = "label"
 _SIGNS = {"+1", "-1", "0"}
@@ -78,15 +79,14 @@ class Piece:
 
 def pieces_of(source: Source) -> Iterator[Piece]:
     """Yield the rows of a text in pieces; raise `DataError` for the first line that is not a label and index:value pairs."""
-    line, plain = 1, Recipe()
-    for text in whole_lines(decoded(source, plain), plain):
-        given = re.split(r"\r\n|\r|\n", text)
-        lines = compute.replace_substring_regex(pyarrow.array(given, pyarrow.large_string()), "#.*", "")
+    line, given = 1, lines_of(source, "utf-8")
+    while some := list(islice(given, LINES)):
+        lines = compute.replace_substring_regex(pyarrow.array(some, pyarrow.large_string()), r"#[^\r\n]*", "")
         lines = compute.ascii_trim_whitespace(lines)
         kept = np.flatnonzero(compute.not_equal(lines, "").to_numpy(zero_copy_only=False))
         if len(kept):
             yield _parsed(lines.take(pyarrow.array(kept)), kept + line)
-        line += len(given) - 1
+        line += len(some)
 
 
 def read_svmlight(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import date
@@ -34,13 +33,7 @@ _MISSING = ("", "nan", "NaN", "NaT", "<NA>")
 _WORD = re.compile(r"(un|not[ _-]?|no[ _-]?)label(l?ed)?")
 
 
-class UnlabeledWarning(UserWarning):
-    """Warning that a label was read as -1, perhaps by mistake."""
-
-
-def unlabeled_among(
-    names: Iterable[str], said: str | None = AUTO, *, classes: Collection[str] = (), top: int | None = None
-) -> frozenset[str]:
+def unlabeled_among(names: Iterable[str], said: str | None = AUTO, *, classes: Collection[str] = ()) -> frozenset[str]:
     """Return the labels of a file that mean "not labeled".
 
     Parameters
@@ -52,9 +45,6 @@ def unlabeled_among(
         labels, unless one of them is negative, too; and words such as "unlabeled".
     classes : collection of str
         Labels that are classes in any case.
-    top : int, optional
-        The largest number of the column's unsigned type: -1 becomes this number in it. It counts as -1, unless the
-        number before it is a label, too.
 
     Returns
     -------
@@ -68,11 +58,10 @@ def unlabeled_among(
         return frozenset(name for name in known if name == said or (number is not None and _number(name) == number))
     words = {name for name in known if _WORD.fullmatch(name.strip().lower())} - set(classes)
     rest = known - words
-    wrapped = rest & {str(top)} if top is not None and str(top - 1) not in rest else frozenset()
-    minus = wrapped | {name for name in rest if _number(name) == UNLABELED}
+    minus = {name for name in rest if _number(name) == UNLABELED}
     others = rest - minus
     is_class = len(others) < 2 or not minus.isdisjoint(classes) or any((_number(name) or 0.0) < 0 for name in others)
-    return (frozenset() if is_class else minus) | frozenset(words if len(rest) > 1 else ())
+    return frozenset(() if is_class else minus) | frozenset(words if len(rest) > 1 else ())
 
 
 def about_unlabeled(hidden: Collection[str], said: object = AUTO) -> tuple[str, ...]:
@@ -91,12 +80,6 @@ def _number(text: str) -> float | None:
     return as_number(text.strip().replace("\N{MINUS SIGN}", "-"))
 
 
-def top_of(column: Any) -> int | None:
-    """Return the largest number of an unsigned column or array type; None for other types."""
-    dtype = getattr(column.dtype, "numpy_dtype", column.dtype)  # pandas' own types for numbers that may be missing
-    return int(np.iinfo(dtype).max) if isinstance(dtype, np.dtype) and dtype.kind == "u" else None
-
-
 class Labels(NamedTuple):
     """Labels of the labeled rows; a mask of all n rows; and the classes in their order, if that was declared."""
 
@@ -109,8 +92,7 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
     """Return labels by the rule of estimators: missing labels and -1 (as a number or as text) are unlabeled.
 
     Missing labels are None, NaN, NaT, pandas.NA and empty text. In a masked array only the mask marks unlabeled rows:
-    -1 is a class there, as with `has_minus_one`. In an unsigned type -1 becomes the largest number. `unlabeled_among`
-    says when that number counts as -1, with a warning. Raises `DataError` for values that cannot be labels of classes.
+    -1 is a class there, as with `has_minus_one`. Raises `DataError` for values that cannot be labels of classes.
     """
     if isinstance(y, str):
         raise ParameterError(
@@ -125,7 +107,7 @@ def labels_given(y: Any, *, has_minus_one: bool = False) -> Labels:
 def numbers_given(y: Any) -> Labels:
     """Return the result of `labels_given` for values that need not be labels of classes: every -1 is unlabeled."""
     values, is_labeled, order = _present(y)
-    is_kept = ~(is_minus_one(values) | _wrapped(values))
+    is_kept = ~is_minus_one(values)
     if not is_kept.all():
         is_labeled, values = is_labeled.copy(), values[is_kept]
         is_labeled[is_labeled] = is_kept
@@ -151,21 +133,6 @@ def is_minus_one(values: NDArray) -> NDArray[np.bool_]:
             dtype=bool,
         )
     return np.zeros(len(values), dtype=bool)
-
-
-def _wrapped(values: NDArray) -> NDArray[np.bool_]:
-    """Mark the number that -1 becomes in an unsigned type, and warn if it occurs."""
-    top = top_of(values)
-    is_top = np.zeros(len(values), dtype=bool) if top is None else values == top
-    if not is_top.any() or not unlabeled_among(map(str, np.unique(values)), top=top):
-        return np.zeros(len(values), dtype=bool)
-    warnings.warn(
-        f"y is of the type {values.dtype} and holds {top}, which -1 becomes in that type: these points are taken for unlabeled. "
-        f"If {top} is a class, give y.astype(object)",
-        UnlabeledWarning,
-        stacklevel=3,
-    )
-    return is_top
 
 
 # --- kinds of labels
