@@ -34,11 +34,10 @@ MOSTLY = 0.5
 # Numbers as people write them, by decimal mark. The other mark, an apostrophe or a space separates thousands.
 _SPACES = "'’ \u00a0\u2009\u202f"
 _GROUPS = {".": f",{_SPACES}", ",": f".{_SPACES}"}
+_INDIAN = {".": r"|[1-9]\d?(?:,\d\d)+,\d{3}", ",": ""}  # 2,00,000
 _GROUPED = {
     mark: re.compile(
-        rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+|[1-9]\d?(?:,\d\d)+,\d{{3}})(?:{re.escape(mark)}\d+)?"
-        if mark == "."  # 2,00,000 is how India writes it
-        else rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+)(?:{re.escape(mark)}\d+)?"
+        rf"[+-]?(?:[1-9]\d{{0,2}}([{between}])\d{{3}}(?:\1\d{{3}})*|\d+{_INDIAN[mark]})(?:{re.escape(mark)}\d+)?"
     )
     for mark, between in _GROUPS.items()
 }
@@ -199,12 +198,13 @@ def decimal_mark(column: pd.Series, usual: str = ".") -> str | None:
     if is_numeric(column):
         return None
     counts = column.dropna().value_counts(sort=False)
-    values, weights = pd.Series(counts.index, dtype=object), counts.to_numpy()
+    values, weights = [written(value) for value in counts.index], counts.to_numpy()
     texts = [text for text, _ in _bare(values)]
     found = {mark: weights[[bool(form.fullmatch(text)) for text in texts]].sum() for mark, form in _GROUPED.items()}
     best = max(found, key=lambda mark: (found[mark], mark == usual))
     # If the table's mark is the comma, 1.5 is not a number in it.
-    plain = numeric(values if usual == "." else pd.Series([t.replace(".", "x").replace(",", ".") for t in texts]))
+    others = values if usual == "." else [text.replace(".", "x").replace(",", ".") for text in texts]
+    plain = numeric(pd.Series(others, dtype=object))
     if usual == "." and has_thousands(texts):
         return ","
     is_needed = found[best] > weights[plain.notna()].sum() or usual == ","
@@ -215,25 +215,24 @@ def numeric(column: pd.Series, mark: str | None = None) -> pd.Series:
     """Return a column as numbers, with NaN for other cells. Text is read with this decimal mark."""
     if is_numeric(column):
         return pd.to_numeric(column, errors="coerce")
-    codes, values = pd.factorize(column)
-    if 2 * len(values) < len(column):  # words are read once, however many cells hold them
-        read = numeric(pd.Series(values, dtype=object), mark).to_numpy(dtype=np.float64, na_value=np.nan)
-        return pd.Series(np.append(read, np.nan)[codes], column.index)
-    first = next((cell for cell in column.head(100) if isinstance(cell, str)), None)
-    truths = next((own for own in TRUTHS if first is not None and first.strip().lower() in own), None)
-    if truths is not None and {written(cell).lower() for cell in column.dropna().unique()} <= truths.keys():
-        return column.map(lambda cell: truths.get(written(cell).lower(), np.nan), na_action="ignore").astype(np.float64)
-    plain = column if mark is None else pd.Series(_marked(column, mark), column.index, dtype=object)
-    values = _to_numeric(plain.where(column.notna()))
-    others = np.flatnonzero((values.isna() & column.notna()).to_numpy())
-    if not len(others):
-        return values
-    rewritten = _bare(column.iloc[others])
-    texts = pd.Series([text for text, _ in rewritten], dtype=object)
-    numbers = _to_numeric(texts if mark is None else pd.Series(_marked(texts, mark), dtype=object))
-    found = values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
-    found[others] = numbers.to_numpy(dtype=np.float64) / np.array([divisor for _, divisor in rewritten])
-    return pd.Series(found, column.index)
+    codes, values = pd.factorize(column)  # words are read once, however many cells hold them
+    texts = [written(value) for value in values]
+    truths = next((own for own in TRUTHS if {text.lower() for text in texts} <= own.keys()), {})
+    found = [truths.get(text.lower(), _number(text, mark)) for text in texts]
+    others = [i for i, number in enumerate(found) if number != number]
+    for i, (text, divisor) in zip(others, _bare([texts[i] for i in others]), strict=True):
+        found[i] = _number(text, mark) / divisor
+    return pd.Series(np.append(found, np.nan)[codes], column.index)
+
+
+def _number(text: str, mark: str | None) -> float:
+    """Return the number that a text holds, NaN if none; with a decimal mark of its own its thousands may be separated."""
+    if mark is not None and _GROUPED[mark].fullmatch(text):
+        text = text.translate(str.maketrans("", "", _GROUPS[mark])).replace(mark, ".")
+    elif mark == "," and "." not in text:
+        text = text.replace(",", ".")  # 1,5e3 and ,5
+    number = as_number(text) if "_" not in text and text.isascii() else None
+    return float("nan") if number is None else number
 
 
 def has_thousands(texts: Sequence[str]) -> bool:
@@ -251,12 +250,10 @@ def unit_of(texts: Sequence[str]) -> str | None:
     return units.pop() if len(units) == 1 and all(found) else None
 
 
-def _bare(column: pd.Series) -> list[tuple[str, float]]:
-    """Return the numerals of text cells without a unit that all of them have; and the divisors of their numbers."""
-    texts = [written(value) for value in column]
-    if texts and (unit := unit_of(texts)) is not None:
-        texts = [text.removesuffix(unit).rstrip() for text in texts]
-    return [plain_numeral(text) for text in texts]
+def _bare(texts: Sequence[str]) -> list[tuple[str, float]]:
+    """Return numerals without a unit that all of them have; and the divisors of their numbers."""
+    unit = unit_of(texts) if texts else None
+    return [plain_numeral(text.removesuffix(unit).rstrip() if unit else text) for text in texts]
 
 
 def dates(column: pd.Series, role: str = DATE) -> NDArray[np.float64]:
@@ -307,24 +304,6 @@ def _year_first(text: str, role: str) -> str:
     day, month = one.group(1, 3) if role != MONTH_FIRST else one.group(3, 1)
     year = one[4] if len(one[4]) > 2 else f"{19 if int(one[4]) >= 70 else 20}{one[4]}"
     return f"{year}-{month:0>2}-{day:0>2}{one[5]}"
-
-
-def _marked(column: pd.Series, mark: str) -> list[str]:
-    """Return numerals with their own decimal mark as Python writes them; other text is unchanged."""
-    form, between = _GROUPED[mark], str.maketrans("", "", _GROUPS[mark])
-    texts = [written(value) for value in column]
-    others = str.maketrans(",", ".") if mark == "," else {}  # 1,5e3 and ,5
-    return [
-        t.translate(between).replace(mark, ".") if form.fullmatch(t) else t if "." in t else t.translate(others)
-        for t in texts
-    ]
-
-
-def _to_numeric(column: pd.Series) -> pd.Series:
-    try:
-        return pd.to_numeric(column, errors="coerce")
-    except OverflowError:  # a whole number larger than all floats
-        return pd.to_numeric(column.map(written, na_action="ignore"), errors="coerce")
 
 
 def reading_of_adorned(column: pd.Series, mark: str | None = None) -> str:

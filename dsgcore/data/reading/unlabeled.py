@@ -144,34 +144,28 @@ def _present(y: Any) -> Labels:
         raise DataError(
             "fit requires y to be passed, but the target y is None: give labels, and -1 for unlabeled points"
         )
-    if isinstance(y, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
-        return _of_pandas(y)
+    order: NDArray | None = None
     if hasattr(y, "to_list") and hasattr(y, "to_arrow"):
         with suppress(ImportError):  # Polars works without Arrow's package
-            return _of_pandas(exact(y.to_arrow()))
-    if hasattr(y, "to_pylist") and hasattr(y, "type"):
-        return _of_pandas(exact(y))
-    array = column_or_1d(_as_array(y), warn=True)
-    is_missing = _is_missing(array)
-    if isinstance(y, np.ma.MaskedArray):
-        is_missing = is_missing | np.ravel(np.ma.getmaskarray(y))
-    return Labels(_beside_missing(array[~is_missing], ~is_missing), ~is_missing)
-
-
-def _of_pandas(y: Any) -> Labels:
+            y = exact(y.to_arrow())
+    elif hasattr(y, "to_pylist") and hasattr(y, "type"):
+        y = exact(y)
     if isinstance(y, pd.DataFrame):
         column_or_1d(np.empty(y.shape, dtype=np.int8), warn=True)  # refuses several columns, and warns about one
         y = y.iloc[:, 0]
-    column = pd.Series(y).reset_index(drop=True)
-    is_labeled = column.notna().to_numpy(dtype=bool, copy=True)
-    there = column[is_labeled]
-    values = there.to_numpy()
-    is_missing = _is_missing(values)  # as text
+    if isinstance(y, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+        column = pd.Series(y).reset_index(drop=True)
+        is_labeled = column.notna().to_numpy(dtype=bool, copy=True)
+        values = column[is_labeled].to_numpy()
+        if getattr(column.dtype, "ordered", False):
+            used = set(values[~_is_missing(values)])
+            order = plain(np.array([one for one in column.dtype.categories if one in used], dtype=object))
+    else:
+        array = column_or_1d(_as_array(y), warn=True)
+        is_labeled = ~np.ravel(np.ma.getmaskarray(y)) if isinstance(y, np.ma.MaskedArray) else np.ones(len(array), bool)
+        values = array[is_labeled]
+    is_missing = _is_missing(values)  # also as text
     is_labeled[is_labeled] = ~is_missing
-    there = there[~is_missing]
-    order: NDArray | None = None
-    if getattr(there.dtype, "ordered", False):
-        order = plain(there.cat.remove_unused_categories().cat.categories.to_numpy())
     return Labels(_beside_missing(values[~is_missing], is_labeled), is_labeled, order)
 
 
