@@ -92,6 +92,44 @@ def test_a_table_is_the_same_however_it_is_written(name):
     assert [data.class_names[code] for code in data.y] == KIND
 
 
+def by_polars(to):
+    polars = pytest.importorskip("polars")
+    own = polars.from_pandas(table())
+    own.with_columns(own["kind"].cast(polars.Enum(["rye", "wheat"]))).write_ipc(to)
+
+
+def by_excel(to, above=0, **options):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(to) as book:
+        table().to_excel(book, startrow=above, index=False, **options)
+        if above:
+            book.sheets["Sheet1"]["A1"] = "Harvest of 2020"
+        table().head(3).to_excel(book, sheet_name="notes")
+
+
+BY_EXTRAS = {
+    "Arrow by polars": by_polars,
+    "Excel": by_excel,
+    "Excel with a title": lambda to: by_excel(to, 3),
+    "Excel from the third column on": lambda to: by_excel(to, 2, startcol=2),
+}
+
+
+@each("name", BY_EXTRAS)
+def test_a_table_is_the_same_when_another_package_writes_it(name):
+    file = File(Source.of_bytes(packed(BY_EXTRAS[name]), "t"), LOCAL)
+    data = file.points(file.recipe("classes", is_asked=True), "classes")
+    assert data.feature_names == ("size", "count")
+    np.testing.assert_allclose(data.X, table()[["size", "count"]], rtol=1e-6)
+    assert [data.class_names[code] for code in data.y] == KIND
+
+
+def test_a_sheet_without_names_keeps_its_first_row():
+    file = File(Source.of_bytes(packed(lambda to: by_excel(to, header=False)), "t"), LOCAL)
+    assert not file.sniff().header
+    assert len(file.table(file.sniff()).frame) == N
+
+
 WORDS = ["plain", "two words", 'a "quoted" one', "semi;colon", "comma, and bar|", "grün", "déjà vu"]
 
 

@@ -11,6 +11,8 @@ from four_estimators import same as same_model
 
 from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGError
 from dsgcore.data import DataError, rows_of
+from dsgcore.data.reading import File
+from dsgcore.data.rows import PartedTable
 from dsgcore.prior import MAX_POINTS, drawn_rows
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
@@ -321,6 +323,13 @@ def folder_of(folder, **files):
 
 def piece(start, n=20, **more):
     return pd.DataFrame({"a": np.arange(start, start + n) * 0.5, "t": np.arange(n) % 2} | more)
+
+
+def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
+    folder = folder_of(tmp_path / "t", **{"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)})
+    assert File.of_path(folder).recipe("classes").column("label") == "t"
+    large = PartedTable.of_path(folder).prepared("classes")
+    assert large.features.recipe.column("label") == "t"
 
 
 PARQUET_FOLDERS = {

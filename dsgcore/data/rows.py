@@ -28,6 +28,7 @@ from dsgcore.data.reading.binary import (
     dataset_of,
     frame_of_table,
     is_parquet_data,
+    keys_of,
     pandas_index,
     part_columns,
 )
@@ -98,6 +99,7 @@ class PartedTable:
     ) -> None:
         self.name, self.parts, self.kinds, self.index, self.file = name, parts, kinds, frozenset(index), file
         self.starts, self.callback = np.cumsum([0, *(part.n for part in parts)]), callback
+        self.attrs = dict[str, Any]()
         if not self.starts[-1]:
             raise DataError("X must have at least one row, got none")
 
@@ -115,7 +117,9 @@ class PartedTable:
                 n = sum(one.num_rows for one in group.row_groups)
                 parts.append(Part(called, n, partial(_of_group, group, dataset.schema)))
         types = {name: _kind_of_arrow(kind) for name, kind in kinds.items()}
-        return cls(path.name, parts, types, pandas_index(dataset.schema.metadata), callback=callback)
+        made = cls(path.name, parts, types, pandas_index(dataset.schema.metadata), callback=callback)
+        made.attrs = {"keys": keys_of(dataset)}
+        return made
 
     @classmethod
     def of_dask(cls, X: Any, callback: Callback) -> PartedTable:
@@ -184,7 +188,9 @@ class PartedTable:
 
     def _some(self, rows: NDArray, names: Sequence[str]) -> File:
         """Return some rows of the table as a file, which the one reader reads."""
-        return File.of_frame(self._at(rows, names), self.name, self.index)
+        frame = self._at(rows, names)
+        frame.attrs = self.attrs
+        return File.of_frame(frame, self.name, self.index)
 
     def prepared(
         self,

@@ -1,13 +1,10 @@
-"""Files that are no delimited text: Parquet and folders of it, Arrow, ORC, npz, Excel, JSON, ARFF."""
+"""Files that are no delimited text: Parquet and folders of it, Arrow, ORC, npz, JSON."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
-import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -41,8 +38,8 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 def read_binary(source: Source, kind: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Return the table of a file of this format, and notes."""
-    readers = {"parquet": _read_parquet, "npz": _read_npz, "excel": _read_excel, "json": _read_json}
-    what = {"parquet": "Parquet", "arrow": "Arrow", "orc": "ORC", "json": "JSON", "excel": "Excel"}.get(kind, kind)
+    readers = {"parquet": _read_parquet, "npz": _read_npz, "json": _read_json}
+    what = {"parquet": "Parquet", "arrow": "Arrow", "orc": "ORC", "json": "JSON"}.get(kind, kind)
     damaged = (f"the {what} file", "is damaged, cut off or of an unknown kind")
     with readable(*damaged, also=(pyarrow.ArrowException, *UNREADABLE)):
         frame, notes = readers.get(kind, _read_arrow)(source, limits)
@@ -152,15 +149,27 @@ def _frame(columns: Iterable[Any], schema: Any, n: int) -> tuple[pd.DataFrame, l
 def written_out(column: Any) -> Any:
     """Return an Arrow column with one value per row, and decimals in a type that pandas knows."""
     if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = _decoded(column)
     return column.cast(pyarrow.float64()) if types.is_decimal(column.type) else column
+
+
+def _decoded(column: Any) -> Any:
+    """Return an Arrow column of categories with the value of each row; polars' views of text, as Arrow's text."""
+    kind = column.type.value_type
+    if isinstance(column, pyarrow.ChunkedArray):
+        return pyarrow.chunked_array([_decoded(chunk) for chunk in column.chunks], _readable(kind))
+    return column.dictionary.cast(_readable(kind)).take(column.indices)
+
+
+def _readable(kind: Any) -> Any:
+    return pyarrow.large_string() if types.is_string_view(kind) else kind
 
 
 def exact(column: Any, field: Any = None) -> pd.Series:
     """Return an Arrow column as a pandas column. Integers beside missing values stay integers, and ordered categories ordered."""
     order = _declared_order(column, field)
     if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = _decoded(column)
     if order is not None:
         return pd.Series(pd.Categorical(exact(column), order, ordered=True))
     has_gaps = column.null_count and types.is_integer(column.type)
@@ -258,6 +267,12 @@ def _keys(folder: Path, files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
         yield name, pyarrow.int64() if is_whole else pyarrow.float64() if is_number else pyarrow.string()
 
 
+def keys_of(dataset: Any) -> list[str]:
+    """Return the columns of a dataset whose values are in the names of folders: no guess takes them for labels."""
+    partitioning = getattr(dataset, "partitioning", None)
+    return [] if partitioning is None else partitioning.schema.names
+
+
 def _schema(file: Path) -> Any:
     with readable(file.name, also=(pyarrow.ArrowException,)):
         with file.open("rb") as stream:
@@ -338,7 +353,7 @@ def _cast(column: Any, kind: Any) -> Any:
     if column.type == kind:
         return column
     if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = _decoded(column)
     if types.is_boolean(column.type):
         column = column.cast(pyarrow.int8())
     return column.cast(kind, safe=not types.is_floating(kind))
@@ -406,33 +421,7 @@ def _array(archive: Any, name: str) -> NDArray:
     return array
 
 
-# --- Excel, JSON and ARFF
-
-
-def _read_excel(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    """Return the first sheet of a workbook that has a table."""
-    try:
-        import openpyxl  # noqa: F401
-    except ImportError:
-        raise DataError(
-            "Excel workbooks need the package openpyxl (pip install dsg-lab[excel]): install it, or save the sheet as CSV"
-        ) from None
-    with source.open() as stream, zipfile.ZipFile(stream) as archive:
-        limits.check_unpacked(sum(info.file_size for info in archive.infolist()), "the workbook")
-    with source.open() as stream, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
-        sheets = pd.read_excel(io.BytesIO(stream.read()), sheet_name=None, keep_default_na=False, na_values=[""])
-    full = {name: sheet for name, sheet in sheets.items() if len(sheet) and sheet.shape[1]}
-    if not full:
-        raise DataError("the workbook holds no table: its sheets have no rows below a header")
-    name, frame = next(iter(full.items()))
-    limits.check_rows(len(frame))
-    limits.check_columns(frame.shape[1])
-    raw = ["" if str(one).startswith("Unnamed: ") else one for one in frame.columns]
-    names, notes = column_names(raw)
-    frame.columns = pd.Index(names)
-    others = [one for one in full if one != name]
-    return frame, [*notes, *([f"The sheet {name!r} is read, and {listed(others)} left out."] if others else [])]
+# --- JSON
 
 
 def _read_json(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
@@ -450,29 +439,3 @@ def _read_json(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[str]]
         return frame_of_table(pyarrow.json.read_json(io.BytesIO(content), options), limits)
     except pyarrow.ArrowInvalid as error:
         raise DataError(f"the JSON must hold a record of plain values on each line: {reason_of(error)}") from None
-
-
-_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s+(.+)", re.IGNORECASE)
-
-
-def arff_as_csv(source: Source) -> Source:
-    """Return an ARFF file as CSV: the attributes' names, then the data without comments."""
-    with source.open() as stream:
-        text = stream.read().decode("utf-8-sig", "replace")
-    names, lines, is_data = [], list[str](), False
-    for line in text.splitlines():
-        bare = line.strip()
-        if not bare or bare.startswith("%"):
-            continue
-        if is_data:
-            if bare.startswith("{"):
-                raise DataError("the ARFF file is sparse (rows in braces): save it as LIBSVM text or CSV")
-            lines.append(line)
-        elif found := _ATTRIBUTE.match(bare):
-            names.append(found[1].strip("'\"").replace("\\'", "'"))
-        is_data = is_data or bare.lower().startswith("@data")
-    quote = "'" if any("'" in line for line in lines) and not any('"' in line for line in lines) else '"'
-    written = io.StringIO()
-    rows = csv.reader(lines, quotechar=quote, escapechar="\\", skipinitialspace=True)
-    csv.writer(written, lineterminator="\n").writerows([names, *rows])
-    return Source.of_bytes(written.getvalue().encode(), source.name)

@@ -87,7 +87,8 @@ def column_names(raw: Iterable[Any]) -> tuple[list[str], list[str]]:
         names.append(name)
     sentences = []
     if unnamed:
-        sentences.append(f"{len(unnamed)} columns have no name and are called by their number: {listed(unnamed)}.")
+        n, are = len(unnamed), "columns have no name and are" if len(unnamed) > 1 else "column has no name and is"
+        sentences.append(f"{n} {are} called by {'their' if n > 1 else 'its'} number: {listed(unnamed)}.")
     if repeated:
         sentences.append(f"Several columns have the same name and got a number added: {listed(sorted(set(repeated)))}.")
     return names, sentences

@@ -116,7 +116,9 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     only another one repeats a few values.
     """
     called = _named(frame, ("y", *_LABEL_NAMES) if recipe.format == "npz" else _LABEL_NAMES)
-    others = [str(name) for name in frame.columns if alone.get(str(name)) != "index"] or list(map(str, frame.columns))
+    known = list(map(str, frame.columns))
+    keys = frame.attrs.get("keys", ())  # in the names of folders
+    others = [name for name in known if alone.get(name) != "index" and name not in keys] or known
     if called is not None or recipe.format == "npz":
         return [] if called is None else [called]
     if len(others) < 2:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import LABELS, DataError, Dataset
 from dsgcore.data.reading.binary import (
-    arff_as_csv,
     check_columns,
     dataset_of,
     frame_of_table,
     index_columns,
+    keys_of,
     part_columns,
     read_binary,
 )
@@ -68,9 +68,7 @@ _FORMAT_NAMES = {
     "npz": "a NumPy archive",
     "arrow": "an Arrow file",
     "orc": "ORC",
-    "excel": "an Excel workbook",
     "json": "JSON records",
-    "arff": "ARFF",
 }
 
 
@@ -108,13 +106,14 @@ def sniff_format(source: Source, **given: Any) -> Recipe:
     if found is not None:
         roles = dict.fromkeys(index_columns(source), "index") if found == "parquet" else {}
         return replace(Recipe(format=found).with_roles(roles), **given)
-    encoding = given.get("encoding") or sniffed_encoding(source)
+    encoding = given.get("encoding") or source.known.get("encoding") or sniffed_encoding(source)
     if is_svmlight(head_text(source, encoding)):
         if encoding not in ("utf-8", "utf-8-sig"):
             raise DataError(f"LIBSVM text must be in UTF-8, and this file is in {encoding}: save it as UTF-8")
         unlabeled = "0" if zero_is_unlabeled(source) else AUTO
         return replace(Recipe(format="svmlight", roles=((TARGET, "label"),), unlabeled=unlabeled), **given)
-    return replace(sniff_delimited(source, encoding, given.get("delimiter")), **given)
+    known = {**source.known, **given}
+    return replace(sniff_delimited(source, encoding, known.get("delimiter")), **known)
 
 
 def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
@@ -127,14 +126,11 @@ def read_table(source: Source, recipe: Recipe, limits: Limits) -> Table:
     seen = Seen()
     if recipe.format == "svmlight":
         frame, notes = read_svmlight(source, limits, recipe.first_index, recipe.n_indices)
-    elif recipe.format == "arff":
-        csv = replace(recipe, format="delimited", header=True, encoding="utf-8", delimiter=",", decimal=".")
-        frame, notes = read_delimited(arff_as_csv(source), csv, limits, seen)
     elif recipe.format == "delimited":
         frame, notes = read_delimited(source, recipe, limits, seen)
     else:
         frame, notes = read_binary(source, recipe.format, limits)
-    return _table(frame, notes, recipe, seen)
+    return _table(frame, [*source.notes, *notes], recipe, seen)
 
 
 def _table(frame: pd.DataFrame, notes: Sequence[str], recipe: Recipe, seen: Seen) -> Table:
@@ -179,6 +175,7 @@ def _read_folder(source: Source, recipe: Recipe, limits: Limits) -> Table:
                 check_columns(fragment, kinds)
                 tables.append(part_columns(fragment, kinds))
             frame, notes = frame_of_table(pyarrow.concat_tables(tables), limits)
+            frame.attrs["keys"] = keys_of(dataset)
         return _table(frame, notes, recipe, Seen())
     read = []
     for file in files_of(source.path):

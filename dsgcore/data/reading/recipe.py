@@ -20,7 +20,7 @@ from dsgcore.core.parameters import (
 )
 from dsgcore.data.datasets import DataError
 
-FORMATS = ("delimited", "parquet", "svmlight", "npz", "arrow", "orc", "excel", "json", "arff")
+FORMATS = ("delimited", "parquet", "svmlight", "npz", "arrow", "orc", "json")
 # Roles of columns whose numbers have another form than the table's own, and the decimal mark of each.
 MARKS = {"number 1,234.5": ".", "number 1.234,5": ","}
 # Roles of columns of dates: with the year first, with the day first, with the month first.

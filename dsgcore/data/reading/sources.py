@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import hashlib
 import io
 import lzma
 import os
 import re
+import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+import pandas as pd
 import pyarrow
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import reason_of
+from dsgcore.data.reading.cells import listed, reason_of
 from dsgcore.data.reading.recipe import Limits
 
 PIECE = 2**20
@@ -49,6 +53,8 @@ _OTHER_TEXTS = {
     "a web page or XML": re.compile(r"<[!?]|<html\b|<(?=(?s:.*)\n\s*<[^\n]*\s*\Z)|<[^\n]*>\s*\Z"),
     "JSON, but no records": re.compile(r"\{\s*(?:\"|\}\s*\Z)|\[\s*(?:[\[{\"]|-?\d[\d.e+-]*\s*[,\n])"),
 }
+_ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s+(.+)", re.IGNORECASE)
+_ARFF = re.compile(r"\A\ufeff?(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", re.IGNORECASE)
 _READABLE = "CSV and other text, LIBSVM, Parquet, Feather, ORC, JSON lines, ARFF, Excel (.xlsx) and .npz archives"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)
 UNREADABLE = (*_DAMAGED, MemoryError, OverflowError, RuntimeError, SyntaxError, TypeError, ValueError)
@@ -62,6 +68,8 @@ class Source:
     open: Callable[[], IO[bytes]]
     size: int
     path: Path | None = None  # a folder of files
+    known: Mapping[str, Any] = field(default_factory=dict)  # fields of the recipe that its kind of file decides
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of_bytes(cls, content: bytes, name: str) -> Source:
@@ -129,20 +137,24 @@ def unpacked(source: Source, limits: Limits) -> Source:
             pieces.append(piece)
     if not size:
         raise DataError("the file is packed and empty")
-    return Source.of_bytes(b"".join(pieces), source.name)
+    content = b"".join(pieces)
+    return replace(opened, open=lambda: io.BytesIO(content), size=size)
 
 
 def streamed(source: Source, limits: Limits) -> Source:
-    """Return the source without its packing, unpacked while it is read: nothing is held in memory."""
+    """Return the source without its packing, unpacked while it is read. A workbook and ARFF become CSV, in memory."""
     limits.check_size(source.size)
     if not source.size:
         raise DataError("the file is empty")
     head = source.head(8)
     kind = next((kind for magic, kind in _PACKED.items() if head.startswith(magic)), None)
     kind = "zip" if head.startswith(b"PK\x03\x04") and _zip_member(source) else kind
-    if kind is None:
-        return source
-    return Source(source.name, lambda: stream_of(_unpacked_pieces(source, kind)), source.size)
+    opened = source if kind is None else replace(source, open=lambda: stream_of(_unpacked_pieces(source, kind)))
+    head = opened.head(4096)
+    if _ARFF.match(head.decode("utf-8", "replace")):
+        return _arff_as_csv(opened)
+    is_workbook = head.startswith(b"PK\x03\x04") and any(name.startswith("xl/") for name in _zip_names(opened))
+    return _sheet_as_csv(opened, limits) if is_workbook else opened
 
 
 def _unpacked_pieces(source: Source, kind: str) -> Iterator[bytes]:
@@ -203,6 +215,73 @@ class _Pieces(io.RawIOBase):
         super().close()
 
 
+# --- workbooks and ARFF, as CSV
+
+
+def _sheet_as_csv(source: Source, limits: Limits) -> Source:
+    """Return the first sheet of a workbook that has a table, without the rows above it, such as a title."""
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError:
+        raise DataError(
+            "Excel workbooks need the package openpyxl (pip install dsg-lab[excel]): install it, or save the sheet as CSV"
+        ) from None
+    try:
+        with source.open() as stream, zipfile.ZipFile(stream) as archive:
+            limits.check_unpacked(sum(info.file_size for info in archive.infolist()), "the workbook")
+        with source.open() as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
+            content = io.BytesIO(stream.read())
+            sheets = pd.read_excel(content, sheet_name=None, header=None, dtype=object, na_filter=False)
+    except UNREADABLE as error:
+        raise DataError(f"the Excel file is damaged, cut off or of an unknown kind: {reason_of(error)}") from None
+    full = {name: rows for name, sheet in sheets.items() if len(rows := _below_titles(sheet)) > 1}
+    if not full:
+        raise DataError("the workbook holds no table: its sheets have no rows below a header")
+    name, *others = full
+    notes = [f"The sheet {name!r} of the workbook is read" + (f", and {listed(others)} left out." if others else ".")]
+    if above := int(full[name].index[0]):
+        notes.append(f"{above} rows above its table are left out.")
+    return _as_csv(source, full[name].to_numpy().tolist(), notes=tuple(notes))
+
+
+def _below_titles(sheet: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a sheet from the first one on that fills half of the table's columns."""
+    is_filled = (sheet != "") & sheet.notna()
+    widths = is_filled.sum(axis=1).to_numpy()
+    begins = np.flatnonzero(2 * widths >= widths.max(initial=1))
+    return sheet.loc[begins[0] :, is_filled.any()] if len(begins) else sheet.iloc[:0]
+
+
+def _arff_as_csv(source: Source) -> Source:
+    """Return the attributes' names, then the data without comments."""
+    with source.open() as stream:
+        text = stream.read().decode("utf-8-sig", "replace")
+    names, lines, is_data = [], list[str](), False
+    for line in text.splitlines():
+        bare = line.strip()
+        if not bare or bare.startswith("%"):
+            continue
+        if is_data:
+            if bare.startswith("{"):
+                raise DataError("the ARFF file is sparse (rows in braces): save it as LIBSVM text or CSV")
+            lines.append(line)
+        elif found := _ATTRIBUTE.match(bare):
+            names.append(found[1].strip("'\"").replace("\\'", "'"))
+        is_data = is_data or bare.lower().startswith("@data")
+    quote = "'" if any("'" in line for line in lines) and not any('"' in line for line in lines) else '"'
+    rows = csv.reader(lines, quotechar=quote, escapechar="\\", skipinitialspace=True)
+    return _as_csv(source, [names, *rows], known={"header": True, "units": False}, notes=("The file is ARFF.",))
+
+
+def _as_csv(source: Source, rows: list[list[Any]], **more: Any) -> Source:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    made = Source.of_bytes(text.getvalue().encode(), source.name)
+    known = {"delimiter": ",", "encoding": "utf-8", "decimal": ".", **more.pop("known", {})}
+    return replace(made, known=known, **more)
+
+
 # --- kinds of files
 
 
@@ -215,21 +294,17 @@ def binary_format(source: Source) -> str | None:
         names = _zip_names(source)
         if any(name.endswith(".npy") for name in names):
             return "npz"
-        if "[Content_Types].xml" not in names:
-            many = f"a zip archive of {len(names)} files, none of them an array"
-            raise DataError(f"the file is {many}: give the table inside")
-        if not any(name.startswith("xl/") for name in names):
+        if "[Content_Types].xml" in names:
             raise DataError("the file is an Office document: save its table as CSV")
-        return "excel"
+        many = f"a zip archive of {len(names)} files, none of them an array"
+        raise DataError(f"the file is {many}: give the table inside")
     for magic, what in _OTHERS.items():
         if head.startswith(magic):
             raise DataError(f"the file is {what}; those that can be read are {_READABLE}")
     if head[:1] == b"\x80" and head[1:2] <= b"\x05":
         raise DataError("the file is a pickle of Python objects, which is never loaded: save it as CSV or Parquet")
     text = head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
-    if re.match(r"\{\s*\"|\[\s*\{\s*\"", text):
-        return "json"
-    return "arff" if re.search(r"(?im)\A(\s*%[^\n]*\n|\s*\n)*\s*@relation\s", text) else None
+    return "json" if re.match(r"\{\s*\"|\[\s*\{\s*\"", text) else None
 
 
 def _zip_names(source: Source) -> list[str]:
