@@ -74,7 +74,7 @@ def test_a_converted_file_gives_what_the_file_gives(write, tmp_path, name):
 def test_libsvm_text_is_converted_in_pieces(write, tmp_path, monkeypatch):
     path, said = write("table.svm"), []
     whole = File.of_path(path).table(recipe := sniff_file(path)).frame
-    monkeypatch.setattr("dsgcore.data.reading.parse.PIECE", 100)
+    monkeypatch.setattr("dsgcore.data.reading.svmlight.LINES", 9)
     monkeypatch.setattr(File, "table", None)  # which reads it whole
     assert convert_file(path, tmp_path / "out", recipe, lambda *one: said.append(one)) == 90
     assert len(said) > 9

@@ -58,6 +58,7 @@ WRITTEN = {
     "white space": text(" "),
     "sep=": b"sep=;\r\n" + text(";"),
     "title": b"Harvest of 2020\n\n" + text(),
+    "title of a sheet": b"Harvest of 2020,,\n,,\n" + text(),
     "title and a name in two lines": lines("Harvest of 2020", 'size,count,"kind', '"', *ROWS),
     "title and units": lines("Harvest of 2020", "size,count,kind", "[mm],,", *ROWS),
     "units": lines("size,count,kind", "mm,kg,", *ROWS),
@@ -330,6 +331,13 @@ def test_dates_truths_thousands_and_forms_of_words_are_what_they_look_like():
     np.testing.assert_array_equal(data.X[1], [365, 986, 0, 0])
     np.testing.assert_array_equal(data.X[:3, 1], [1850, 986, 1850])
     assert data.class_names == ("Yes", "no")
+
+
+def test_a_code_of_money_in_front_and_a_month_without_a_day_are_read():
+    rows = [f"{['EUR 1.250,50', 'CHF 3', '7 USD'][i % 3]};2020-0{1 + i % 3};{KIND[i]}" for i in range(N)]
+    np.testing.assert_array_equal(points_of("pay;month;kind", *rows).X[:3], [[1250.5, 18262], [3, 18293], [7, 18322]])
+    rows = [f"{i},19{10 + i % 9}-{13 + i % 20},{KIND[i]}" for i in range(N)]
+    assert "dates" not in " ".join(points_of("x,code,kind", *rows).report)
 
 
 @each("name", ["air_quality_index", "heat_index", "covID"])

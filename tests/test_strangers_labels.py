@@ -201,26 +201,23 @@ def test_what_is_taken_for_unlabeled_is_said(tmp_path, capsys):
 
 
 @each(
-    "said, top, unlabeled",
+    "said, unlabeled",
     [
-        (("-1", "0", "1"), None, {"-1"}),
-        (("-1", "1"), None, set()),
-        (("-2", "-1", "0"), None, set()),
-        (("-1.0", "a", "b"), None, {"-1.0"}),
-        (("\N{MINUS SIGN}1", "a", "b"), None, {"\N{MINUS SIGN}1"}),
-        (("0", "1", "255"), 255, {"255"}),
-        (("0", "255"), 255, set()),
-        (("0", "254", "255"), 255, set()),
-        (("unlabeled", "a", "b"), None, {"unlabeled"}),
-        (("Not labelled", "-1", "0", "1"), None, {"Not labelled", "-1"}),
-        (("no label", "-1", "1"), None, {"no label"}),
-        (("unlabeled", "a"), None, set()),
+        (("-1", "0", "1"), {"-1"}),
+        (("-1", "1"), set()),
+        (("-2", "-1", "0"), set()),
+        (("-1.0", "a", "b"), {"-1.0"}),
+        (("\N{MINUS SIGN}1", "a", "b"), {"\N{MINUS SIGN}1"}),
+        (("unlabeled", "a", "b"), {"unlabeled"}),
+        (("Not labelled", "-1", "0", "1"), {"Not labelled", "-1"}),
+        (("no label", "-1", "1"), {"no label"}),
+        (("unlabeled", "a"), set()),
     ],
 )
-def test_the_rule_for_files(said, top, unlabeled):
-    assert unlabeled_among(said, top=top) == unlabeled
-    assert unlabeled_among(said, "none", top=top) == unlabeled_among(said, None) == frozenset()
-    assert not unlabeled_among(said, classes=said, top=top)
+def test_the_rule_for_files(said, unlabeled):
+    assert unlabeled_among(said) == unlabeled
+    assert unlabeled_among(said, "none") == unlabeled_among(said, None) == frozenset()
+    assert not unlabeled_among(said, classes=said)
 
 
 @each("ending", ["csv", "parquet"])

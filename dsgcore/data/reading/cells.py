@@ -44,14 +44,17 @@ _GROUPED = {
 # Minus signs and dashes that stand for "-", and full-width signs.
 _SIGNS = str.maketrans({**dict.fromkeys("−–‐‑‒﹣－", "-"), "％": "%", "（": "(", "）": ")"})
 _ADORNED = ("%", ")")
-_MONEY = re.compile(r"(?<![\w.,])[$€£¥₹₽₩]\s?(?=[\d.,])|(?<=\d)\s?[$€£¥₹₽₩](?=\)?$)")
+_SIGNS_OF_MONEY = (
+    r"(?:[$€£¥₹₽₩]|EUR|USD|GBP|CHF|JPY|CNY|INR|RUB|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|KRW|TRY)"
+)
+_MONEY = re.compile(rf"(?<![\w.,]){_SIGNS_OF_MONEY}\s?(?=[\d.,])|(?<=\d)\s?{_SIGNS_OF_MONEY}(?=\)?$)")
 THOUSANDS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # 1.234 may be either number
 _WITH_UNIT = re.compile(r"([^\s\w]?\s?[\d.,]*\d(?:[eE][+-]?\d+)?)\s*([^\W\d_][\w°µ/²³^%]{0,9}|[°µ][\w/]{1,9})")
 # Words for truth values: a column that holds only those of one language is read as 1 and 0.
 TRUTHS = ({"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}, {"yes": 1.0, "y": 1.0, "no": 0.0, "n": 0.0})
 _DAY = pd.Timedelta(days=1)
 _TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?)?"
-_YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}")
+_YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}{_TIME}|(?:1[89]|20)\d\d-(?:0[1-9]|1[0-2])")  # or a month
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}})({_TIME})")
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _MONTH_NAMED = re.compile(

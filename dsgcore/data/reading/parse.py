@@ -230,11 +230,13 @@ def _comment(lines: list[str], delimiter: str) -> tuple[str, int | None]:
 
 
 def _titles(rows: list[list[str]]) -> int:
-    """Return the number of lines above the table, which have fewer cells than its rows."""
+    """Return the number of lines above the table: they have fewer cells than its rows, or one word beside empty ones."""
     width, agreeing = _width(rows)
     if width < 2 or agreeing < len(rows) / 2:
         return 0
-    first = next(i for i, row in enumerate(rows) if len(row) == width)
+    filled = [[cell for cell in row if cell] for row in rows]
+    alone = [width > 2 and len(cells) < 2 and not any(map(as_number, cells)) for cells in filled]
+    first = next((i for i, row in enumerate(rows) if len(row) == width and not alone[i]), 0)
     is_shorter = first > 0 and len(rows[first - 1]) == width - 1
     if is_shorter and not any(as_number(cell) for cell in rows[first - 1]) and not _has_header(rows[first:], "."):
         first -= 1  # R's write.table, or rows that end with a delimiter: the header has one name less

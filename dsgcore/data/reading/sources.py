@@ -151,6 +151,8 @@ def streamed(source: Source, limits: Limits) -> Source:
     kind = "zip" if head.startswith(b"PK\x03\x04") and _zip_member(source) else kind
     opened = source if kind is None else replace(source, open=lambda: stream_of(_unpacked_pieces(source, kind)))
     head = opened.head(4096)
+    if kind is not None and head.startswith(b"PK\x03\x04"):
+        raise DataError("the file is packed twice: unpack it, and give what is inside")
     if _ARFF.match(head.decode("utf-8", "replace")):
         return _arff_as_csv(opened)
     is_workbook = head.startswith(b"PK\x03\x04") and any(name.startswith("xl/") for name in _zip_names(opened))
