@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import subprocess
 import sys
 
 import numpy as np
@@ -67,6 +68,13 @@ def test_what_unpacks_to_much_is_refused_before_it_does(name):
     with pytest.raises(DataError, match=said):
         read(content, sniff(content, name), name=name)
     assert resident() - before < 4e8
+
+
+@pytest.mark.ci
+def test_a_process_that_reads_loads_no_compiler():
+    """On systems that start it anew, a reader first loads all that it imports."""
+    script = "import sys, dsgcore.data.reading.file; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], timeout=120, check=False).returncode == 0
 
 
 def test_of_lists_in_a_parquet_file_nothing_is_read():

@@ -11,6 +11,9 @@ import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
+UNLABELED = -1  # the code of a point without a label
+# Coordinates must be rounded to less than this share of the kernel's width.
+SHARE_OF_WIDTH = 1 / 16
 FREQUENCIES = "frequencies"
 MAX_SEED = 2**32 - 1
 # Sources with more rows are drawn independently: a run visits few of their rows twice, so an order would gain nothing.

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.sampling import UNLABELED
 from dsgcore.core.threads import single_threaded_openmp
 from dsgcore.data.datasets import DataError, check_whole, keyed_generator
 from dsgcore.data.splits import Split
-from dsgcore.solver.problem import UNLABELED
 
 LABEL, PAIR, PAINT, MOVE, ERASE = "label", "pair", "paint", "move", "erase"
 KINDS = (LABEL, PAIR, PAINT, MOVE, ERASE)

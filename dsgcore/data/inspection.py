@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dsgcore.core.sampling import UNLABELED
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.datasets import Dataset
 from dsgcore.data.splits import Split
-from dsgcore.solver.problem import UNLABELED
 
 BINS = 20
 NOT_KNOWN = "not known"

@@ -39,7 +39,6 @@ from dsgcore.data.reading.file import File, training_labels
 from dsgcore.data.reading.labels import class_codes, hidden_labels, labels_of, pair_ids
 from dsgcore.data.reading.recipe import AUTO, LOCAL, MISSING_WORDS, Recipe
 from dsgcore.data.reading.unlabeled import about_unlabeled, is_minus_one
-from dsgcore.kernels.features import in_precision
 
 # Progress callback: called after each part with its name, the number of parts read, and the number of all parts.
 Callback = Callable[[str, int, int], object]
@@ -706,9 +705,9 @@ class Rows:
         rows = self._row_numbers(key)
         places = self._held.places(rows)
         if places is not None:
-            return in_precision(self._held.points[places], self.dtype)
+            return _in_precision(self._held.points[places], self.dtype)
         different, inverse = np.unique(rows, return_inverse=True)
-        return in_precision(self._read(different)[inverse], self.dtype)
+        return _in_precision(self._read(different)[inverse], self.dtype)
 
     def read_ahead(self, rows: NDArray) -> None:
         """Pre-fetch these rows, in one pass over the parts that hold them."""
@@ -727,7 +726,7 @@ class Rows:
     def _passing(self, numbers: NDArray, size: int) -> Iterator[NDArray]:
         waiting = np.empty((0, self._source.d), dtype=self.dtype)
         for points in self._source.take(numbers):
-            own = in_precision(points, self.dtype)
+            own = _in_precision(points, self.dtype)
             waiting = np.concatenate([waiting, own]) if len(waiting) else own
             whole = len(waiting) // size * size
             yield from (waiting[start : start + size] for start in range(0, whole, size))
@@ -746,6 +745,12 @@ class Rows:
         """Return the row numbers of a slice, a mask or numbers, as NumPy reads them; raise IndexError if one is out of range."""
         rows = np.arange(*key.indices(len(self))) if isinstance(key, slice) else _counted(key, len(self))
         return rows if self._numbers is None else self._numbers[rows]
+
+
+def _in_precision(points: NDArray, dtype: np.dtype) -> NDArray:
+    from dsgcore.kernels.features import in_precision  # here, as it loads the compiler, which reading needs not
+
+    return in_precision(points, dtype)
 
 
 def _counted(key: Any, n: int) -> NDArray:

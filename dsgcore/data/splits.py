@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import (
     LABEL_NOISE,
     PRIOR_SHIFT,
@@ -23,7 +24,6 @@ from dsgcore.data.datasets import (
     checked,
     keyed_generator,
 )
-from dsgcore.solver.problem import UNLABELED
 
 # --- scaling
 

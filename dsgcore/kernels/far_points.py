@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
+from dsgcore.core.sampling import SHARE_OF_WIDTH
 from dsgcore.kernels.kernels import Kernel
 
 # Beyond so many widths from the origin, no precision resolves a bounded kernel. In float32 its features overflow soon
@@ -16,8 +17,6 @@ from dsgcore.kernels.kernels import Kernel
 MOST_WIDTHS = 2.0**64
 # Fourth powers of such numbers, and sums of very many of them, stay within float64.
 LARGEST = 1e70
-# Coordinates must be rounded to less than this share of the kernel's width.
-SHARE_OF_WIDTH = 1 / 16
 
 
 class ResolutionWarning(UserWarning):

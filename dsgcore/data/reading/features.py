@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from dsgcore.core.parameters import quoted
-from dsgcore.core.sampling import evenly_spread
+from dsgcore.core.sampling import SHARE_OF_WIDTH, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.datasets import SCALING, DataError, checked
 from dsgcore.data.reading.binary import NESTED
@@ -39,7 +39,6 @@ from dsgcore.data.reading.cells import (
 from dsgcore.data.reading.columns import about_index
 from dsgcore.data.reading.labels import labels_of, ordered_names
 from dsgcore.data.reading.recipe import DATES, MARKS, Limits, Recipe
-from dsgcore.kernels.far_points import SHARE_OF_WIDTH
 
 # What depends on rows, a kernel's "scale" too, is learned from at most so many, evenly spread, wherever the rows are.
 SAMPLE = 65_536

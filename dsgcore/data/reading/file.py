@@ -14,6 +14,7 @@ import pyarrow
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import LABELS, DataError, Dataset
 from dsgcore.data.reading.binary import (
     check_columns,
@@ -60,7 +61,6 @@ from dsgcore.data.reading.parse import head_text, read_delimited, sniff_delimite
 from dsgcore.data.reading.recipe import AUTO, DELIMITERS, LOCAL, UPLOADED, Limits, Recipe
 from dsgcore.data.reading.sources import Source, binary_format, files_of, unpacked
 from dsgcore.data.reading.svmlight import TARGET, is_svmlight, read_svmlight, zero_is_unlabeled
-from dsgcore.solver.problem import UNLABELED
 
 _FORMAT_NAMES = {
     "parquet": "Parquet",

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import quoted
+from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import DataError, equal_frequency_bins
 from dsgcore.data.reading.cells import (
     TRUTHS,
@@ -28,7 +29,6 @@ from dsgcore.data.reading.cells import (
 )
 from dsgcore.data.reading.recipe import Recipe
 from dsgcore.data.reading.unlabeled import about_unlabeled, check_exact, unlabeled_among
-from dsgcore.solver.problem import UNLABELED
 
 MAX_CLASSES = 1000
 BINARY, ORDERED = ("binary", "pairs"), "ordinal"

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from dsgcore.core.parameters import ParameterError, quoted
+from dsgcore.core.sampling import UNLABELED
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.binary import exact
 from dsgcore.data.reading.cells import UNDECODED, as_number, listed, written
 from dsgcore.data.reading.recipe import AUTO, NONE
-from dsgcore.solver.problem import UNLABELED
 
 MEANING = "“not labeled”"  # its name in messages
 # From this number on, floats skip whole numbers.
