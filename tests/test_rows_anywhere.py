@@ -332,6 +332,15 @@ def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
     assert large.features.recipe.column("label") == "t"
 
 
+@each("ending", ["parquet", "csv"])
+def test_what_may_be_a_mistake_is_said_of_rows_anywhere(ending, tmp_path):
+    table = piece(0, 60, m=np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), same=np.arange(60) % 2 * 7)
+    (table.to_parquet if ending == "parquet" else table.to_csv)(tmp_path / f"t.{ending}", index=False)
+    notes = " ".join(rows_of(tmp_path / f"t.{ending}", "t")[0].notes)
+    assert "Does -999 mean missing in 'm'? 10 cells hold it" in notes
+    assert "Warning: the column 'same' gives the label away" in notes
+
+
 PARQUET_FOLDERS = {
     "files that are hidden or being written": (
         {

@@ -32,8 +32,8 @@ from dsgcore.data.reading.binary import (
     pandas_index,
     part_columns,
 )
-from dsgcore.data.reading.cells import Seen, about_missing, blanked, check_column, listed, readable, written
-from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, may_be_index
+from dsgcore.data.reading.cells import Seen, about_missing, blanked, check_column, listed, readable, suspicions, written
+from dsgcore.data.reading.columns import ROWS, check_chosen, is_index, leaks, may_be_index
 from dsgcore.data.reading.features import SAMPLE, Features
 from dsgcore.data.reading.file import File, training_labels
 from dsgcore.data.reading.labels import class_codes, hidden_labels, labels_of, pair_ids
@@ -257,7 +257,10 @@ class PartedTable:
         y, classes = None, list[str]()
         if labels != "none":
             y, classes, said, guessed = self._labels(recipe, labels)
-            notes, guesses = [*said, *notes], [*guessed, *guesses]
+            notes, guesses = [*said, *notes, *suspicions(frame, recipe.label())], [*guessed, *guesses]
+        if classes:
+            here = y if self.file is not None else np.asarray(y)[frame.index]
+            notes += leaks(frame, here, made.columns, classes)
         parts = [
             Part(part.name, part.n, partial(self._points, number, made, is_strict))
             for number, part in enumerate(self.parts)
