@@ -25,7 +25,7 @@ from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
 from dsgcore.data.reading.cells import column_names, listed, printable, readable, reason_of
 from dsgcore.data.reading.recipe import Limits
-from dsgcore.data.reading.sources import PARQUET_ENDINGS, PIECE, UNREADABLE, Source, is_parquet
+from dsgcore.data.reading.sources import PIECE, UNREADABLE, Source, is_parquet
 
 BATCH = 16_384
 POINTS, LABELS = "X", "y"
@@ -106,7 +106,8 @@ def _read_parquet(source: Source, limits: Limits) -> tuple[pd.DataFrame, list[st
             limits.check_unpacked(size)
             batch.validate(full=True)  # otherwise text that is not UTF-8 would fail much later
             for chunks, column in zip(found, batch.columns, strict=True):
-                chunks.append(column if getattr(column.type, "ordered", False) else written_out(column))
+                is_whole = not types.is_dictionary(column.type) or column.type.ordered
+                chunks.append(column if is_whole else _decoded(column))
     if flat and not n:
         raise DataError("the Parquet file is damaged: it has no rows, and says that it has some")
     return _frame([pyarrow.chunked_array(chunks) for chunks in found], schema, n or metadata.num_rows)
@@ -146,13 +147,6 @@ def _frame(columns: Iterable[Any], schema: Any, n: int) -> tuple[pd.DataFrame, l
     return pd.concat(found, axis=1, keys=range(len(names))).set_axis(pd.Index(names), axis=1), notes
 
 
-def written_out(column: Any) -> Any:
-    """Return an Arrow column with one value per row, and decimals in a type that pandas knows."""
-    if types.is_dictionary(column.type):
-        column = _decoded(column)
-    return column.cast(pyarrow.float64()) if types.is_decimal(column.type) else column
-
-
 def _decoded(column: Any) -> Any:
     """Return an Arrow column of categories with the value of each row; polars' views of text, as Arrow's text."""
     kind = column.type.value_type
@@ -170,6 +164,8 @@ def exact(column: Any, field: Any = None) -> pd.Series:
     order = _declared_order(column, field)
     if types.is_dictionary(column.type):
         column = _decoded(column)
+    if types.is_decimal(column.type):  # which pandas does not know
+        column = column.cast(pyarrow.float64())
     if order is not None:
         return pd.Series(pd.Categorical(exact(column), order, ordered=True))
     has_gaps = column.null_count and types.is_integer(column.type)
@@ -204,32 +200,32 @@ def frame_of_table(table: Any, limits: Limits) -> tuple[pd.DataFrame, list[str]]
     limits.check_columns(table.num_columns)
     limits.check_unpacked(table.nbytes)
     flat = [column for column in table.columns if not types.is_nested(column.type)]
-    flat = [column if types.is_dictionary(column.type) else written_out(column) for column in flat]
     return _frame(flat, table.schema, table.num_rows)
 
 
 def is_parquet_data(path: Path) -> bool:
     """Return True for a Parquet file, and for a folder that holds one."""
-    if path.is_dir():
-        return any(is_parquet(file, path) for file in path.rglob("*"))
-    with path.open("rb") as stream:
-        return stream.read(4) == b"PAR1"
+    return bool(_parquet_files(path)) and (path.is_dir() or _is_parquet(path))
 
 
 def is_large(path: Path) -> bool:
     """Return True if a Parquet file, or those of a folder, hold more numbers than should be in memory at a time."""
-    if path.is_dir():
-        return (
-            any(file.suffix.lower() in PARQUET_ENDINGS for file in path.rglob("*"))
-            and sum(_numbers_in(file) for file in path.rglob("*") if is_parquet(file, path)) > LARGE
-        )
-    return path.is_file() and _numbers_in(path) > LARGE
+    return sum(map(_numbers_in, _parquet_files(path))) > LARGE
+
+
+def _parquet_files(path: Path) -> list[Path]:
+    """Return a file itself, or the Parquet files of a folder in the order of their names, without hidden ones."""
+    return [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if is_parquet(file, path)]
+
+
+def _is_parquet(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(len(_MAGIC)) == _MAGIC
 
 
 def _numbers_in(file: Path) -> int:
-    with file.open("rb") as stream:
-        if stream.read(4) != b"PAR1":
-            return 0
+    if not _is_parquet(file):
+        return 0
     with readable(file.name, also=(pyarrow.ArrowException,)):
         metadata = pyarrow.parquet.read_metadata(file)
     return int(metadata.num_rows * metadata.num_columns)
@@ -240,7 +236,7 @@ def _numbers_in(file: Path) -> int:
 
 def dataset_of(path: Path) -> Any:
     """Return the files as one pyarrow dataset, in the order of their names; hidden files and folders are left out."""
-    files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if is_parquet(file, path)]
+    files = _parquet_files(path)
     if not files:
         raise DataError(f"there must be Parquet files (*.parquet) in {quoted(str(path))}, got none")
     schemas = {file: _schema(file) for file in files}
@@ -275,11 +271,10 @@ def keys_of(dataset: Any) -> list[str]:
 
 def _schema(file: Path) -> Any:
     with readable(file.name, also=(pyarrow.ArrowException,)):
-        with file.open("rb") as stream:
-            if stream.read(len(_MAGIC)) != _MAGIC:
-                raise DataError(
-                    f"{file.name} cannot be read: it is no Parquet file, so save the table as one (pandas: to_parquet)"
-                )
+        if not _is_parquet(file):
+            raise DataError(
+                f"{file.name} cannot be read: it is no Parquet file, so save the table as one (pandas: to_parquet)"
+            )
         schema = pyarrow.parquet.read_schema(file)
     if twice := [name for name, n in Counter(schema.names).items() if n > 1]:
         raise DataError(f"{file.name} has several columns {quoted(twice[0])}: each must have a name of its own")
