@@ -42,10 +42,10 @@ def packed(write):
     return content.getvalue()
 
 
-def in_zip(content):
+def in_zip(content, name="t.csv"):
     with io.BytesIO() as to:
         with zipfile.ZipFile(to, "w") as archive:
-            archive.writestr("t.csv", content)
+            archive.writestr(name, content)
         return to.getvalue()
 
 
@@ -73,6 +73,7 @@ WRITTEN = {
     "xz": lzma.compress(text()),
     "zstd": pa.compress(text(), "zstd", asbytes=True),
     "zip": in_zip(text()),
+    "zip in a folder": in_zip(text(), "data/t.csv"),
     "JSON lines": table().to_json(orient="records", lines=True).encode(),
     "JSON": table().to_json(orient="records").encode(),
     "ARFF": lines(
@@ -108,7 +109,13 @@ def by_excel(to, above=0, **options):
         table().head(3).to_excel(book, sheet_name="notes")
 
 
+def in_zip_by_excel(to):
+    with zipfile.ZipFile(to, "w") as archive:
+        archive.writestr("t.xlsx", packed(by_excel))
+
+
 BY_EXTRAS = {
+    "Excel in a zip": in_zip_by_excel,
     "Arrow by polars": by_polars,
     "Excel": by_excel,
     "Excel with a title": lambda to: by_excel(to, 3),

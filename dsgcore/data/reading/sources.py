@@ -127,10 +127,12 @@ def unpacked(source: Source, limits: Limits) -> Source:
     if source.path is not None:
         return source
     opened = streamed(source, limits)
-    if opened is source:
-        return source
+    return source if opened is source else _in_memory(opened, limits)
+
+
+def _in_memory(source: Source, limits: Limits) -> Source:
     pieces, size = [], 0
-    with opened.open() as stream:
+    with source.open() as stream:
         for piece in iter(partial(stream.read, PIECE), b""):
             size += len(piece)
             limits.check_unpacked(size)
@@ -138,7 +140,7 @@ def unpacked(source: Source, limits: Limits) -> Source:
     if not size:
         raise DataError("the file is packed and empty")
     content = b"".join(pieces)
-    return replace(opened, open=lambda: io.BytesIO(content), size=size)
+    return replace(source, open=lambda: io.BytesIO(content), size=size)
 
 
 def streamed(source: Source, limits: Limits) -> Source:
@@ -151,8 +153,8 @@ def streamed(source: Source, limits: Limits) -> Source:
     kind = "zip" if head.startswith(b"PK\x03\x04") and _zip_member(source) else kind
     opened = source if kind is None else replace(source, open=lambda: stream_of(_unpacked_pieces(source, kind)))
     head = opened.head(4096)
-    if kind is not None and head.startswith(b"PK\x03\x04"):
-        raise DataError("the file is packed twice: unpack it, and give what is inside")
+    if kind is not None and head.startswith(b"PK\x03\x04"):  # whose table of contents is at its end
+        opened = _in_memory(opened, limits)
     if _ARFF.match(head.decode("utf-8", "replace")):
         return _arff_as_csv(opened)
     is_workbook = head.startswith(b"PK\x03\x04") and any(name.startswith("xl/") for name in _zip_names(opened))
