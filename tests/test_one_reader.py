@@ -115,8 +115,8 @@ def in_zip_by_excel(to):
 
 
 BY_EXTRAS = {
-    "Excel in a zip": in_zip_by_excel,
     "Arrow by polars": by_polars,
+    "Excel in a zip": in_zip_by_excel,
     "Excel": by_excel,
     "Excel with a title": lambda to: by_excel(to, 3),
     "Excel from the third column on": lambda to: by_excel(to, 2, startcol=2),

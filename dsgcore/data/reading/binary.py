@@ -266,7 +266,8 @@ def _keys(folder: Path, files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
 def keys_of(dataset: Any) -> list[str]:
     """Return the columns of a dataset whose values are in the names of folders: no guess takes them for labels."""
     partitioning = getattr(dataset, "partitioning", None)
-    return [] if partitioning is None else partitioning.schema.names
+    names: list[str] = [] if partitioning is None else partitioning.schema.names
+    return names
 
 
 def _schema(file: Path) -> Any:
