@@ -64,7 +64,7 @@ def draw_upload(
         on_change=state.forget_if_removed,
         args=(problem, key),
     )
-    st.caption(f"CSV, TSV, Parquet, LIBSVM or .npz. {limits.sentence()}")
+    st.caption(f"CSV, Excel, Parquet, LIBSVM or .npz. {limits.sentence()}")
     get_ready()
     choosing = None
     try:
