@@ -68,27 +68,28 @@ def class_codes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
 
 def suited(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], bool]:
     """Return the labels as text, and True if they are too many different numbers to be classes."""
-    found, mark = _written(column, recipe), decimal_mark(column, recipe.decimal)
+    (found, _), mark = _joined(column, recipe), decimal_mark(column, recipe.decimal)
     values = set(map(str, numeric(column, mark).dropna().unique() if mark else pd.unique(found[pd.notna(found)])))
     if len(values) <= MAX_FRACTIONS or not all(map(_is_number, values)):
         return found, False
     return found, len(values) > MAX_LEVELS or any(not float(value).is_integer() for value in values)
 
 
-def labels_of(column: pd.Series, missing_words: tuple[str, ...] = ()) -> NDArray[np.object_]:
-    """Return a column as label text, None for a missing label."""
+def labels_of(
+    column: pd.Series, missing_words: tuple[str, ...] = (), hidden: Collection[str] = ()
+) -> NDArray[np.object_]:
+    """Return a column as label text, None for a missing or hidden label."""
     codes, values = pd.factorize(column, use_na_sentinel=True)
     names = np.array([written(value) for value in values] + [None], dtype=object)
-    names[[name in ("", *missing_words) for name in names]] = None
+    names[[name in ("", *missing_words, *hidden) for name in names]] = None
     return names[codes]
 
 
-def _written(column: pd.Series, recipe: Recipe) -> NDArray[np.object_]:
-    """Return the labels as text, or None for a missing one; forms of one word are one label."""
-    found, hidden = labels_of(column, recipe.missing_words), hidden_labels(column, recipe)
-    found[[name in hidden for name in found]] = None
+def _joined(column: pd.Series, recipe: Recipe) -> tuple[NDArray[np.object_], dict[str, str]]:
+    """Return the labels as text, or None for a missing one, and the forms of one word that are one label."""
+    found = labels_of(column, recipe.missing_words, hidden_labels(column, recipe))
     forms = _forms(found, keep=(*recipe.order, *([recipe.positive] if recipe.positive else [])))
-    return np.array([forms.get(name, name) for name in found], dtype=object) if forms else found
+    return np.array([forms.get(name, name) for name in found], dtype=object) if forms else found, forms
 
 
 def _forms(found: NDArray[np.object_], keep: Sequence[str] = ()) -> dict[str, str]:
@@ -118,7 +119,7 @@ def hidden_labels(column: pd.Series, recipe: Recipe) -> frozenset[str]:
 
 def label_names(column: pd.Series, recipe: Recipe, labels: str = "classes") -> list[str]:
     """Return the different labels of a column as text: by size if all are numbers, by a known order, else alphabetically."""
-    names = ordered_names({*_written(column, recipe)} - {None})
+    names = ordered_names({*_joined(column, recipe)[0]} - {None})
     is_known = labels == ORDERED and not all(map(_is_number, names))
     return (known_order(names) if is_known else None) or names
 
@@ -126,7 +127,7 @@ def label_names(column: pd.Series, recipe: Recipe, labels: str = "classes") -> l
 def _classes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     label = f"label {str(column.name)!r}"
     check_exact(column.dropna().to_numpy(), f"the {label}")
-    found = _written(column, recipe)
+    found, forms = _joined(column, recipe)
     names = ordered_names({*found} - {None})
     check_classes(f"the {label}", names)
     if labels == ORDERED or recipe.order:
@@ -134,7 +135,7 @@ def _classes(column: pd.Series, recipe: Recipe, labels: str) -> Coded:
     y = pd.Index(names, dtype=object).get_indexer(found)  # -1, unlabeled, if there is none
     first = ", the lowest first" if labels == ORDERED else ""
     sentences = [f"The {label} has {len(names)} classes{first}: {listed(names)}."]
-    if forms := _forms(labels_of(column, recipe.missing_words), names):
+    if forms:
         sentences.append(
             f"Forms of one class are joined: {', '.join(f'{one!r} is {to!r}' for one, to in list(forms.items())[:6])}."
         )
