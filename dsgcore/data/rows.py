@@ -258,8 +258,8 @@ class PartedTable:
         if labels != "none":
             y, classes, said, guessed = self._labels(recipe, labels)
             notes, guesses = [*said, *notes, *suspicions(frame, recipe.label())], [*guessed, *guesses]
-        if classes:
-            here = y if self.file is not None else np.asarray(y)[frame.index]
+        if y is not None and classes:
+            here = np.asarray(y) if self.file is not None else np.asarray(y)[frame.index]
             notes += leaks(frame, here, made.columns, classes)
         parts = [
             Part(part.name, part.n, partial(self._points, number, made, is_strict))
