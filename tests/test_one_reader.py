@@ -64,6 +64,10 @@ WRITTEN = {
     "units": lines("size,count,kind", "mm,kg,", *ROWS),
     "comments": lines("# by us", "# twice", "size,count,kind", *ROWS, "# end"),
     "savetxt": lines("# size count kind", *(row.replace(",", " ") for row in ROWS)),
+    "blanks before quotes": lines(
+        '"size", "count", "note", "kind"',
+        *(f'{a}, "{b}", "", "{c}"' for a, b, c in table().itertuples(index=False)),
+    ),
     "blanks in names": lines("size , count , kind ", *ROWS),
     "R": lines('"size" "count" "kind"', *(f'"{i + 1}" {row.replace(",", " ")}' for i, row in enumerate(ROWS))),
     "trailing commas": lines("size,count,kind", *(f"{row}," for row in ROWS)),

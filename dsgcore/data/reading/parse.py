@@ -427,9 +427,8 @@ def _names_in(cells: list[str], recipe: Recipe) -> list[str]:
     header = [cell.strip() for cell in cells]
     if header[0].startswith(_MARKED):
         header[0] = header[0][1:].strip() or header[0]
-    return (
-        header[1:] if header[0] in _COMMENTS and recipe.delimiter == " " else header
-    )  # as NumPy's savetxt writes them
+    is_by_numpy = header[0] in _COMMENTS and recipe.delimiter == " "  # its savetxt
+    return header[1:] if is_by_numpy else header
 
 
 def _is_plain(source: Source, recipe: Recipe) -> bool:
@@ -438,8 +437,9 @@ def _is_plain(source: Source, recipe: Recipe) -> bool:
         return False
     edge = rf'{re.escape(recipe.delimiter)}\r\n"'  # a quote has one of these beside it, or the end
     odd = re.compile(rf"""\"(?:(?<=[^{edge}]")|"(?<=[{edge[:-1]}]""))(?=[^{edge}])""".encode())
+    spaced = re.compile(rf'(?m)(?:{re.escape(recipe.delimiter)}|^) +"'.encode())
     pieces = utf8_pieces(source, recipe.encoding)
-    return not any(b'"' in piece and odd.search(piece) for piece in pieces)
+    return not any(odd.search(piece) or (b' "' in piece and spaced.search(piece)) for piece in pieces if b'"' in piece)
 
 
 def _below(source: Source, recipe: Recipe, skipped: int, width: int) -> Iterator[list[str]]:

@@ -25,7 +25,7 @@ import pyarrow
 
 from dsgcore.core.parameters import quoted
 from dsgcore.data.datasets import DataError
-from dsgcore.data.reading.cells import listed, reason_of
+from dsgcore.data.reading.cells import listed, readable, reason_of
 from dsgcore.data.reading.recipe import Limits
 
 PIECE = 2**20
@@ -230,15 +230,13 @@ def _sheet_as_csv(source: Source, limits: Limits) -> Source:
         raise DataError(
             "Excel workbooks need the package openpyxl (pip install dsg-lab[excel]): install it, or save the sheet as CSV"
         ) from None
-    try:
+    with readable("the Excel file", "is damaged, cut off or of an unknown kind", also=UNREADABLE):
         with source.open() as stream, zipfile.ZipFile(stream) as archive:
             limits.check_unpacked(sum(info.file_size for info in archive.infolist()), "the workbook")
         with source.open() as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of styles that it does not know
             content = io.BytesIO(stream.read())
             sheets = pd.read_excel(content, sheet_name=None, header=None, dtype=object, na_filter=False)
-    except UNREADABLE as error:
-        raise DataError(f"the Excel file is damaged, cut off or of an unknown kind: {reason_of(error)}") from None
     full = {name: rows for name, sheet in sheets.items() if len(rows := _below_titles(sheet)) > 1}
     if not full:
         raise DataError("the workbook holds no table: its sheets have no rows below a header")
