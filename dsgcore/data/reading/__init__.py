@@ -2,8 +2,6 @@
 
 from dsgcore.data.reading.cells import as_cell as as_cell
 from dsgcore.data.reading.cells import listed as listed
-from dsgcore.data.reading.columns import guess_role as guess_role
-from dsgcore.data.reading.columns import guess_roles as guess_roles
 from dsgcore.data.reading.features import Features as Features
 from dsgcore.data.reading.file import Classes as Classes
 from dsgcore.data.reading.file import File as File

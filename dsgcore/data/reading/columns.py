@@ -60,15 +60,19 @@ _ROWS_A_COUNT = 10  # a count that starts again, as in files put one after anoth
 # --- roles
 
 
-def guess_roles(frame: pd.DataFrame, recipe: Recipe, limits: Limits, alone: Mapping[str, str] | None = None) -> Recipe:
-    """Return the recipe with the most likely roles of a table's columns; `alone` has those of `guess_role`."""
+def guess_roles(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, str]) -> tuple[Recipe, str]:
+    """Return the recipe with the most likely roles of a table's columns, and a question if others may hold the labels.
+
+    `alone` has the roles of `guess_role`.
+    """
     if recipe.format == "svmlight":
-        return recipe
-    if alone is None:
-        alone = {str(name): guess_role(column, recipe, limits) for name, column in frame.items()}
-    label, pair = next(iter(label_candidates(frame, recipe, alone)), None), _named(frame, _PAIR_NAMES)
+        return recipe, ""
+    candidates = label_candidates(frame, recipe, alone)
+    label, others, pair = next(iter(candidates), None), candidates[1:], _named(frame, _PAIR_NAMES)
     single = {label: "label"} | ({pair: "pair"} if pair not in (None, label) and frame[pair].notna().any() else {})
-    return recipe.with_roles({**alone, **{name: role for name, role in single.items() if name is not None}})
+    asks = f"The labels are taken from {label!r}, and {listed(others)} could hold them, too: say which (--target)."
+    roles = {**alone, **{name: role for name, role in single.items() if name is not None}}
+    return recipe.with_roles(roles), asks if others else ""
 
 
 def guess_role(column: pd.Series, recipe: Recipe, limits: Limits) -> str:
@@ -135,14 +139,6 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
         name for name in others if not is_numeric(frame[name]) and 2 <= frame[name].nunique() <= MAX_CLASSES_OF_A_GUESS
     ]
     return [texts[-1] if texts else others[-1]]
-
-
-def about_guess(candidates: Sequence[str], chosen: str | None) -> str:
-    """Return the sentence that another column may hold the labels; empty if only one column may."""
-    if len(candidates) < 2 or chosen not in candidates:
-        return ""
-    others = [name for name in candidates if name != chosen]
-    return f"The labels are taken from {chosen!r}, and {listed(others)} could hold them, too: say which (--target)."
 
 
 def with_label(recipe: Recipe, frame: pd.DataFrame, label: str, limits: Limits) -> Recipe:

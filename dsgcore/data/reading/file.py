@@ -38,11 +38,9 @@ from dsgcore.data.reading.cells import (
     written,
 )
 from dsgcore.data.reading.columns import (
-    about_guess,
     choose,
     guess_role,
     guess_roles,
-    label_candidates,
     leaks,
     with_label,
     with_order,
@@ -337,13 +335,11 @@ class File:
         )
         if labels == "none":
             return choose(recipe.with_roles({**alone, **dict(recipe.roles)}), frame, self.limits, features, drop, roles)
-        recipe = guess_roles(frame, recipe, self.limits, alone)
+        recipe, asks = guess_roles(frame, recipe, alone)
         if target is not None:
             recipe = with_label(recipe, frame, target, self.limits)
-        elif (
-            is_asked and alone and (said := about_guess(label_candidates(frame, recipe, alone), recipe.column("label")))
-        ):
-            raise DataError(said.rstrip("."))
+        elif is_asked and asks:
+            raise DataError(asks.rstrip("."))
         recipe = choose(with_order(recipe, frame), frame, self.limits, features, drop, roles)
         return suit(recipe, frame, labels, is_asked=is_asked)
 
@@ -353,12 +349,8 @@ class File:
         self.report("looking at its columns")
         frame, names = table.frame, tuple(str(name) for name in table.frame.columns)
         alone = dict(zip(names, (guess_role(column, recipe, self.limits) for _, column in frame.items()), strict=True))
-        recipe = with_order(guess_roles(frame, recipe, self.limits, alone), frame)
-        asks = (
-            ""
-            if recipe.format == "svmlight"
-            else about_guess(label_candidates(frame, recipe, alone), recipe.column("label"))
-        )
+        recipe, asks = guess_roles(frame, recipe, alone)
+        recipe = with_order(recipe, frame)
         missing = " ".join(table.about_missing(recipe.column("label")))
         return Preview(len(frame), table.head(), names, recipe, tuple(alone.values()), missing, asks)
 
