@@ -141,14 +141,12 @@ def label_candidates(frame: pd.DataFrame, recipe: Recipe, alone: Mapping[str, st
     return [texts[-1] if texts else others[-1]]
 
 
-def with_label(recipe: Recipe, frame: pd.DataFrame, label: str, limits: Limits) -> Recipe:
-    """Return the recipe with another label column; the previous one becomes a feature."""
-    check_column(label, [str(name) for name in frame.columns])
+def with_label(recipe: Recipe, label: str, known: Sequence[str], alone: Mapping[str, str]) -> Recipe:
+    """Return the recipe with another one of the known columns as label; the previous one becomes a feature."""
+    check_column(label, known)
     before = recipe.column("label")
-    if before == label:
-        return recipe
-    others = {} if before is None else {before: guess_role(frame[before], recipe, limits)}
-    return recipe.with_roles({**dict(recipe.roles), **others, label: "label"})
+    was = {} if before is None else {before: alone.get(before, "number")}
+    return recipe.with_roles({**dict(recipe.roles), **was, label: "label"})
 
 
 def check_chosen(

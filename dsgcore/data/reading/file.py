@@ -337,7 +337,7 @@ class File:
             return choose(recipe.with_roles({**alone, **dict(recipe.roles)}), frame, self.limits, features, drop, roles)
         recipe, asks = guess_roles(frame, recipe, alone)
         if target is not None:
-            recipe = with_label(recipe, frame, target, self.limits)
+            recipe = with_label(recipe, target, list(map(str, frame.columns)), alone)
         elif is_asked and asks:
             raise DataError(asks.rstrip("."))
         recipe = choose(with_order(recipe, frame), frame, self.limits, features, drop, roles)
