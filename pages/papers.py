@@ -38,6 +38,7 @@ MARKS = {
     NOT_RUN: ":gray[–]",
 }
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
+SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
 STATES = {"holds": "✓", "fails": "✗", "open": "?"}
 
 
@@ -76,7 +77,7 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     asked = reproductions()[f"{setting.name}/{figure.name}"]
     found, (n_runs, link) = kept_verdict(asked), link_to_figure(setting.name, number)
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
-    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {_size(found)} {asked.why}")
+    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {_size(asked, found)} {asked.why}")
     if found.fits:
         _draw(asked, found)
         with st.expander("Each comparison"):
@@ -94,14 +95,15 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     )
 
 
-def _size(found: Verdict) -> str:
+def _size(asked: Reproduction, found: Verdict) -> str:
     """Return the number of sets, seeds and fits, and the processor's time."""
     if not found.fits:
         return ""
     n_sets, n_seeds = (len({getattr(fit, name) for fit in found.fits}) for name in ("dataset", "seed"))
     seconds = sum(fit.seconds for fit in found.fits)
     largest = max(fit.at for fit in found.fits)
-    return f"{n_sets} sets, {n_seeds} seeds, {len(found.fits)} fits in {seconds:,.0f} s, up to {largest:,g}."
+    of_axis = f"up to {largest:,g} {AXES[asked.axis]}"
+    return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {len(found.fits)} fits in {seconds:,.0f} s, {of_axis}."
 
 
 def _table(asked: Reproduction, found: Verdict) -> str:
@@ -133,7 +135,7 @@ def _draw(asked: Reproduction, found: Verdict) -> None:
     """Draw the medians over the seeds along the figure's axis on its first set, or the scores on all sets."""
     dataset = found.fits[0].dataset
     what = "seconds" if asked.claim == FASTER else "score"
-    if len({fit.at for fit in found.fits}) > 1:
+    if len(getattr(asked, asked.axis)) > 1:
         curves = [
             charts.Curve(method, *_median(fits, what), charts.COLORS[i % 8], dash=charts.DASHES[i % 8])
             for i, (method, fits) in enumerate(_by_method(found, dataset).items())
@@ -169,7 +171,7 @@ def _scores(found: Verdict) -> list[dict[str, Any]]:
                 "x": sets,
                 "y": [float(np.mean(own)) for own in scores],
                 "error_y": {"type": "data", "array": [float(np.std(own)) for own in scores], "thickness": 1},
-                "marker": {"color": charts.COLORS[i % 8], "symbol": i % 8, "size": 8},
+                "marker": {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8},
             }
         )
     return traces
