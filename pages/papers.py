@@ -17,15 +17,20 @@ from dsgcore.comparing.reproductions import (
     Fit,
     Reproduction,
     Verdict,
+    find_set,
     kept_verdict,
+    reproduction,
     reproductions,
+    run_quick,
     words_of_check,
 )
 from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.jobs import shared_queue
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import PaperFigure, profile_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
+from pages.shell.job_panel import job_panel
 from pages.shell.warm_up import is_ready
 from pages.studies.study_links import link_to_figure
 
@@ -38,6 +43,8 @@ MARKS = {
     NOT_RUN: ":gray[–]",
 }
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
+TICK_SECONDS, LEASE_SECONDS = 0.5, 20.0
+_JOBS = "_quick_forms"  # key of the quick forms that the session runs
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
 STATES = {"holds": "✓", "fails": "✗", "open": "?"}
 
@@ -84,7 +91,7 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
             st.markdown(_table(asked, found))
     if found.missing:
         st.caption(f"Not run: needs {', '.join(found.missing)}.")
-    st.markdown(f"On your machine: `dsg-lab reproduce {asked.name} --data FOLDER`, or `--quick` in minutes.")
+    _offer_quick(asked)
     st.markdown(f"A study of the method alone: {figure.differs}")
     st.page_link(
         "pages/explore.py",
@@ -93,6 +100,36 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
         query_params=link,
         width="content",
     )
+
+
+def _offer_quick(asked: Reproduction) -> None:
+    """Offer the quick form as a button, if its sets are in the cache, else as a command."""
+    st.markdown(f"On your machine: `dsg-lab reproduce {asked.name} --data FOLDER`, or `--quick` in minutes.")
+    if any(find_set(name, None) is None for name in reproduction(asked.name, is_quick=True).sets):
+        return
+    job = st.session_state.setdefault(_JOBS, {}).get(asked.name)
+    is_going = job is not None and not job.is_over
+    st.button(
+        "Run the quick form", key=f"quick-{asked.name}", disabled=is_going, on_click=_begin_quick, args=(asked.name,)
+    )
+    st.fragment(_quick_panel, run_every=TICK_SECONDS if is_going else None)(asked, is_going)
+
+
+def _begin_quick(name: str) -> None:
+    st.session_state[_JOBS][name] = shared_queue().submit(run_quick, name, lease=LEASE_SECONDS)
+
+
+def _quick_panel(asked: Reproduction, is_ticking: bool) -> None:
+    job = st.session_state[_JOBS].get(asked.name)
+    if job is None:
+        return
+    done, total, words = job.progress or (0, 1, "starting")
+
+    def result() -> None:
+        found: Verdict = job.result
+        st.markdown(f"The quick form: {MARKS[found.outcome]} **{found.outcome}.**\n\n{_table(asked, found)}")
+
+    job_panel(job, f"quick-{asked.name}", lambda: (done / total, words), result, is_ticking=is_ticking)
 
 
 def _size(asked: Reproduction, found: Verdict) -> str:

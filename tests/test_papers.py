@@ -113,6 +113,15 @@ def test_the_page_shows_statement_verdict_numbers_and_link_of_each_figure():
     assert kept_verdict(replace(reproductions()["auc/fig1"], name="auc/fig9")).outcome == NOT_RUN
 
 
+@pytest.mark.usefixtures("store")
+def test_the_quick_form_is_a_button_where_its_sets_are_in_the_cache(made, monkeypatch):
+    monkeypatch.setenv("DSGLAB_CACHE", str(made))
+    assert not [button for button in open_page("papers").button if button.label == "Run the quick form"]
+    (made / "made.npz").rename(made / "sgemm.npz")
+    keys = [button.key for button in open_page("papers").button if button.label == "Run the quick form"]
+    assert keys == ["quick-ordinal/fig1", "quick-ordinal/fig2"]
+
+
 def test_what_the_package_keeps_are_the_fits():
     fits = [Fit("one", "QSGS2AUC", 9.0, seed, 0.5, 0.75) for seed in (0, 1)]
     assert compact(fits) == {"one": {"QSGS2AUC": {"9": [[0.5, 0.75], [0.5, 0.75]]}}}

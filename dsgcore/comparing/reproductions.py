@@ -361,6 +361,12 @@ def carry_out_reproduction(
     return verdict_of(asked, fits)
 
 
+def run_quick(name: str, *, report: Callable[[tuple[int, int, str]], object]) -> Verdict:
+    """Measure a figure's quick form on sets in the cache, as a job: `report` gets what `tell` gets."""
+    asked = reproduction(name, is_quick=True)
+    return carry_out_reproduction(asked, tell=lambda done, total, words: report((done, total, words)))
+
+
 def _sizes(asked: Reproduction, n: int) -> list[tuple[int, int]]:
     """Return the numbers of labeled and unlabeled points, the largest first: there the grid is searched."""
     labeled = [int(share * 0.7 * n) for share in asked.share_labeled] or [asked.n_labeled]
