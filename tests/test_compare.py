@@ -13,7 +13,7 @@ from dsgcore.experiments.settings import kernel_names
 from dsgcore.solver.plan import Change
 from dsgcore.studies import SpecList, Store, StudyRuns, curves_of
 from dsgcore.studies import store as store_module
-from dsgcore.studies.results import EVALUATIONS, SECONDS, x_values
+from dsgcore.studies.results import EVALUATIONS, SECONDS, evaluations, x_values
 from pages.controls import controls
 from pages.studies.differing import differing
 
@@ -52,6 +52,24 @@ def test_curves_over_seeds_have_a_median_and_a_band(store):
     stored = [runs.stored[name] for name in runs.hashes]
     assert x_values(EVALUATIONS, curves.t, SPEC, stored).tolist() == [8 * 128 * t for t in range(1, 7)]
     assert x_values(SECONDS, curves.t, SPEC, stored)[-1] == pytest.approx(np.mean([run.seconds for run in stored]))
+
+
+def test_evaluations_count_the_features_and_the_batch_of_every_iteration():
+    plain = SPEC.to_dict()
+    steered = Spec.from_dict(plain | {"changes": [{"t": 3, "name": "n_features", "value": 16}]})
+    assert evaluations(steered, 4).tolist() == [128 * n for n in (8, 16, 32, 48)]
+
+
+def test_one_pin_asks_for_another_and_two_settings_are_not_compared(store):
+    other = default_spec("s3vm")
+    for spec in (SPEC, other):
+        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
+    app = opened(page="pinned", runs=SPEC.sha256[:12])
+    assert "One is pinned" in "".join(m.value for m in app.markdown)
+    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{other.sha256[:12]}")
+    assert "different settings" in app.info[0].value
+    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}")
+    assert not app.info
 
 
 def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each
-from own_tables import iris_csv, lines, read, read_sniffed, sniff, with_pairs
+from own_tables import iris_csv, lines, read, read_sniffed, sniff, sniff_file, with_pairs
 
 from dsgcore.data import DataError, draw_pairs, hide_labels
-from dsgcore.data.reading import Limits, Recipe
+from dsgcore.data.reading import Limits, Recipe, parse
 from dsgcore.data.reading.cells import written
 from dsgcore.experiments import Spec, SpecError
 
@@ -69,6 +69,24 @@ def test_a_number_that_means_no_label_is_in_no_bin():
 )
 def test_a_value_of_a_label_is_written_as_people_write_it(value, said):
     assert written(value) == said
+
+
+def test_a_label_is_no_feature_and_a_feature_is_named_once(tmp_path):
+    (tmp_path / "t.csv").write_bytes(lines("a,b,label", *(f"{i},{i * 7 % 11},{'xy'[i % 2]}" for i in range(20))))
+    with pytest.raises(DataError, match="'label' is the label: it can be neither a feature nor left out"):
+        sniff_file(tmp_path / "t.csv", target="label", features=["a", "label"])
+    with pytest.raises(DataError, match="'label' is the label"):
+        sniff_file(tmp_path / "t.csv", target="label", drop=["label"])
+    with pytest.raises(DataError, match="must name each column once, got 'a' twice"):
+        sniff_file(tmp_path / "t.csv", target="label", features=["a", "b", "a"])
+
+
+@pytest.mark.parametrize("size", [16, 2**20])
+def test_a_line_of_libsvm_text_has_its_number_whatever_the_pieces(size, monkeypatch):
+    content = lines("# first", "", *(f"{i % 2} 1:{i} 2:0.5" for i in range(30)), "1 1:3 two:4")
+    monkeypatch.setattr(parse, "PIECE", size)
+    with pytest.raises(DataError, match=r"^line 33 must have whole indices"):
+        read_sniffed(content, "t.svm")
 
 
 def test_words_of_which_most_occur_once_are_no_category():

@@ -19,8 +19,9 @@ from test_lessons import TEXT
 
 from dsgcore.__main__ import main
 from dsgcore.cli import run as run_commands
+from dsgcore.cli.places import check_files, check_folder
 from dsgcore.cli.sweep import read_study
-from dsgcore.core.files import read_text, whole_file
+from dsgcore.core.files import TextFileError, read_text, whole_file
 from dsgcore.experiments import SpecError, read_spec, script
 from dsgcore.settings.lessons import LessonError, lessons_of
 
@@ -213,3 +214,20 @@ def test_a_result_is_written_through_a_link_and_to_a_pipe(tmp_path):
     assert os.read(reader, 100) == b"after"
     os.close(reader)
     os.close(writer)
+
+
+def test_no_result_is_written_to_what_a_command_reads_or_into_its_folder(tmp_path):
+    (data := tmp_path / "data").mkdir()
+    (data / "a.csv").write_text("a,label")
+    with pytest.raises(
+        TextFileError, match=r"^--out would write to .*data, which the command reads: name another place"
+    ):
+        check_folder(data, (), [data], bool)
+    with pytest.raises(TextFileError, match=r"^--csv would write to .*a\.csv, which the command reads"):
+        check_files({"--csv": (data / "a.csv", "")}, [data / "a.csv"])
+    for place in (data / "out", data / "further" / "down"):
+        with pytest.raises(TextFileError, match=r"^--out would write to .*, in the folder .*data of the data"):
+            check_folder(place, (), [data], bool)
+    with pytest.raises(TextFileError, match=r"^--csv would write to .*, in the folder .*data of the data"):
+        check_files({"--csv": (data / "b.csv", "")}, [data])
+    check_folder(tmp_path / "out", (), [data], bool)
