@@ -11,6 +11,9 @@ from test_run import small
 
 from dsgcore.diagnostics import judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
+from pages.controls.control import automatic_of, can_be_automatic
+from pages.controls.control import shown as shown_value
+from pages.controls.controls import controls_for, dataset_choice
 from pages.live import curves, map_view
 from pages.live.judgement import said_of
 from pages.live.looking_back import look_at, watch_again
@@ -279,6 +282,39 @@ def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
     said = next(caption.value for caption in app.caption if "diverges above" in caption.value)
     assert f"{run.engine.largest_step:.2g}" in said
     assert f"{run.engine.automatic_step:.2g}" in said
+
+
+@each("name", SETTINGS)
+def test_the_automatic_stop_of_a_slider_stands_where_its_value_is(name):
+    setting = SETTINGS[name]
+    own = controls_for(setting, dataset_choice(setting).default).values()
+    for control in (one for one in own if can_be_automatic(one.parameter)):
+        place, value = control.options.index(None), automatic_of(control.parameter)
+        assert place == (0 if value is None else sum(stop is not None and stop <= value for stop in control.options))
+
+
+@each(
+    "value, said",
+    [(0.5, "0.5"), (1 / 3, repr(1 / 3)), (1e-6, "1e-06"), (3, "3"), (None, "auto"), (True, "yes"), (False, "no")],
+)
+def test_a_value_is_shown_by_the_shortest_text_that_reads_back(value, said):
+    assert shown_value(value) == said
+
+
+@each(
+    "value, said",
+    [
+        (0.0, "0"),
+        (0.00123, "0.00123"),
+        (1e-4, "1.0e-04"),
+        (9999.0, "1e+04"),
+        (-12345.0, "-1.2e+04"),
+        (np.nan, ""),
+        (None, ""),
+    ],
+)
+def test_the_number_at_a_curve_is_short(value, said):
+    assert curves._short(value) == said
 
 
 def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():
