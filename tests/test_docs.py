@@ -66,7 +66,8 @@ def prose_of(page):
     return FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
-MARKED = {"comparing": pytest.mark.weekly}  # which takes as long as all others
+# The longest take as long as all others.
+MARKED = {"comparing": pytest.mark.weekly, "command-line": pytest.mark.ci, "optuna": pytest.mark.ci}
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.stem, marks=MARKED.get(page.stem, ())) for page in PAGES])
