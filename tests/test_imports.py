@@ -91,7 +91,6 @@ def of(room):
     return [file for name, file in MODULES.items() if name == f"dsgcore.{room}" or name.startswith(f"dsgcore.{room}.")]
 
 
-@pytest.mark.ci
 def test_some_libraries_are_imported_in_few_places_and_some_parts_of_the_package_nowhere():
     files = MODULES.values()
     assert those_that_import([*files, *PAGES.values()], "numba") == ["dsgcore/kernels/loops.py"]
@@ -124,7 +123,6 @@ def fail_for_a_circle(graph):
         pytest.fail(f"in a circle: {' -> '.join(circle.args[1])}")
 
 
-@pytest.mark.ci
 def test_neither_folders_nor_modules_import_each_other_in_a_circle():
     folders = {}
     for name, file in MODULES.items():
