@@ -8,6 +8,7 @@ import inspect
 import io
 import re
 import shlex
+import sys
 import tomllib
 from dataclasses import dataclass
 from importlib import import_module
@@ -154,6 +155,13 @@ def test_every_link_leads_to_a_file_and_a_heading(page):
         if anchor:
             headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in map(anchor_of, headings), link
+
+
+def test_the_fields_of_a_spec_and_the_columns_of_a_history_are_those_of_the_code():
+    sys.path.append(str(ROOT / ".ci"))
+    from fields import page
+
+    assert (DOCS / "spec.md").read_text(encoding="utf-8") == page()  # else: python .ci/fields.py > .github/docs/spec.md
 
 
 def test_the_readme_is_short_and_has_two_commands():

@@ -3,6 +3,7 @@
 import copy
 import io
 import json
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -29,6 +30,7 @@ from dsgcore.experiments import (
     stochastic,
     summary,
 )
+from dsgcore.experiments.history import COLUMNS
 from dsgcore.experiments.settings import Setting, defaults_of
 from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS
@@ -66,6 +68,14 @@ def test_a_run_records_one_row_an_iteration_and_says_why_it_ended():
     assert np.isfinite(table(run)).all()
     assert len(run.clock) == 12
     assert run.clock == sorted(run.clock)
+
+
+def test_each_column_of_a_history_has_a_meaning():
+    found = set()
+    for setting in SETTINGS:
+        spec = small_spec(setting, solver={"n_iter": 2, "average": "tail"})
+        found |= {re.sub(r"^(term: |singular value ).*", r"\1…", name) for name in finished(spec).history.names}
+    assert found == set(COLUMNS)
 
 
 def test_errors_are_those_of_the_model_and_its_exact_twin():  # test_settings.py has its scores
