@@ -13,11 +13,11 @@ from dataclasses import MISSING, fields
 from inspect import getdoc, signature
 from typing import Any
 
-import dsgcore
 from dsgcore.core.parameters import Parameter
 from dsgcore.data import Edit
 from dsgcore.data.reading import Recipe
-from dsgcore.experiments import SETTINGS, Setting, default_spec
+from dsgcore.experiments import SETTINGS, default_spec
+from dsgcore.experiments.export import estimator_of
 from dsgcore.experiments.history import COLUMNS
 from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopSpec, defaults_of, solver_parameters
 from dsgcore.kernels import KERNELS
@@ -58,7 +58,9 @@ def described(parameters: Iterable[Parameter], section: str) -> str:
         own = {s.name: defaults_of(s).get(section, {}).get(parameter.name, MISSING) for s in SETTINGS.values()}
         by_setting = [f"{name} {code(value)}" for name, value in own.items() if value is not MISSING]
         rest = f" On the first set of a setting: {', '.join(by_setting)}." if by_setting else ""
-        rows.append([f"`{parameter.name}`", shown, parameter.allowed(), code(parameter.default), parameter.sentence + rest])
+        rows.append(
+            [f"`{parameter.name}`", shown, parameter.allowed(), code(parameter.default), parameter.sentence + rest]
+        )
     return table(["field", "in the app", "allowed", "default", "meaning"], rows)
 
 
@@ -74,23 +76,24 @@ def documented(kind: type, names: Iterable[str]) -> str:
     return table(["field", "allowed", "meaning"], rows)
 
 
-def estimators() -> dict[str, Any]:
-    """Return each setting's estimator, by the setting's name."""
-    found = (getattr(dsgcore, name) for name in dsgcore.__all__)
-    by_name = {e.problem_class.name: e for e in found if "problem_class" in vars(e)}
-    return {name: by_name[name] for name in SETTINGS}
-
-
 def settings() -> str:
     """Return the tables of the settings: their names everywhere, and the defaults of the page beside the estimator's."""
     profiles = {name: profile_of(setting) for name, setting in SETTINGS.items()}
+    estimators = {name: estimator_of(setting) for name, setting in SETTINGS.items()}
     names = [
-        [profiles[n].short, f"`/{n}`", f"`{n}`", f"`{profiles[n].prefix}`" if profiles[n].prefix else "nothing", f"`{e.__name__}`", SETTINGS[n].score_name]
-        for n, e in estimators().items()
+        [
+            profiles[n].short,
+            f"`/{n}`",
+            f"`{n}`",
+            f"`{profiles[n].prefix}`" if profiles[n].prefix else "nothing",
+            f"`{e.__name__}`",
+            SETTINGS[n].score_name,
+        ]
+        for n, e in estimators.items()
     ]
     shown = ("sigma", "lam", "step_size", "n_features", "batch_size", "n_iter", "average", "scaling")
     rows = []
-    for name, estimator in estimators().items():
+    for name, estimator in estimators.items():
         spec = default_spec(name).to_dict()
         page = spec["kernel"] | spec["data"] | spec["problem"] | spec["solver"]
         own = {key: p.default for key, p in signature(estimator).parameters.items()}

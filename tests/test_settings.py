@@ -10,7 +10,16 @@ from test_run import read_csv, table
 
 from dsgcore import Run, Spec, SpecError, load_model
 from dsgcore.__main__ import main
-from dsgcore.experiments import SETTINGS, Health, LiveRun, StopReason, default_spec, script, theory_of
+from dsgcore.experiments import (
+    SETTINGS,
+    Health,
+    LiveRun,
+    StopReason,
+    default_spec,
+    script,
+    script_with_estimator,
+    theory_of,
+)
 from dsgcore.settings import profile_of
 from dsgcore.settings.theorems import NO_THEOREM
 
@@ -94,6 +103,15 @@ def test_the_exported_script_gives_the_history_of_the_run(setting, tmp_path, mon
     np.testing.assert_allclose(rows, table(run), rtol=1e-12, atol=0)
     X = run.split.X_test
     np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X), run.model.evaluate(X))
+
+
+@every_setting
+def test_the_script_of_a_finished_run_fits_the_estimator_with_its_score(setting, tmp_path, monkeypatch):
+    run = finished(quick(setting))
+    (tmp_path / "repeat_run.py").write_text(script_with_estimator(run), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = runpy.run_path("repeat_run.py", run_name="__main__")
+    assert names["model"].score(run.split.X_test, run.split.y_test) == pytest.approx(run.result_score, abs=1e-12)
 
 
 @every_setting

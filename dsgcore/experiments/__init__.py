@@ -2,7 +2,7 @@
 
 from dsgcore.experiments.data_of import FileStore, load_dataset, load_split, read_file, read_spec
 from dsgcore.experiments.engine import long_work
-from dsgcore.experiments.export import script, summary, summary_json
+from dsgcore.experiments.export import script, script_with_estimator, summary, summary_json
 from dsgcore.experiments.history import History
 from dsgcore.experiments.live import LiveRun, split_for, steered_values
 from dsgcore.experiments.plane import Plane, Surface
@@ -42,6 +42,7 @@ __all__ = [
     "read_spec",
     "remedies",
     "script",
+    "script_with_estimator",
     "split_for",
     "steered_values",
     "suggest_values",

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import platform
 from importlib.metadata import version
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from dsgcore import estimators
 from dsgcore.core.parameters import finite
-from dsgcore.experiments.run import Run
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.run import Run, StopReason
+from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
 
+# Numbers that a run finds for itself, which its estimator would find by another rule.
+AUTOMATIC = ("step_size", "tau_I")
 _SCRIPT = '''"""Repeat one run of {title}: the same data, labels, batches and random features.
 
 Writes history.csv (one row for each iteration) and model.npz. Needs the package dsg-lab.
@@ -63,6 +67,50 @@ def script(spec: Spec, iterations: int) -> str:
     return (_SCRIPT_WITH_FILE if spec.data.name == FILE else _SCRIPT).format(
         title=spec.problem.title, spec=spec.to_json(indent=2), iterations=iterations, score_name=spec.problem.score_name
     )
+
+
+_FIT = """
+
+# The same run as a scikit-learn estimator. In y_train, -1 means unlabeled.
+from dsgcore import {name}
+from dsgcore.experiments import load_split
+
+split = load_split(Spec.from_json(SPEC){folder})
+model = {name}(
+{arguments}
+)
+model.fit(split.X_train, split.y_train)
+print(f"{name}: test {score_name} {{model.score(split.X_test, split.y_test):.6g}}")
+"""
+
+
+def script_with_estimator(run: Run) -> str:
+    """Return the script of a run and, at the end of a run that no slider changed, a fit by the setting's estimator."""
+    spec = run.spec
+    text = script(spec, run.tried)
+    if spec.changes or run.stop_reason not in (StopReason.FINISHED, StopReason.SETTLED):
+        return text
+    estimator = estimator_of(type(spec.problem))
+    measured = run.history.last()
+    values = vars(spec.kernel) | vars(spec.problem) | vars(spec.solver)
+    values |= {"kernel": type(spec.kernel).name, "random_state": spec.seed}
+    values |= {name: measured[name] for name in AUTOMATIC if values.get(name) is None and name in measured}
+    values |= {"C_per": "mean", "is_orthogonal": False}  # as a setting has it
+    if values.get("is_full_gradient"):
+        values["batch_size"] = None
+    own = [name for name in signature(estimator).parameters if name in values]
+    return text + _FIT.format(
+        name=estimator.__name__,
+        folder=", folder=Path(__file__).parent" if spec.data.name == FILE else "",
+        arguments="\n".join(f"    {name}={values[name]!r}," for name in own),
+        score_name=spec.problem.score_name,
+    )
+
+
+def estimator_of(setting: type[Setting]) -> Any:
+    """Return the estimator of a setting."""
+    found = (getattr(estimators, name) for name in estimators.__all__)
+    return next(e for e in found if e.problem_class.name == setting.name)
 
 
 def summary(run: Run) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
-from dsgcore.experiments import History, LiveRun, Run, script
+from dsgcore.experiments import History, LiveRun, Run, script_with_estimator
 from pages.charts.live_chart import theme_now
 from pages.controls.control import key_of
 from pages.controls.view import axes_asked
@@ -133,14 +133,15 @@ def code(bench: Bench) -> None:
     """Offer downloads: history, spec, model, a script that repeats the run, and the frame to embed it."""
     assert bench.live is not None
     run = bench.live.run
-    text = script(run.spec, run.tried)
+    text = script_with_estimator(run)
     with st.container(horizontal=True):
         _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))
         _download("Spec (JSON)", "spec.json", "application/json", lambda: run.spec.to_json(indent=2))
         _download("Model (NumPy)", "model.npz", "application/octet-stream", lambda: _model_bytes(run))
-        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: script(run.spec, run.tried))
+        _download("Script (Python)", "repeat_run.py", "text/x-python", lambda: text)
     st.markdown(
-        "This script repeats the run with the same data, mini-batches and features, so the numbers are the same."
+        "This script repeats the run with the same data, mini-batches and features, and fits the estimator to them, "
+        "so the numbers are the same."
     )
     st.code(text, language="python", wrap_lines=True)
     st.markdown(
