@@ -9,14 +9,13 @@ from starlette.middleware import Middleware
 
 from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes
-from pages.server.streamlit_gaps import ignore_pages_folder
-from pages.shell.asset_routes import asset_routes
-from pages.shell.front_page import elsewhere, routes
-from pages.shell.life import life
+from pages.shell.front_page import asset_routes, elsewhere, routes
 from pages.shell.room_key import key_route
 from pages.shell.router import route
+from pages.shell.streamlit_gaps import ignore_pages_folder
 from pages.shell.ticks import TickDoor
 from pages.shell.warm_up import warm_up
+from pages.shell.watch import life
 
 # A file of the app, because named icons would be fetched from another server.
 ICON = str(Path(__file__).parent / ".github" / "icon.svg")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.studies import Trajectories, convergences
-from pages.shell.ready import get_ready
-from pages.shell.warm_up import is_ready
+from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import trajectory_showing as showing
 from pages.studies.examples import (
     draw_values_of_ways,
@@ -14,16 +13,26 @@ from pages.studies.examples import (
     say_example_of_ways,
     waits_for_study,
 )
-from pages.studies.going import Exploring, exploring, refresh, store_of
-from pages.studies.looking import draw_and_look
-from pages.studies.progress import draw_download, draw_transport, tick_of
+from pages.studies.going import (
+    Exploring,
+    draw_and_look,
+    draw_download,
+    draw_transport,
+    exploring,
+    refresh,
+    store_of,
+    tick_of,
+)
+from pages.studies.onward import open_with
 from pages.studies.trajectory_asking import AskedTrajectories, draw_question
+from pages.workbench.opening import run_before
 
 PLACE = "ways"
 
 
 def page() -> None:
     """Draw the question, the progress of its answer, and the answer."""
+    open_with("convergence", run_before())
     st.title("Convergence")
     st.markdown(
         "Does a run converge to the right solution, and as fast as the theorem predicts? Run it with "
@@ -46,11 +55,12 @@ def _answer(asked: AskedTrajectories, was_going: bool) -> None:
         return
     refresh(state)
     shown = showing.shown_of(asked, _found(state))
-    example = example_of_ways(asked.cases[0].spec.problem.name) if waits_for_study(state) else None
+    example = example_of_ways(asked.cases[0].spec) if waits_for_study(state) else None
     if example is not None:
         asked, shown = example
         say_example_of_ways(asked)
     if shown:
+        showing.say_answer(asked, shown)
         quantity, over = showing.choose_view(shown)
         showing.draw_charts(asked, shown, quantity, over)
         showing.draw_table(asked, shown, quantity)

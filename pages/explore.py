@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell.ready import get_ready
-from pages.shell.warm_up import is_ready
+from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
 from pages.studies.examples import draw_example_study, waits_for_study
-from pages.studies.going import exploring, refresh
-from pages.studies.looking import draw_and_look
+from pages.studies.going import draw_and_look, draw_transport, exploring, refresh, tick_of
 from pages.studies.measures import read_curves, results_of
+from pages.studies.onward import open_with
 from pages.studies.pins import draw_link_to_pins
-from pages.studies.progress import draw_transport, tick_of
+from pages.workbench.opening import run_before
 
 
 def page() -> None:
     """Draw the question, the progress of its answer, and the answer."""
+    open_with("explore", run_before())
     st.title("Explore")
     st.markdown("One run can be luck. Vary up to four sliders over several seeds, and see which choice is reliable.")
     with st.container(horizontal=True, gap="small"):
@@ -34,7 +34,7 @@ def page() -> None:
         return
     measure, view = showing.choose_view(state)
     if waits_for_study(state):
-        draw_example_study(state.made.study.spec.problem.name, measure, view)
+        draw_example_study(state.made.study.spec, measure, view)
         return
     has_brush = bool(state.made.study.axes) and showing.is_parallel(state.made.study, view)
     is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None

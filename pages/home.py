@@ -12,9 +12,8 @@ from pages.controls.own_file import TITLE as OWN_FILE
 from pages.controls.own_file import store
 from pages.controls.view import LABELS_ONLY
 from pages.gallery.method_cards import method_cards
-from pages.session.bench import Bench
+from pages.session.bench import Bench, Scene, View
 from pages.session.link import first_lesson
-from pages.session.view import Scene, View
 from pages.shell.plain_text import plain
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.explained.component import draw_screen, frames_of, screen_asked
-from pages.explained.place import Place, read_place
+from pages.explained.component import Place, draw_screen, frames_of, read_place, screen_asked
 from pages.explained.screens import SCREENS
 from pages.session.link import first_lesson
 from pages.shell.plain_text import say_of_link

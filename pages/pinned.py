@@ -19,12 +19,20 @@ from pages.shell.browser import keep_in_link
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
-from pages.studies.curve_charts import Compared, compared_figure
 from pages.studies.differing import differing, said_difference
-from pages.studies.going import Exploring, exploring, look_at, refresh, store_of
+from pages.studies.going import (
+    TICK_SECONDS,
+    Exploring,
+    draw_button,
+    exploring,
+    look_at,
+    refresh,
+    say_progress,
+    store_of,
+)
 from pages.studies.links import link_to_run
 from pages.studies.pins import in_link, linked, pins
-from pages.studies.progress import TICK_SECONDS, draw_button, say_progress
+from pages.studies.trajectory_charts import Compared, compared_figure
 
 BY_KEY, SEEDS, LINK = "c_by", "c_seeds", "runs"
 USUAL_SEEDS, MOST_SEEDS = 5, 20

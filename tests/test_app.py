@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from cases import each, some
 from live_page import figure, figures, has_run, head, numbers, status
-from opened_pages import APP, open_auc, open_page, run_of, said
+from opened_pages import APP, checked, open_auc, open_page, run_of, said
 from streamlit.testing.v1 import AppTest
 
 from dsgcore.core.parameters import Choice
@@ -162,12 +162,12 @@ def test_where_the_loops_must_be_compiled_another_process_compiles_the_last_one_
 def test_a_link_with_changes_and_an_iteration_shows_the_run_as_it_was():
     app = open_auc(step_size="0.2", changes="0:step_size=0.5,4:step_size=0.2", at="7")
     assert said(app) == []
-    assert status(app) == "step 7 of 300 · paused · 1 change recorded"
+    assert status(app) == "step 7 of 300 · paused · 1 change recorded: step size 0.2 from step 4 on"
     assert head(app)["status"]["light"] == "green"
     for chart in ("chart-objective", "chart-score", "chart-error"):
         layout = figure(app, chart)["layout"]
         assert [shape["x0"] for shape in layout["shapes"]] == [4]
-        assert [note["text"] for note in layout["annotations"]] == ["η 0.5 → 0.2"]
+        assert [note["text"] for note in layout["annotations"]] == ["step size 0.5 → 0.2"]
 
 
 def test_more_labels_than_points_get_one_sentence():
@@ -299,8 +299,25 @@ def test_what_is_not_allowed_in_a_multiclass_link_gets_one_sentence():
 def test_a_multiclass_link_with_changes_of_the_problem_shows_the_run_as_it_was():
     app = open_page("multiclass", mc_tau_I="0.01", mc_changes="0:tau_I=0.001,4:tau_I=0.01", mc_at="7")
     assert said(app) == []
-    assert status(app) == "step 7 of 300 · paused · 1 change recorded"
+    assert status(app).startswith("step 7 of 300 · paused · 1 change recorded: ")
+    assert status(app).endswith(" 0.01 from step 4 on")
     assert '"tau_I": 0.001' in "".join(code.value for code in app.code)
+
+
+@each("key, value, says", [
+    ("n_labeled", 20, "begun anew with labeled points 20"),
+    ("n_features", 64, "1 change recorded: random features 64 from step 3 on"),
+    ("sigma", 2.0, "begun anew with inverse bandwidth 2"),
+    ("seed", 3, "begun anew with seed 3"),
+    ("data", "two_moons", "begun anew with data Two moons"),
+    ("step_size", 0.2, "1 change recorded: step size 0.2 from step 3 on"),
+])  # fmt: skip
+def test_a_moved_control_says_whether_the_run_goes_on_or_begins_anew(key, value, says):
+    app = open_auc(at="2")
+    widgets = {"data": app.selectbox, "seed": app.number_input}
+    app = checked(widgets.get(key, app.select_slider)(key=key).set_value(value).run())
+    assert says in status(app)
+    assert "begun anew" not in status(checked(app.button(key="reset").click().run()))
 
 
 def test_other_data_bring_the_values_that_suit_them():

@@ -21,7 +21,7 @@ from pages.controls.control import refusal
 from pages.gallery import data_charts, data_views
 from pages.live import map_view
 from pages.live.curves import error_figure, score_figure
-from pages.session.view import View
+from pages.session.bench import View
 
 
 def by_text(values):

@@ -30,9 +30,10 @@ from dsgcore.settings import profile_of
 from dsgcore.solver.diagnostics import DiagnosticsError
 from dsgcore.solver.plan import Change
 from dsgcore.studies import Store, StudyRuns, Trajectories, carry_out, convergences, price_of
-from pages.studies.axis_view import short_number
+from pages.studies.examples import example_of_ways
+from pages.studies.study_charts import short_number
 from pages.studies.trajectory_asking import ALL, ASKED, EACH, WITH_A_WAY, AskedTrajectories, Case
-from pages.studies.trajectory_showing import shown_of, table_of_ways
+from pages.studies.trajectory_showing import answers, shown_of, table_of_ways
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if setting.engine == "stochastic"]
 CONVEX, LENGTHS = ["auc", "ordinal"], (50, 100, 200, 400)
@@ -79,6 +80,21 @@ def test_with_the_theorems_steps_longer_runs_end_as_much_nearer_as_promised(sett
     assert slope.keeps(rate.slope)
     if name == "gradient_mean":  # not much faster either; the other bound is not sharp
         assert slope.value > rate.slope - 0.3
+
+
+@each("setting", STOCHASTIC)
+def test_three_sentences_answer_with_the_numbers_of_the_charts(setting):
+    asked, results = example_of_ways(default_spec(setting)) or (None, None)
+    if asked is None:
+        return
+    rest, held, described = answers(asked, results)
+    found = results[0].found
+    quantity = "distance" if "distance" in found.columns else "gradient_mean"
+    assert short_number(found.median(quantity)[-1]) in rest
+    assert f"{found.slope(quantity).value:+.2f}" in rest
+    assert "|f − h|²" in held
+    assert described.startswith("**")
+    assert all(said.endswith((".", "*")) for said in (rest, held, described))
 
 
 def test_each_assumption_that_is_broken_does_what_is_said_of_it():

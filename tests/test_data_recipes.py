@@ -26,7 +26,7 @@ from pages.gallery import data_charts, data_views
 from pages.gallery.thumbnails import class_colors, thumbnail
 from pages.live import curves, map_view
 from pages.live.curves import is_multiclass
-from pages.session.view import View
+from pages.session.bench import View
 
 
 @each("setting", SETTINGS)

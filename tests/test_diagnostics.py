@@ -50,9 +50,8 @@ from dsgcore.solver.task import Task
 from dsgcore.studies import Store, Study, StudyRuns, carry_out
 from dsgcore.studies.processes import make_run
 from pages.studies import study_charts as charts
-from pages.studies.axis_view import axis_of
-from pages.studies.limit_line import NAME
 from pages.studies.parallel_chart import parallel
+from pages.studies.study_charts import NAME, axis_of
 from pages.workbench import page
 from pages.workbench.four_runs_view import _begin
 from pages.workbench.steering import take

@@ -30,8 +30,7 @@ from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_
 from pages.live.map_view import points_right
 from pages.live.tick import tick
 from pages.studies.links import link_to_run
-from pages.studies.onward import to_explore
-from pages.studies.study_links import link_to_study
+from pages.studies.onward import link_to_study, to_question
 
 PAIRS = "similar_unlabeled"
 SMALL = {
@@ -590,7 +589,7 @@ def test_a_drawn_data_set_is_explored_with_every_seed():
 @pytest.mark.usefixtures("store")
 def test_other_data_come_without_the_edits_and_the_first_data_bring_them_back():
     spec = edited_spec()
-    app = opened("explore", **to_explore(spec))
+    app = opened("explore", **to_question("explore", spec))
     assert study_of(app).spec.data == spec.data
     app = checked(app.select_slider(key="x_n_labeled").set_value(50).run())
     assert (study_of(app).spec.data.edits, study_of(app).seeds) == ((), (0, 1, 2))

@@ -14,8 +14,7 @@ from starlette.requests import Request
 
 from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS, MODULES, address_of, digest
 from pages.shell import front_page
-from pages.shell.asset_routes import asset_routes
-from pages.shell.front_page import routes
+from pages.shell.front_page import asset_routes, routes
 
 
 def asked_by(host):

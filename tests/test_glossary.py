@@ -85,6 +85,13 @@ def test_the_search_keeps_the_entries_with_all_of_its_words_and_is_part_of_the_l
     assert "No entry contains this text" in app.info[0].value
 
 
+@each("word", ["seed", "curvature", "band", "η", "h", "f", "calibrated band", "measured"])
+def test_the_search_finds_a_word_within_an_entry(word):
+    app = open_page("glossary", find=word)
+    assert app.subheader, word
+    assert not app.info
+
+
 def test_every_picture_of_a_term_is_there_and_says_what_it_shows():
     for name, (_, alt) in PICTURES.items():
         picture = file_of(f"term-{term(name).anchor}").read_text(encoding="utf-8")

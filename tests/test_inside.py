@@ -19,7 +19,7 @@ from dsgcore.explained import example, single_waves
 from dsgcore.kernels import block_frequencies
 from dsgcore.solver.diagnostics import DiagnosticsError
 from pages.charts.detail_charts import risk_chart
-from pages.explained.place import Place, read_place
+from pages.explained.component import Place, read_place
 from pages.explained.screens import SCREENS
 
 KERNELS = [{"name": "gaussian"}, {"name": "orthogonal_gaussian"}, {"name": "laplacian"}, {"name": "dot_product"}]

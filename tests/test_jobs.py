@@ -17,7 +17,7 @@ from clocks import until
 
 from dsgcore.jobs import JobError, JobQueue, JobState, memory, starting
 from dsgcore.jobs.starting import ForkServer, fork_server
-from pages.shell.ready import NEEDED
+from pages.shell.warm_up import NEEDED
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60  # seconds, on a busy machine

@@ -36,7 +36,7 @@ from pages.controls.controls import read_also
 from pages.controls.link import names_of, unknown_names
 from pages.session.link import KEPT, read_link
 from pages.studies.links import link_to_run
-from pages.studies.study_links import link_to_study
+from pages.studies.onward import link_to_study
 
 pytestmark = pytest.mark.usefixtures("store")
 

@@ -364,7 +364,7 @@ class QueueWithoutEnd:
 @pytest.fixture
 def prepares_without_end():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pages.session.preparing.shared_queue", QueueWithoutEnd)
+        patch.setattr("pages.session.bench.shared_queue", QueueWithoutEnd)
         yield patch
 
 

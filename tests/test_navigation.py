@@ -15,14 +15,15 @@ from live_page import figure
 from opened_pages import APP, bench_of, checked, errors, open_page, run_of, said, shown
 from pictures_of_settings import picture
 from streamlit.testing.v1 import AppTest
+from test_explore import is_example
 from test_file_on_pages import OWN, chosen_on_data_page, opened, study_of
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import PROFILES, profile_of
-from pages.controls.setting_picker import carried
+from pages.controls.pickers import carried
 from pages.pictures.kept import file_of, kept_picture, still
-from pages.shell import unknown_page
+from pages.shell import router
 
 DOORS = ["Home", "Lessons", "Methods", "Data", "Explore", "Convergence", "Papers"]
 BEHIND = ["How it works", "Glossary", "Pinned runs", "To take away"]
@@ -87,28 +88,35 @@ def test_a_setting_is_named_by_what_it_does_and_on_the_pages_of_lessons_and_pape
         assert {heading.value for heading in checked(open_page(page)).header} == {one.full_name for one in shown_there}
 
 
-PAGES = [SimpleNamespace(url_path=path, visibility="visible") for path in ("", "auc", "data", "take_away")]
+PAGES = [SimpleNamespace(url_path=path, title=path, visibility="visible") for path in ("", "auc", "data", "take_away")]
 
 
 @each("address", ["nothing", "[Log in](https://a.b)", "päge", "x" * 200, ":red[a]", "$x$"])
 def test_an_address_of_no_page_says_so_in_plain_text_and_offers_all_pages(monkeypatch, address):
-    monkeypatch.setattr(
-        unknown_page.st, "context", SimpleNamespace(url=f"https://h/lab/{quote(address, safe='')}?a=/b")
-    )
-    monkeypatch.setattr(unknown_page.st, "Page", lambda draw, **options: SimpleNamespace(**options))
-    (page,) = unknown_page.unknown_page(PAGES)
+    monkeypatch.setattr(router.st, "context", SimpleNamespace(url=f"https://h/lab/{quote(address, safe='')}?a=/b"))
+    monkeypatch.setattr(router.st, "Page", lambda draw, **options: SimpleNamespace(**options))
+    (page,) = router.unknown_page(PAGES)
     assert page.url_path == address
     said = []
-    monkeypatch.setattr(unknown_page.st, "markdown", said.append)
-    unknown_page.draw_unknown(address, [])
+    monkeypatch.setattr(router.st, "markdown", said.append)
+    router.draw_unknown(address, [])
     assert address[:30] in shown(said[0])
     assert "](" not in said[0]
 
 
+def test_an_unknown_address_names_the_pages_that_explain(monkeypatch):
+    hidden = [SimpleNamespace(url_path=name, title=name, visibility="hidden") for name in (*BEHIND, "Ranking")]
+    monkeypatch.setattr(router.st, "context", SimpleNamespace(url="https://h/lab/nothing"))
+    monkeypatch.setattr(router.st, "Page", lambda draw, **options: draw)
+    (draw,) = router.unknown_page([*PAGES, *hidden])
+    offered = [page.url_path for page in draw.args[1]]
+    assert offered == [*(page.url_path for page in PAGES), "How it works", "Glossary"]
+
+
 @each("path", ["", "auc", "data", "take_away"])
 def test_an_address_of_a_page_is_not_unknown(monkeypatch, path):
-    monkeypatch.setattr(unknown_page.st, "context", SimpleNamespace(url=f"https://h/lab/{path}"))
-    assert unknown_page.unknown_page(PAGES) == []
+    monkeypatch.setattr(router.st, "context", SimpleNamespace(url=f"https://h/lab/{path}"))
+    assert router.unknown_page(PAGES) == []
 
 
 # --- home: every setting at work in a picture, words before names, and one place to start
@@ -219,6 +227,18 @@ def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore()
     assert errors(app) == []
     assert as_in(study.spec, spec)
     assert [axis.name for axis in study.axes] == ["solver.step_size", "kernel.sigma"]
+
+
+@each("page, place", [("explore", "explore"), ("convergence", "ways")])
+@pytest.mark.usefixtures("store")
+def test_the_door_from_a_methods_page_varies_its_run_and_from_elsewhere_opens_the_example(page, place):
+    app = open_page("auc", lam="0.01", data="Two moons", n_features="64", at="2")
+    app = checked(app.switch_page(f"pages/{page}.py").run())
+    spec = study_of(app, place).specs[-1]
+    assert errors(app) == []
+    assert (spec.data.name, spec.solver.lam, spec.solver.n_features) == ("two_moons", 0.01, 64)
+    assert not is_example(app)
+    assert is_example(checked(open_page("papers").switch_page(f"pages/{page}.py").run()))
 
 
 @pytest.mark.ci

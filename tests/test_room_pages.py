@@ -27,9 +27,9 @@ from pages.room.drawings import answers
 from pages.room.entrance import LONGEST_ANSWER, entrance_routes
 from pages.room.pace import CodeGuard, Pace
 from pages.room.waiting import Watches
-from pages.server.sessions import Session
 from pages.shell.callers import VARIABLE, caller_of
 from pages.shell.room_key import Ticket, cookie_name
+from pages.shell.sessions import Session
 from pages.workbench.page import OTHER_TABS
 
 # --- phones

@@ -17,7 +17,7 @@ from pages.controls.controls import controls_for, dataset_choice
 from pages.live import curves, map_view
 from pages.live.judgement import said_of
 from pages.live.looking_back import look_at, watch_again
-from pages.session.view import View
+from pages.session.bench import View
 from pages.studies.links import link_to_run
 from pages.workbench import page
 

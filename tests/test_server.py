@@ -46,16 +46,14 @@ from pages.race import state as race_state
 from pages.room import door
 from pages.room.entrance import entrance_routes
 from pages.room.qr import qr_image
-from pages.server import sessions, streamlit_gaps
-from pages.server.streamlit_gaps import send_at_once
 from pages.session import bench as benches
 from pages.session.bench import Bench, begin, once
-from pages.shell import addresses, admission, life, memory, watch
+from pages.shell import addresses, admission, memory, sessions, streamlit_gaps, watch
 from pages.shell.admission import Door
-from pages.shell.asset_routes import asset_routes
-from pages.shell.front_page import elsewhere, routes
+from pages.shell.front_page import asset_routes, elsewhere, routes
 from pages.shell.memory import Account, Claim
 from pages.shell.room_key import key_route
+from pages.shell.streamlit_gaps import send_at_once
 from pages.shell.ticks import TickDoor
 from pages.shell.turns import LONGEST_TURN, Turns
 from pages.shell.watch import Pulse, said
@@ -800,10 +798,10 @@ def test_the_app_begins_with_it_and_gets_ready(monkeypatch: pytest.MonkeyPatch) 
     # Read, not imported: where the server's module is, pages count on ticks.
     assert "lifespan=life)" in (Path(__file__).parents[1] / "app.py").read_text(encoding="utf-8")
     is_ready = threading.Event()
-    monkeypatch.setattr(life, "warm_up", is_ready.set)
+    monkeypatch.setattr(watch, "warm_up", is_ready.set)
 
     async def begin() -> None:
-        async with life.life(None):
+        async with watch.life(None):
             pass
 
     with socket.socket() as listening:

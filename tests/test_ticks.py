@@ -18,10 +18,8 @@ from pages.live import map_view
 from pages.live import tick as live_tick
 from pages.live.curves import objective_figure
 from pages.live.tick import BUSY, tick
-from pages.server import sessions
-from pages.session.bench import Bench
-from pages.session.view import View
-from pages.shell import ticks
+from pages.session.bench import Bench, View
+from pages.shell import sessions, ticks
 from pages.shell.ticks import GONE, LOST, Hold, TickDoor, Ticker
 
 LONG = 20.0  # seconds after which a test gives up

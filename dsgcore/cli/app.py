@@ -35,7 +35,7 @@ from dsgcore.experiments.settings import FILE
 EVERYWHERE = "0.0.0.0"
 # The short address of the page on which phones enter the code of a room.
 ENTRANCE = "r"
-_WRITE, _LINK = "pages.handouts.static_lesson:write_lesson", "pages.studies.study_links:link_to_study"
+_WRITE, _LINK = "pages.handouts.static_lesson:write_lesson", "pages.studies.onward:link_to_study"
 _PORTS_TO_TRY = 100
 _PACKAGE = Path(__file__).parents[1]
 _SECONDS_TO_START, _PAUSE = 60.0, 0.1

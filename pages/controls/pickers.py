@@ -1,8 +1,8 @@
-"""The pickers of the data set and of the kernel in the sidebar. Values that depend on them follow the choice."""
+"""The pickers of setting, data set and kernel in the sidebar. Values that depend on them follow the choice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,13 +12,13 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from dsgcore.data import OPTION_NAMES, DatasetEntry
-from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST
-from dsgcore.experiments import Run, Setting, Spec
+from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST, SEED
+from dsgcore.experiments import SETTINGS, Run, Setting, Spec
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import Control, draw, key_of, without_blank
+from pages.controls.control import Control, draw, key_of, read_controls, without_blank
 from pages.controls.controls import (
     ALSO,
     PICKER,
@@ -30,8 +30,8 @@ from pages.controls.controls import (
 )
 from pages.controls.data_parameters import SUITED
 from pages.controls.own_file import entry_of, offer_own
-from pages.controls.view import keep
-from pages.shell.plain_text import plain
+from pages.controls.view import SPEED, keep, name_of
+from pages.shell.plain_text import in_sentence, plain
 
 # The note on the controls that the data have set names so many of them; its help names all.
 MOST_SAID = 4
@@ -131,8 +131,8 @@ def _is_kept(control: Control) -> bool:
 
 
 def _with_value(control: Control) -> str:
-    label, value = control.parameter.label, control.parameter.default
-    return f"{label[:1].lower()}{label[1:]} to {control.say(value) or 'nothing'}"
+    value = control.parameter.default
+    return f"{in_sentence(control.parameter.label)} to {control.say(value) or 'nothing'}"
 
 
 def _set_key(problem: type[Setting]) -> str:
@@ -216,3 +216,49 @@ def _clean_link(problem: type[Setting], dataset: str, kernel: str) -> None:
             # the control existed a moment ago, and Streamlit removes its value itself
             with suppress(StreamlitAPIException):
                 del st.query_params[key]
+
+
+_OTHER = "_other_setting"
+OF_ITS_OWN = "problem"  # section of parameters that mean something else in another setting
+
+
+def draw_setting(problem: type[Setting]) -> None:
+    """Draw the picker of the setting, and open the page of another one that is chosen."""
+    names = list(SETTINGS)
+    chosen = st.selectbox(
+        "Setting",
+        names,
+        index=names.index(problem.name),
+        key=f"setting-{problem.name}",
+        format_func=lambda name: profile_of(SETTINGS[name]).short,
+        help="What is learned, and from what. Another setting keeps your data and values as far as it allows them.",
+    )
+    if chosen != problem.name:
+        # The router opens the other page after this one is drawn: the link of a page that is not loses its values.
+        st.session_state[_OTHER] = chosen, carried(problem, SETTINGS[chosen], st.query_params.to_dict())
+
+
+def setting_asked() -> tuple[type[Setting], dict[str, str]] | None:
+    """Return the setting that was just chosen in place of the page's, and the query of the link to it, once; else None."""
+    name, given = st.session_state.pop(_OTHER, (None, {}))
+    return None if name is None else (SETTINGS[name], given)
+
+
+def carried(before: type[Setting], after: type[Setting], given: Mapping[str, str]) -> dict[str, str]:
+    """Return the query of a link to a setting with the data of another one, and with those values of its link that it allows."""
+    said, choice = {}, dataset_choice(after)
+    dataset = st.session_state.get(key_of(before, "data")) or dataset_choice(before).default
+    if dataset in choice.options:
+        said[key_of(after, "data")] = entry_of(after, dataset).title
+    else:
+        dataset = choice.default
+    kernel = kernel_asked(before) if kernel_asked(before) in kernel_names(after) else None
+    offered = {name: c for name, c in controls_for(after, dataset, kernel).items() if c.section != OF_ITS_OWN}
+    offered |= {p.name: Control(key_of(after, p.name), "view", p, say=name_of) for p in (SPEED, SEED)}
+    for name, control in offered.items():
+        text = given.get(key_of(before, name))
+        if text is not None and not read_controls({name: control}, {control.key: text}):
+            said[control.key] = text
+    if (file := given.get(key_of(before, "file"))) and key_of(after, "data") in said:
+        said[key_of(after, "file")] = file
+    return said

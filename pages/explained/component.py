@@ -6,7 +6,8 @@ dsgcore computes the frames of all stops of a slider once in each process, and t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,41 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from pages.charts.live_chart import loader
-from pages.explained.place import Place
+from pages.controls.control import refused
 from pages.explained.screens import SCREENS
+
+SCREEN, AT, OFF = "screen", "at", "off"
+MOST_STOPS = 99
+SWITCHED_OFF = {"": 3, "points": 2, "waves": 1, "both": 0}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A screen (from 1), a stop (from 1; 0: the usual one), and the switches that are on: 1 the first, 2 the second."""
+
+    screen: int = 1
+    at: int = 0
+    on: int = 3
+
+
+def read_place(given: Mapping[str, str], n_screens: int) -> tuple[Place, list[str]]:
+    """Return the place that a link names, and a sentence for each invalid value."""
+    said: list[str] = []
+    screen = _number(SCREEN, given.get(SCREEN, "1"), 1, n_screens, said)
+    at = _number(AT, given[AT], 0, MOST_STOPS, said) if AT in given else 0
+    off = given.get(OFF, "")
+    if off not in SWITCHED_OFF:
+        allowed = ", ".join(name for name in SWITCHED_OFF if name)
+        said.append(f"In the link, {OFF} must be one of {allowed}, got {refused(off)}; nothing is switched off.")
+    return Place(screen, at, SWITCHED_OFF.get(off, 3)), said
+
+
+def _number(name: str, text: str, low: int, high: int, said: list[str]) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 4 and low <= int(text) <= high:
+        return int(text)
+    said.append(f"In the link, {name} must be a whole number from {low} to {high}, got {refused(text)}; {low} is used.")
+    return low
+
 
 KEY = "how-it-works"
 _STYLE = (Path(__file__).parent / "browser" / "explained.css").read_text(encoding="utf-8")

@@ -17,8 +17,7 @@ from dsgcore.settings.lessons import SHARES
 from pages.charts.figures import INK
 from pages.charts.figures import Curve as Line
 from pages.controls import controls
-from pages.handouts.making import Shown
-from pages.handouts.small_charts import Scale, drawing
+from pages.handouts.making import Scale, Shown, drawing
 
 _STRONG, _EMPHASIS = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"(?<!\w)\*(?=\S)(.+?)(?<=\S)\*(?!\w)")
 LINES = 3 * '<div class="why"></div>'  # borders, because browsers do not print backgrounds by default

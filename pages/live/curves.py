@@ -25,27 +25,29 @@ from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import color_of
 from pages.controls.control import AUTOMATIC
 from pages.race.race_charts import finish_line
-from pages.session.view import View
+from pages.session.bench import View
+from pages.shell.plain_text import in_sentence
 
 
 def marks_of(run: Run) -> list[Mark]:
-    """Return a mark for each iteration so far that started with changed values: "η 0.5 → 1"."""
+    """Return a mark for each iteration so far that started with changed values: "step size 0.5 → 1"."""
     times = sorted({change.t for change in run.spec.changes if change.t <= run.t})
     return [Mark(t, _said(run.spec, t)) for t in times]
 
 
 def _said(spec: Spec, t: int) -> str:
-    before, symbols = spec.values_at(t - 1), _symbols(spec)
+    before, names = spec.values_at(t - 1), names_of(spec)
     changed = [change for change in spec.changes if change.t == t]
-    return ", ".join(f"{symbols[c.name]} {_brief(before[c.name])} → {_brief(c.value)}" for c in changed)
+    return ", ".join(f"{names[c.name]} {_brief(before[c.name])} → {_brief(c.value)}" for c in changed)
 
 
 def _brief(value: float | None) -> str:
     return AUTOMATIC if value is None else f"{value:g}"
 
 
-def _symbols(spec: Spec) -> dict[str, str]:
-    return {p.name: p.symbol or p.name for p in (*SOLVER_PARAMETERS, *spec.problem.parameters)}
+def names_of(spec: Spec) -> dict[str, str]:
+    """Return the names of the parameters that a run can change, within a sentence."""
+    return {p.name: in_sentence(p.label or p.name) for p in (*SOLVER_PARAMETERS, *spec.problem.parameters)}
 
 
 GROWTH_SEEN_ON_LOG_AXIS = 1e3

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dsgcore.diagnostics import Cause, Judgement, judgement
-from dsgcore.experiments import Health, LiveRun, StopReason
+from dsgcore.experiments import Health, LiveRun, Run, StopReason
 from dsgcore.jobs import JobState
+from pages.controls.control import shown
+from pages.live.curves import names_of
 from pages.live.looking_back import last_step, seen
 
 Tone = Literal["green", "blue", "orange", "red", "gray"]
@@ -28,12 +30,17 @@ class Status:
     help: str
 
 
-def status_of(live: LiveRun, *, is_playing: bool, going_to: int = 0, is_short: bool = False) -> Status:
-    """Return the run's position and state; the short ones fit beside the buttons of a phone."""
+def status_of(
+    live: LiveRun, *, is_playing: bool, going_to: int = 0, begun_with: str = "", is_short: bool = False
+) -> Status:
+    """Return the run's position and state, and the change with which it goes on or has begun anew; the short ones fit beside
+    the buttons of a phone."""
     health = live.run.health
     said = _position(live, is_playing=is_playing, going_to=going_to)
     short = f"step {live.run.t} · diverged" if "diverged" in said else said
-    return Status(short if is_short else said, _LIGHTS[health], health.value)
+    anew = [f"begun anew with {begun_with}"] * bool(begun_with)
+    long = " · ".join([said, *(_recorded(live.run) or anew)])
+    return Status(short if is_short else long, _LIGHTS[health], health.value)
 
 
 def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
@@ -44,9 +51,16 @@ def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
         diverged = "diverged, last finite step shown" if last == run.t else f"diverged, step {last} shown"
         ends = {StopReason.FINISHED: "done", StopReason.SETTLED: "settled", StopReason.PLATEAU: "stopped early"}
         state = ends.get(run.stop_reason, diverged)
-    changes = len([change for change in run.spec.changes if change.t <= run.t])
-    recorded = f" · {changes} change{'s' * (changes != 1)} recorded" if changes else ""
-    return f"step {run.t} of {run.n_iter} · {state}{recorded}"
+    return f"step {run.t} of {run.n_iter} · {state}"
+
+
+def _recorded(run: Run) -> list[str]:
+    """Return the number of changes so far, and the last one, with which the run goes on."""
+    changes = [change for change in run.spec.changes if change.t <= run.t + 1]
+    if not changes:
+        return []
+    name, value, t = names_of(run.spec)[changes[-1].name], shown(changes[-1].value), changes[-1].t
+    return [f"{len(changes)} change{'s' * (len(changes) > 1)} recorded: {name} {value} from step {t} on"]
 
 
 def judgement_of(bench: Any) -> Judgement:

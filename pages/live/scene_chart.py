@@ -19,7 +19,7 @@ from pages.charts import words
 from pages.charts.live_chart import Chart, encoded
 from pages.live import curves as drawn
 from pages.live.curves import ERROR_TITLE, alt_error, alt_objective, alt_score, outgrows, run_chart
-from pages.session.view import Scene, View
+from pages.session.bench import Scene, View
 
 NOTHING = np.zeros(0)
 LOWEST_SCORE = 0.4

@@ -22,11 +22,11 @@ from pages.live.curves import (
     score_figure,
     without_axis_title,
 )
-from pages.live.hand_view import hand_chart
 from pages.live.judgement import said_of, status_of
 from pages.live.looking_back import marked, scrubber_of, seen
-from pages.live.map_view import map_chart, map_state
+from pages.live.map_view import hand_chart, map_chart, map_state
 from pages.live.scene_chart import scene_chart
+from pages.shell.turns import turns
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
 HAND = "hand"  # the points that the reader can edit, which are no chart
@@ -61,7 +61,15 @@ def snapshot(bench: Any) -> Snapshot:
     head = {
         "status": None
         if "transport" in hidden
-        else vars(status_of(live, is_playing=is_playing, going_to=bench.link.going_to, is_short=is_lesson)),
+        else vars(
+            status_of(
+                live,
+                is_playing=is_playing,
+                going_to=bench.link.going_to,
+                begun_with=bench.begun_with,
+                is_short=is_lesson,
+            )
+        ),
         "judgement": None if "limits" in hidden or is_lesson else _judgement(bench, is_playing=is_playing),
         "scrubber": None if scrubber is None or "tabs" in hidden else vars(scrubber),
     }
@@ -69,11 +77,13 @@ def snapshot(bench: Any) -> Snapshot:
 
 
 def _judgement(bench: Any, *, is_playing: bool) -> dict[str, Any]:
-    """Return what limits the run, found once a second during it: it costs as much as the rest of a tick, and changes slowly."""
+    """Return what limits the run now. It costs as much as the rest of a tick, so during a run it is found once a second if
+    others wait."""
     measured = None if bench.diagnosis is None else bench.diagnosis.job.state
     made_of, now = (bench.number, bench.look, bench.tried, is_playing, measured), time.monotonic()
     kept = bench.judged
-    if kept is None or kept[0] != made_of or not is_playing or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS:
+    is_due = not turns.n_waiting or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS if kept else True
+    if is_due or kept[0] != made_of or not is_playing:
         bench.judged = kept = (made_of, now, said_of(bench))
     found: dict[str, Any] = kept[2]
     return found

@@ -12,7 +12,7 @@ from typing import Any
 from pages.live.looking_back import look_at, settle, show_next, watch_again
 from pages.live.snapshot import Snapshot, packed, snapshot
 from pages.session.bench import Bench, go_further
-from pages.session.place import place_of
+from pages.session.link import place_of
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
 from pages.shell.turns import turns
 from pages.shell.watch import pulse

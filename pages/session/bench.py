@@ -1,10 +1,11 @@
-"""The state that a session keeps for one setting's page."""
+"""The state that a session keeps for one setting's page, and the preparation of its next run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
+from functools import partial
 from secrets import token_hex
 from typing import Any
 
@@ -13,15 +14,147 @@ import streamlit as st
 from dsgcore.data import Split
 from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
+from dsgcore.experiments.engine import LongWork
+from dsgcore.jobs import Job, JobState, shared_queue
 from dsgcore.rooms.rooms import Key
+from pages.charts.live_chart import theme_now
 from pages.controls.hand import Hand
+from pages.controls.view import (
+    DIVIDER,
+    EDIT,
+    GRAPH,
+    LOG_OBJECTIVE,
+    MISTAKES,
+    NO_DIVIDER,
+    SPEED,
+    TRUTH,
+    Axes,
+    axes_asked,
+    is_on,
+    map_choice,
+    viewed,
+)
+from pages.race.race_charts import Finish
+from pages.race.state import finish_of, name_in_link
 from pages.session.lesson_place import Place
-from pages.session.preparing import Preparation, prepare
-from pages.session.view import View
+from pages.shell.job_panel import job_panel
 from pages.shell.memory import Claim, account
+from pages.shell.plain_text import plain
 from pages.shell.room_key import Ticket
 from pages.shell.ticks import Hold, Ticker
 from pages.shell.turns import turns
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a lesson's step shows of its run: the map, one chart, and the guess on it.
+
+    Attributes
+    ----------
+    chart : str
+        Name of the chart, one of `dsgcore.settings.lessons.CHARTS`; empty if there is none.
+    measures : set of str
+        What the question reads. The chart has the curves that it needs.
+    guess : tuple of float
+        The curve that the reader has drawn; empty if there is none.
+    ends : tuple of float
+        Ends of the axis for a drawn curve; empty if the question asks for none.
+    sides : tuple of str
+        Names of the two sides of the map's divider; empty for the usual ones.
+    """
+
+    has_map: bool = True
+    chart: str = ""
+    measures: Set[str] = frozenset()
+    guess: tuple[float, ...] = ()
+    ends: tuple[float, ...] = ()
+    has_ghost: bool = False  # the previous run of the step
+    can_edit: bool = False  # the reader reaches the step's goal with edits of the data
+    can_paint: bool = False  # and draws them anew
+    sides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class View:
+    """The choices on a setting's page, its theme, and what it leaves out."""
+
+    theme: str = "light"
+    hidden: Set[str] = frozenset()  # parts of the page
+    speed: str = "normal"
+    on_map: str = "f"  # the function on the map
+    axes: Axes = (None, None)  # the columns of the map; None for a principal axis
+    has_graph: bool = False  # draws the graph's links
+    can_edit: bool = False  # the points on the map
+    has_truth: bool = False  # draws hidden classes
+    has_mistakes: bool = False  # marks test points in a wrong class
+    divider: str = NO_DIVIDER  # what is drawn beside f, on the left of a line
+    is_log: bool = False  # the objective's axis
+    finish: Finish | None = None  # the competitor's result in a finished race on the same data
+    race: str = ""  # the name of the finished race in a link
+    scene: Scene | None = None  # in a lesson
+
+
+def view_of(live: LiveRun, hidden: Set[str], scene: Scene | None = None) -> View:
+    """Return the session's choices."""
+    problem = type(live.run.problem)
+    return View(
+        theme=theme_now(),
+        hidden=frozenset(hidden),
+        speed=viewed(problem, SPEED),
+        on_map=viewed(problem, map_choice(problem)),
+        axes=axes_asked(live.run),
+        has_graph=is_on(problem, GRAPH),
+        can_edit=is_on(problem, EDIT) or (scene is not None and scene.can_edit),
+        has_truth=is_on(problem, TRUTH) or (scene is not None and scene.can_paint),  # else painted classes look alike
+        has_mistakes=is_on(problem, MISTAKES),
+        divider=NO_DIVIDER if scene is not None else viewed(problem, DIVIDER),
+        is_log=is_on(problem, LOG_OBJECTIVE),
+        finish=finish_of(live),
+        race=name_in_link(problem.name),
+        scene=scene,
+    )
+
+
+TICK_SECONDS = 0.3
+# Seconds that the work continues without a browser; a hidden tab may ask only once a minute.
+LEASE_SECONDS = 90.0
+MEMORY_LIMIT = 4 * 10**9
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """The next run, and the job that prepares it."""
+
+    spec: Spec
+    split: Split
+    work: LongWork
+    at: str
+    job: Job
+
+
+def prepare(spec: Spec, split: Split, work: LongWork, at: str) -> Preparation:
+    """Start the preparation of a run that is to be shown at the iteration `at`."""
+    limit, lease = MEMORY_LIMIT, LEASE_SECONDS
+    return Preparation(
+        spec, split, work, at, shared_queue().submit(work.function, *work.arguments, memory_limit=limit, lease=lease)
+    )
+
+
+def sign(preparation: Preparation, try_again: Callable[[], None], *, may_begin: bool) -> None:
+    """Draw the progress of the preparation and a button to cancel it; draw the page again when it is done."""
+    job = preparation.job
+    if job.is_over and job.state is not JobState.DONE:
+        said = "The preparation was cancelled. Choose other data, or fewer points."
+        st.warning(plain(job.error) if job.state is JobState.FAILED else said, icon=":material/hourglass_disabled:")
+        st.button("Try again", key="try-again", icon=":material/replay:", on_click=try_again)
+    elif not job.is_over or may_begin:
+        job_panel(job, "preparing", partial(_doing, job), lambda: None, is_ticking=True)
+
+
+def _doing(job: Job) -> tuple[float, str]:
+    doing, share = job.progress or ("starting", 0.0)
+    return share, f"Preparing these points, once: {doing}. To stop, choose other data on the left."
+
 
 # The largest cost of a page's run, because many sessions share the server.
 BUDGET = Budget(memory=GIGABYTE, seconds=1.0)
@@ -91,6 +224,7 @@ class Bench:
     surface: Any = None  # the last drawn map
     waited: float = 0.0  # seconds for which a tick waited lately for its turn: how crowded the server is
     number: int = 0  # of the run; charts reset their zoom when it changes
+    begun_with: str = ""  # the moved control with which the run has begun anew, in words
     tried: Tried | None = None
     judged: Any = None  # what limits the run, with what that was made of and when
     look: int = 0  # an earlier iteration that the page shows; 0 for the present
@@ -191,6 +325,7 @@ def begin_again(bench: Bench) -> None:
     """Start the same run again with its recorded changes; its numbers are the same."""
     if bench.live is not None:
         begin(bench, bench.live.run.spec)
+        bench.begun_with = ""
 
 
 def _go_to(bench: Bench, at: str) -> None:

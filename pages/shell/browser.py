@@ -9,7 +9,7 @@ The `navigate` event of browsers announces each entry that streamlit adds to the
 the right one.
 
 Streamlit does not hear keys of buttons while a slider has the focus, and keeps a list open over the result of its button.
-It does not draw a page again for another theme, which its charts need.
+It does not draw a page again for another theme, which its charts need, and it loses a chosen file when the page is loaded anew.
 
 If the server was restarted or has forgotten the session, streamlit connects again but draws nothing. The page is then
 loaded again as soon as the server answers. This module uses only public interfaces of browsers and components; without
@@ -28,7 +28,7 @@ from streamlit.components.v2 import component
 from pages.shell import room_key
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
 
-__all__ = ["keep_in_link", "keep_room_key", "mind_the_browser"]
+__all__ = ["bring_back_file", "keep_in_link", "keep_room_key", "mind_the_browser"]
 
 _KNOWN = "_known"
 
@@ -62,6 +62,11 @@ def keep_room_key(ticket: str) -> None:
         _mount("part-state-room", {"room": {"ticket": ticket, "address": room_key.ADDRESS}})
 
 
+def bring_back_file(name: str) -> None:
+    """Make the browser choose the file again that this tab had chosen before the page was loaded anew."""
+    _mount("part-state-file-again", {"file": name})
+
+
 def _mount(key: str, data: dict[str, Any]) -> None:
     with st.container(key=key):
         _component()(key=f"{key}-component", data=data, on_theme_change=_nothing)
@@ -91,6 +96,7 @@ const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with
 const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]", TIP = ".live-tip:not([hidden]), .live-chart-tip:not([hidden])";
 const OPEN_PART = ".hand-box:not([hidden]), .live-chart-menu:not([hidden]), .live-popup:not([hidden])";
 // Values in this page's link; names in any page's link; time at which Back was pressed, until the page is there.
+const DRAWER = 640, CLOSES = "[data-testid=stSidebarCollapseButton] button";  // on a window as narrow as a phone's, in pixels
 const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity, isWriting: false};
 
 function withKept(address) {
@@ -110,6 +116,11 @@ function write(method, address) {
   }
 }
 
+/** Close the drawer of a phone: it would cover the page to which one goes. */
+function closeDrawer() {
+  if (innerWidth <= DRAWER) document.querySelector(".stSidebar:not([data-collapsed=true])")?.querySelector(CLOSES)?.click();
+}
+
 function mindHistory() {
   const moved = new Map();  // name in the link -> its value and when a control was moved there
   let leavingSince = -Infinity, backSince = -Infinity;
@@ -118,7 +129,9 @@ function mindHistory() {
     const link = event.target.closest?.("a[href]");
     if (!link || link.target === "_blank" || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const there = new URL(link.href);
-    if (there.origin === location.origin && there.pathname !== location.pathname) leavingSince = performance.now();
+    if (there.origin !== location.origin || there.pathname === location.pathname) return;
+    leavingSince = performance.now();
+    closeDrawer();
   }, true);
   // Another setting opens its page, too.
   const chooses = () => document.activeElement?.closest('[class*="st-key-setting-"]');
@@ -134,6 +147,7 @@ function mindHistory() {
     lab.kept = {};
     moved.clear();
     backSince = lab.poppedAt = performance.now();
+    closeDrawer();
   }, true);
 
   const noteMoved = there => {
@@ -249,6 +263,46 @@ async function keepRoomKey({address, ticket}) {
   if (!answer?.ok) lab.tickets.delete(ticket);
 }
 
+const UPLOAD = "[data-testid=stFileUploader]", CHOOSER = `${UPLOAD} input[type=file]`;
+const REMOVES = "[data-testid=stFileUploaderDeleteBtn]";
+const LARGEST = 5e7, AN_HOUR = 3.6e6;  // bytes and milliseconds of a file that is kept
+/** Return what a request to the store of chosen files gives; it has one entry for each tab. */
+async function ofFiles(mode, request) {
+  const result = asked => new Promise((done, failed) => { asked.onsuccess = () => done(asked.result); asked.onerror = failed; });
+  const opened = indexedDB.open("dsg-lab", 1);
+  opened.onupgradeneeded = () => opened.result.createObjectStore("files");
+  return result(request((await result(opened)).transaction("files", mode).objectStore("files")));
+}
+const tab = () => sessionStorage.dsgLabTab ??= Date.now() + "-" + Math.random();
+
+/** Keep the file that this tab chooses, for a reload: the server's session ends with it, and the session alone has the file. */
+function mindFiles() {
+  const keep = file => ofFiles("readwrite", kept =>
+    file?.size <= LARGEST ? kept.put({file, at: Date.now()}, tab()) : kept.delete(tab())).catch(() => {});
+  addEventListener("change", event => event.target.matches?.(CHOOSER) && keep(event.target.files[0]), true);
+  addEventListener("drop", event => event.target.closest?.(UPLOAD) && keep(event.dataTransfer.files[0]), true);
+  addEventListener("click", event => event.target.closest?.(REMOVES) && keep(null), true);
+  ofFiles("readwrite", kept => {
+    kept.openCursor().onsuccess = ({target: {result: one}}) => {
+      if (one?.value.at < Date.now() - AN_HOUR) one.delete();
+      one?.continue();
+    };
+    return kept.count();
+  }).catch(() => {});
+}
+
+/** Choose the kept file of this name again, once. */
+async function bringBack(name) {
+  if (lab.hasBroughtBack) return;
+  lab.hasBroughtBack = true;
+  const kept = await ofFiles("readonly", all => all.get(tab())).catch(() => null), chooser = document.querySelector(CHOOSER);
+  if (kept?.file.name !== name || !chooser) return;
+  const chosen = new DataTransfer();
+  chosen.items.add(kept.file);
+  chooser.files = chosen.files;
+  chooser.dispatchEvent(new Event("change", {bubbles: true}));
+}
+
 /** Ask for the server while the connection is lost, because streamlit asks less and less often. */
 function mindReturns() {
   const app = document.querySelector("[data-test-connection-state]");
@@ -313,10 +367,12 @@ export default function ({data, setTriggerValue}) {
     mindSteps();
     mindReturns();
     mindTheme();
+    mindFiles();
   }
   if (data.theme) lab.theme = data.theme;  // in which the page is drawn
   if (data.session) lab.session = data.session;
   if (data.room) keepRoomKey(data.room);
+  if (data.file) bringBack(data.file);
   if (!data.values) return;
   const isLost = lab.owner && lab.owner.page === data.page && lab.owner.name !== data.owner;
   if (isLost && Object.values(lab.kept).some(text => text)) {

@@ -6,6 +6,7 @@ Anything that a script sends arrives later. A style would then move what is alre
 
 from __future__ import annotations
 
+import gzip
 import re
 from functools import cache, partial
 from pathlib import Path
@@ -18,9 +19,9 @@ from starlette.types import Scope
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
-from pages.charts.live_chart import LIBRARY_ADDRESS, MODULES, address_of
-from pages.server.streamlit_gaps import UNTIL_DRAWN, first_page, scripts_of
+from pages.charts.live_chart import FOLDER, LIBRARY, LIBRARY_ADDRESS, MODULES, address_of, digest
 from pages.shell.addresses import base_path, home_routes, own_route, redirect
+from pages.shell.streamlit_gaps import UNTIL_DRAWN, first_page, scripts_of
 from pages.shell.warm_up import warm_up
 
 __all__ = ["elsewhere", "routes"]
@@ -168,3 +169,35 @@ def _front_page(*, has_charts: bool) -> str:
     ahead = "".join(_AHEAD.format(address) for address in [*own, *streamlits] if address not in head)
     library = (_NOW if has_charts else _LATER).format(LIBRARY_ADDRESS)
     return head + style + ahead + library + found + rest if found else ""
+
+
+# The content at these addresses never changes: each address holds a digest or a version.
+_OF_ASSETS = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+
+
+def asset_routes() -> list[Route]:
+    """Return the routes of the modules and of the chart library."""
+    return [own_route(LIBRARY_ADDRESS, _library), own_route(f"{FOLDER}/{{digest}}/{{module:path}}", _module)]
+
+
+def _library(request: Request) -> Response:
+    return _asset(request, LIBRARY)
+
+
+def _module(request: Request) -> Response:
+    path = MODULES.get(request.path_params["module"])
+    if path is None or request.path_params["digest"] != digest():
+        return Response(status_code=404)
+    return _asset(request, path)
+
+
+def _asset(request: Request, path: Path) -> Response:
+    kind = "text/javascript"
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return Response(path.read_bytes(), headers=_OF_ASSETS, media_type=kind)
+    return Response(_packed(path), headers=_OF_ASSETS | {"Content-Encoding": "gzip"}, media_type=kind)
+
+
+@cache
+def _packed(path: Path) -> bytes:
+    return gzip.compress(path.read_bytes())  # once, because the library takes as long as drawing a page

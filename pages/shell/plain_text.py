@@ -12,6 +12,11 @@ def say_of_link(sentence: str) -> None:
     st.warning(plain(sentence), icon=":material/link_off:")
 
 
+def in_sentence(label: str) -> str:
+    """Return a control's label as it stands within a sentence."""
+    return label if label[1:2].isupper() else f"{label[:1].lower()}{label[1:]}"
+
+
 # Addresses become links also if all their characters are escaped, unless something stands within.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _JOINER = "\N{WORD JOINER}"  # has no width

@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from dsgcore.rooms.rooms import SECONDS_OF_LIFE, Key
-from pages.server.sessions import Session, arrive
 from pages.shell.addresses import own_route
+from pages.shell.sessions import Session, arrive
 from pages.shell.ticks import token_in
 
 __all__ = ["ADDRESS", "Ticket", "cookie_name", "kept_key", "key_route", "lead", "lead_if_free", "leads"]

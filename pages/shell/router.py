@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
-from pages.controls.setting_picker import setting_asked
-from pages.server.sessions import arrive
+from pages.controls.pickers import setting_asked
 from pages.session.link import without_others
 from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
+from pages.shell.plain_text import plain
+from pages.shell.sessions import arrive, note_visit
 from pages.shell.turns import turns
-from pages.shell.unknown_page import unknown_page
-from pages.shell.visits import note_visit
+
+NO_PAGE = "There is no such page"
+LONGEST = 40
+EXPLAINING = ("How it works", "Glossary")  # not in the menu
+
+
+def unknown_page(pages: Sequence[Any]) -> list[Any]:
+    """Return a page for the browser's address if it is that of no page. Without it, Streamlit would open its own message."""
+    name = unquote(urlsplit(st.context.url or "").path.rpartition("/")[2])
+    if not name or name in {page.url_path for page in pages}:
+        return []
+    offered = [page for page in pages if page.visibility == "visible" or page.title in EXPLAINING]
+    draw = partial(draw_unknown, name, offered)
+    return [st.Page(draw, title=NO_PAGE, url_path=name, visibility="hidden")]
+
+
+def draw_unknown(name: str, pages: Sequence[Any]) -> None:
+    st.title(NO_PAGE)
+    said = f"{name[:LONGEST]}…" if len(name) > LONGEST else name
+    st.markdown(f"DSG Lab has nothing at the address “{plain(said)}”. It has these pages:")
+    with st.container(key="doors"):
+        for page in pages:
+            st.page_link(page, icon=page.icon)
+
 
 TITLE = "DSG Lab"
 HOME = "Home"

@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pages.server.sessions import arrive
 from pages.shell.addresses import base_path
+from pages.shell.sessions import arrive
 
 ADDRESS = "tick"
 # Number of ticks that may wait for their turn.

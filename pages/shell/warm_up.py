@@ -6,8 +6,10 @@ import gc
 import threading
 
 import streamlit as st
+from streamlit.runtime import exists
 
 from dsgcore.jobs import shared_queue
+from dsgcore.jobs.starting import fork_server
 from dsgcore.kernels import loops
 from dsgcore.kernels.features import LAST_STEP, compile_last_step, warm_up_steps
 
@@ -72,3 +74,14 @@ def _sign() -> None:
     if state.is_ready:
         st.rerun()
     st.progress(min(1.0, state.n_done / len(state.steps)), text=state.said())
+
+
+# Slow imports of the jobs that read a user's file, race against a competitor, or run a study.
+NEEDED = ("dsgcore.data.reading.file", "dsgcore.experiments.race", "dsgcore.studies.carrying_out")
+
+
+def get_ready() -> None:
+    """Start the process from which background jobs are forked, because the reader is about to choose a file or start a
+    study."""
+    if exists():
+        fork_server().get_ready(*NEEDED)

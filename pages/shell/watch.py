@@ -1,4 +1,4 @@
-"""The watch over the server: a line in its log each minute while it is used, and the release of ended sessions."""
+"""The watch over the server from its start: a line in its log each minute while it is used, and the release of ended sessions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import gc
 import logging
 import threading
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
+from typing import Any
 
 from dsgcore.experiments.cost import give_back, resident
-from pages.server.sessions import n_connected
-from pages.server.streamlit_gaps import drop_ended_sessions
+from pages.shell.sessions import n_connected
+from pages.shell.streamlit_gaps import drop_ended_sessions, send_at_once
 from pages.shell.turns import turns
+from pages.shell.warm_up import warm_up
 
 log = logging.getLogger("dsg-lab")
 
@@ -71,3 +76,24 @@ def said(sessions: int, playing: int, updates: float, memory: int, waiting: int)
         f"{sessions} sessions, {playing} playing, {updates:.1f} updates/s, {memory / MEGABYTE:.0f} MB, "
         f"{waiting} waiting for a core"
     )
+
+
+# The page with the most imports, for which the first visit would otherwise wait.
+_PAGE = "pages.stage.page"
+
+
+@asynccontextmanager
+async def life(_app: Any) -> AsyncIterator[None]:
+    """Prepare in the background what every visit needs, send each answer at once, and watch over the server."""
+    threading.Thread(target=_get_ready, name="get-ready", daemon=True).start()
+    send_at_once()  # the server's app starts after the socket is open
+    watching = asyncio.create_task(watch())
+    yield
+    watching.cancel()
+    with suppress(asyncio.CancelledError):
+        await watching
+
+
+def _get_ready() -> None:
+    import_module(_PAGE)
+    warm_up()

@@ -21,10 +21,9 @@ from dsgcore.settings.lessons import MAP
 from pages.controls.view import SPEED, keep_choice
 from pages.live.component import draw_charts, draw_head
 from pages.live.tick import head_data
-from pages.session.bench import Bench
+from pages.session.bench import Bench, Scene, view_of
 from pages.session.lesson_place import Place, Stage
-from pages.session.place import keep_place
-from pages.session.view import Scene, view_of
+from pages.session.link import keep_place
 from pages.shell.turns import drawing
 from pages.shell.warm_up import is_ready
 from pages.stage.marks import keep_mark

@@ -16,7 +16,7 @@ from dsgcore.studies import Study
 from dsgcore.studies.study import MOST_AXES
 from pages.controls.control import Control, automatic_of, key_of, linked_number, number, shown
 from pages.studies.beginning import NUMBER, RANGE, VALUES, VARY, Beginning
-from pages.studies.edited import with_linked_edits
+from pages.studies.links import with_linked_edits
 
 PREFIX = "x_"
 MOST_SEEDS, USUAL_SEEDS = 50, 3

@@ -26,10 +26,12 @@ def waits_for_study(state: Exploring) -> bool:
     return state.made is not None and not state.made.stored and not state.is_going
 
 
-def draw_example_study(setting: str, measure: str, view: str) -> None:
-    """Draw the finished study of a setting as the page draws the reader's own. An example has no time to a score."""
+def draw_example_study(asked: Spec, measure: str, view: str) -> None:
+    """Draw the finished study of a setting and its data as the page draws the reader's own. An example has no time to a
+    score."""
+    setting = asked.problem.name
     made = example_study(setting)
-    if made is None:
+    if made is None or made.study.spec.data.name != asked.data.name:
         return
     state = exploring("example")
     if state.made is not made:
@@ -46,10 +48,11 @@ def draw_example_study(setting: str, measure: str, view: str) -> None:
     _draw_values(spec)
 
 
-def example_of_ways(setting: str) -> tuple[AskedTrajectories, list[Shown]] | None:
-    """Return the question of a setting's finished trajectories and their results, or None if there is no example."""
-    example = example_trajectories(setting)
-    if example is None:
+def example_of_ways(asked_of: Spec) -> tuple[AskedTrajectories, list[Shown]] | None:
+    """Return the question of the finished trajectories of a setting on these data and their results, or None if there is no
+    such example."""
+    example = example_trajectories(asked_of.problem.name)
+    if example is None or example[0].spec.data.name != asked_of.data.name:
         return None
     asked = _asked_of(example[0])
     return asked, trajectory_showing.shown_of(asked, list(example[1]))

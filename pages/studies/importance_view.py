@@ -14,9 +14,8 @@ from dsgcore.studies.importance import N_SPLITS
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
 from pages.shell.plain_text import plain
-from pages.studies.axis_view import AxisView, short_number
 from pages.studies.going import Exploring
-from pages.studies.study_charts import DIVERGED_COLOR, MEAN_COLOR, MOST_TICKS, dots, value_axis
+from pages.studies.study_charts import DIVERGED_COLOR, MEAN_COLOR, MOST_TICKS, AxisView, dots, short_number, value_axis
 
 HOW = (
     "Permutation importance: a forest (scikit-learn's ExtraTreesRegressor) learns the points' means from 70 % of the points. "

@@ -1,20 +1,26 @@
-"""Links from a run of a study to the workbench, with the run's spec."""
+"""Links from a run of a study to the workbench, and the edits of its data that a link brings to a page of studies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import streamlit as st
+
 from dsgcore.data.datasets import SEED
-from dsgcore.experiments import Setting, Spec, steered_values
+from dsgcore.data.edits import fit_any_seed
+from dsgcore.experiments import Setting, Spec, load_split, steered_values
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
-from pages.controls.control import Control, also_offer, in_link, key_of
+from pages.controls.control import BAD_INPUT, Control, also_offer, in_link, key_of, number
 from pages.controls.controls import ALSO, PICKER, what_differs
-from pages.controls.hand import EDITS, edits_to_text
+from pages.controls.hand import EDITS, Hand, edits_in, edits_to_text
 from pages.controls.link import CHANGES, changes_to_text
-from pages.controls.own_file import entry_of, file_in_link
+from pages.controls.own_file import entry_of, file_in_link, store
+from pages.shell.browser import keep_in_link
+from pages.shell.plain_text import say_of_link
+from pages.shell.sessions import visit
 
 
 def link_to_run(spec: Spec) -> dict[str, str]:
@@ -77,3 +83,71 @@ def _value(spec: Spec, problem: type[Setting], name: str, control: Control) -> A
         return entry_of(problem, spec.data.name).class_names[value]
     # A spec has None for all points, and for the default positive class; a control has a value.
     return control.parameter.default if value is None and name in ("n", "positive") else value
+
+
+@dataclass
+class _Brought:
+    """The edits of one visit's link, the seed of their data, and the sentence if they cannot be used."""
+
+    visit: int
+    text: str
+    seed: int = SEED.default
+    hand: Hand = field(default_factory=Hand)
+    notice: str = ""
+    is_checked: bool = False
+
+
+def edits_entry(spec: Spec, prefix: str) -> dict[str, str]:
+    """Return the link's entry for a spec's edits, with the seed of their data; none without edits."""
+    return {prefix + EDITS: f"{spec.seed}:{edits_to_text(spec.data.edits)}"} if spec.data.edits else {}
+
+
+def with_linked_edits(spec: Spec, page: str, prefix: str) -> Spec:
+    """Return a question's spec with the edits that its link brings and with their seed, and say so on the page."""
+    brought = _brought(prefix + EDITS)
+    own = brought.hand.edit(replace(spec, seed=brought.seed))
+    if own.data.edits and not brought.is_checked:
+        own = _checked(brought, own)
+    if brought.notice:
+        say_of_link(brought.notice)
+    keep_in_link(page, edits_entry(own, prefix) or {prefix + EDITS: ""})
+    if not own.data.edits:
+        return spec
+    kept = "" if fit_any_seed(own.data.edits) else f" They name points of the data of seed {own.seed}."
+    st.caption(f"With your edits of the data by hand.{kept} Other data come without them.")
+    return own
+
+
+def _brought(key: str) -> _Brought:
+    """Return the edits of this visit's link."""
+    noted, text = f"_{key}", str(st.query_params.get(key, ""))
+    known: _Brought | None = st.session_state.get(noted)
+    if known is None or known.visit != visit() or (text and text != known.text):
+        known = st.session_state[noted] = _Brought(visit(), text)
+        _read(known)
+    return known
+
+
+def _read(brought: _Brought) -> None:
+    seed, _, text = brought.text.partition(":")
+    try:
+        brought.hand.made = edits_in(text)
+        known = number(seed, SEED) if brought.text else SEED.default
+        brought.seed = SEED.check(seed if known is None else known)
+    except BAD_INPUT as error:
+        _leave_out(brought, str(error))
+
+
+def _checked(brought: _Brought, spec: Spec) -> Spec:
+    """Return the spec, without edits if they do not suit its data."""
+    brought.is_checked = True
+    try:
+        load_split(spec, files=store())
+    except BAD_INPUT as error:
+        _leave_out(brought, str(error))
+        return replace(spec, data=replace(spec.data, edits=()))
+    return spec
+
+
+def _leave_out(brought: _Brought, why: str) -> None:
+    brought.hand, brought.notice = Hand(), f"In the link, {why}; all edits are left out."

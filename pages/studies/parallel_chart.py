@@ -11,8 +11,7 @@ from plotly.colors import sample_colorscale
 
 from dsgcore.studies.results import Results
 from pages.charts import figures as charts
-from pages.studies.axis_view import AxisView, short_number
-from pages.studies.study_charts import DIVERGED_COLOR, MOST_TICKS, title_of
+from pages.studies.study_charts import DIVERGED_COLOR, MOST_TICKS, AxisView, short_number, title_of
 
 N_COLORS = 12
 MOST_CURVES = 2000

@@ -11,10 +11,18 @@ from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart, theme_now
 from pages.shell.plain_text import plain
-from pages.studies.curve_charts import seeds_figure
 from pages.studies.differing import said_difference
-from pages.studies.going import Exploring, exploring, look_at, refresh, store_of
-from pages.studies.progress import TICK_SECONDS, draw_button, say_progress
+from pages.studies.going import (
+    TICK_SECONDS,
+    Exploring,
+    draw_button,
+    exploring,
+    look_at,
+    refresh,
+    say_progress,
+    store_of,
+)
+from pages.studies.trajectory_charts import seeds_figure
 
 N_SEEDS = 10
 HEIGHT = 260

@@ -4,6 +4,7 @@ an axis."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,46 @@ from numpy.typing import NDArray
 
 from dsgcore.studies.results import MEASURES, Results
 from pages.charts import figures as charts
-from pages.studies.axis_view import AxisView, short_number
-from pages.studies.limit_line import limit_on_cells, limit_on_lines
+from pages.charts.figures import Figure
+
+
+def short_number(value: float) -> str:
+    """Return a number as text for a tick or a table."""
+    return f"{value:.3g}"
+
+
+@dataclass(frozen=True)
+class AxisView:
+    """The view of one axis of a study: its name, its values in order, and True for a logarithmic scale."""
+
+    label: str
+    values: tuple[Any, ...]
+    is_log: bool
+
+    @property
+    def is_words(self) -> bool:
+        """True if the values are words."""
+        return any(isinstance(value, str) for value in self.values)
+
+    def places(self, column: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the places of values between the axis' ends, 0 and 1."""
+        if self.is_words:
+            at = np.array([self.values.index(value) for value in column], dtype=float)
+            return at / max(len(self.values) - 1, 1)
+        scale = np.log if self.is_log else np.asarray
+        low, high = scale(float(min(self.values))), scale(float(max(self.values)))
+        return (scale(np.array(column, dtype=float)) - low) / ((high - low) or 1.0)
+
+    def text(self, value: Any) -> str:
+        """Return a value as text for a tick."""
+        return value if isinstance(value, str) else short_number(float(value))
+
+
+def axis_of(label: str, values: tuple[Any, ...], *, is_log: bool) -> AxisView:
+    """Return the view of an axis; numbers are sorted."""
+    is_words = any(isinstance(value, str) for value in values)
+    return AxisView(label, values if is_words else tuple(sorted(values)), is_log and not is_words)
+
 
 DIVERGED_COLOR = "#8A949E"
 MEAN_COLOR = "#0072B2"
@@ -244,4 +283,77 @@ def _best_at(results: Results, column: list[Any], axis: AxisView) -> dict[str, A
         "y": charts.four_digits(np.array([best for _, best in found])),
         "line": {"color": MEAN_COLOR},
         "marker": {"color": MEAN_COLOR, "size": 6},
+    }
+
+
+STEP = "solver.step_size"
+NAME = "diverges above"
+COLOR = "#D55E00"
+LINE = {"color": COLOR, "width": 2, "dash": "dash"}
+
+
+def limit_on_lines(results: Results) -> list[dict[str, Any]]:
+    """Return the limit as a vertical line over the only axis; return nothing if that is not the step, or does not reach the
+    limit."""
+    (axis,) = results.study.axes
+    known = results.step_limit[np.isfinite(results.step_limit)]
+    if axis.name != STEP or not len(known):
+        return []
+    limit, steps = float(known.mean()), _numbers(axis.values)
+    if not len(steps) or not steps.min() <= limit <= steps.max():
+        return []
+    return [_trace([limit, limit], [0.0, 1.0]) | {"yaxis": "y2"}]
+
+
+def limit_on_cells(results: Results, values: Sequence[Sequence[Any]], cells: NDArray) -> list[dict[str, Any]]:
+    """Return the limit as a line through the cells of a map, in one piece for each value of the other axis.
+
+    Parameters
+    ----------
+    results : Results
+        Results with two axes.
+    values : two sequences
+        Values of the axes in the order of the cells, across and up.
+    cells : ndarray of int, shape (up, across)
+        Places of the points.
+    """
+    names = [axis.name for axis in results.study.axes]
+    if STEP not in names:
+        return []
+    is_across = names.index(STEP) == 0
+    steps, limits = _numbers(values[0 if is_across else 1]), results.step_limit[cells if is_across else cells.T]
+    along: list[float | None] = []
+    beside: list[float | None] = []
+    for number, row in enumerate(limits):
+        known = row[np.isfinite(row)]
+        if len(known) and len(steps) == len(row) and steps[0] <= known.mean() <= steps[-1]:
+            place = float(np.interp(np.log(known.mean()), np.log(steps), np.arange(len(steps))))
+            along, beside = [*along, place, place], [*beside, number - 0.5, number + 0.5]
+        else:
+            along, beside = [*along, None], [*beside, None]
+    if not any(place is not None for place in along):
+        return []
+    return [_trace(along, beside) if is_across else _trace(beside, along)]
+
+
+def has_limit(figure: Figure) -> bool:
+    """Return True if a figure shows the limit."""
+    return any(trace.get("name") == NAME for trace in figure["data"])
+
+
+def _numbers(values: Sequence[Any]) -> NDArray:
+    """Return the step sizes that are numbers, without "auto"."""
+    return np.array([value for value in values if isinstance(value, int | float)], dtype=float)
+
+
+def _trace(x: Sequence[float | None], y: Sequence[float | None]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": NAME,
+        "x": list(x),
+        "y": list(y),
+        "line": LINE,
+        "hovertemplate": "stability limit: diverges above<extra></extra>",
+        "showlegend": True,
     }

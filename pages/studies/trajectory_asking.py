@@ -17,7 +17,7 @@ from dsgcore.studies import Study, StudyError, Trajectories
 from pages.controls.control import Control, key_of, linked_number
 from pages.studies.asking import draw_axis
 from pages.studies.beginning import VARY, Beginning
-from pages.studies.edited import with_linked_edits
+from pages.studies.links import with_linked_edits
 
 PREFIX = "v_"
 MOST_SEEDS, USUAL_SEEDS, USUAL_VALUES, MOST_CASES = 30, 8, 5, 24

@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.diagnostics import WORDS, Convergence, Slope, fitted
+from dsgcore.diagnostics.convergence import DISTANCE, ERROR, GRADIENT_MEAN
 from dsgcore.experiments import theory_of
 from dsgcore.settings import Rate
 from dsgcore.studies import evaluations
@@ -20,8 +21,8 @@ from dsgcore.studies.results import EVALUATIONS, ITERATIONS
 from pages.charts import words
 from pages.charts.live_chart import live_chart
 from pages.shell.plain_text import plain
-from pages.studies.axis_view import short_number
 from pages.studies.beginning import pick
+from pages.studies.study_charts import short_number
 from pages.studies.trajectory_asking import ALL, OVER, QUANTITY, AskedTrajectories, Case
 from pages.studies.trajectory_charts import Promise, WayLine, ends_figure, looks, ways_figure
 
@@ -37,6 +38,11 @@ FALLS_WITH = {
     ("solver.batch_size", "distance"): Rate(-1.0, "B", "1/B"),
     ("solver.batch_size", "average"): Rate(-1.0, "B", "1/B"),
 }
+
+
+# A slope that is closer to 0 counts as rest.
+RISES = 0.1
+HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,55 @@ def choose_view(shown: list[Shown]) -> tuple[str, str]:
         # Each list of quantities has its own key, because settings measure different quantities.
         quantity = pick("Measure", quantities, usual, f"{QUANTITY}_{usual}", WORDS.__getitem__)
         return quantity, pick("Over", OVERS, ITERATIONS, OVER)
+
+
+def say_answer(asked: AskedTrajectories, shown: list[Shown]) -> None:
+    """Say of the first case whether it has converged, what holds it back, and whether the theorem describes it."""
+    st.markdown("\n".join(f"- {said}" for said in answers(asked, shown)))
+
+
+def answers(asked: AskedTrajectories, shown: list[Shown]) -> tuple[str, str, str]:
+    """Return the three sentences, with the numbers of the charts and the table."""
+    found = shown[0].found
+    quantity = DISTANCE if DISTANCE in found.columns else GRADIENT_MEAN
+    return _rest(found, quantity), _held_back(found, quantity), _described(asked, shown, quantity)
+
+
+def _rest(found: Convergence, quantity: str) -> str:
+    if found.n_diverged and len(found.t) and found.t[-1] < found.spec.solver.n_iter:
+        return f"**It diverges**: every run ends before iteration {found.spec.solver.n_iter:,}."
+    slope, end = found.slope(quantity), short_number(found.median(quantity)[-1])
+    said = f"over the last decade {WORDS[quantity]} has slope {_said_slope(slope)}, and at the end it is {end}"
+    if slope.value > RISES:
+        return f"**It moves away**: {said}."
+    return f"**It still converges**: {said}." if slope.value < -RISES else f"**It has come to rest**: {said}."
+
+
+def _held_back(found: Convergence, quantity: str) -> str:
+    """Return the share of the random features in the distance to the optimum, if that is known."""
+    error = found.mean(ERROR)[-1]
+    if quantity != DISTANCE:
+        return f"**Of the random features** comes |f − h|² = {short_number(error)} at the end; no optimum is known to compare."
+    share = error / found.mean(DISTANCE)[-1]
+    what = "The random features hold it back" if share > HALF else "Steps and batches hold it back"
+    return f"**{what}**: |f − h|² is {share:.0%} of |f − f*|² at the end."
+
+
+def _described(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> str:
+    """Compare the slope with the theorem's, in t or in the run's length."""
+    theory, found = theory_of(shown[0].case.spec), shown[0].found
+    broken = [assumption.sentence for assumption in theory.assumptions if not assumption.holds]
+    if broken:
+        return f"**The theorem does not describe it**: it assumes what does not hold here. {plain(broken[0])}"
+    rate = theory.rates.get(quantity)
+    ends = _ends(shown, quantity) if asked.axis == "solver.n_iter" else []
+    if rate is None or (rate.of == "T" and not ends):
+        return "**The theorem is about longer and longer runs**: vary the iterations to compare the slopes."
+    slope = found.slope(quantity) if rate.of == "t" else fitted(*ends[0][1:])
+    if not np.isfinite(slope.value):
+        return "**Nothing can be said of the theorem**: there is no slope."
+    does = "The theorem describes it" if slope.keeps(rate.slope) else "It is slower than the theorem's bound so far"
+    return f"**{does}**: the slope is {_said_slope(slope)}, and {rate.slope:+.2f} ({rate.words}) is promised."
 
 
 def draw_charts(asked: AskedTrajectories, shown: list[Shown], quantity: str, over: str) -> None:

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dsgcore.data.reading import Limits, Recipe, Step
 from dsgcore.experiments import SETTINGS, Setting
 from pages.controls.own_file import LAST, Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
-from pages.shell.visits import visit
+from pages.shell.sessions import visit
 
 # Parts of a recipe that do not depend on the setting.
 _OF_ANY_SETTING = (

@@ -19,8 +19,9 @@ from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
 from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, with_numbers
+from pages.shell.browser import bring_back_file
 from pages.shell.plain_text import plain, say_of_link
-from pages.shell.ready import get_ready
+from pages.shell.warm_up import get_ready
 from pages.upload import choosing as state
 from pages.upload import columns
 from pages.upload.classes import draw_classes
@@ -60,7 +61,8 @@ def draw_upload(
     uploaded = st.file_uploader(
         "A table with a column of labels",
         key=key,
-        help="Each row is a point. The file stays in this session and is deleted when the session ends.",
+        help="Each row is a point. The file stays in this session and is deleted when the session ends. "
+        "For a reload your browser keeps it, too, for an hour at most.",
         on_change=state.forget_if_removed,
         args=(problem, key),
     )
@@ -94,6 +96,7 @@ def _ask_for_file(file_key: str) -> None:
         f"This link needs the file {plain(linked['name'])} (its SHA-256 begins with {linked['sha256'][:12]}), which this "
         "session does not have. Choose it above."
     )
+    bring_back_file(linked["name"])
 
 
 def _learn_from(
@@ -120,7 +123,7 @@ def _learn_from(
             suit(state.linked_keys(problem) if choosing.is_from_link else frozenset())
         choosing.suited.add(file_key)
     choosing.is_from_link = False
-    _say_what_it_is(choosing, own, look, place)
+    _say_what_it_is(choosing, own, look, place.container(key="part-notes"))
     state.write_link(file_key, own, place)
     return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
 

@@ -93,7 +93,7 @@ _CHOOSE_FILE = """Choose a file in the sidebar, under *Data* (on a phone, open t
 point and a column with the labels. Then its columns and first rows appear here, and the run begins.
 
 Rows without a label are welcome: they are the unlabeled points. The file goes to this app only, and the app forgets it at the
-end of the session."""
+end of the session (your browser keeps it for a reload, an hour at most)."""
 
 
 def _said(problem: type[Setting], bench: Bench) -> str:

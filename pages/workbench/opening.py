@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dsgcore.experiments import Setting
+from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import profile_of
 from pages.controls.control import BAD_INPUT, key_of, refused, without_bad_seed
 from pages.controls.hand import EDITS, Hand, edits_in
@@ -18,8 +18,8 @@ from pages.session import link
 from pages.session.bench import Bench
 from pages.session.lesson_place import place_in
 from pages.shell.room_key import kept_key, lead_if_free
+from pages.shell.sessions import page_before, visit
 from pages.shell.ticks import Hold
-from pages.shell.visits import visit
 from pages.workbench.head import given_for
 from pages.workbench.layout import is_presented, refused_parts
 
@@ -27,6 +27,12 @@ from pages.workbench.layout import is_presented, refused_parts
 def bench_key(name: str) -> str:
     """Return the key of the bench of the setting `name` in the session's state."""
     return f"_bench_{name}"
+
+
+def run_before() -> Spec | None:
+    """Return the run on the method's page from which the reader came to this page, or None."""
+    bench: Bench | None = st.session_state.get(bench_key(page_before()))
+    return None if bench is None else bench.spec
 
 
 def hold_of(name: str) -> Hold:

@@ -29,11 +29,9 @@ from pages.live.component import draw_charts, draw_head, edits_asked
 from pages.live.judgement import judgement_of
 from pages.live.looking_back import seen, settle, show_next
 from pages.live.tick import advance, begin_curve, head_data, is_ticking
-from pages.session.bench import Bench, Tried, follow_click, go_on, once, try_again
-from pages.session.place import keep_place
-from pages.session.preparing import TICK_SECONDS as PREPARING_SECONDS
-from pages.session.preparing import sign
-from pages.session.view import view_of
+from pages.session.bench import TICK_SECONDS as PREPARING_SECONDS
+from pages.session.bench import Bench, Tried, follow_click, go_on, once, sign, try_again, view_of
+from pages.session.link import keep_place
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready

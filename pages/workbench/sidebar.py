@@ -16,8 +16,7 @@ from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.control import BAD_INPUT, Control, draw
 from pages.controls.controls import ALSO
-from pages.controls.pickers import draw_dataset, draw_kernel, keep_dataset, keep_kernel
-from pages.controls.setting_picker import draw_setting
+from pages.controls.pickers import draw_dataset, draw_kernel, draw_setting, keep_dataset, keep_kernel
 from pages.controls.view import SLIDER, draw_choice, keep, keep_choice
 from pages.session.bench import Bench
 from pages.shell.plain_text import plain

@@ -22,7 +22,10 @@ from pages.controls.link import CHANGES, changes_to_text, with_changes
 from pages.controls.pickers import make_ready
 from pages.controls.view import SLIDER, SPEED, viewed
 from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
-from pages.shell.plain_text import plain
+from pages.shell.plain_text import in_sentence, plain
+from pages.studies.differing import differing
+
+MOST_MOVED = 2  # of the values that a moved control has changed, so many are said
 
 
 def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
@@ -39,6 +42,7 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         elif bench.live is None or bench.preparation is not None or bench.wants_restart or _wants_new_run(bench, asked):
             bench.wants_restart = False
             begin(bench, asked)
+            bench.begun_with = _moved(bench.asked, asked) if bench.asked else ""
         elif asked != bench.asked:
             check_cost(asked, BUDGET, bench.shape)
             bench.live.steer(asked.values_at(0))
@@ -49,6 +53,13 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
         _clamp_labels(problem, bench, asked, error)
     except BAD_INPUT as error:
         st.error(plain(str(error)))
+
+
+def _moved(before: Spec, asked: Spec) -> str:
+    """Return what the controls have changed, in words: at most two values."""
+    rows = differing([before, asked], ["before", "now"])
+    said = [f"{in_sentence(row['parameter'])} {row['now']}" for row in rows[:MOST_MOVED]]
+    return ", ".join([*said, *["…"] * (len(rows) > MOST_MOVED)])
 
 
 def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: CountError) -> None:

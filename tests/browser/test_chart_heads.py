@@ -1,5 +1,7 @@
 """Heads of charts: title, legend and notes that cover nothing, and the meanings of their words."""
 
+import re
+
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -63,6 +65,13 @@ def test_words_of_a_legend_are_explained_to_the_keyboard_and_hide_their_curves(o
     expect(tip).to_be_hidden()
     chart.locator(".live-chart-word").filter(has_text="measured").hover()
     expect(tip).to_have_text("The mean of |f − h|² over 256 test points.")
+    chart.locator(".live-chart-word").filter(has_text="calibrated band").click()
+    expect(tip).to_contain_text("computed during the run")
+    expect(tip.get_by_role("link", name="Glossary")).to_have_attribute(
+        "href", re.compile(r"/glossary\?find=calibrated\+band$")
+    )
+    page.locator(".live-status").click()
+    expect(tip).to_be_hidden()
     chart.get_by_role("button", name="Help for Error of the features").press("Enter")
     word = chart.get_by_role("button", name="measured")
     word.press("Enter")

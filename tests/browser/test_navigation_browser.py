@@ -34,12 +34,21 @@ def test_an_empty_sidebar_of_the_page_before_takes_no_room_from_the_bar(open_pag
     expect(page.locator("header nav").get_by_role("link", name=DOORS[-1])).to_be_in_viewport()
 
 
-def test_on_a_phone_the_drawer_has_all_doors(open_page):
-    page = open_page("data", viewport=PHONE)
-    page.get_by_test_id("stExpandSidebarButton").click()
+@pytest.mark.parametrize("path", ["data", "auc?at=3"])
+def test_on_a_phone_the_drawer_has_all_doors_above_its_sliders_and_closes_behind_the_reader(open_page, path):
+    page = open_page(path, viewport=PHONE)
+    opens, drawer = page.get_by_test_id("stExpandSidebarButton"), page.get_by_test_id("stSidebarNav")
+    opens.click()
     for name in DOORS:
-        expect(page.get_by_test_id("stSidebarNav").get_by_text(name, exact=True)).to_be_in_viewport()
+        expect(drawer.get_by_text(name, exact=True)).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    drawer.get_by_text("Explore", exact=True).click()
+    expect(page).to_have_title("Explore - DSG Lab")
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
+    opens.click()
+    expect(drawer.get_by_text("Papers", exact=True)).to_be_in_viewport()
+    page.go_back()
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
 
 
 def test_an_unknown_address_keeps_style_and_links_and_offers_the_doors(open_page, page_health):

@@ -79,10 +79,37 @@ function putBelow(tip, element) {
   Object.assign(tip.style, {left: `${left}px`, top: `${word.bottom - room.top + 4}px`});
 }
 
-function showTip({tip}, element, sentence) {
-  tip.textContent = sentence;
+function showTip({tip}, element, ...said) {
+  tip.replaceChildren(...said);
   tip.hidden = false;
   putBelow(tip, element);
+}
+
+/** Return the way to a word's entry; there is none in a file apart from the app. */
+function wayToGlossary(name) {
+  if (!document.querySelector(".stApp")) return [];
+  const link = make("a", "entry", "Glossary"), words = name.replace(/\(.*\)/, "").trim();
+  link.href = new URL("glossary?" + new URLSearchParams({find: words}), document.baseURI);
+  return [" ", link];
+}
+
+/** Explain a word under the pointer; after a click or a tap on it until the next press elsewhere, with the way to its entry. */
+function explainWord(chart, element, name, sentence) {
+  if (chart.isPlain || !sentence) return;
+  const {tip} = chart, isKept = () => tip.dataset.word === name;
+  const hide = () => { tip.hidden = true; delete tip.dataset.word; };
+  element.classList.add("live-chart-explained");
+  element.addEventListener("pointerenter", () => isKept() || showTip(chart, element, sentence));
+  element.addEventListener("pointerleave", () => isKept() || hide());
+  element.addEventListener("click", () => {
+    tip.dataset.word = name;
+    showTip(chart, element, sentence, ...wayToGlossary(name));
+    addEventListener("pointerdown", function elsewhere(event) {
+      if (tip.contains(event.target)) return;
+      removeEventListener("pointerdown", elsewhere, true);
+      hide();
+    }, true);
+  });
 }
 
 /** Show a sentence, or what a function returns, while the pointer or the keyboard is on an element. */
@@ -101,10 +128,7 @@ function word(chart, trace) {
   const word = make("span", "word");
   word.innerHTML = swatch(trace);
   word.append(trace.name, valueOf(chart, trace));
-  if (!chart.isPlain && trace.meta) {
-    word.addEventListener("pointerenter", () => showTip(chart, word, trace.meta));
-    word.addEventListener("pointerleave", () => { chart.tip.hidden = true; });
-  }
+  explainWord(chart, word, trace.name, trace.meta);
   return word;
 }
 
@@ -164,6 +188,7 @@ export function write(chart, data, {title, meta = {}}) {
     chart.tip.hidden = true;
     chart.values = new Map();
     const heading = make("span", "title", text), parts = text ? [heading] : [];
+    explainWord(chart, heading, text, meta.help);
     if (words.length === 1) parts.push(valueOf(chart, words[0]));  // the title names a single curve
     if (words.length > 1) parts.push(...words.map(trace => word(chart, trace)));
     chart.note = make("span", "note");

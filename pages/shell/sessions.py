@@ -62,3 +62,27 @@ def _present() -> Session:
 def n_connected() -> int:
     """Return the number of connected sessions."""
     return sum(known.is_connected for known in list(_sessions))
+
+
+_PAGE, _VISIT, _BEFORE = "_page", "_visit", "_page_before"
+
+
+def note_visit(page: str) -> bool:
+    """Record the session's page; return True if the session came from another page."""
+    before = st.session_state.get(_PAGE)
+    if before != page:
+        # Keep this order: if the drawing ends between two lines, the next one counts once more, which does no harm.
+        st.session_state[_VISIT] = visit() + 1
+        st.session_state[_BEFORE] = before or ""
+        st.session_state[_PAGE] = page
+    return before not in (None, page)
+
+
+def visit() -> int:
+    """Return the number of the session's visit to its page; each opening of a page has another number."""
+    return int(st.session_state.get(_VISIT, 0))
+
+
+def page_before() -> str:
+    """Return the address of the page from which the session came to this one; empty if there is none, and for Home."""
+    return str(st.session_state.get(_BEFORE, ""))
