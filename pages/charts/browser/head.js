@@ -90,6 +90,7 @@ function wayToGlossary(name) {
   if (!document.querySelector(".stApp")) return [];
   const link = make("a", "entry", "Glossary"), words = name.replace(/\(.*\)/, "").trim();
   link.href = new URL("glossary?" + new URLSearchParams({find: words}), document.baseURI);
+  link.target = "_blank";  // in this tab the run would be lost
   return [" ", link];
 }
 
@@ -186,6 +187,7 @@ export function write(chart, data, {title, meta = {}}) {
   if (now !== chart.written) {
     chart.written = now;
     chart.tip.hidden = true;
+    delete chart.tip.dataset.word;
     chart.values = new Map();
     const heading = make("span", "title", text), parts = text ? [heading] : [];
     explainWord(chart, heading, text, meta.help);
