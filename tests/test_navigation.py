@@ -233,6 +233,7 @@ def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore()
 @pytest.mark.usefixtures("store")
 def test_the_door_from_a_methods_page_varies_its_run_and_from_elsewhere_opens_the_example(page, place):
     app = open_page("auc", lam="0.01", data="Two moons", n_features="64", at="2")
+    app.session_state["_page_before"] = "auc"  # `AppTest` runs a file's page without the router
     app = checked(app.switch_page(f"pages/{page}.py").run())
     spec = study_of(app, place).specs[-1]
     assert errors(app) == []

@@ -58,6 +58,7 @@ def follow(problem: type[Setting], bench: Bench, asked: Spec) -> None:
 def _moved(before: Spec, asked: Spec) -> str:
     """Return what the controls have changed, in words: at most two values."""
     rows = differing([before, asked], ["before", "now"], leave_out=("data.edits",))  # they are seen on the map
+    rows.sort(key=lambda row: row["parameter"] != "Data")  # which sets others
     said = [f"{in_sentence(row['parameter'])} {row['now']}" for row in rows[:MOST_MOVED]]
     return ", ".join([*said, *["…"] * (len(rows) > MOST_MOVED)])
 
