@@ -114,6 +114,7 @@ def test_with_notes_on_a_file_three_plots_fit_and_a_reload_keeps_the_file(open_p
     expect(page.locator(".st-key-part-notes p").nth(1)).to_be_visible()
     plots = "[...document.querySelectorAll('[data-place=curves] .live-chart')].at(-1).getBoundingClientRect().bottom"
     page.wait_for_function(f"{plots} <= innerHeight", timeout=1000 * SECONDS)
+    page.wait_for_url("**file=%7B*")
     page.reload()
     wait_for_points(page, 3)
     expect(page.locator(".stMain")).not_to_contain_text("does not have")
