@@ -90,7 +90,8 @@ def script_with_estimator(run: Run) -> str:
     text = script(spec, run.tried)
     if spec.changes or run.stop_reason not in (StopReason.FINISHED, StopReason.SETTLED):
         return text
-    estimator = estimator_of(type(spec.problem))
+    if (estimator := estimator_of(type(spec.problem))) is None:
+        return text
     measured = run.history.last()
     values = vars(spec.kernel) | vars(spec.problem) | vars(spec.solver)
     values |= {"kernel": type(spec.kernel).name, "random_state": spec.seed}
@@ -108,9 +109,9 @@ def script_with_estimator(run: Run) -> str:
 
 
 def estimator_of(setting: type[Setting]) -> Any:
-    """Return the estimator of a setting."""
+    """Return the estimator of a setting, or None if it has none."""
     found = (getattr(estimators, name) for name in estimators.__all__)
-    return next(e for e in found if e.problem_class.name == setting.name)
+    return next((e for e in found if getattr(getattr(e, "problem_class", None), "name", None) == setting.name), None)
 
 
 def summary(run: Run) -> dict[str, Any]:
