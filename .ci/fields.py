@@ -27,7 +27,7 @@ HEAD = """# Fields of a spec, columns of a history
 
 A *spec* is one experiment as JSON: the setting, the data, the parameters and the seed.
 The tab **Code** shows the spec of the run on the page, `dsg-lab run SPEC.json` carries one out, and a study varies one.
-A field that is left out has its default, so this is a whole spec:
+A field that is left out has its default, so this is a whole spec, `spec.json`:
 
 ```json
 {example}
