@@ -179,7 +179,7 @@ def printed(found):
     return 2 * (1 + 1) ** 2 * M**2 * theta**2 + 2 * Q1**2
 
 
-@each("setting", STOCHASTIC)
+@each("setting", [*CONVEX, "s3vm", "similar_unlabeled"])  # the papers that print its constants
 def test_the_drawn_bound_is_the_printed_one_and_never_below_the_mean(setting):
     found = convergence(shown(setting, n_iter=100), 3)
     bound = found.theorem_bound()
