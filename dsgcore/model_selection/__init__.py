@@ -26,9 +26,9 @@ Each paper tunes parameters in its own way. Unless noted, the scores use the lab
 """
 
 from dsgcore.comparing import compare
+from dsgcore.problems.as_in_paper import paper_grid
 from dsgcore.tuning.calibrated import Calibrated
 from dsgcore.tuning.folds import FoldError, LabeledFolds, PairFolds, UnlabeledFolds
-from dsgcore.tuning.grids import paper_grid
 from dsgcore.tuning.scorers import (
     AUCRisk,
     PNUAUCRisk,

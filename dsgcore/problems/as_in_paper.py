@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +17,6 @@ GAUSSIAN = {"kernel": "gaussian"}
 PRODUCT = 1.5
 # Weights that a grid also switches off.
 OR_ZERO = ("tau_I", "tau_S")
-Range = tuple[float, float]
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -33,8 +32,10 @@ class PaperValues:
         What they are, and what the paper leaves open.
     values : mapping of str to any
         The printed ones, by the name of the parameter.
-    grid : mapping of str to pair of float
-        Smallest and largest value of each parameter that the paper searches.
+    grid : mapping of str to list of float
+        Values of each parameter that the paper searches.
+    afterwards : mapping of str to list of float
+        The same for parameters that are adjusted after the others; or the ends of the range.
     sized : callable
         Function from the number of training points to the values that depend on it. None if there are none.
     followed : callable
@@ -44,7 +45,8 @@ class PaperValues:
     source: str
     says: str
     values: Mapping[str, Any]
-    grid: Mapping[str, Range]
+    grid: Mapping[str, Sequence[float]]
+    afterwards: Mapping[str, Sequence[float]] = field(default_factory=dict)
     sized: Callable[[int], Mapping[str, Any]] | None = None
     followed: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: {}
 
@@ -54,10 +56,11 @@ class PaperValues:
         An `own` value stays if the paper's grid holds it; else the grid's middle replaces it. A `given` value stays
         in any case.
         """
-        searched = {
-            name: own[name] if _is_in(own.get(name), ends, is_off=name in OR_ZERO) else middle(*ends)
-            for name, ends in self.grid.items()
-        }
+        searched = {}
+        for name, tried in {**self.grid, **self.afterwards}.items():
+            low, *_, high = sorted(value for value in tried if value or name not in OR_ZERO)
+            is_kept = _is_in(own.get(name), low, high) or (name in OR_ZERO and own.get(name) == 0)
+            searched[name] = own[name] if is_kept else middle(low, high)
         values = {**self.values, **searched, **self._of_size(n, given), **given}
         return {**self.followed(values), **values} if "step_size" in given else {**values, **self.followed(values)}
 
@@ -71,10 +74,10 @@ class PaperValues:
         return self.sized(n or 1)
 
 
-def _is_in(value: Any, ends: Range, *, is_off: bool = False) -> bool:
+def _is_in(value: Any, low: float, high: float) -> bool:
     if isinstance(value, tuple | list):
-        return bool(value) and all(_is_in(one, ends) for one in value)
-    return isinstance(value, int | float) and (ends[0] <= value <= ends[1] or (is_off and value == 0))
+        return bool(value) and all(_is_in(one, low, high) for one in value)
+    return isinstance(value, int | float) and low <= value <= high
 
 
 def middle(low: float, high: float) -> float:
@@ -90,6 +93,15 @@ def _one_pass(n: int) -> dict[str, int]:
     return {"n_features": math.ceil(math.sqrt(n)), "n_iter": math.ceil(n / 256)}
 
 
+def _powers(base: int, low: int, high: int) -> list[float]:
+    return [float(f"1e{e}") if base == 10 else 2.0**e for e in range(low, high + 1)]
+
+
+def _tenths(low: int, high: int) -> list[float]:
+    return [i / 10 for i in range(low, high + 1)]
+
+
+_PAIRWISE = {"lam": _powers(2, -3, 3), "sigma": _powers(2, -3, 3), "gamma": _tenths(0, 10)}
 AS_IN_PAPER: Mapping[str, PaperValues] = {
     "similar_unlabeled": PaperValues(
         "TSGSU, Section 6 and Lemma 1",
@@ -105,7 +117,8 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
             "loss": "squared",
             "correction": "absolute value",
         },
-        {"lam": (2.0**-7, 2.0**7), "sigma": (2.0**-7, 2.0**7), "step_size": (0.0, 1.0)},
+        {"lam": _powers(2, -7, 7), "sigma": _powers(2, -7, 7)},
+        {"step_size": [0.0, 1.0]},
     ),
     "auc": PaperValues(
         "QSG-S2AUC, Section 6.1, Algorithm 1 and Theorem 1",
@@ -119,7 +132,7 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
             "is_pooled": False,
             "positive_share": None,
         },
-        {"lam": (2.0**-3, 2.0**3), "sigma": (2.0**-3, 2.0**3), "gamma": (0.0, 1.0)},
+        _PAIRWISE,
         followed=_steps_of_theorem,
     ),
     "s3vm": PaperValues(
@@ -137,7 +150,8 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
             "C_per": "mean",
             "is_balanced": False,
         },
-        {"C": (1e-3, 1e3), "sigma": (1e-3, 1e3), "step_size": (1e-3, 1.0)},
+        {"C": _powers(10, -3, 3), "sigma": _powers(10, -3, 3)},
+        {"step_size": [1.0, 0.1, 0.01, 0.001]},
         sized=_one_pass,
     ),
     "ordinal": PaperValues(
@@ -145,7 +159,7 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
         "Tuples of one point of each class and an unlabeled one, hinge thresholds with margin 1, steps θ/t with θλ = 1.5; λ and "
         "σ from 2⁻³ to 2³ and each γ from 0 to 1 by five-fold cross-validation. The paper prints no m, B and T.",
         {**PLAIN, **GAUSSIAN, "schedule": "theta/t", "pairing": "paired", "thresholds": "hinge", "margin": 1.0},
-        {"lam": (2.0**-3, 2.0**3), "sigma": (2.0**-3, 2.0**3), "gamma": (0.0, 1.0)},
+        _PAIRWISE,
         followed=_steps_of_theorem,
     ),
     "multiclass": PaperValues(
@@ -165,11 +179,11 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
             "n_neighbors": 10,
         },
         {
-            "lam": (1e-15, 1e-6),
-            "tau_I": (1e-15, 1e-6),
-            "tau_S": (1e-10, 1e-1),
-            "step_size": (10.0, 1e5),
-            "theta": (0.5, 0.9),
+            "lam": _powers(10, -15, -6),
+            "tau_I": [0.0, *_powers(10, -15, -6)],
+            "tau_S": [0.0, *_powers(10, -10, -1)],
+            "step_size": _powers(10, 1, 5),
+            "theta": _tenths(5, 9),
         },
     ),
 }
@@ -195,3 +209,48 @@ def paper_values(setting: str, n: int | None = None, own: Mapping[str, Any] = _N
         If the number of training points is missing.
     """
     return AS_IN_PAPER[setting].at(n, own, given)
+
+
+def paper_grid(setting: str, *, names: tuple[str, ...] = (), prefix: str = "") -> dict[str, list[float]]:
+    """Return the grid in which a setting's paper searches.
+
+    Parameters
+    ----------
+    setting : str
+        One of `AS_IN_PAPER`; "s3vm_step" for the step size, which is searched after the rest; or "pnu_auc", which has
+        another parameter for the weight of the unlabeled points.
+    names : tuple of str, optional
+        Parameters to keep, for estimators that have no others. Default: all.
+    prefix : str, default=""
+        Prefix of the names. Use "estimator__" for an estimator within `SeenLabels`.
+
+    Returns
+    -------
+    dict of str to list of float
+        A new dict at every call, which you may change.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such setting or name.
+
+    Notes
+    -----
+    Source: the papers' sections on experiments.
+
+    - QS3ORAO: all sub-problems have the same weight gamma here.
+    - TSGS3VM: C weighs the labeled points' mean loss, ``TSGS3VM(C_per="mean")``.
+    - TSGS3VM: the paper's text has step sizes of 10^0 to 10^3. They are read as 10^0 down to 10^-3.
+    """
+    grids = {name: values.grid for name, values in AS_IN_PAPER.items()}
+    grids |= {
+        "s3vm_step": AS_IN_PAPER["s3vm"].afterwards,
+        "pnu_auc": {"lam": _PAIRWISE["lam"], "sigma": _PAIRWISE["sigma"], "eta": _tenths(-10, 10)},
+    }
+    if setting not in grids:
+        raise ParameterError(f"setting must be one of {', '.join(grids)}, got {setting!r}")
+    known = grids[setting]
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"the grid of {setting} has {', '.join(known)}, got {name!r}")
+    return {prefix + name: list(values) for name, values in known.items() if not names or name in names}
