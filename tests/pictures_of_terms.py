@@ -96,7 +96,7 @@ def _unlabeled() -> list[str]:
 def _mini_batch() -> list[str]:
     run = _run("auc")
     rows = cast(Problem, run.problem).rows(run.split.y_train)
-    drawn = batches(run.spec.seed, 1, rows, dict.fromkeys(rows, 6))
+    drawn = batches(run.spec.seed, 1, rows, 6)
     return _points({CURRENT_COLOR: np.concatenate(list(drawn.values()))}, 8)
 
 

@@ -512,9 +512,10 @@ def test_blas_has_one_thread_inside_whichever_thread_has_set_a_limit_before():
         with single_threaded_blas():
             assert set(blas_threads()) == {1}
         assert blas_threads() == before
-        other.submit(single_threaded_blas().__enter__).result()
+        limited = single_threaded_blas()
+        other.submit(limited.__enter__).result()
         assert set(blas_threads()) == {1}
-        single_threaded_blas().__exit__()
+        limited.__exit__(None, None, None)
         assert blas_threads() == before
 
 

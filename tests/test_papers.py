@@ -34,11 +34,11 @@ from dsgcore.comparing.reproductions import (
 )
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import ParameterError
+from dsgcore.core.sampling import batches
 from dsgcore.experiments import SETTINGS, Spec, as_in_paper, default_spec
 from dsgcore.multiclass.task import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import profile_of
-from dsgcore.solver.task import drawn
 from dsgcore.studies import MEASURES, Study
 from dsgcore.studies.store import Store
 from pages.studies.going import BUDGET
@@ -141,7 +141,7 @@ def streams(model, y):
     """The streams of a fit in the papers' terms: batches, frequencies in radians, steps and ridges."""
     f, ts = model.model_, range(1, model.n_iter_ + 1)
     rows = model._problem(y).bind(y).rows(y)
-    batches = [tuple(own.tolist() for own in drawn(7, t, rows, 3).values()) for t in ts]
+    batches = [tuple(own.tolist() for own in batches(7, t, rows, 3).values()) for t in ts]
     eta = {"theta/t": lambda t: 1 / t, "theta/sqrt(T)": lambda t: 6**-0.5, "constant": lambda t: 1.0}[model.schedule]
     steps = [model.step_size * eta(t) for t in ts]
     return batches, [2 * np.pi * f.frequencies(t, 5) for t in ts], steps, [model.lam] * 6

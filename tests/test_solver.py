@@ -298,17 +298,16 @@ def test_rows_come_from_the_source_only(source_rows, size, t):
 
 def test_every_source_has_a_batch_of_its_size_and_draws_of_its_own():
     rows = {"positive": np.arange(1000), "unlabeled": np.arange(1000)}
-    drawn = batches(1, 5, rows, {"positive": 30, "unlabeled": 40})
-    assert {source: len(batch) for source, batch in drawn.items()} == {"positive": 30, "unlabeled": 40}
+    drawn = batches(1, 5, rows, 30)
+    assert {source: len(batch) for source, batch in drawn.items()} == {"positive": 30, "unlabeled": 30}
     assert list(drawn) == list(rows)
-    assert (drawn["positive"] != drawn["unlabeled"][:30]).any()
+    assert (drawn["positive"] != drawn["unlabeled"]).any()
 
 
 def test_a_source_keeps_its_draws_when_others_come_or_go():
     rows = {name: np.arange(100) for name in ("positive", "negative", "unlabeled")}
-    sizes = dict.fromkeys(rows, 8)
-    together = batches(1, 5, rows, sizes)
-    alone = batches(1, 5, {"negative": rows["negative"]}, sizes)
+    together = batches(1, 5, rows, 8)
+    alone = batches(1, 5, {"negative": rows["negative"]}, 8)
     assert (together["negative"] == alone["negative"]).all()
 
 

@@ -81,7 +81,7 @@ class FRS3VM(GradientS3VM):
         watch.total = s["n_passes"]
         for t in range(1, s["n_passes"] * steps + 1):
             step = s["step_size"] / t
-            drawn = batches(seed, t, rows, dict.fromkeys(rows, s["batch_size"]))
+            drawn = batches(seed, t, rows, s["batch_size"])
             own = {source: phi[batch] for source, batch in drawn.items()}
             slopes = problem.coefficients({source: batch @ w for source, batch in own.items()})
             w = (1.0 - step) * w - step * sum(slopes[source] @ batch for source, batch in own.items())

@@ -236,7 +236,7 @@ class CUU(PairsBaseline):
         rows = {SIMILAR: np.flatnonzero(y != UNLABELED), "unlabeled": np.flatnonzero(y == UNLABELED)}
         w, size, watch.total = np.zeros(basis.size), 0.0, s["n_iter"]
         for t in range(1, s["n_iter"] + 1):
-            drawn = batches(seed, t, rows, dict.fromkeys(rows, s["batch_size"]))
+            drawn = batches(seed, t, rows, s["batch_size"])
             phi = basis.features(X[np.concatenate(list(drawn.values()))])
             size = size or float(np.einsum("ij,ij->", phi, phi)) / len(phi)
             f = dict(zip(rows, np.split(phi @ w, 2), strict=True))

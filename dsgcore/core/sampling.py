@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,11 +23,11 @@ MOST_SHUFFLED = 2**17
 TOGETHER, MOST_PLACES = 64, 2**14
 
 
+@dataclass
 class _Key(ISeedSequence):
     """Philox's key. Passing it keeps Philox from asking the system for entropy that it does not use, which is slow."""
 
-    def __init__(self, seed: int, stream: int) -> None:
-        self.words = np.array([seed, stream], dtype=np.uint64)
+    words: NDArray[np.uint64]
 
     def generate_state(self, n_words: int, dtype: object = np.uint32) -> NDArray[np.uint64]:
         """Return the two words that Philox requests."""
@@ -41,7 +42,9 @@ def generator(seed: int, stream: str, t: int = 0) -> np.random.Generator:
     the second word of the 256-bit counter, so no two streams can overlap.
     """
     counter = np.array([0, t, 0, 0], dtype=np.uint64)
-    key: Any = _Key(seed, zlib.crc32(stream.encode()))  # NumPy's types accept no other class
+    key: Any = _Key(
+        np.array([seed, zlib.crc32(stream.encode())], dtype=np.uint64)
+    )  # NumPy's types accept no other class
     return np.random.Generator(np.random.Philox(key, counter=counter))
 
 
@@ -95,10 +98,10 @@ def _order(seed: int, source: str, number: int, n: int) -> NDArray[np.int64]:
 
 
 def batches(
-    seed: int, t: int, rows: Mapping[str, NDArray[np.integer]], sizes: Mapping[str, int]
+    seed: int, t: int, rows: Mapping[str, NDArray[np.integer]], size: int, *, is_shuffled: bool = False
 ) -> dict[str, NDArray[np.integer]]:
-    """Draw one mini-batch per source at iteration `t`."""
-    return {source: batch_rows(seed, source, t, rows[source], sizes[source]) for source in rows}
+    """Draw one mini-batch per source at iteration `t`, source -> (size,), as `batch_rows` does."""
+    return {source: batch_rows(seed, source, t, own, size, is_shuffled=is_shuffled) for source, own in rows.items()}
 
 
 def evenly_spread(n: int, most: int) -> NDArray[np.intp]:

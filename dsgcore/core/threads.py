@@ -58,7 +58,7 @@ class _Workers:
 _workers = _Workers()
 
 
-_pause: ContextVar[Callable[[], None]] = ContextVar("pause", default=lambda: None)
+_pause: ContextVar[Callable[[], None] | None] = ContextVar("pause", default=None)
 
 
 @contextmanager
@@ -76,7 +76,8 @@ def pausing(pause: Callable[[], None]) -> Iterator[None]:
 
 def pause() -> None:
     """Call this thread's `pause`, if it has one."""
-    _pause.get()()
+    if (wait := _pause.get()) is not None:
+        wait()
 
 
 def n_workers() -> int:
@@ -91,11 +92,11 @@ def set_workers(count: int) -> None:
     _workers.resize(count)
 
 
-_thread = threading.local()
+class _Thread(threading.local):
+    is_at_work = False  # True inside a piece's work
 
 
-def _is_inside() -> bool:
-    return getattr(_thread, "is_at_work", False)
+_thread = _Thread()
 
 
 def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
@@ -103,7 +104,7 @@ def pieces(n: int, tile: int, evaluations: int) -> list[slice]:
 
     Inside another piece's work there are no other workers: the result is one piece.
     """
-    if evaluations < 2 * MIN_EVALUATIONS_PER_WORKER or _is_inside():
+    if evaluations < 2 * MIN_EVALUATIONS_PER_WORKER or _thread.is_at_work:
         return [slice(0, n)][: n > 0]
     n_tiles = -(-n // tile)
     most = 1 if _workers.count == 1 else PIECES_PER_WORKER * _workers.count
@@ -118,13 +119,13 @@ def for_each_piece(work: Callable[[slice], None], parts: list[slice]) -> None:
 
     Inside such work the calling thread takes all parts: a pool that waits for itself would never finish.
     """
-    with _single_threaded_blas:
-        if len(parts) > 1 and not _is_inside():
+    with single_threaded_blas():
+        if len(parts) > 1 and not _thread.is_at_work:
             _share(work, parts)
             return
         for part in parts:
             work(part)
-        if not _is_inside():
+        if not _thread.is_at_work:
             pause()
 
 
@@ -172,35 +173,22 @@ def _may_limit() -> ThreadpoolController:
     return blas
 
 
-class _SingleThreadedBlas:
-    """A limit of one BLAS thread that lasts from the first caller's entry to the last one's exit."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.users = 0
-        self.limiter: Any = None
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if self.users == 0:
-                self.limiter = _may_limit().limit(limits=1)
-            self.users += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                _may_limit()  # the last one may be another thread than the first
-                self.limiter.restore_original_limits()
-                self.limiter = None
+_limit_lock, _limiters = threading.Lock(), list[Any]()
 
 
-_single_threaded_blas = _SingleThreadedBlas()
-
-
-def single_threaded_blas() -> AbstractContextManager[None]:
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
     """Limit BLAS to one thread while at least one caller is inside; the last exit restores the earlier limit."""
-    return _single_threaded_blas
+    with _limit_lock:
+        _limiters.append(_limiters[0] if _limiters else _may_limit().limit(limits=1))
+    try:
+        yield
+    finally:
+        with _limit_lock:
+            limiter = _limiters.pop()
+            if not _limiters:
+                _may_limit()  # the last one may be another thread than the first
+                limiter.restore_original_limits()
 
 
 @cache

@@ -31,7 +31,6 @@ from dsgcore.solver.carried import AllPoints
 from dsgcore.solver.diagnostics import DiagnosticsError, DualCoefficients, Reference
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Step
-from dsgcore.solver.problem import joined
 from dsgcore.solver.task import Task
 
 # A diagnosis needs the kernel matrix of its points, and so uses at most this many.
@@ -309,7 +308,8 @@ def _steps(
         step, batch = iterate.step, iterate.rows
         # The coefficients that the run's own batches have at b.
         at_b = {source: K[rows] @ b.values for source, rows in iterate.batch.items()}
-        b.advance(batch, joined(task.problem.coefficients(at_b), tuple(at_b)), step.size, step.decay)
+        of_b = task.problem.coefficients(at_b)
+        b.advance(batch, np.concatenate([of_b[source] for source in at_b]), step.size, step.decay)
         h.advance(batch, iterate.weights, step.size, step.decay)
         # A step of r along the whole sample's gradient, through this iteration's random features of the run.
         feature_map, W = task.kernel.feature_map, task.new_model().frequencies(iterate.t, step.n_features)

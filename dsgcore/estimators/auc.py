@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import Real, like
+from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.classes import decision_threshold
-from dsgcore.estimators.inputs import TrainingValues, threshold_rows
+from dsgcore.estimators.inputs import POINTS_CUT, TrainingValues
 from dsgcore.estimators.scores import auc_of
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.solver.problem import UNLABELED
@@ -74,13 +75,9 @@ class QSGS2AUC(BinaryEstimator):
     is_pooled: bool = like(SemiSupervisedAUC, "is_pooled", default=True)
     positive_share: float | Literal["labels", "estimate"] | None = like(SHARE)
 
-    def _checked(self) -> dict[str, Any]:
-        SHARE.check(self.positive_share)  # check before training
-        return super()._checked()
-
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         labeled = np.flatnonzero(codes != UNLABELED)
-        some = values.at(threshold_rows(len(codes)))
+        some = values.at(evenly_spread(len(codes), POINTS_CUT))
         return {"threshold_": decision_threshold(self.positive_share, codes[labeled], values.at(labeled), some)}
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

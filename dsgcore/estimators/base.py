@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import AUTOMATIC, Parameter, ParameterError, check_all, like, parameters_of
+from dsgcore.core.parameters import AUTOMATIC, ParameterError, like, parameters_of
+from dsgcore.core.sampling import batches, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.data.rows import opened
+from dsgcore.data.rows import Rows, opened
 from dsgcore.estimators.as_in_paper import FromPaper
 from dsgcore.estimators.classes import check_every_class
 from dsgcore.estimators.inputs import (
@@ -27,14 +28,12 @@ from dsgcore.estimators.inputs import (
     TrainingValues,
     all_or_nothing,
     encode,
-    in_precision,
     known_classes,
     labeled_rows,
     over_partitions,
     read_ahead,
     seed_of,
     some_of,
-    threshold_rows,
     validated,
     validated_points,
     values_of,
@@ -43,6 +42,7 @@ from dsgcore.estimators.kernel import SIGMA, KernelParameters, check_near, make_
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import Kernel
 from dsgcore.kernels.far_points import check_values, warn_of_rounding
+from dsgcore.kernels.features import in_precision
 from dsgcore.problems import Problem
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.carried import training_points
@@ -53,7 +53,7 @@ from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
 from dsgcore.solver.start import AUTOMATIC_START, EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, plan_start
 from dsgcore.solver.stopping import TOL, Stopping, ValuesMean
-from dsgcore.solver.task import SAMPLING, SHUFFLED, Task, drawn
+from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
 
 Callback = Callable[[Iterate], object]
 # Two numbers are the same parameter up to this relative difference, such as one that a person has computed.
@@ -233,19 +233,20 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         first, is_part = 0 if earlier is None else len(earlier), checkpoint is None
         with single_threaded_blas():  # the same result for any number of threads
             task = self._task(X, labels, seed, s, earlier)
-            has_start = earlier is None and plan_start(task, self._start(task, labels))
-            kept = (checkpoint or Checkpoint()).of(task)
-            model = kept.begun(task) if earlier is None else earlier.prefix(first)
+            has_start = earlier is None and plan_start(task, self._start(task, labels, s["start"]))
+            kept = None if checkpoint is None or checkpoint.file is None else checkpoint.of(task)
+            started = task.new_model() if earlier is None else earlier.prefix(first)
+            model = started if kept is None else kept.begun(task)
             tol = (self.tol_started if has_start else self.tol_from_0) if s["tol"] == AUTOMATIC else s["tol"]
             stopping = Stopping(None if is_part else tol, s["n_iter_no_change"], s["verbose"])
             training = training_points(task, model, first, is_staged=stopping.tol is not None)
-            needed = (
-                np.union1d(threshold_rows(len(labels)), labeled_rows(labels, POINTS_CUT)) if self.is_ranking else ()
-            )
+            some = evenly_spread(len(labels), POINTS_CUT)
+            needed = np.union1d(some, labeled_rows(labels, POINTS_CUT)) if self.is_ranking else ()
             mean = ValuesMean(task, model, training, stopping, first=first, needed=needed)
             is_done = mean.replay(model)
             for iterate in () if is_done else solve(task, model, training=training, carried=mean.carried):
-                kept.keep(model)
+                if kept is not None:
+                    kept.keep(model)
                 is_done = mean.take(iterate)
                 if (callback is not None and callback(iterate)) or is_done:
                     is_done = True
@@ -277,19 +278,15 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         return {}
 
     def _checked(self) -> dict[str, Any]:
-        """Return the checked parameters of the solver, of the mini-batches and of the stopping rule."""
-        names = {p.name for p in (*SolverParameters.parameters, SAMPLING, *Stopping.parameters)}
+        """Return the checked parameters, except those of the kernel and the seed."""
         kind: type = type(self)
-        own = [p for p in parameters_of(kind) if p.name in names]
-        return check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
+        return {p.name: p.check(getattr(self, p.name)) for p in parameters_of(kind)}
 
-    def _start(self, task: Task, labels: NDArray) -> str | None:
+    def _start(self, task: Task, labels: NDArray, start: str | None) -> str | None:
         """Return the start of the run.
 
         'auto' is the exact one for few labels, if the kernel and the ridge are the default ones, also as numbers.
         """
-        kind: type = type(self)
-        start: str | None = next(p for p in parameters_of(kind) if p.name == "start").check(self.start)
         n_labeled = sum(len(own) for source, own in task.rows.items() if source != "unlabeled")
         if start != AUTOMATIC or n_labeled > MOST_LABELS:
             return None if start == AUTOMATIC else start
@@ -310,15 +307,10 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
                 return None
         return EXACT
 
-    def _problem(self, labels: NDArray) -> Problem:
-        """Return the problem. It may compute some of its own numbers from the labels."""
-        return self.problem_class(**self._problem_parameters())
-
-    def _problem_parameters(self, **given: object) -> dict[str, Any]:
-        """Return the problem's checked parameters: the given ones, and the estimator's parameters of the same name."""
-        parameters: tuple[Parameter, ...] = self.problem_class.parameters
-        own = {p.name: getattr(self, p.name) for p in parameters if p.name not in given}
-        return check_all(parameters, {**own, **given}, type(self).__name__)
+    def _problem(self, labels: NDArray, **given: object) -> Problem:
+        """Return the problem, with the estimator's parameters of the same names; it may compute numbers from the labels."""
+        own = {p.name: getattr(self, p.name) for p in self.problem_class.parameters if p.name not in given}
+        return self.problem_class(**own, **given)
 
     def _task(self, X: NDArray, labels: NDArray, seed: int, s: dict[str, Any], model: Expansion | None) -> Task:
         """Return the solver's task, from checked parameters `s`, to continue a model if there is one."""
@@ -328,9 +320,14 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         made, size, sampling = 0 if model is None else len(model), s["batch_size"], s["sampling"]
         n_iter = made + s["n_iter"]
         last = n_iter if self.start is None else max(n_iter, ITERATIONS)
-        read_ahead(X, labels, lambda t: drawn(seed, t, rows, size, sampling), range(made + 1, last + 1))
+        read_ahead(
+            X,
+            labels,
+            lambda t: batches(seed, t, rows, size, is_shuffled=sampling == SHUFFLED),
+            range(made + 1, last + 1),
+        )
         kernel = make_kernel(self, some_of(X)) if model is None else model.kernel
-        points = in_precision(X, dtype)
+        points = X.astype(dtype) if isinstance(X, Rows) else in_precision(X, dtype)
         check_near(self, kernel, some_of(X), dtype)
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_

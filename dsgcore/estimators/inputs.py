@@ -24,7 +24,6 @@ from dsgcore.data import DataError
 from dsgcore.data.reading.features import SAMPLE
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.data.rows import Rows, is_dask
-from dsgcore.kernels import features
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.stopping import POINTS
@@ -92,21 +91,18 @@ def float_types(X: Any) -> list[type[np.floating]]:
     That is float32, unless the points hold whole numbers beyond 2^24, which float32 rounds.
     """
     types: list[type[np.floating]] = [np.float32, np.float64]
-    return types[::-1] if _is_rounded(X) else types
-
-
-def _is_rounded(X: Any) -> bool:
     if getattr(X, "dtype", None) in (np.float32, np.float64):
-        return False
+        return types
     if hasattr(X, "dtypes") and any(getattr(dtype, "kind", "O") not in "iu" for dtype in X.dtypes):
-        return False  # it becomes float64, or holds no numbers
+        return types  # it becomes float64, or holds no numbers
     try:
         values = np.asarray(X)
         values = values.astype(float) if values.dtype == object and values.ndim == 2 else values
     except (TypeError, ValueError):  # no numbers, or rows of different lengths: the validation has its own sentence
-        return False
+        return types
     is_wide = values.dtype.kind in "iuf" and values.dtype.itemsize >= 4 and values.size > 0
-    return bool(is_wide and max(float(values.max()), -float(values.min())) > EXACT_IN_FLOAT32)
+    is_rounded = is_wide and max(float(values.max()), -float(values.min())) > EXACT_IN_FLOAT32
+    return types[::-1] if is_rounded else types
 
 
 def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) -> tuple[NDArray, NDArray]:
@@ -119,16 +115,20 @@ def encode(y: Any, classes: NDArray | None = None, *, is_ordered: bool = False) 
     given = labels_given(y, has_minus_one=classes is not None and bool(is_minus_one(classes).any()))
     order = classes if classes is not None or not is_ordered else given.order
     if order is None:
-        classes, known = np.unique(given.values, return_inverse=True)
-        return classes, _codes(given.is_labeled, known, len(classes))
-    check_same_kind(given.values, order)
-    labels, sought = _alike(given.values, order)
-    unknown = ~np.isin(labels, sought)
-    if unknown.any():
-        wrong = given.values[int(np.argmax(unknown))]
-        raise DSGError(f"y must hold the classes {_listed(order)}, or -1 for unlabeled points, got {wrong!s}")
-    by_size = np.argsort(sought)
-    return order, _codes(given.is_labeled, by_size[np.searchsorted(sought[by_size], labels)], len(order))
+        order, known = np.unique(given.values, return_inverse=True)
+    else:
+        check_same_kind(given.values, order)
+        labels, sought = _alike(given.values, order)
+        unknown = ~np.isin(labels, sought)
+        if unknown.any():
+            wrong = given.values[int(np.argmax(unknown))]
+            raise DSGError(f"y must hold the classes {_listed(order)}, or -1 for unlabeled points, got {wrong!s}")
+        by_size = np.argsort(sought)
+        known = by_size[np.searchsorted(sought[by_size], labels)]
+    # In the smallest type, because there may be very many points.
+    codes = np.full(len(given.is_labeled), UNLABELED, dtype=np.min_scalar_type(-max(1, len(order))))
+    codes[given.is_labeled] = known
+    return order, codes
 
 
 def check_same_kind(labels: NDArray, classes: NDArray) -> None:
@@ -154,13 +154,6 @@ def _alike(labels: NDArray, classes: NDArray) -> tuple[NDArray, NDArray]:
     return (labels.astype(object), classes.astype(object)) if are_mixed else (labels, classes)
 
 
-def _codes(is_labeled: NDArray, known: NDArray, n_classes: int) -> NDArray:
-    """Return the classes' indices, -1 for unlabeled, in the smallest type, because there may be very many points."""
-    codes = np.full(len(is_labeled), UNLABELED, dtype=np.min_scalar_type(-max(1, n_classes)))
-    codes[is_labeled] = known
-    return codes
-
-
 def known_classes(given: ArrayLike | None, earlier: NDArray | None, y: object = None, *, is_sorted: bool) -> NDArray:
     """Return the classes (k,) for a call of `partial_fit`: those of the first call, sorted or in the given order.
 
@@ -181,11 +174,6 @@ def known_classes(given: ArrayLike | None, earlier: NDArray | None, y: object = 
 
 def _listed(classes: Iterable[object]) -> str:
     return ", ".join(str(label) for label in classes)
-
-
-def threshold_rows(n: int) -> NDArray:
-    """Return ascending rows of n points at which a threshold is found."""
-    return evenly_spread(n, POINTS_CUT)
 
 
 def labeled_rows(codes: NDArray, most: int) -> NDArray:
@@ -246,11 +234,6 @@ def taken(X: Any, rows: NDArray) -> Any:
     return X.taken(rows) if isinstance(X, Rows) else X[rows]
 
 
-def in_precision(X: Any, dtype: np.dtype) -> Any:
-    """Return the points in another precision; raise DSGError if a number is too large for it."""
-    return X.astype(dtype) if isinstance(X, Rows) else features.in_precision(X, dtype)
-
-
 def read_ahead(
     X: Any, labels: NDArray, batch: Callable[[int], Mapping[str, NDArray]], iterations: Iterable[int]
 ) -> None:
@@ -261,8 +244,7 @@ def read_ahead(
     labeled = np.flatnonzero(labels != UNLABELED)
     seen = [
         np.arange(min(len(X), FEW_POINTS)),
-        threshold_rows(len(X)),
-        *(evenly_spread(len(X), n) for n in (POINTS, SAMPLE)),
+        *(evenly_spread(len(X), n) for n in (POINTS_CUT, POINTS, SAMPLE)),
     ]
     X.read_ahead(np.concatenate([*visited, *seen, labeled[: MOST_LABELED * (len(labeled) <= MOST_LABELED)]]))
 

@@ -15,7 +15,7 @@ from dsgcore.core.parameters import Parameter, ParameterError, choice, like, par
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.estimators.base import FunctionalGradientEstimator
 from dsgcore.estimators.classes import OrderedClassifier, even_chances, spread
-from dsgcore.estimators.inputs import TrainingValues, labeled_rows, over_partitions, threshold_rows
+from dsgcore.estimators.inputs import POINTS_CUT, TrainingValues, labeled_rows, over_partitions
 from dsgcore.estimators.scores import mean_auc_of
 from dsgcore.kernels import Kernel
 from dsgcore.problems import Problem
@@ -136,7 +136,7 @@ class QS3ORAO(OrderedClassifier, FunctionalGradientEstimator):
         loss = "squared" if cut["thresholds"] == "squared" else "hinge"
         b = thresholds(codes[labeled], values.at(labeled), loss=loss, margin=cut["margin"])
         if cut["thresholds"] == "error" and (held := _held_out(task, codes)) is not None:
-            some, (y, f) = values.at(threshold_rows(len(codes))), held
+            some, (y, f) = values.at(evenly_spread(len(codes), POINTS_CUT)), held
             units = (even_chances(y, f, len(b) + 1) - f.mean()) / spread(f)
             b = (b + np.mean(some, dtype=float) + spread(some) * units) / 2.0
         return {"thresholds_": b}

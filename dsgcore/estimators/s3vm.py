@@ -89,9 +89,9 @@ class TSGS3VM(BinaryEstimator):
     is_balanced: bool = like(SemiSupervisedSVM, "is_balanced")
     lam: float = like(SolverParameters, "lam", default=1.0)
 
-    def _problem(self, labels: NDArray) -> Problem:
+    def _problem(self, labels: NDArray, **given: object) -> Problem:
         """Return the problem, with C and C_star converted to weights of mean losses for these labels."""
-        problem = SemiSupervisedSVM(**self._problem_parameters())
+        problem = super()._problem(labels, **given)
         if PER.check(self.C_per) == "mean":
             return problem
         rows = problem.rows(labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from dsgcore.estimators.classes import check_every_class
 from dsgcore.estimators.inputs import all_or_nothing, known_classes, taken
 from dsgcore.estimators.pairs import drawn_members, ids_of_stacked, points_and_labels
 from dsgcore.prior import MAX_POINTS, drawn_rows, similar_class_prior
+from dsgcore.problems import Problem
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.checkpoint import Checkpoint
 from dsgcore.solver.parameters import SolverParameters
@@ -195,8 +196,8 @@ class TSGSU(BinaryEstimator):
         points = taken(X, np.concatenate([members, unlabeled]))
         return points, ids_of_stacked(len(members), len(unlabeled)), classes, seed
 
-    def _problem_parameters(self, **given: object) -> dict[str, Any]:
-        return super()._problem_parameters(prior=self.prior_, **given)
+    def _problem(self, labels: NDArray, **given: object) -> Problem:
+        return super()._problem(labels, prior=self.prior_, **given)
 
 
 def _estimated_prior(X: NDArray, similar: NDArray, unlabeled: NDArray, seed: int) -> float:

@@ -83,19 +83,19 @@ def in_precision(X: NDArray, dtype: np.dtype) -> NDArray:
     return points
 
 
-_thread = threading.local()
+class _Buffers(dict[np.dtype, NDArray]):
+    def __missing__(self, dtype: np.dtype) -> NDArray:
+        self[dtype] = loops.scratch(dtype)
+        return self[dtype]
 
 
-def scratch_of_this_thread(dtype: np.dtype) -> NDArray:
-    """Return the loops' scratch buffer, made once per thread and precision: fresh memory would cost page faults."""
-    buffers = _thread.__dict__.setdefault("buffers", {})
-    if dtype not in buffers:
-        buffers[dtype] = loops.scratch(dtype)
-    return buffers[dtype]
+class _Scratch(threading.local):
+    def __init__(self) -> None:
+        self.buffers = _Buffers()
 
 
-def _work(n: int, W: NDArray) -> int:
-    return n * (W.shape[1] + W.size // COORDINATES_PER_COSINE)
+# The loops' scratch buffer of each thread and precision, made once: fresh memory would cost page faults.
+scratch = _Scratch()
 
 
 def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
@@ -105,9 +105,9 @@ def accumulate(X: NDArray, c: NDArray, W: NDArray, step: float) -> NDArray:
 
     def work(part: slice) -> None:
         rows = slice(part.start * ACCUMULATED_ROWS, part.stop * ACCUMULATED_ROWS)
-        loops.accumulate(X[rows], c[rows], W, ACCUMULATED_ROWS, sums[part], scratch_of_this_thread(X.dtype))
+        loops.accumulate(X[rows], c[rows], W, ACCUMULATED_ROWS, sums[part], scratch.buffers[X.dtype])
 
-    for_each_piece(work, pieces(len(sums), 1, _work(len(X), W)))
+    for_each_piece(work, pieces(len(sums), 1, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE)))
     # alpha = -(step / sqrt(m)) (C, S), and phi carries another 1/sqrt(m).
     block = np.empty((2, m), dtype=X.dtype)
     loops.set_block(sums, X.dtype.type(-step / m), X.dtype.type(0.5 / np.pi), block)
@@ -119,9 +119,9 @@ def evaluate(X: NDArray, W: NDArray, block: NDArray, decay: float, out: NDArray)
     decay = X.dtype.type(decay)
 
     def work(part: slice) -> None:
-        loops.evaluate(X[part], W, block[0], block[1], decay, out[part], None, scratch_of_this_thread(X.dtype))
+        loops.evaluate(X[part], W, block[0], block[1], decay, out[part], None, scratch.buffers[X.dtype])
 
-    for_each_piece(work, pieces(len(X), loops.TILE_ROWS, _work(len(X), W)))
+    for_each_piece(work, pieces(len(X), loops.TILE_ROWS, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE)))
 
 
 def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArray, NDArray]:
@@ -130,10 +130,9 @@ def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArr
     zero, (r, theta) = X.dtype.type(0.0), block
 
     def work(part: slice) -> None:
-        scratch = scratch_of_this_thread(X.dtype)
-        loops.evaluate(X[part], W, r, theta, zero, sums[part], squares[part], scratch)
+        loops.evaluate(X[part], W, r, theta, zero, sums[part], squares[part], scratch.buffers[X.dtype])
 
-    for_each_piece(work, pieces(len(X), loops.TILE_ROWS, _work(len(X), W)))
+    for_each_piece(work, pieces(len(X), loops.TILE_ROWS, len(X) * (W.shape[1] + W.size // COORDINATES_PER_COSINE)))
     return sums, squares
 
 
@@ -180,7 +179,7 @@ def warm_up_steps() -> dict[str, Callable[[], object]]:
         "coefficients": lambda: accumulate(X, c, W, 1.0),
         "values": lambda: evaluate(X, W, block, 1.0, out),
         "error of the features": lambda: evaluate_with_squares(X, W, block),
-        LAST_STEP: lambda: loops.gaussian_sums(X, c, X, one, one, out, scratch_of_this_thread(X.dtype)),
+        LAST_STEP: lambda: loops.gaussian_sums(X, c, X, one, one, out, scratch.buffers[X.dtype]),
     }
 
 

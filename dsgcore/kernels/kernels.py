@@ -16,7 +16,7 @@ from dsgcore.core.parameters import Checked, choice, real
 from dsgcore.core.sampling import FREQUENCIES, generator
 from dsgcore.core.threads import pause, single_threaded_blas
 from dsgcore.kernels import features, features_product, loops
-from dsgcore.kernels.features import FeatureMap, scratch_of_this_thread
+from dsgcore.kernels.features import FeatureMap, scratch
 
 # Number of kernel values in memory at a time.
 MAX_VALUES = 2**21
@@ -126,7 +126,7 @@ class Gaussian(Kernel):
         """Set ``out[p] = decay * out[p] + sum_b c[b] k(x_b, z_p)`` in place."""
         scalar = X.dtype.type
         with single_threaded_blas():
-            loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch_of_this_thread(X.dtype))
+            loops.gaussian_sums(X, c, Z, scalar(self.sigma), scalar(decay), out, scratch.buffers[X.dtype])
 
     def seconds_of_sums(self, values: int, d: int, itemsize: int) -> float:
         """Estimate the seconds in which `sums` computes so many kernel values: each takes as long as a feature."""

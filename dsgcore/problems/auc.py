@@ -116,15 +116,10 @@ class SemiSupervisedAUC(RankingProblem):
         return self.pairing == "triplets"
 
     @cached_property
-    def _pooling(self) -> NDArray:
-        """The weight that pooling adds to each source's variance, (3,)."""
-        more = 1.0 - 2.0 * bound(self.positive_share)
-        return np.array([-more, more, 0.0])
-
-    @cached_property
     def variance_weights(self) -> NDArray:
         """The weights (3,) of the variances that pooling adds. The sample's variance is unbiased, as the pairs are."""
-        return self._pooling if self.is_pooled else np.zeros(len(self.sources))
+        more = 1.0 - 2.0 * bound(self.positive_share) if self.is_pooled else 0.0
+        return np.array([-more, more, 0.0])
 
     def terms(self, f: Values) -> dict[str, float]:
         """Return the three pair terms, the constant and the pooling term, over the mini-batch."""
@@ -142,7 +137,7 @@ class SemiSupervisedAUC(RankingProblem):
         if self.is_pooled:
             sizes = np.array([len(f[source]) for source in self.sources])
             unbiased = variances * sizes / np.maximum(sizes - lost, 1)
-            terms["pooled spread"] = float(unbiased @ self._pooling)
+            terms["pooled spread"] = float(unbiased @ self.variance_weights)
         return terms
 
     def usual_ridge(self, rows: Mapping[str, NDArray]) -> float:
@@ -160,7 +155,7 @@ class SemiSupervisedAUC(RankingProblem):
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
         Q, l = super().quadratic(rows, n)
         if self.is_pooled:
-            for source, weight in zip(self.sources, self._pooling, strict=True):
+            for source, weight in zip(self.sources, self.variance_weights, strict=True):
                 m = np.bincount(rows[source], minlength=n) / len(rows[source])
                 Q += 2.0 * weight * (np.diag(m) - np.outer(m, m))
         return Q, l
@@ -170,7 +165,7 @@ class SemiSupervisedAUC(RankingProblem):
         risk = super().near_risk()
         if not self.is_pooled:
             return risk
-        more = 2.0 * self._pooling
+        more = 2.0 * self.variance_weights
         return replace(risk, spread=risk.spread + more, between=risk.between + np.diag(more))
 
     def score(self, y: NDArray, f: NDArray) -> float:

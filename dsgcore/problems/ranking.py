@@ -38,10 +38,6 @@ class RankingProblem(Problem, Protocol):
         both = W + W.T
         return both, (W.sum(axis=0) - W.sum(axis=1))[:, None], both.sum(axis=1)[:, None]
 
-    def _in_order(self, per_source: Values) -> list[NDArray]:
-        """Return the sources' arrays in the order of the weights."""
-        return [per_source[source] for source in self.sources]
-
     @cached_property
     def variance_weights(self) -> NDArray:
         """The weights (S,) of the sources' unbiased variances, if the risk has such terms."""
@@ -52,9 +48,9 @@ class RankingProblem(Problem, Protocol):
 
         Raise `ProblemError` if points are paired and the sources have different numbers of them.
         """
-        values = self._in_order(f)
+        values = [f[source] for source in self.sources]
         sizes = tuple(map(len, values))
-        of_values, of_means, constant = self._affine(sizes)
+        of_values, of_means, constant = self._affine_parts.get(sizes) or self._affine(sizes)
         if len(set(sizes)) == 1:  # a mini-batch is one array
             V = np.array(values, dtype=np.float64)  # in single precision the means would lose digits
             c = of_values @ V + (of_means @ (V.sum(axis=1) / sizes[0]) + constant)[:, None]
@@ -70,14 +66,12 @@ class RankingProblem(Problem, Protocol):
 
     def _affine(self, sizes: tuple[int, ...]) -> tuple[NDArray, NDArray, NDArray]:
         """Return P, Q and g: the coefficients of sources with so many values v are P v + Q (their means) + g."""
-        if sizes not in self._affine_parts:
-            both, constant, degree = self._linear_parts
-            n = np.array(sizes)[:, None]
-            spread = np.diag(self.variance_weights * sizes / np.maximum(n[:, 0] - 1, 1))
-            paired, of_all = (both, 0.0 * both) if self.is_paired else (0.0 * both, both)
-            P = np.diag(degree[:, 0]) + spread - paired
-            self._affine_parts[sizes] = (2.0 / n * P, -2.0 / n * (spread + of_all), (2.0 / n * constant)[:, 0])
-        return self._affine_parts[sizes]
+        (both, constant, degree), n = self._linear_parts, np.array(sizes)[:, None]
+        spread = np.diag(self.variance_weights * sizes / np.maximum(n[:, 0] - 1, 1))
+        paired, of_all = (both, 0.0 * both) if self.is_paired else (0.0 * both, both)
+        P = np.diag(degree[:, 0]) + spread - paired
+        parts = self._affine_parts[sizes] = (2.0 / n * P, -2.0 / n * (spread + of_all), (2.0 / n * constant)[:, 0])
+        return parts
 
     @cached_property
     def _affine_parts(self) -> dict[tuple[int, ...], tuple[NDArray, NDArray, NDArray]]:
@@ -88,7 +82,7 @@ class RankingProblem(Problem, Protocol):
 
         The risks are over all pairs, in O(S n), or over pairs of the i-th points, in O(S^2 n).
         """
-        values = self._in_order(f)
+        values = [f[source] for source in self.sources]
         # The mean of (1 - u + v)^2 is the square of the mean of 1 - u + v plus the variance of u - v.
         if is_paired:
             rows = np.concatenate(values).reshape(len(values), -1).astype(float)
@@ -107,7 +101,7 @@ class RankingProblem(Problem, Protocol):
 
     def quadratic(self, rows: dict[str, NDArray], n: int) -> tuple[NDArray, NDArray]:
         """Return Q of shape (n, n) and l of shape (n,): over all n points the risk is f'Qf / 2 + l'f + constant."""
-        M, (both, constant, degree) = shares(self._in_order(rows), n), self._linear_parts
+        M, (both, constant, degree) = shares([rows[source] for source in self.sources], n), self._linear_parts
         return 2.0 * (np.diag((M @ degree)[:, 0]) - M @ both @ M.T), 2.0 * (M @ constant)[:, 0]
 
     def near_risk(self) -> SourceQuadratic:

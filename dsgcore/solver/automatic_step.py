@@ -12,8 +12,8 @@ from dsgcore.core.sampling import generator
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels import features
 from dsgcore.kernels.features import as_points
+from dsgcore.solver.loop import per_source
 from dsgcore.solver.plan import SCHEDULES
-from dsgcore.solver.problem import joined, per_source
 from dsgcore.solver.task import Task
 
 # A quarter of the largest stable step, so that the remaining mini-batch noise is averaged away.
@@ -86,7 +86,8 @@ def _curvature(task: Task, t: int, n_features: int) -> float:
     W = task.new_model().frequencies(t, min(n_features, MOST_FEATURES))
 
     def coefficients(v: NDArray) -> NDArray:
-        return joined(task.problem.coefficients(per_source(v, tuple(batch))), tuple(batch))
+        slopes = task.problem.coefficients(per_source(v, tuple(batch)))
+        return np.concatenate([slopes[source] for source in batch])
 
     v, size, tiny = generator(task.seed, "curvature", t).standard_normal(len(X)), 0.0, np.finfo(task.dtype).tiny
     with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):

@@ -6,6 +6,7 @@ visit keep their values, and so do points at which something is measured.
 
 from __future__ import annotations
 
+import math
 import mmap
 from copy import copy
 from typing import ClassVar, NamedTuple, Protocol, Self
@@ -83,20 +84,17 @@ class Carried(OwnValues):
         # The iterations that the model has already: in one go as far as neither the variance nor the mean needs each.
         at_once = len(model) if average_after is None else min(len(model), average_after + 1)
         self.t = 0 if with_variance else at_once
-        model.update(self.values, self.X, 0, self.t)
+        if self.t:
+            model.update(self.values, self.X, 0, self.t)
         for t, block in enumerate(model.blocks[self.t :], start=self.t + 1):
-            self.advance_first(len(self.X), model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
+            self.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
 
     def average_from(self, after: int | None) -> None:
         """Restart the sum of iterates: it holds those after so many iterations, at least as many as have been made."""
-        self.average_after = after
+        # Averaging has begun as soon as more iterations than this have been made.
+        self.average_after = math.inf if after is None else after
         # The sum of the iterates to be averaged, without the current one.
         self.total = None if after is None else np.zeros(len(self.X))
-
-    @property
-    def is_averaging(self) -> bool:
-        """True if there is an iterate to be averaged, the current one or an earlier one."""
-        return self.average_after is not None and self.t > self.average_after
 
     @property
     def average(self) -> NDArray:
@@ -106,24 +104,19 @@ class Carried(OwnValues):
     def average_of(self, rows: NDArray | slice) -> NDArray:
         """Return the same mean at some of the points alone."""
         values = self.values[rows]
-        if self.total is None or self.average_after is None or not self.is_averaging:
+        if self.total is None or self.t <= self.average_after:
             return values
         return ((self.total[rows] + values) / (self.t - self.average_after)).astype(values.dtype)
 
     def taken(self, rows: NDArray, places: NDArray) -> Batch:
         """Return the mini-batches of these training rows, whose places among the points are given."""
         values = self.values.take(places)
-        return Batch(
-            rows, values, self.average_of(places) if self.is_averaging else values, self.X.take(places, axis=0)
-        )
+        averages = self.average_of(places) if self.t > self.average_after else values
+        return Batch(rows, values, averages, self.X.take(places, axis=0))
 
-    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block, with frequencies `W`."""
-        self.advance_first(len(self.X), W, block, decay)
-
-    def advance_first(self, n: int, W: NDArray, block: NDArray, decay: float) -> None:
-        """Add one iteration's block at the first `n` points alone; all of them if the variance is tracked."""
-        if self.total is not None and self.is_averaging:
+    def advance(self, W: NDArray, block: NDArray, decay: float, n: int | None = None) -> None:
+        """Add one iteration's block, with frequencies `W`; with `n`, at the first points alone if no variance is tracked."""
+        if self.total is not None and self.t > self.average_after:
             self.total[:n] += self.values[:n]  # the current iterate, before the next one replaces it
         self.t += 1
         if self.variance is None:
@@ -199,11 +192,11 @@ class VisitedPoints(Carried):
         places = self.positions[t - self.start - 1]
         return self.taken(self.visited[places], places)
 
-    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+    def advance(self, W: NDArray, block: NDArray, decay: float, n: int | None = None) -> None:
         """Add one iteration's block at the points that are still to be visited in its stage."""
         if self.t == self.stop:  # a checkpoint's iteration, whose batch nobody has asked for
             self._begin(self.stop)
-        self.advance_first(self.needed_after[self.t - self.start], W, block, decay)
+        super().advance(W, block, decay, self.needed_after[self.t - self.start])
 
 
 def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:

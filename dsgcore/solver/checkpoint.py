@@ -120,11 +120,11 @@ class Checkpoint:
 
     def of(self, task: Task) -> Self:
         """Return the same checkpoint for this task, whose record the file gets."""
-        return self if self.file is None else replace(self, origin=origin_of(task))
+        return replace(self, origin=origin_of(task))
 
     def begun(self, task: Task) -> Expansion:
         """Return the file's model, or a new one; raise `ModelError` if the file belongs to another run."""
-        if self.file is None or not os.path.exists(self.file):
+        if not os.path.exists(self.file):
             return task.new_model()
         held = read(Path(self.file))
         model = restore(held)
@@ -144,7 +144,7 @@ class Checkpoint:
 
     def keep(self, model: Expansion) -> None:
         """Write the model's blocks, completely or not at all, if a checkpoint is due."""
-        if self.file is not None and len(model) % self.every == 0:
+        if len(model) % self.every == 0:
             part = f"{os.fspath(self.file)}.{os.getpid()}.part"
             with open(part, "wb") as file:
                 model.save(file, run=self.origin)

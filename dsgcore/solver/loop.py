@@ -12,7 +12,7 @@ It is a generator, so it pauses until the caller takes the next iterate. The val
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.solver.carried import Advanced, AllPoints, VisitedPoints, training_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Step
-from dsgcore.solver.problem import Problem, Values, joined, per_source
+from dsgcore.solver.problem import Problem, Values
 from dsgcore.solver.start import solution
 from dsgcore.solver.task import Task
 
@@ -92,6 +92,11 @@ class Beginning(Iterate):
         return self.f
 
 
+def per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]:
+    """Return each source's part of an array of all of them, which have one size."""
+    return dict(zip(sources, values.reshape(len(sources), -1), strict=True))
+
+
 def solve(
     task: Task,
     model: Expansion,
@@ -132,7 +137,7 @@ def solve(
             else:
                 rows, values, averages, points = training.batch(t)
                 coefficients = problem.coefficients(per_source(values, sources))
-                weights = joined(coefficients, sources).astype(task.dtype, copy=False)
+                weights = np.concatenate([coefficients[source] for source in sources]).astype(task.dtype, copy=False)
                 if not np.isfinite(weights).all():
                     return
                 W = model.frequencies(t, step.n_features)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -219,13 +219,3 @@ def two_class_rows(y: NDArray, who: str) -> dict[str, NDArray]:
 def objective(terms: Mapping[str, float]) -> float:
     """Return the sum of the terms."""
     return float(sum(terms.values()))
-
-
-def joined(parts: Values, sources: tuple[str, ...]) -> NDArray:
-    """Return the sources' arrays one after the other."""
-    return np.concatenate([parts[source] for source in sources])
-
-
-def per_source(values: NDArray, sources: Collection[str]) -> dict[str, NDArray]:
-    """Return each source's part of an array of all of them, which have one size."""
-    return dict(zip(sources, values.reshape(len(sources), -1), strict=True))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.parameters import Choice
-from dsgcore.core.sampling import batch_rows, places_around
+from dsgcore.core.sampling import places_around
 from dsgcore.kernels import Kernel
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Plan
@@ -19,12 +19,6 @@ INDEPENDENT, SHUFFLED = "independent", "shuffled"
 SAMPLING = Choice("sampling", INDEPENDENT, options=(INDEPENDENT, SHUFFLED)).called(
     "Sampling", "How the points of a mini-batch are drawn: independently, or in passes over all of them."
 )
-
-
-def drawn(seed: int, t: int, rows: Mapping[str, NDArray], size: int, sampling: str = INDEPENDENT) -> dict[str, NDArray]:
-    """Return the rows of iteration `t`'s mini-batches, source -> (size,), drawn from each source's rows."""
-    is_shuffled = sampling == SHUFFLED
-    return {source: batch_rows(seed, source, t, own, size, is_shuffled=is_shuffled) for source, own in rows.items()}
 
 
 @dataclass(frozen=True)
@@ -43,27 +37,28 @@ class Task:
 
     def batch(self, t: int) -> dict[str, NDArray]:
         """Return the rows of iteration `t`'s mini-batches."""
-        return drawn(self.seed, t, self.rows, self.batch_size, self.sampling)
+        first, around = self.batches_around(t)
+        return dict(zip(self.rows, around[t - first].reshape(len(self.rows), -1), strict=True))
 
     def batches_around(self, t: int) -> tuple[int, NDArray]:
         """Return the mini-batches of several iterations, `t` among them, source after source, and the first one's number."""
-        first, batches = t, []
+        first, drawn = t, []
         for source, own in self.rows.items():
             first, places = places_around(
                 self.seed, source, t, len(own), self.batch_size, is_shuffled=self.sampling == SHUFFLED
             )
-            batches.append(own[places])
-        return first, np.concatenate(batches, axis=1)
+            drawn.append(own[places])
+        return first, np.concatenate(drawn, axis=1)
 
     def joined_batches(self, start: int, stop: int) -> NDArray:
         """Return the mini-batches of the iterations after `start` up to `stop`, source after source, (stop - start, S B)."""
-        batches, t = np.empty((stop - start, self.batch_size * len(self.rows)), dtype=np.int64), start + 1
+        every, t = np.empty((stop - start, self.batch_size * len(self.rows)), dtype=np.int64), start + 1
         while t <= stop:
             first, around = self.batches_around(t)
             end = min(first + len(around), stop + 1)
-            batches[t - start - 1 : end - start - 1] = around[t - first : end - first]
+            every[t - start - 1 : end - start - 1] = around[t - first : end - first]
             t = end
-        return batches
+        return every
 
     def new_model(self) -> Expansion:
         """Return the model before the first iteration, f = 0."""

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.kernels import block_frequencies
-from dsgcore.solver.problem import joined
 from dsgcore.solver.task import Task
 
 
@@ -34,7 +33,7 @@ def train(task: Task, n_iter: int) -> list[NDArray]:
         points = task.X[np.concatenate(list(batch.values()))]
         edges = np.cumsum([len(rows) for rows in batch.values()])[:-1]
         f = dict(zip(batch, np.split(predict(task, alphas, points), edges), strict=True))
-        c = joined(task.problem.coefficients(f), tuple(batch)).astype(task.dtype)
+        c = np.concatenate([task.problem.coefficients(f)[source] for source in batch]).astype(task.dtype)
         added = -task.dtype.type(step.size) * (c @ feature_map(task, t, points))
         alphas = [task.dtype.type(step.decay) * alpha for alpha in alphas] + [added]
     return alphas
