@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dsgcore.baselines.s3vm import GradientS3VM, OrderedPoints, bound_problem, e
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import integer
 from dsgcore.core.sampling import generator
-from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
+from dsgcore.problems.s3vm import LOSSES
 
 # Default budget of the unlabeled points, as a share of their number. From the paper of TSGS3VM.
 BUDGET_SHARE = 0.2
@@ -76,43 +77,64 @@ class BGS3VM(GradientS3VM):
         problem, rows = bound_problem(s, points)
         n_l, n_u, seed = points.n_labeled, points.n_unlabeled, self._seed()
         share = max(1, int(BUDGET_SHARE * n_u)) if s["budget_unlabeled"] is None else s["budget_unlabeled"]
-        descent = _Descent(kernel, points, problem, min(s["budget_labeled"], n_l), min(share, n_u))
+        budgets = min(s["budget_labeled"], n_l), min(share, n_u)
+        near_labeled, near_unlabeled = parts = tuple(_Supports(kernel, budget, points.X) for budget in budgets)
         labeled, unlabeled, rng = (generator(seed, stream) for stream in ("labeled", "unlabeled", "objective"))
-        some = {source: rng.permutation(own)[:POINTS_FOR_OBJECTIVE].copy() for source, own in rows.items()}
-        n_iter = max(n_l, n_u)
+        some = {source: points.X[rng.permutation(own)[:POINTS_FOR_OBJECTIVE]] for source, own in rows.items()}
+        n_iter, t = max(n_l, n_u), 0
         stops = set(np.linspace(0, n_iter, STEPS_PER_PASS + 1).astype(int).tolist())
         watch.total = s["n_passes"] * (len(stops) - 1)
         for _ in range(s["n_passes"]):
             drawn = labeled.integers(n_l, size=n_iter), n_l + unlabeled.integers(n_u, size=n_iter)
             for number, (i, j) in enumerate(zip(*(rows.tolist() for rows in drawn), strict=True), start=1):
-                descent.step(i, j, s["step_size"])
+                t += 1
+                step, f = s["step_size"] / t, sum(part.values(points.X[[i, j]]) for part in parts)
+                for part in parts:
+                    part.coef *= 1.0 - step
+                if points.y[i] * f[0] < 1.0:
+                    near_labeled.add(t, i, step * problem.C * points.y[i])
+                slope = problem.C_star * float(LOSSES[problem.loss].slope(f[1], problem.s))
+                if slope != 0.0:
+                    near_unlabeled.add(t, j, -step * slope)
                 if number in stops:
-                    watch.step(descent.objective(some))
-        self.model_ = expansion(kernel, *descent.supports(), 0.0)
+                    X, coef = _joined(parts)
+                    values = {source: sum(part.values(Z) for part in parts) for source, Z in some.items()}
+                    ridge = 0.5 * float(coef @ kernel.matrix(X, X) @ coef)
+                    watch.step(ridge + sum(problem.terms(values).values()))
+        self.model_ = expansion(kernel, *_joined(parts), 0.0)
+
+
+def _joined(parts: Sequence[_Supports]) -> tuple[NDArray, NDArray]:
+    """Return all support vectors and their coefficients; one point with the coefficient 0 if there are none."""
+    X, coef = (np.concatenate([getattr(p, name)[: p.size] for p in parts]) for name in ("X", "coef"))
+    return (X, coef) if len(X) else (parts[0].points[:1], np.zeros(1))
 
 
 class _Supports:
     """Support vectors and their coefficients, at most as many as the budget."""
 
-    def __init__(self, kernel: HasMatrix, budget: int, d: int) -> None:
-        self.kernel, self.size = kernel, 0
-        self.X, self.coef = np.zeros((budget, d)), np.zeros(budget)
+    def __init__(self, kernel: HasMatrix, budget: int, points: NDArray) -> None:
+        self.kernel, self.points, self.size = kernel, points, 0
+        self.X, self.coef = np.zeros((budget, points.shape[1])), np.zeros(budget)
         self.rows, self.since = np.zeros(budget, dtype=int), np.zeros(budget, dtype=int)
 
     def values(self, X: NDArray) -> NDArray:
         """Return the contribution of these kernels to f at each row of `X`."""
         return self.kernel.matrix(X, self.X[: self.size]) @ self.coef[: self.size]
 
-    def add(self, t: int, row: int, x: NDArray, coef: float) -> None:
+    def add(self, t: int, row: int, coef: float) -> None:
         """Add a kernel at the point of this row, at iteration `t`; in a full budget it replaces the smallest kernel."""
         held = np.flatnonzero(self.rows[: self.size] == row)
         if len(held):
             self.coef[held[0]] += coef
-        elif self.size < len(self.coef):
+            return
+        slot: int | None = self.size
+        if self.size < len(self.coef):
             self.size += 1
-            self._put(self.size - 1, t, row, x, coef)
-        elif (slot := self._least(abs(coef))) is not None:
-            self._put(slot, t, row, x, coef)
+        else:
+            slot = self._least(abs(coef))
+        if slot is not None:
+            self.X[slot], self.coef[slot], self.rows[slot], self.since[slot] = self.points[row], coef, row, t
 
     def _least(self, other: float) -> int | None:
         """Return the index of the smallest kernel, the oldest one among equals; None if `other` is smaller."""
@@ -124,45 +146,3 @@ class _Supports:
             return None
         ties = np.flatnonzero(sizes <= (1.0 + TIE) * least)
         return int(ties[np.argmin(self.since[ties])])
-
-    def _put(self, slot: int, t: int, row: int, x: NDArray, coef: float) -> None:
-        self.X[slot], self.coef[slot], self.rows[slot], self.since[slot] = x, coef, row, t
-
-
-class _Descent:
-    """State of the stochastic gradient descent."""
-
-    def __init__(self, kernel: HasMatrix, points: OrderedPoints, problem: SemiSupervisedSVM, *budgets: int) -> None:
-        self.kernel, self.points, self.problem, self.t = kernel, points, problem, 0
-        self.labeled, self.unlabeled = (_Supports(kernel, budget, points.X.shape[1]) for budget in budgets)
-
-    def step(self, i: int, j: int, theta: float) -> None:
-        """Make one iteration, with a labeled and an unlabeled row."""
-        X, y, problem = self.points.X, self.points.y, self.problem
-        assert problem.C_star is not None  # always set in a bound problem
-        self.t += 1
-        step, f = theta / self.t, self.values(X[[i, j]])
-        for part in (self.labeled, self.unlabeled):
-            part.coef *= 1.0 - step
-        if y[i] * f[0] < 1.0:
-            self.labeled.add(self.t, i, X[i], step * problem.C * y[i])
-        slope = problem.C_star * float(LOSSES[problem.loss].slope(f[1], problem.s))
-        if slope != 0.0:
-            self.unlabeled.add(self.t, j, X[j], -step * slope)
-
-    def values(self, X: NDArray) -> NDArray:
-        """Return f at each row of `X`."""
-        return self.labeled.values(X) + self.unlabeled.values(X)
-
-    def supports(self) -> tuple[NDArray, NDArray]:
-        """Return the support vectors and their coefficients."""
-        held = [(part.X[: part.size], part.coef[: part.size]) for part in (self.labeled, self.unlabeled)]
-        X, coef = (np.concatenate(parts) for parts in zip(*held, strict=True))
-        return (X, coef) if len(X) else (self.points.X[:1], np.zeros(1))
-
-    def objective(self, rows: dict[str, NDArray]) -> float:
-        """Return the objective, with its losses computed from the given rows of each source."""
-        X, coef = self.supports()
-        ridge = 0.5 * float(coef @ self.kernel.matrix(X, X) @ coef)
-        values = {source: self.values(self.points.X[some]) for source, some in rows.items()}
-        return ridge + sum(self.problem.terms(values).values())

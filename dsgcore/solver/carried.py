@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import mmap
 from copy import copy
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +26,6 @@ ROWS_READ_AT_ONCE = 1024
 # so many times as many as the one before, because it visits mostly the same points. Where there are so many times as many
 # rows as visits in the first stage, each visits others, and all are equally long.
 FIRST_STAGE, STAGES_GROW, ROWS_PER_VISIT = 50, 4, 2
-
-
-class Batch(NamedTuple):
-    """The mini-batches of an iteration, source after source: rows (n,), f and its average there, and the points (n, d)."""
-
-    rows: NDArray
-    values: NDArray
-    averages: NDArray  # f itself if the plan asks for no average, or if averaging has not begun
-    points: NDArray
 
 
 class Advanced(Protocol):
@@ -80,7 +71,10 @@ class Carried(OwnValues):
         self.feature_map = model.kernel.feature_map
         self.values = np.zeros(len(X), dtype=model.dtype)
         self.variance = np.zeros(len(X)) if with_variance else None
-        self.average_from(average_after)
+        # Averaging has begun as soon as more iterations than this have been made.
+        self.average_after = math.inf if average_after is None else average_after
+        # The sum of the iterates to be averaged, without the current one.
+        self.total = None if average_after is None else np.zeros(len(X))
         # The iterations that the model has already: in one go as far as neither the variance nor the mean needs each.
         at_once = len(model) if average_after is None else min(len(model), average_after + 1)
         self.t = 0 if with_variance else at_once
@@ -88,13 +82,6 @@ class Carried(OwnValues):
             model.update(self.values, self.X, 0, self.t)
         for t, block in enumerate(model.blocks[self.t :], start=self.t + 1):
             self.advance(model.frequencies(t, block.shape[1]), block, model.decays[t - 1])
-
-    def average_from(self, after: int | None) -> None:
-        """Restart the sum of iterates: it holds those after so many iterations, at least as many as have been made."""
-        # Averaging has begun as soon as more iterations than this have been made.
-        self.average_after = math.inf if after is None else after
-        # The sum of the iterates to be averaged, without the current one.
-        self.total = None if after is None else np.zeros(len(self.X))
 
     @property
     def average(self) -> NDArray:
@@ -107,12 +94,6 @@ class Carried(OwnValues):
         if self.total is None or self.t <= self.average_after:
             return values
         return ((self.total[rows] + values) / (self.t - self.average_after)).astype(values.dtype)
-
-    def taken(self, rows: NDArray, places: NDArray) -> Batch:
-        """Return the mini-batches of these training rows, whose places among the points are given."""
-        values = self.values.take(places)
-        averages = self.average_of(places) if self.t > self.average_after else values
-        return Batch(rows, values, averages, self.X.take(places, axis=0))
 
     def advance(self, W: NDArray, block: NDArray, decay: float, n: int | None = None) -> None:
         """Add one iteration's block, with frequencies `W`; with `n`, at the first points alone if no variance is tracked."""
@@ -139,13 +120,13 @@ class AllPoints(Carried):
         super().__init__(task.X, model, average_after=task.plan.average_after)
         self._batches_around, self._drawn = task.batches_around, (0, np.empty((0, 0), dtype=np.int64))
 
-    def batch(self, t: int) -> Batch:
-        """Return the mini-batches of iteration `t`, after t - 1 iterations."""
+    def batch(self, t: int) -> tuple[NDArray, NDArray]:
+        """Return the rows of iteration `t`'s mini-batches, source after source, and their places among the points."""
         first, batches = self._drawn
         if not first <= t < first + len(batches):
             first, batches = self._drawn = self._batches_around(t)
         rows = batches[t - first]
-        return self.taken(rows, rows)
+        return rows, rows
 
 
 class VisitedPoints(Carried):
@@ -185,12 +166,12 @@ class VisitedPoints(Carried):
         points = _rows_in_order(task.X, visited, rank, task.dtype)
         super().__init__(points, self.model.prefix(start), average_after=task.plan.average_after)
 
-    def batch(self, t: int) -> Batch:
-        """Return the mini-batches of iteration `t`, after t - 1 iterations."""
+    def batch(self, t: int) -> tuple[NDArray, NDArray]:
+        """Return the rows of iteration `t`'s mini-batches, source after source, and their places among the points."""
         if t > self.stop:
             self._begin(self.stop)
         places = self.positions[t - self.start - 1]
-        return self.taken(self.visited[places], places)
+        return self.visited[places], places
 
     def advance(self, W: NDArray, block: NDArray, decay: float, n: int | None = None) -> None:
         """Add one iteration's block at the points that are still to be visited in its stage."""

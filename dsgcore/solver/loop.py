@@ -135,7 +135,9 @@ def solve(
                 zeros = np.zeros(len(rows), dtype=task.dtype)
                 iterate: Iterate = Beginning(t, step, sources, rows, zeros, block, points, -weights, zeros, problem)
             else:
-                rows, values, averages, points = training.batch(t)
+                rows, places = training.batch(t)
+                values, points = training.values.take(places), training.X.take(places, axis=0)
+                averages = training.average_of(places) if training.t > training.average_after else values
                 coefficients = problem.coefficients(per_source(values, sources))
                 weights = np.concatenate([coefficients[source] for source in sources]).astype(task.dtype, copy=False)
                 if not np.isfinite(weights).all():
