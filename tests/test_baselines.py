@@ -80,7 +80,7 @@ from dsgcore.model_selection import PNUAUCRisk
 from dsgcore.prior import energy_class_prior
 from dsgcore.problems.auc import SemiSupervisedAUC
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, LOSSES, SimilarUnlabeled
-from dsgcore.solver.diagnostics import exact_optimum
+from dsgcore.solver.exact import exact_optimum
 
 ALL = [(setting, cls) for setting, classes in COMPETITORS.items() for cls in classes]
 OWN = (SUSL, SUDH, CUU, PNUAUC, SAMULT, MPNUAUC, MSAMULT)

@@ -24,7 +24,7 @@ from performance import (
 from performance.machine import heading, line, summary
 
 import dsgcore
-from dsgcore.solver.diagnostics import alpha
+from dsgcore.solver.exact import alpha
 from dsgcore.solver.loop import solve
 
 FEW = {"repeats": 1, "n": 60, "d": 3, "m": 8, "n_iter": 4, "batch_size": 5, "plain_iter": 2, "growth": 2}

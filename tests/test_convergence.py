@@ -27,7 +27,7 @@ from dsgcore.experiments import (
     theory_of,
 )
 from dsgcore.settings import profile_of
-from dsgcore.solver.diagnostics import DiagnosticsError
+from dsgcore.solver.exact import DiagnosticsError
 from dsgcore.solver.plan import Change
 from dsgcore.studies import Store, StudyRuns, Trajectories, carry_out, convergences, price_of
 from pages.studies.examples import example_of_ways

@@ -33,7 +33,7 @@ from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import CORRECTIONS, SimilarUnlabeled
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.solver.carried import AllPoints, Carried
-from dsgcore.solver.diagnostics import (
+from dsgcore.solver.exact import (
     MAX_EXACT_POINTS,
     DiagnosticsError,
     DualCoefficients,

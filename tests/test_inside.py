@@ -17,7 +17,7 @@ from dsgcore.diagnostics.inside import MOST_BLOCKS, QUANTILES
 from dsgcore.experiments.run import step_limit
 from dsgcore.explained import example, single_waves
 from dsgcore.kernels import block_frequencies
-from dsgcore.solver.diagnostics import DiagnosticsError
+from dsgcore.solver.exact import DiagnosticsError
 from pages.charts.detail_charts import risk_chart
 from pages.explained.component import Place, read_place
 from pages.explained.screens import SCREENS

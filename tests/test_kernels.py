@@ -36,7 +36,7 @@ from dsgcore.kernels.features import (
 from dsgcore.kernels.kernels import MATERN, MOST_ORTHOGONAL, DotProduct, Laplacian, Matern
 from dsgcore.multiclass.features import FixedFeatures, _frequencies
 from dsgcore.solver.carried import Carried
-from dsgcore.solver.diagnostics import alpha
+from dsgcore.solver.exact import alpha
 from dsgcore.solver.loop import solve
 
 # --- kernels

@@ -37,7 +37,7 @@ from dsgcore.experiments.race import (
 from dsgcore.experiments.race import competitor as named
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
-from dsgcore.solver.diagnostics import exact_optimum
+from dsgcore.solver.exact import exact_optimum
 from dsgcore.studies import Store, keep_race, kept_race, name_of
 from dsgcore.studies import store as store_module
 from pages.charts.figures import Curve, Surface

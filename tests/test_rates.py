@@ -32,7 +32,7 @@ from dsgcore.problems.s3vm import LOSSES, SemiSupervisedSVM
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.carried import AllPoints
-from dsgcore.solver.diagnostics import DualCoefficients, GradientNorm, exact_optimum, slope
+from dsgcore.solver.exact import DualCoefficients, GradientNorm, exact_optimum, slope
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.task import Task

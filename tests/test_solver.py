@@ -39,7 +39,7 @@ from dsgcore.problems.supervised import Supervised
 from dsgcore.solver import automatic_step
 from dsgcore.solver.automatic_step import settle_step, step_sizes
 from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints, training_points
-from dsgcore.solver.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm, alpha
+from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm, alpha
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import SCHEDULES, Change, Plan
 from dsgcore.solver.task import Task

@@ -20,7 +20,7 @@ from dsgcore.experiments.verdict import chosen_rows
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.problems import UNLABELED
 from dsgcore.solver.automatic_step import step_sizes
-from dsgcore.solver.diagnostics import slope
+from dsgcore.solver.exact import slope
 from dsgcore.solver.parameters import SolverParameters
 
 # A run has converged if f is this near to f*, relative to its size, in the root mean square.

@@ -28,7 +28,7 @@ from dsgcore.experiments import Spec, load_split
 from dsgcore.experiments.stochastic import task_of
 from dsgcore.solver.automatic_step import settle_step
 from dsgcore.solver.carried import AllPoints
-from dsgcore.solver.diagnostics import DiagnosticsError, DualCoefficients, Reference
+from dsgcore.solver.exact import DiagnosticsError, DualCoefficients, Reference
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Step
 from dsgcore.solver.task import Task

@@ -26,7 +26,7 @@ from dsgcore.kernels.far_points import rounded_columns, too_far
 from dsgcore.problems import UNLABELED, Problem, objective
 from dsgcore.solver.automatic_step import StepSizes, settle_step, step_sizes
 from dsgcore.solver.carried import AllPoints, Carried, training_points
-from dsgcore.solver.diagnostics import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
+from dsgcore.solver.exact import AverageNorm, DualCoefficients, ExactTwin, SquaredNorm
 from dsgcore.solver.gauges import PROBES, BatchSpread, Gauges
 from dsgcore.solver.loop import Iterate, solve
 from dsgcore.solver.model import Expansion

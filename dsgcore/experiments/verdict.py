@@ -26,7 +26,7 @@ from dsgcore.experiments.run import Health, Run
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic import learned_score
 from dsgcore.problems.thresholds import classify, thresholds
-from dsgcore.solver.diagnostics import Reference
+from dsgcore.solver.exact import Reference
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.task import Task
 

@@ -13,7 +13,7 @@ from dsgcore.diagnostics.convergence import Convergence, reference_of, trajector
 from dsgcore.diagnostics.references import check_possible, is_sampled
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import cost_of, shape_of
-from dsgcore.solver.diagnostics import DiagnosticsError, Reference
+from dsgcore.solver.exact import DiagnosticsError, Reference
 from dsgcore.studies.processes import GivenUpError, Made, Maker, is_given_up, split_of
 from dsgcore.studies.store import Store
 from dsgcore.studies.study import SpecList, StudyRun

@@ -15,7 +15,7 @@ from dsgcore.glossary import meaning
 from dsgcore.multiclass.engine import MultiClassEngine
 from dsgcore.settings import profile_of
 from dsgcore.settings.panels import Mark, Values
-from dsgcore.solver.diagnostics import slope
+from dsgcore.solver.exact import slope
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts import figures as charts
 from pages.charts import words

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
 from dsgcore.jobs import Job, JobError, JobState, shared_queue
-from dsgcore.solver.diagnostics import DiagnosticsError
+from dsgcore.solver.exact import DiagnosticsError
 from pages.charts.detail_charts import LIMIT_NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
 from pages.session.bench import Bench, follow_click, once

@@ -1,4 +1,4 @@
-"""Error of the random features against the exact kernel, distance of the iterate from the optimum, and rates."""
+"""The run beside the exact kernel: the error of its random features, its distance from the optimum, and rates."""
 
 from __future__ import annotations
 
