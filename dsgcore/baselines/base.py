@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.baselines.basis import CENTERS, Basis, HasMatrix, Linear, choose_centers, make_basis
 from dsgcore.core.documented import SEED, described
 from dsgcore.core.parameters import Choice, Integer, Parameter, Real, like, parameter_like, parameters_of_fields
 from dsgcore.estimators.classes import OrderedClassifier, check_some_classes, check_two_classes
-from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points
+from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points
 from dsgcore.estimators.kernel import SIGMA, KernelParameters, make_kernel
 from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import KERNELS
@@ -248,9 +248,8 @@ class LabelsBaseline(ScoredOnLabels, Baseline):
         ValueError
             If a parameter is out of range, if there are too few labels, or if the number of classes is wrong.
         """
-        classes, codes = encode(y, is_ordered=self.is_ordered)
-        points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64, copy=True)  # models may keep them
-        check_sizes(points)
+        # Models may keep the points.
+        points, classes, codes = points_and_classes(self, X, y, is_ordered=self.is_ordered, is_copied=True)
         self._run(points, self._targets(classes, codes), callback)
         self.classes_ = classes
         return self

@@ -42,6 +42,7 @@ from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Choice, Integer, Real, like, parameter_like
 from dsgcore.core.threads import single_threaded_openmp
+from dsgcore.estimators.classes import HighestScore
 from dsgcore.estimators.kernel import SIGMA, width
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.problems.thresholds import thresholds
@@ -144,7 +145,7 @@ class Everyday(Baseline):
         return found
 
 
-class EverydayClassifier(Everyday, LabelsBaseline):
+class EverydayClassifier(HighestScore, Everyday, LabelsBaseline):
     """Base class of classifiers; `_learn` gets codes 0 .. k - 1, and -1 for unlabeled points."""
 
     def decision_function(self, X: NDArray) -> NDArray:
@@ -153,11 +154,6 @@ class EverydayClassifier(Everyday, LabelsBaseline):
         For two classes return the score for the second class, of shape (n,).
         """
         return self._values(X)
-
-    def predict(self, X: NDArray) -> NDArray:
-        """Return the predicted label of each row of `X`, of shape (n,)."""
-        f = self.decision_function(X)
-        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
 
 class EverydayOrdinal(LabelsAlone, Everyday, OrdinalBaseline):

@@ -120,6 +120,21 @@ def _logistic_curves(x: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
     return w[:, 0], w[:, 1]
 
 
+class HighestScore(ScoredOnLabels):
+    """Base class of estimators that predict the class with the highest score; two classes have one score, the second's."""
+
+    classes_: NDArray
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Return the scores of the rows of `X`, of shape (n, K), or (n,) for two classes."""
+        raise NotImplementedError
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the label with the highest score for each row of `X`, of shape (n,)."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+
 class OrderedClassifier(ScoredOnLabels):
     """Base class of estimators for ordered classes, with a ranking function and thresholds between the classes."""
 

@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import check_all, flag, like, parameters_of, real
 from dsgcore.core.sampling import batch_rows
 from dsgcore.estimators.base import BinaryEstimator
-from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points
+from dsgcore.estimators.classes import HighestScore
+from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points
 from dsgcore.estimators.kernel import SIGMA, width
-from dsgcore.estimators.scores import ScoredOnLabels
 from dsgcore.kernels import Gaussian
-from dsgcore.kernels.far_points import check_sizes, check_values, too_far
+from dsgcore.kernels.far_points import check_values, too_far
 from dsgcore.kernels.features import explicit
 from dsgcore.kernels.kernels import block_frequencies
 from dsgcore.multiclass.fresh import softmax_blocks, weighted_blocks
@@ -63,7 +63,7 @@ class DSG(BinaryEstimator):
 
 
 @estimator
-class DSGSoftmax(ScoredOnLabels, BaseEstimator):
+class DSGSoftmax(HighestScore, BaseEstimator):
     """Kernel classification of several classes, by doubly stochastic gradients of the softmax loss.
 
     The method learns from labels alone. Each iteration draws a mini-batch of labeled points, and new random features of the
@@ -149,9 +149,7 @@ class DSGSoftmax(ScoredOnLabels, BaseEstimator):
         ValueError
             If a parameter is out of range, if there are fewer than two classes, or if the run diverges.
         """
-        classes, codes = encode(y)
-        points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64)
-        check_sizes(points)
+        points, classes, codes = points_and_classes(self, X, y)
         kind: type = type(self)
         own = parameters_of(kind)
         s = check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
@@ -204,8 +202,3 @@ class DSGSoftmax(ScoredOnLabels, BaseEstimator):
         """Return the softmax of the scores, of shape (n, K). It is too sure of itself unless the ridge is large."""
         scores = self.decision_function(X)
         return softmax(scores if scores.ndim == 2 else np.stack([0.0 * scores, scores], axis=1), axis=1)
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the label with the highest score for each row of `X`, of shape (n,)."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]

@@ -24,6 +24,7 @@ from dsgcore.data import DataError
 from dsgcore.data.reading.features import SAMPLE
 from dsgcore.data.reading.unlabeled import is_minus_one, labels_given
 from dsgcore.data.rows import Rows, is_dask
+from dsgcore.kernels.far_points import check_sizes
 from dsgcore.solver.model import FEW_POINTS, Expansion, points_at_a_time
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.solver.stopping import POINTS
@@ -191,6 +192,16 @@ def validated(estimator: Any, X: Any, y: NDArray, *, reset: bool = True, dtype: 
         raise DataError(f"y must have a label for each of {len(X)} rows (-1: unlabeled), got {len(y)}")
     _remember(estimator, X, reset=reset)
     return X, y
+
+
+def points_and_classes(
+    estimator: Any, X: Any, y: Any, *, is_ordered: bool = False, is_copied: bool = False
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return validated points (n, d) in float64 whose squares do not overflow, the classes (k,), and the labels' codes (n,)."""
+    classes, codes = encode(y, is_ordered=is_ordered)
+    points, codes = validate_data(estimator, in_memory(X), codes, dtype=np.float64, copy=is_copied)
+    check_sizes(points)
+    return points, classes, codes
 
 
 def validated_points(estimator: Any, X: Any, dtype: Any = None) -> NDArray:

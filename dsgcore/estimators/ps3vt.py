@@ -9,17 +9,17 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described, estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.estimators.as_in_paper import FromPaper
-from dsgcore.estimators.inputs import all_or_nothing, encode, in_memory, seed_of, validated_points
+from dsgcore.estimators.classes import HighestScore
+from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points
 from dsgcore.estimators.kernel import width
-from dsgcore.estimators.scores import ScoredOnLabels
-from dsgcore.kernels.far_points import check_sizes, check_values
+from dsgcore.kernels.far_points import check_values
 from dsgcore.multiclass.automatic import has_minimiser, smooth_minimiser
 from dsgcore.multiclass.loop import TOL_FROM_0, TOL_STARTED, MultiClassStep, descend, tail_mean
 from dsgcore.multiclass.problem import LOSSES, MultiClass
@@ -37,7 +37,7 @@ Callback = Callable[[MultiClassStep], object]
 
 
 @estimator
-class PS3VT(FromPaper, ScoredOnLabels, BaseEstimator):
+class PS3VT(FromPaper, HighestScore, BaseEstimator):
     """Multi-class classification with unlabeled points and a low-rank pull, by singular value thresholding.
 
     The method learns a linear classifier, or one on random Fourier features. It combines three terms:
@@ -173,9 +173,7 @@ class PS3VT(FromPaper, ScoredOnLabels, BaseEstimator):
         ValueError
             If a parameter is out of range, if there are fewer than two classes, or if the run diverges.
         """
-        classes, codes = encode(y)
-        points, codes = validate_data(self, in_memory(X), codes, dtype=np.float64)
-        check_sizes(points)
+        points, classes, codes = points_and_classes(self, X, y)
         self.classes_ = classes
         with single_threaded_blas():  # the same result for any number of threads
             task = make_task(self._problem(points), points, codes, seed_of(self.random_state))
@@ -247,8 +245,3 @@ class PS3VT(FromPaper, ScoredOnLabels, BaseEstimator):
         with np.errstate(over="ignore", invalid="ignore"):
             scores = Weights(self.feature_map_, self.coef_.T, self.n_features_in_).evaluate(X) + self.intercept_
             return check_values(scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0])
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the label with the highest score for each row of `X`, of shape (n,)."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
