@@ -113,7 +113,10 @@ class Real(Parameter):
         if self.many:
             value = value.tolist() if hasattr(value, "tolist") else value  # an array
             if isinstance(value, list | tuple) and value:
-                return tuple(replace(self, many=False, words=())._checked(one) for one in value)
+                return tuple(self._number(one) for one in value)
+        return self._number(value)
+
+    def _number(self, value: object) -> float | None:
         if self.optional and self.automatic is not None and isinstance(value, str) and value == AUTOMATIC:
             return None
         if isinstance(value, bool) or not isinstance(value, RealNumber):
