@@ -75,10 +75,15 @@ class BGS3VM(GradientS3VM):
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         problem, rows = bound_problem(s, points)
+        assert problem.C_star is not None  # always set in a bound problem
         n_l, n_u, seed = points.n_labeled, points.n_unlabeled, self._seed()
         share = max(1, int(BUDGET_SHARE * n_u)) if s["budget_unlabeled"] is None else s["budget_unlabeled"]
         budgets = min(s["budget_labeled"], n_l), min(share, n_u)
-        near_labeled, near_unlabeled = parts = tuple(_Supports(kernel, budget, points.X) for budget in budgets)
+        near_labeled, near_unlabeled = parts = [_Supports(kernel, budget, points.X) for budget in budgets]
+
+        def f(X: NDArray) -> NDArray:
+            return near_labeled.values(X) + near_unlabeled.values(X)
+
         labeled, unlabeled, rng = (generator(seed, stream) for stream in ("labeled", "unlabeled", "objective"))
         some = {source: points.X[rng.permutation(own)[:POINTS_FOR_OBJECTIVE]] for source, own in rows.items()}
         n_iter, t = max(n_l, n_u), 0
@@ -88,17 +93,17 @@ class BGS3VM(GradientS3VM):
             drawn = labeled.integers(n_l, size=n_iter), n_l + unlabeled.integers(n_u, size=n_iter)
             for number, (i, j) in enumerate(zip(*(rows.tolist() for rows in drawn), strict=True), start=1):
                 t += 1
-                step, f = s["step_size"] / t, sum(part.values(points.X[[i, j]]) for part in parts)
+                step, (at_labeled, at_unlabeled) = s["step_size"] / t, f(points.X[[i, j]])
                 for part in parts:
                     part.coef *= 1.0 - step
-                if points.y[i] * f[0] < 1.0:
+                if points.y[i] * at_labeled < 1.0:
                     near_labeled.add(t, i, step * problem.C * points.y[i])
-                slope = problem.C_star * float(LOSSES[problem.loss].slope(f[1], problem.s))
+                slope = problem.C_star * float(LOSSES[problem.loss].slope(at_unlabeled, problem.s))
                 if slope != 0.0:
                     near_unlabeled.add(t, j, -step * slope)
                 if number in stops:
                     X, coef = _joined(parts)
-                    values = {source: sum(part.values(Z) for part in parts) for source, Z in some.items()}
+                    values = {source: f(Z) for source, Z in some.items()}
                     ridge = 0.5 * float(coef @ kernel.matrix(X, X) @ coef)
                     watch.step(ridge + sum(problem.terms(values).values()))
         self.model_ = expansion(kernel, *_joined(parts), 0.0)

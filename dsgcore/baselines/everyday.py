@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -148,7 +148,7 @@ class Everyday(Baseline):
 class EverydayClassifier(HighestScore, Everyday, LabelsBaseline):
     """Base class of classifiers; `_learn` gets codes 0 .. k - 1, and -1 for unlabeled points."""
 
-    def decision_function(self, X: NDArray) -> NDArray:
+    def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the score of each row of `X` for each class, of shape (n, k).
 
         For two classes return the score for the second class, of shape (n,).

@@ -312,7 +312,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         own = {p.name: getattr(self, p.name) for p in self.problem_class.parameters if p.name not in given}
         return self.problem_class(**own, **given)
 
-    def _task(self, X: NDArray, labels: NDArray, seed: int, s: dict[str, Any], model: Expansion | None) -> Task:
+    def _task(self, X: Any, labels: NDArray, seed: int, s: dict[str, Any], model: Expansion | None) -> Task:
         """Return the solver's task, from checked parameters `s`, to continue a model if there is one."""
         dtype = np.dtype(s["dtype"]) if model is None else model.dtype
         problem = self._problem(labels).bind(labels)

@@ -91,7 +91,7 @@ class TSGS3VM(BinaryEstimator):
 
     def _problem(self, labels: NDArray, **given: object) -> Problem:
         """Return the problem, with C and C_star converted to weights of mean losses for these labels."""
-        problem = super()._problem(labels, **given)
+        problem: Any = super()._problem(labels, **given)
         if PER.check(self.C_per) == "mean":
             return problem
         rows = problem.rows(labels)

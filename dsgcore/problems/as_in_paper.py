@@ -56,7 +56,7 @@ class PaperValues:
         An `own` value stays if the paper's grid holds it; else the grid's middle replaces it. A `given` value stays
         in any case.
         """
-        searched = {}
+        searched: dict[str, Any] = {}
         for name, tried in {**self.grid, **self.afterwards}.items():
             low, *_, high = sorted(value for value in tried if value or name not in OR_ZERO)
             is_kept = _is_in(own.get(name), low, high) or (name in OR_ZERO and own.get(name) == 0)
@@ -242,7 +242,7 @@ def paper_grid(setting: str, *, names: tuple[str, ...] = (), prefix: str = "") -
     - TSGS3VM: C weighs the labeled points' mean loss, ``TSGS3VM(C_per="mean")``.
     - TSGS3VM: the paper's text has step sizes of 10^0 to 10^3. They are read as 10^0 down to 10^-3.
     """
-    grids = {name: values.grid for name, values in AS_IN_PAPER.items()}
+    grids: dict[str, Mapping[str, Sequence[float]]] = {name: values.grid for name, values in AS_IN_PAPER.items()}
     grids |= {
         "s3vm_step": AS_IN_PAPER["s3vm"].afterwards,
         "pnu_auc": {"lam": _PAIRWISE["lam"], "sigma": _PAIRWISE["sigma"], "eta": _tenths(-10, 10)},

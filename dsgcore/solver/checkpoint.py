@@ -124,6 +124,7 @@ class Checkpoint:
 
     def begun(self, task: Task) -> Expansion:
         """Return the file's model, or a new one; raise `ModelError` if the file belongs to another run."""
+        assert self.file is not None  # without a file there is nothing to begin from
         if not os.path.exists(self.file):
             return task.new_model()
         held = read(Path(self.file))
@@ -144,7 +145,7 @@ class Checkpoint:
 
     def keep(self, model: Expansion) -> None:
         """Write the model's blocks, completely or not at all, if a checkpoint is due."""
-        if len(model) % self.every == 0:
+        if self.file is not None and len(model) % self.every == 0:
             part = f"{os.fspath(self.file)}.{os.getpid()}.part"
             with open(part, "wb") as file:
                 model.save(file, run=self.origin)
