@@ -6,6 +6,7 @@ import contextlib
 import doctest
 import inspect
 import io
+import json
 import re
 import shlex
 import sys
@@ -122,6 +123,29 @@ def carry_out(command):
         code = main(arguments)
     allowed = (0, 1) if arguments[0] == "check" else (0,)
     assert code in allowed, errors.getvalue()
+
+
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.weekly
+@pytest.mark.filterwarnings("default")  # they are read as people run them
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_prints_what_stands_in_it(notebook, monkeypatch, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed: the notebooks draw with it")
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        printed = printed_by("".join(cell["source"]), names, notebook)
+        said = "".join("".join(o["text"]) for o in cell["outputs"] if o.get("name") == "stdout")
+        assert without_seconds(printed) == without_seconds(said)
+
+
+def without_seconds(text):
+    return re.sub(r"\d+\.\d s$", "", text, flags=re.MULTILINE).rstrip()
 
 
 @each("page", PAGES)
