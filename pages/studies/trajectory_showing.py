@@ -109,7 +109,8 @@ def _held_back(found: Convergence, quantity: str) -> str:
         return f"**Of the random features** comes |f − h|² = {short_number(error)} at the end; no optimum is known to compare."
     share = error / found.mean(DISTANCE)[-1]
     what = "The random features hold it back" if share > HALF else "Steps and batches hold it back"
-    return f"**{what}**: |f − h|² is {share:.0%} of |f − f*|² at the end."
+    size = f"{share:.0%} of" if share <= 1.0 else "larger than"
+    return f"**{what}**: |f − h|² is {size} |f − f*|² at the end."
 
 
 def _described(asked: AskedTrajectories, shown: list[Shown], quantity: str) -> str:
