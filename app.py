@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
+from pages.handouts.paper import paper_routes
 from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes
 from pages.shell.front_page import asset_routes, elsewhere, routes
@@ -26,5 +27,13 @@ if __name__ == "__main__":  # the script of a visit
     route()
 else:  # the server's module
     ignore_pages_folder()
-    addresses = [*routes(), *asset_routes(), *lecturer_routes(), *entrance_routes(), key_route(), *elsewhere()]
+    addresses = [
+        *routes(),
+        *asset_routes(),
+        *lecturer_routes(),
+        *entrance_routes(),
+        *paper_routes(),
+        key_route(),
+        *elsewhere(),
+    ]
     app = st.App(__file__, routes=addresses, middleware=[Middleware(TickDoor)], lifespan=life)

@@ -30,6 +30,7 @@ _COMMANDS = {
     "fit": "dsgcore.cli.fit:fit",
     "predict": "dsgcore.cli.predict:predict",
     "export-lesson": "dsgcore.cli.app:export_lesson",
+    "check-lesson": "dsgcore.cli.app:check_lesson",
     "data": "dsgcore.cli.data:data",
     "race": "dsgcore.cli.race:race",
     "reproduce": "dsgcore.cli.reproduce:reproduce",

@@ -10,6 +10,7 @@ from pages.session.link import first_lesson
 from pages.shell.plain_text import say_of_link
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
+from pages.workbench.layout import enlarge_for_a_class
 
 PAGE = "how_it_works"
 PARENT = (
@@ -23,6 +24,7 @@ _PLACE = "_how_it_works"  # key of the place in the session's state
 def how_it_works() -> None:
     """Draw the page."""
     st.title("How it works", help=PARENT)
+    enlarge_for_a_class()
     place = _place()
     if not is_ready():
         return

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import streamlit as st
 
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.lessons import Lecture, lessons_of, library
 from dsgcore.settings import GuidedLesson, profile_of
+from pages.session.lecture import lecture_in, link_to_part
 from pages.session.link import START, link_to_guided
+from pages.shell.addresses import beside_this_page
+from pages.shell.plain_text import plain
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.stage.links import to_take_away
@@ -25,19 +32,78 @@ def lessons() -> None:
     with st.container(horizontal=True):
         st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:", width="content")
         st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:", width="content")
+    for fault in library().faults:
+        st.warning(plain(f"A file is left out. {fault}"))
+    _lectures()
     marks = kept_marks()
     for setting in sorted(SETTINGS.values(), key=lambda setting: setting.name != START):
-        if profile_of(setting).guided:
+        if lessons_of(setting):
             _of_setting(setting, marks)
 
 
+PARTS = "lecture-parts"  # key of the text with the parts of a lecture
+
+
+def _lectures() -> None:
+    """Draw the lectures in the folder of one's own, and the form for another one."""
+    for name, lecture in library().lectures.items():
+        with st.container(border=True):
+            st.markdown(f"### {plain(lecture.title)}")
+            _lecture(name)
+    with st.expander("Make a lecture: several lessons, and questions of your own", icon=":material/playlist_add:"):
+        named = {f"{s.name}/{lesson.name}": lesson.title for s in SETTINGS.values() for lesson in lessons_of(s)}
+        st.selectbox("Add a lesson", named, None, lambda n: f"{named[n]} ({n})", "lecture-add", on_change=_add)
+        text = st.text_area(
+            "Lessons and questions in their order, one a line", key=PARTS, height=170, help=_HOW_TO_WRITE
+        )
+        if text.strip():
+            _lecture(text.strip())
+
+
+_HOW_TO_WRITE = """Write a question with its answers after bars: `Who knows? | I do | I do not`, a number between two ends as
+`How many? | 0 to 100`, a place on the map as `Where? | map`."""
+
+
+def _add() -> None:
+    """Add the chosen lesson as the last part."""
+    chosen = st.session_state["lecture-add"]
+    if chosen is not None:
+        st.session_state[PARTS] = "\n".join([*st.session_state.get(PARTS, "").split("\n"), chosen]).strip()
+        st.session_state["lecture-add"] = None
+
+
+def _lecture(text: str) -> None:
+    """Draw the ways to hold a lecture; `text` is its name or its parts."""
+    try:
+        lecture = lecture_in(text)
+    except DSGError as error:
+        st.warning(plain(str(error)))
+        return
+    setting, query = link_to_part(lecture.parts[0], text)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        there = page_of(SETTINGS[setting])
+        st.page_link(
+            there, label="Show it to a class", icon=":material/co_present:", query_params=query, width="content"
+        )
+        notes = beside_this_page("notes", {"of": text}).geturl()
+        st.link_button("Notes to print", notes, icon=":material/notes:", type="tertiary")
+        if text not in library().lectures:
+            file, icon = _as_toml(lecture), ":material/download:"
+            st.download_button("Save as a file", file, "lecture.toml", "application/toml", icon=icon, type="tertiary")
+
+
+def _as_toml(lecture: Lecture) -> str:
+    parts = "".join(f"    {json.dumps(part, ensure_ascii=False)},\n" for part in lecture.parts)
+    return f"title = {json.dumps(lecture.title, ensure_ascii=False)}\nparts = [\n{parts}]\n"
+
+
 def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
-    profile = profile_of(setting)
+    profile, lessons = profile_of(setting), lessons_of(setting)
     st.header(profile.full_name)
     st.markdown(profile.card)
     with st.container(key=f"lessons-{setting.name}"):
-        for start in range(0, len(profile.guided), 3):
-            for column, lesson in zip(st.columns(3), profile.guided[start : start + 3], strict=False):
+        for start in range(0, len(lessons), 3):
+            for column, lesson in zip(st.columns(3), lessons[start : start + 3], strict=False):
                 with column, st.container(border=True, height="stretch"):
                     _card(setting, lesson, mark_of(marks, setting, lesson))
 

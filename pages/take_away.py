@@ -1,104 +1,57 @@
-"""The page "To take away": a lesson as a handout to print, as exercises with hidden answers, and in a frame."""
+"""The page "To take away": a lesson on paper, as exercises with hidden answers, and in a frame."""
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
-from dsgcore.experiments import SETTINGS, Setting, SpecError
-from dsgcore.settings import GuidedLesson, profile_of
+from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.lessons import lessons_of
+from dsgcore.settings import GuidedLesson
 from pages.controls.control import refused
-from pages.handouts.making import Making, Shown, kept
-from pages.handouts.paper import Links, handout
-from pages.shell.plain_text import plain, say_of_link
-from pages.shell.turns import turns
+from pages.room.door import warn_of_no_address
+from pages.shell.addresses import beside_this_page
+from pages.shell.plain_text import say_of_link
 from pages.shell.warm_up import is_ready
 from pages.stage.links import NAMED, address_of, answer, exercise, named, place_in_link
 from pages.workbench.tabs import draw_frame
 
 Lesson = tuple[type[Setting], GuidedLesson]
-LESSONS: dict[str, Lesson] = {
-    named(setting, lesson): (setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided
-}
-MAKING = "_handout"  # key, in the session's state, of the handout that is in progress
-SLICE, TICK_SECONDS = 0.05, 0.1
 
 
 def take_away() -> None:
     """Draw the page."""
     st.title("To take away")
-    st.markdown("Take a lesson home: as a handout, as an exercise, or inside your own page.")
-    setting, lesson = LESSONS[_chosen()]
+    st.markdown("Take a lesson home: on paper, as an exercise, or inside your own page.")
+    known = {
+        named(setting, lesson): (setting, lesson) for setting in SETTINGS.values() for lesson in lessons_of(setting)
+    }
+    setting, lesson = known[_chosen(known)]
     if not is_ready():
         return
+    warn_of_no_address()
     with st.container(key="take-away"):
-        _handout(setting, lesson)
+        _on_paper(lesson)
         _links(setting, lesson)
         _frame(setting, lesson)
 
 
-def _chosen() -> str:
+def _chosen(known: dict[str, Lesson]) -> str:
     """Draw the choice of a lesson; show a warning if the link names an unknown one."""
     asked = st.query_params.get(NAMED)
-    if asked is not None and asked not in LESSONS and NAMED not in st.session_state:
+    if asked is not None and asked not in known and NAMED not in st.session_state:
         say_of_link(f"In the link, {NAMED} must name a lesson, got {refused(asked)}; the first lesson is shown.")
-    return st.selectbox("Lesson", list(LESSONS), key=NAMED, bind="query-params")
+    return st.selectbox("Lesson", list(known), key=NAMED, bind="query-params")
 
 
-def _handout(setting: type[Setting], lesson: GuidedLesson) -> None:
-    st.header("A handout")
+def _on_paper(lesson: GuidedLesson) -> None:
+    st.header("On paper")
     st.markdown(
-        "The handout has questions with room for answers, and the answers on a separate page. Open the "
-        "file and print it."
+        "The questions have room for answers. To print a step with its pictures and its answer, open it and print that page."
     )
-    shown = kept(setting, lesson)
-    if shown is not None:
-        _download(setting, lesson, shown)
-        return
-    making = st.session_state.get(MAKING)
-    if not isinstance(making, Making) or making.lesson is not lesson:
-        st.button("Make the handout", key="handout-make", type="primary", on_click=_make, args=(setting, lesson))
-        return
-    st.fragment(_go_on, run_every=TICK_SECONDS)(making)
-    st.button("Cancel", key="handout-stop", on_click=_give_up)
-
-
-def _make(setting: type[Setting], lesson: GuidedLesson) -> None:
-    st.session_state[MAKING] = Making(setting, lesson)
-
-
-def _give_up() -> None:
-    st.session_state.pop(MAKING, None)
-
-
-def _go_on(making: Making) -> None:
-    """Make a slice of the handout."""
-    try:
-        with turns.turn():
-            making.go_on(SLICE)
-    except SpecError as error:
-        st.error(plain(f"{error}."))
-        return
-    if making.is_done:
-        _give_up()
-        st.rerun()
-    st.progress(making.share, text="Running the steps of the lesson")
-
-
-def _download(setting: type[Setting], lesson: GuidedLesson, shown: tuple[Shown, ...]) -> None:
-    steps = range(len(lesson.steps))
-    links = [Links(*(address_of(setting, made(setting, lesson, k)) for made in (exercise, answer))) for k in steps]
-    st.download_button(
-        "Download the handout (HTML)",
-        partial(handout, setting, lesson, shown, links),
-        f"{setting.name}-{lesson.name}.html",
-        "text/html",
-        on_click="ignore",
-        icon=":material/download:",
-        type="primary",
-        key="handout-get",
-    )
+    of = {"of": f"{lesson.setting}/{lesson.name}"}
+    with st.container(horizontal=True):
+        st.link_button("Questions to print", beside_this_page("questions", of).geturl(), icon=":material/print:")
+        st.link_button("Notes to print", beside_this_page("notes", of).geturl(), icon=":material/notes:")
 
 
 def _links(setting: type[Setting], lesson: GuidedLesson) -> None:

@@ -93,9 +93,9 @@ class Phone:
         """Return the body of the last answer, and what the server has read in it."""
         return self.sent, self.guess
 
-    def shown(self) -> tuple[list, dict]:
-        """Return the answers of all and the run's result, as the reveal has brought them."""
-        return self.state["tallies"], self.state["result"]
+    def shown(self) -> tuple[str, dict]:
+        """Return the drawing of all answers and the run's result, as the reveal has brought them."""
+        return self.state["drawing"], self.state["result"]
 
     def notes(self, code: str, cookie: str) -> dict:
         """Return what the lecturer's second screen shows."""

@@ -12,6 +12,7 @@ import anyio
 from starlette.applications import Starlette
 
 from dsgcore.rooms.rooms import Asked
+from pages.handouts.paper import paper_routes
 from pages.room import entrance
 from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes
@@ -43,7 +44,7 @@ class Phones:
     """Phones with one address."""
 
     def __init__(self, address="10.0.0.1"):
-        self.app = Starlette(routes=[*lecturer_routes(), *entrance_routes(), key_route()])
+        self.app = Starlette(routes=[*lecturer_routes(), *entrance_routes(), *paper_routes(), key_route()])
         self.address = address
 
     def get(self, path, *, cookie="", **params):

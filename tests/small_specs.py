@@ -31,3 +31,32 @@ def finished(spec):
     run = Run(spec)
     run.advance()
     return run
+
+
+# A lesson of one's own: its first step's right answer is the second, and its goal is reached by its solution.
+OWN_LESSON = """
+setting = "auc"
+title = "My lesson"
+learned = "That."
+minutes = 1
+order = 1
+
+[[steps]]
+values = { n_iter = 20 }
+text = "Look."
+pick.text = "How many labels are there?"
+pick.options = [
+    { words = "none", claims = [{ measure = "labels", high = 0 }] },
+    { words = "some", is_expected = true, claims = [{ measure = "labels", low = 1 }] },
+]
+explanation = "So it is."
+claims = [{ measure = "labels", low = 1 }]
+
+[[steps]]
+controls = ["n_labeled"]
+text = "And now?"
+goal.text = "Have 20 labels."
+goal.claims = [{ measure = "labels", low = 20 }]
+goal.solution = { n_labeled = 20 }
+explanation = "There."
+"""

@@ -79,10 +79,8 @@ def test_sixty_phones_vote_draw_and_see_the_reveal_and_a_killed_server_loses_not
 def are_shown(on_phones, drawing, curves):
     """Assert that phones and the lecturer's drawing have the band and the median of these curves, and the run's curve."""
     expected = band(curves)
-    for (tally,), result in on_phones:
-        assert tally["n"] == N_PHONES
-        for name, values in expected.items():
-            assert tally[name] == pytest.approx(values, abs=1e-4)
+    for on_phone, result in on_phones:
+        assert on_phone == drawing
         assert result["value"] == run_of_curve()["value"]
     assert f"{N_PHONES} curves" in drawing
     pixel = 0.0005

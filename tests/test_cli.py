@@ -22,6 +22,7 @@ import pytest
 from cases import each, some
 from clocks import Clock
 from commands import refusal
+from small_specs import OWN_LESSON
 from test_run import read_csv, small, table
 
 import dsgcore
@@ -144,6 +145,7 @@ def person(tmp_path_factory):
     (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
     study = {"spec": spec, "axes": [{"name": "kernel.sigma", "values": [1.0]}], "seeds": [0]}
     (folder / "study.json").write_text(json.dumps(study), encoding="utf-8")
+    (folder / "lesson.toml").write_text(OWN_LESSON, encoding="utf-8")
     fit = ["fit", "TSGS3VM", folder / "data.csv", "--target", "class", "--out", folder / "model", "--quiet"]
     assert main([*map(str, fit), "--set", "n_iter=3", "--set", "tol=None"]) == 0
     return folder
@@ -167,6 +169,7 @@ COMMANDS = {
     "study open": ["study", "open", "study.json", "--no-browser"],
     "export-lesson": ["export-lesson", "step-size", "--out", "OUT"],
     "race": ["race", "spec.json", "--json", "OUT"],
+    "check-lesson": ["check-lesson", "lesson.toml", "--seeds", "1"],
     "reproduce": ["reproduce", "auc/fig1", "--quick", "--store", "OUT.sqlite"],
 }
 # The function that does a command's work.
@@ -187,6 +190,7 @@ WORK = {
     "study open": "runpy.run_module",
     "export-lesson": "pages.handouts.static_lesson._page",
     "race": "dsgcore.cli.race.load_split",
+    "check-lesson": "pages.session.lesson_check.findings",
     "reproduce": "dsgcore.cli.reproduce.carry_out_reproduction",
 }
 

@@ -84,8 +84,10 @@ def test_a_page_read_from_top_to_bottom_does_what_it_says(page, tmp_path, monkey
     for block in blocks_of(page):
         if block.language == "python":
             printed = printed_by(block.text, names, page)
-        elif block.language == "json":
-            Path(re.findall(r"`(\S+\.json)`", block.before)[-1]).write_text(block.text, encoding="utf-8")
+        elif block.language in ("json", "toml"):
+            file = Path(re.findall(rf"`(\S+\.{block.language})`", block.before)[-1])
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
         elif block.language == "sh":
             for command in commands_of(block.text):
                 carry_out(command)

@@ -1,12 +1,10 @@
-"""Take-away parts of a lesson: a self-contained handout, links with and without the answer, a frame, and a lesson as a file."""
+"""Take-away parts of a lesson: pages to print, links with and without the answer, a frame, and a lesson as a file."""
 
 import base64
 import json
 import re
-from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
-from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -20,17 +18,18 @@ from test_theory import finished
 from dsgcore.__main__ import main
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import SETTINGS, Run
+from dsgcore.lessons import lessons_of
+from dsgcore.rooms.questions import plain_text
 from dsgcore.settings import profile_of
-from pages.handouts import making, static_lesson
-from pages.handouts.making import Making, kept, spec_at
-from pages.handouts.paper import Links, handout, marked
+from pages.handouts import static_lesson
+from pages.handouts.paper import marked
 from pages.handouts.static_lesson import _chosen, _surface, write_lesson
 from pages.session.lesson_place import place_in
 from pages.stage.links import answer, exercise, named
 from pages.workbench.layout import PARTS
 from pages.workbench.tabs import THEMES, frame
 
-EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in profile_of(setting).guided]
+EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in lessons_of(setting)]
 IDS = [f"{setting.name}-{lesson.name}" for setting, lesson in EVERY_LESSON]
 HOSTILE = 'https://a.b/auc?x="><script>alert(1)</script>&y=1'
 AT_ONCE = {"speed": "instant"}
@@ -60,72 +59,26 @@ class Reader(HTMLParser):
         self.words.append(data)
 
 
-@pytest.fixture(scope="module")
-def made():
-    """The first lesson of all, made in slices."""
-    setting, lesson = EVERY_LESSON[IDS.index("ordinal-width")]
-    work, slices = Making(setting, lesson), 0
-    while not work.is_done:
-        before = work.share
-        work.go_on(0.02)
-        slices += 1
-        assert work.is_done or work.share >= before
-    assert slices > len(lesson.steps)
-    return setting, lesson, kept(setting, lesson)
+@each("path", ["/questions", "/notes"])
+def test_a_page_to_print_has_every_question_and_only_the_notes_say_why(phones, path):
+    for setting, lesson in EVERY_LESSON:
+        page = phones.get(path, of=f"{setting.name}/{lesson.name}").text
+        reader = Reader(re.search(r"<main>.*</main>", page, re.DOTALL)[0])
+        assert reader.open == []
+        assert not {"script", "img", "link", "iframe"} & {tag for tag, _ in reader.tags}
+        said = "".join(reader.words)
+        for step in lesson.steps:
+            assert plain_text((step.asks or step.goal).text)[:30] in said.replace("\N{NO-BREAK SPACE}", " ")
+            assert (plain_text(step.explanation)[:30] in said.replace("\N{NO-BREAK SPACE}", " ")) == (path == "/notes")
 
 
-def page_of(made, address="https://a.b/auc"):
-    setting, lesson, shown = made
-    return handout(setting, lesson, shown, [Links(address, address)] * len(shown))
-
-
-def test_a_handout_stands_alone_and_has_every_question_answer_and_figure(made):
-    _, lesson, shown = made
-    reader = Reader(page_of(made))
-    assert reader.open == []
-    names = [tag for tag, _ in reader.tags]
-    assert not {"script", "img", "link", "iframe"} & set(names)
-    assert not any(name in attributes for _, attributes in reader.tags for name in ("src", "onload", "style"))
-    said = "".join(reader.words)
-    for step in lesson.steps:
-        for text in (step.text, step.explanation, (step.asks or step.goal).text):
-            assert re.sub(r"\*\*?(.+?)\*\*?", r"\1", text)[:30] in said
-    drawings = sum(len(one.drawings) for one in shown) + 1 + 1  # the points, once, and the axes to draw on
-    assert names.count("svg") == drawings
-    assert names.count("a") == 2 * len(lesson.steps)
-    assert "@media print" in page_of(made)
-    assert len(page_of(made)) < 400_000
-
-
-def test_no_address_breaks_out_of_a_handout(made):
-    reader = Reader(page_of(made, HOSTILE))
-    assert "script" not in [tag for tag, _ in reader.tags]
-    assert {attributes["href"] for tag, attributes in reader.tags if tag == "a"} == {HOSTILE}
-
-
-def test_a_handout_is_made_once_on_a_server_and_its_numbers_are_the_pages(made, monkeypatch):
-    setting, lesson, shown = made
-    monkeypatch.setattr(making, "LiveRun", None)  # nothing would begin
-    again = Making(setting, lesson)
-    again.go_on(1.0)
-    assert again.is_done
-    assert kept(setting, lesson) is shown
-    page = spec_at(setting, lesson.values_at(0))
-    assert shown[0].seed == page.seed
-    assert shown[0].end == page.solver.n_iter
-
-
-def test_a_handout_waits_where_the_server_has_no_memory_left(monkeypatch):
-    full = SimpleNamespace(taking=lambda *_: (_ for _ in ()).throw(making_error()))
-    monkeypatch.setattr(making, "account", full)
-    with pytest.raises(type(making_error()), match="no room"):
-        Making(*EVERY_LESSON[0]).go_on(0.1)
-
-
-def making_error():
-    from dsgcore import SpecError
-
-    return SpecError("no room")
+def test_questions_have_room_for_each_kind_of_answer(phones):
+    page = phones.get("/questions", of="auc/unlabeled\nHow <i>many</i>? | 0 to 5\nWhere? | map\ns3vm/batches").text
+    assert "How &lt;i&gt;many&lt;/i&gt;?" in page
+    found = [page.count(f'class="{name}"') for name in ("range", "map", "room-curves", "who")]
+    assert found[:3] == [1, 1, 1]
+    assert page.count("<li>") >= 3
+    assert phones.get("/questions", of="no-lesson").status_code == 404
 
 
 def test_texts_of_lessons_are_bold_and_stressed_as_on_the_page_and_hold_no_markup():
@@ -192,44 +145,19 @@ def test_a_goals_exercise_says_nothing_of_how_it_is_reached():
     assert "Reach an objective of at most 0.45" in words(app)
 
 
-def test_the_page_makes_a_handout_and_offers_it(made):
-    app = checked(open_page("take_away", of=named(*made[:2])))
-    assert "ordinal?" in " ".join(unescape(code.value) for code in app.code)
-    assert len(app.get("download_button")) == 1
-
-
-def test_a_link_to_no_lesson_says_so_and_another_lesson_can_be_chosen_and_made():
+def test_the_page_names_what_can_be_printed_and_a_link_to_no_lesson_says_so():
     app = checked(open_page("take_away", of="<b>nothing"))
     assert any("of must name a lesson" in warning.value for warning in app.warning)
-    app.selectbox(key="of").select(named(*EVERY_LESSON[IDS.index("auc-waves-into-a-bump")])).run()  # soon made
-    app.button(key="handout-make").click().run()
-    for _ in range(600):
-        if app.get("download_button"):
-            break
-        app.run()
-    assert app.get("download_button")
+    app.selectbox(key="of").select(named(*EVERY_LESSON[IDS.index("ordinal-width")])).run()
+    assert "ordinal?" in " ".join(unescape(code.value) for code in app.code)
+    addresses = [link.proto.url for link in app.get("link_button")]
+    assert [address.rpartition("/")[2] for address in addresses] == [
+        f"{page}?of=ordinal%2Fwidth" for page in ("questions", "notes")
+    ]
 
 
 def test_lessons_are_told_apart_by_what_they_are_called():
     assert len({named(setting, lesson) for setting, lesson in EVERY_LESSON}) == len(EVERY_LESSON)
-
-
-@pytest.mark.weekly
-def test_a_handout_shows_the_last_finite_map_of_a_diverged_run_and_no_curve_of_one_step():
-    auc = SETTINGS["auc"]
-    lessons = {lesson.name: lesson for lesson in profile_of(auc).guided}
-    diverged = lessons["too-big-a-step"]
-    map_of_it = made_of(auc, replace(diverged, name="diverged", steps=diverged.steps[:2]))[1].drawings[0]
-    assert map_of_it.count("opacity") > 5, "learned regions, not only points"
-    waves = lessons["waves-into-a-bump"]
-    assert len(made_of(auc, replace(waves, name="waves", steps=waves.steps[:1]))[0].drawings) == 1
-
-
-def made_of(setting, lesson):
-    making = Making(setting, lesson)
-    while not making.is_done:
-        making.go_on(seconds=5.0)
-    return kept(setting, lesson)
 
 
 # --- lessons as files
@@ -246,6 +174,13 @@ def recorded(file):
 
 def numbers(text):
     return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
+def test_a_lesson_as_a_file_keeps_its_task():
+    answered = static_lesson._task(_chosen("how-many-labels", 1))
+    assert (answered["kind"], answered["options"][answered["result"]["right"]]) == ("pick", "fewer than 70 %")
+    goal = static_lesson._task(_chosen("step-size", 3))
+    assert (goal["kind"], set(goal["reached"])) == ("goal", {True, False})
 
 
 def test_the_command_writes_a_file_with_the_numbers_of_the_app(tmp_path, monkeypatch, capsys):

@@ -6,10 +6,9 @@ alone: without the twin where nothing compares with it, and without the exact ke
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections import defaultdict
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -18,141 +17,56 @@ import pytest
 from cases import each
 from live_page import figures, head
 from opened_pages import checked, open_page, run_of
+from small_specs import OWN_LESSON as OWN
 
-from dsgcore.data import IncompleteDataError
-from dsgcore.data.edits import AS_GENERATED, CHOICES, EDITS
-from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, load_split, outcome_of
+from dsgcore import lessons
+from dsgcore.__main__ import main
+from dsgcore.data.edits import CHOICES, EDITS
+from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, load_split
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.verdict import RandomChoices, chosen_rows, known_choices, random_choices
+from dsgcore.lessons import FOLDER, lessons_of, library
+from dsgcore.rooms.questions import OwnQuestionError
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
-from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, lessons_of
+from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, read_lesson
 from pages.controls import controls
+from pages.session.lesson_check import Runs, check_file, findings, read_by, spec_at
 
-FIRST, SOME, MANY = range(1), range(3), range(10)
-ENOUGH = {FIRST: 1, SOME: 2, MANY: 9}  # seeds on which a claim holds
-SELDOM = {FIRST: 1, SOME: 2, MANY: 3}  # seeds on which a line that nobody moved may be called good
-OF_THE_TWIN, OF_THE_KERNEL = {"gain", "verdict"}, {"error_share", "lag"}
-EVERY_LESSON = [(name, lesson) for name, setting in SETTINGS.items() for lesson in profile_of(setting).guided]
-
-
-def spec_of(name, values, seed) -> Spec:
-    """The spec that the controls say when these are set, and all others back at their defaults."""
-    setting = SETTINGS[name]
-    dataset = values.get("data", controls.dataset_choice(setting).default)
-    offered = controls.controls_for(setting, dataset, values.get("kernel"), for_lesson=True)
-    assert set(values) <= {"data", EDITS, *offered}
-    given = {control: values.get(control, c.parameter.default) for control, c in offered.items()}
-    return controls.to_spec(setting, given, dataset, seed)
-
-
-def first_of(name, values):
-    """Return a key of a run: its spec with the first seed, and the edits that are made for its data."""
-    return spec_of(name, values, FIRST[0]).to_json(), values.get(EDITS, AS_GENERATED)
+EVERY_LESSON = [(name, lesson) for name, setting in SETTINGS.items() for lesson in lessons_of(setting)]
 
 
 def all_claims(name):
     """All that the lessons of a setting say, as pairs of the controls' values and a measure."""
-    profile = profile_of(SETTINGS[name])
-    for lesson in profile.lessons:
+    for lesson in profile_of(SETTINGS[name]).lessons:
         yield from ((lesson.values, claim.measure) for claim in (*lesson.claims, BETTER))
-    for lesson in profile.guided:
-        for number, step in enumerate(lesson.steps):
-            values = lesson.values_at(number)
-            yield from ((values, measure) for measure in step.measures)
-            if step.goal is not None:
-                yield from ((values | dict(step.goal.solution), claim.measure) for claim in step.goal.claims)
+    for lesson in lessons_of(name):
+        yield from read_by(lesson)
 
 
 @cache
-def read_of_runs(name):
-    """Return, by spec, the measures that some claim reads."""
-    read = defaultdict(set)
-    for values, measure in all_claims(name):
-        read[first_of(name, values)].add(measure)
-    return read
-
-
-@cache
-def outcome(name, first, seed):
-    """Return the outcome of a spec's run with a seed, as far as claims read it."""
-    read, spec = read_of_runs(name)[first], with_choice(replace(Spec.from_json(first[0]), seed=seed), first[1])
-    if not read & OF_THE_KERNEL:
-        spec = replace(spec, diagnostics=replace(spec.diagnostics, n_probes=0))
-    try:
-        live = LiveRun(spec)
-    except IncompleteDataError:  # a step that begins without labels
-        return {}
-    if not read & OF_THE_TWIN:
-        live.supervised = None
-    live.advance()
-    return outcome_of(live, read)
-
-
-def outcomes(name, values, seeds):
-    first = first_of(name, values)
-    return (outcome(name, first, seed) for seed in seeds)
-
-
-def is_seldom(name, values, seeds, holds):
-    """Whether something holds on too few of the seeds; runs are made until that is certain."""
-    held = 0
-    for number, made in enumerate(outcomes(name, values, seeds), start=1):
-        held += holds(made)
-        if held == ENOUGH[seeds] or number - held > len(seeds) - ENOUGH[seeds]:
-            break
-    return held < ENOUGH[seeds]
-
-
-def refuted(name, values, seeds, claims):
-    """Return the claims that hold too seldom, with their measurements."""
-    seldom = [claim for claim in claims if is_seldom(name, values, seeds, claim.holds)]
-    return [(claim, [made.get(claim.measure) for made in outcomes(name, values, seeds)]) for claim in seldom]
-
-
-def of_a_curve(asks, seeds, made):
-    """Return the faults of a curve to draw: the middle one is good on most seeds, and an unchanged one is not."""
-    came_to = np.array([asks.came_to(measured) for measured in made])
-    middle, left = np.median(came_to, axis=0), np.full(came_to.shape[1], (asks.low + asks.high) / 2)
-    good, unmoved = (sum(asks.is_right(guess, measured) for measured in made) for guess in (middle, left))
-    said = [("the middle curve is called good too seldom", good)] if good < ENOUGH[seeds] else []
-    return said + ([("a flat line is called good", unmoved)] if unmoved > SELDOM[seeds] else [])
-
-
-def of_a_step(name, lesson, number, seeds):
-    """Return the claims of a step that hold too seldom."""
-    step, values = lesson.steps[number], lesson.values_at(number)
-    wrong = refuted(name, values, seeds, step.claims)
-    if isinstance(step.asks, Pick):
-        expected = step.asks.options[step.asks.expected]
-        if is_seldom(name, values, seeds, lambda made: step.asks.right(made) is expected):
-            right = [step.asks.right(made) for made in outcomes(name, values, seeds)]
-            wrong.append((expected.words, [option and option.words for option in right]))
-    if isinstance(step.asks, Curve):
-        wrong += of_a_curve(step.asks, seeds, list(outcomes(name, values, seeds)))
-    if step.goal is not None:
-        wrong += refuted(name, values | dict(step.goal.solution), seeds, step.goal.claims)
-        if is_seldom(name, values, seeds, lambda made: not step.goal.is_reached(made)):
-            wrong.append(("reached without a move", step.goal.text))
-    return [(lesson.name, number + 1, *said) for said in wrong]
+def runs_of(name):
+    return Runs(SETTINGS[name], all_claims(name))
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize(
     "seeds",
-    [FIRST, pytest.param(SOME, marks=pytest.mark.ci), pytest.param(MANY, marks=pytest.mark.weekly)],
+    [1, pytest.param(3, marks=pytest.mark.ci), pytest.param(10, marks=pytest.mark.weekly)],
     ids=["first seed", "three seeds", "ten seeds"],
 )
 def test_every_claim_of_a_settings_lessons_holds(name, seeds):
-    wrong = []
+    runs, wrong = runs_of(name), []
     for lesson in profile_of(SETTINGS[name]).lessons:
         assert lesson.claims
-        wrong += [(lesson.name, *said) for said in refuted(name, lesson.values, seeds, lesson.claims)]
-        if lesson.name != "works" and is_seldom(name, lesson.values, seeds, lambda made: made.get("verdict") != 1):
-            wrong.append((lesson.name, "is called better though it is not about unlabeled points"))
-    for lesson in profile_of(SETTINGS[name]).guided:
-        for number in range(len(lesson.steps)):
-            wrong += of_a_step(name, lesson, number, seeds)
-    assert not wrong, "\n".join(map(str, wrong))
+        for claim in lesson.claims:
+            wrong.append((lesson.name, runs.often(0, str(claim), lesson.values, seeds, claim.holds)))
+        if lesson.name != "works":  # it is not about unlabeled points
+            wrong.append(
+                (lesson.name, runs.often(0, "not better", lesson.values, seeds, lambda made: made.get("verdict") != 1))
+            )
+    for lesson in lessons_of(name):
+        wrong += [(lesson.name, found) for found in findings(runs, lesson, seeds)]
+    assert not [f"{lesson}, {found}" for lesson, found in wrong if not found.holds]
 
 
 @each("name, lesson", EVERY_LESSON)
@@ -174,20 +88,20 @@ def controls_at(name, values):
 
 @each("name", [name for name in SETTINGS if name != "supervised"])  # lessons are optional
 def test_a_setting_has_at_least_four_guided_lessons(name):
-    assert len(profile_of(SETTINGS[name]).guided) >= 4
+    assert len(lessons_of(name)) >= 4
 
 
 def test_lessons_names_are_their_own():
     for setting in SETTINGS.values():
-        names = [lesson.name for lesson in profile_of(setting).guided]
+        names = [lesson.name for lesson in lessons_of(setting)]
         assert len(names) == len(set(names))
         assert all(":" not in name for name in names)
 
 
 def test_the_map_of_a_step_that_is_too_big_turns_over_at_each_step():
     lesson = next(lesson for name, lesson in EVERY_LESSON if lesson.name == "too-big-a-step")
-    for seed in SOME:
-        run = LiveRun(spec_of("auc", lesson.values_at(1), seed)).run
+    for seed in range(3):
+        run = LiveRun(spec_at(SETTINGS["auc"], lesson.values_at(1), seed)).run
         run.advance()
         before, last = (run.at(t).test_values for t in (run.t - 1, run.t))
         assert np.corrcoef(before, last)[0, 1] < -0.9
@@ -277,6 +191,7 @@ LESSON = GuidedLesson(
             goal=Goal("Reach it.", (Claim("n_features", high=64.0),), {"step_size": None}),
         ),
     ),
+    "auc",
 )
 
 
@@ -284,12 +199,13 @@ def write(folder, text=TEXT, name="what"):
     file = folder / "auc" / f"{name}.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, encoding="utf-8")
+    return file
 
 
 def refusal(folder, text):
-    write(folder, text)
+    file = write(folder, text)
     with pytest.raises(LessonError) as caught:
-        lessons_of("auc", folder)
+        read_lesson(file)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -297,36 +213,115 @@ def refusal(folder, text):
 def test_every_setting_has_the_lessons_of_its_folder():
     for name, setting in SETTINGS.items():
         assert [file.stem for file in FILES if file.parent.name == name] == sorted(
-            lesson.name for lesson in profile_of(setting).guided
+            lesson.name for lesson in lessons_of(setting)
         )
 
 
 def test_all_that_a_file_can_say_is_read(tmp_path):
-    write(tmp_path)
-    assert lessons_of("auc", tmp_path) == (LESSON,)
-    step = lessons_of("auc", tmp_path)[0].steps[1]
+    read = read_lesson(write(tmp_path))
+    assert read == LESSON
+    step = read.steps[1]
     assert isinstance(step.asks.low, float)  # as sliders want it, though the file says 0
 
 
-def test_lessons_come_by_their_order_and_then_by_their_names(tmp_path):
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder whose files the app reads at each look."""
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setattr(lessons, "SECONDS_BETWEEN_LOOKS", 0)
+    monkeypatch.setattr(lessons, "_read", {"looked": -math.inf, "stamps": None, "library": None})
+    return tmp_path
+
+
+def test_the_projects_own_files_have_no_mistake():
+    assert library().faults == []
+    for name, lesson in EVERY_LESSON:
+        lessons.check_lesson(lesson, HERE / name / f"{lesson.name}.toml")
+
+
+def test_lessons_come_by_their_order_and_then_by_their_names(own):
     for name, order in [("c", 10), ("a", 20), ("b", 10), ("z", 5)]:
-        write(tmp_path, TEXT.replace("order = 10", f"order = {order}"), name)
-    assert [lesson.name for lesson in lessons_of("auc", tmp_path)] == ["z", "b", "c", "a"]
+        (own / f"{name}.toml").write_text(OWN.replace("order = 1", f"order = {order}"))
+    (own / "unlabeled.toml").write_text(OWN)  # in place of the project's
+    assert [lesson.name for lesson in lessons_of("auc") if lesson.title == "My lesson"] == [
+        "unlabeled",
+        "z",
+        "b",
+        "c",
+        "a",
+    ]
 
 
-def test_a_setting_without_a_folder_has_no_lessons(tmp_path):
-    assert lessons_of("auc", tmp_path) == ()
+def test_a_saved_file_is_read_again_and_a_broken_one_is_left_out_with_its_message(own):
+    file = own / "mine.toml"
+    file.write_text(OWN)
+    (own / "week.toml").write_text('title = "Week 1"\nparts = ["auc/mine", "Who knows? | I do | I do not"]')
+    assert (lessons.lesson_named("mine").title, library().lectures["week"].title) == ("My lesson", "Week 1")
+    file.write_text(OWN.replace("My lesson", "My other lesson"))
+    assert lessons.lesson_named("auc/mine").title == "My other lesson"
+    file.write_text(OWN.replace('title = "My lesson"', "title ="))
+    assert [fault.startswith(f"{own.name}/mine.toml is not valid TOML") for fault in library().faults] == [True]
+    with pytest.raises(LessonError, match="no single lesson has the name 'mine': name one of similar_unlabeled/"):
+        lessons.lesson_named("mine")
+    file.unlink()
+    assert library().faults == []
+
+
+@each(
+    "found, written, sentence",
+    [
+        ('setting = "auc"', "", ", setting must be one of similar_unlabeled, auc"),
+        ("n_iter = 20", "n_iters = 20", ", step 1, values: there is no control 'n_iters'; it has "),
+        ("n_iter = 20", 'data = "my-set"', ", step 1, values: data must be one of "),
+        ("n_iter = 20", "n_iter = 0", ", step 1, values: n_iter must be a whole number"),
+        ('["n_labeled"]', '["labels"]', ", step 2, values: there is no control 'labels'"),
+        ('"auc"', '"multiclass"\nsteps = []', " is not valid TOML"),
+        ("goal.text", "other.text", ", step 2 has no field 'other'"),
+    ],
+)
+def test_a_lesson_of_ones_own_that_no_page_can_show_says_why(own, found, written, sentence):
+    (own / "mine.toml").write_text(OWN.replace(found, written, 1))
+    (fault,) = library().faults
+    assert fault.startswith(f"{own.name}/mine.toml")
+    assert sentence in fault
+
+
+@each(
+    "written, error, sentence",
+    [
+        ('"Who? | I | you"', LessonError, "must begin with a lesson, such as auc/unlabeled, got 'Who"),
+        ('"unlabeled", "gap", "gap"', LessonError, "can have a lesson once, got 'gap' 2 times"),
+        ('"unlabeled", "no-lesson"', LessonError, "no single lesson has the name 'no-lesson'"),
+        ('"unlabeled", "Who? | I"', OwnQuestionError, "Type 2 to 6 answers"),
+        ('"unlabeled", "How many? | 5 to 1"', OwnQuestionError, "The smallest number must be below"),
+    ],
+)
+def test_a_lecture_that_cannot_be_held_says_why(tmp_path, written, error, sentence):
+    (tmp_path / "week.toml").write_text(f'title = "Week"\nparts = [{written}]')
+    with pytest.raises(error, match=re.escape(sentence)):
+        list(check_file(tmp_path / "week.toml"))
+
+
+def test_the_command_counts_on_how_many_seeds_each_statement_of_a_lesson_holds(own, capsys):
+    (own / "mine.toml").write_text(OWN)
+    assert main(["check-lesson", str(own / "mine.toml"), "--seeds", "3"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("mine.toml: all holds")
+    (own / "mine.toml").write_text(OWN.replace("n_labeled = 20", "n_labeled = 15"))
+    assert main(["check-lesson", str(own / "mine.toml"), "--seeds", "3", "--json", "-"]) == 1
+    wrong = [one for one in json.loads(capsys.readouterr().out)["findings"] if not one["holds"]]
+    assert [(one["step"], one["words"], one["held"]) for one in wrong] == [(2, "the solution reaches the goal", 0)]
+    assert main(["check-lesson", str(own / "mine.toml"), "--seeds", "0"]) == 2
 
 
 OPTION, EXPECTED = '"this", claims', "is_expected = true, "
 MISTAKES = [
-    ("minutes =", "minuets =", " has no field 'minuets'; it has learned, minutes, order, steps, title"),
+    ("minutes =", "minuets =", " has no field 'minuets'; it has learned, minutes, order, setting, steps, title"),
     (
         '"score", low = 0',
         '"score", lower = 0',
         ", step 1, pick, option 2, claim 1 has no field 'lower'; it has high, low, measure",
     ),
-    ('title = "What is there?"\n', "", " must have title, got learned, minutes, order, steps"),
+    ('title = "What is there?"\n', "", " must have title, got setting, learned, minutes, order, steps"),
     ('text = "How many?"\n', "", ", step 2 must have text, got estimate, explanation"),
     ('notes = "Ask."', 'notes = ""', ", step 1, notes must be text that is not empty, got ''"),
     ("minutes = 2", "minutes = 2.5", ", minutes must be a whole number between 0 and 2147483647, got 2.5"),
@@ -388,11 +383,11 @@ def test_what_is_no_toml_gets_a_sentence_with_the_line(tmp_path):
     assert "line 2" in sentence
     (tmp_path / "auc" / "what.toml").write_bytes("title = “Größe”".encode("latin-1", "replace"))
     with pytest.raises(LessonError, match=r"auc/what\.toml is not text in UTF-8: save a lesson"):
-        lessons_of("auc", tmp_path)
+        read_lesson(tmp_path / "auc" / "what.toml")
 
 
 def test_what_diverges_is_a_claim_by_name_as_no_file_has_to_say_infinity():
-    step = next(lesson for lesson in profile_of(SETTINGS["auc"]).guided if lesson.name == "step-size").steps[1]
+    step = next(lesson for lesson in lessons_of("auc") if lesson.name == "step-size").steps[1]
     assert step.asks.options[step.asks.expected].claims == (Claim("growth", low=math.inf),)
 
 
@@ -406,7 +401,7 @@ DERIVED = {
 }
 
 
-@each("lesson", [lesson for setting in SETTINGS.values() for lesson in profile_of(setting).guided])
+@each("lesson", [lesson for setting in SETTINGS.values() for lesson in lessons_of(setting)])
 def test_an_explanation_types_no_number_that_another_seed_may_contradict(lesson):
     for number, step in enumerate(lesson.steps, start=1):
         typed = set(MEASURED.findall(step.explanation)) - DERIVED.get((lesson.name, number), set())

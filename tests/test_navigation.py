@@ -20,6 +20,7 @@ from test_file_on_pages import OWN, chosen_on_data_page, opened, study_of
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
+from dsgcore.lessons import lessons_of
 from dsgcore.settings import PROFILES, profile_of
 from pages.controls.pickers import carried
 from pages.pictures.kept import file_of, kept_picture, still
@@ -84,7 +85,8 @@ def test_a_value_that_no_setting_has_is_not_handed_on(link, value):
 def test_a_setting_is_named_by_what_it_does_and_on_the_pages_of_lessons_and_papers_its_paper_is_second():
     profiles = [profile_of(setting) for setting in SETTINGS.values()]
     assert all(profile.full_name.startswith(f"{profile.short} (") for profile in profiles)
-    for page, shown_there in (("lessons", [one for one in profiles if one.guided]), ("papers", profiles)):
+    taught = [profile_of(setting) for setting in SETTINGS.values() if lessons_of(setting)]
+    for page, shown_there in (("lessons", taught), ("papers", profiles)):
         assert {heading.value for heading in checked(open_page(page)).header} == {one.full_name for one in shown_there}
 
 

@@ -67,11 +67,11 @@ def test_the_answers_of_all_and_the_right_one_come_with_the_reveal_and_not_befor
         phones.send(room.code, guess)
     rooms.tell(room, result_of(PICK, {"verdict": 1.0}))
     hidden = phones.asked(room.code)
-    assert not {"tallies", "result"} & set(hidden.json())
+    assert not {"drawing", "result"} & set(hidden.json())
     assert "points" not in hidden.json()["picture"]
     rooms.reveal(room)
     said = phones.asked(room.code).json()
-    assert said["tallies"] == [{"n": 3, "counts": [2, 0, 1]}]
+    assert "A ✓: 2, B: 0, C: 1" in said["drawing"]
     assert said["result"]["right"] == 0
     assert not said["isOpen"]
 
@@ -120,10 +120,10 @@ def test_markup_is_neither_kept_nor_said_back(phones, rooms, room):
     reply = phones.send(room.code, guess="<img src=x onerror=alert(1)>")
     assert "img" not in reply.text
     assert rooms.rounds(room, PICK) == [[]]
-    for path in ("/r/", f"/r/{room.code}", "/r/<script>alert(1)<", f"/r/{room.code}/notes"):
-        page = phones.get(path)
+    for path in ("/r/", f"/r/{room.code}", "/r/<script>alert(1)<", "/notes", "/questions"):
+        page = phones.get(path, of="auc/unlabeled\n<script>alert(1)</script>? | a | b")
         assert page.status_code == 200
-        assert "alert" not in page.text
+        assert "<script>alert" not in page.text
         policy = page.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "script-src 'self';" in policy
@@ -317,7 +317,7 @@ def opened():
     """Return a page whose lecturer has asked the class, and the code of its room."""
     app = presented(lesson="unlabeled")
     app.button(key="room-open").click().run()
-    return app, bench_of(app).lesson.room.code
+    return app, bench_of(app).group.room.code
 
 
 def click(app, key):
@@ -375,6 +375,24 @@ def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, 
     assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
 
 
+def test_a_vote_without_an_answer_is_not_ended_by_one_press(phones, rooms):
+    app, code = opened()
+    app.button(key="lesson-run").click().run()
+    assert "Nobody has answered yet" in drawn(app, "room-count")[0]
+    assert rooms.state(code).is_open
+    app.button(key="lesson-run").click().run()
+    assert not rooms.state(code).is_open
+
+
+def test_a_lesson_that_is_opened_again_goes_on_in_its_room(phones, rooms, browser_of):
+    app, code = opened()
+    browser_of(bench_of(app).group.room)
+    assert bench_of(presented(lesson="unlabeled:2")).group.room.code == code
+    assert bench_of(presented(lesson="random-features")).group.room is None
+    rooms.close(bench_of(app).group.room)
+    assert bench_of(presented(lesson="unlabeled")).group.room is None
+
+
 def test_a_timer_and_the_close_button_end_the_vote(phones, rooms):
     app, code = opened()
     click(app, "timer-30")
@@ -416,7 +434,7 @@ def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_agai
 def test_a_step_on_placing_labels_asks_the_class_for_them_beside_the_map_to_label(phones, rooms):
     app = presented(lesson="five-labels:2")
     app.button(key="room-open").click().run()
-    code = bench_of(app).lesson.room.code
+    code = bench_of(app).group.room.code
     said = phones.asked(code).json()
     assert said["name"] == "auc/five-labels/1/labels"
     for k in range(3):
@@ -438,7 +456,7 @@ def test_a_closed_room_is_gone_from_the_page_and_another_can_be_opened(phones, r
     assert phones.asked(code).status_code == 404
     assert drawn(app, "room-count") == []
     app.button(key="room-open").click().run()
-    assert bench_of(app).lesson.room.code != code
+    assert bench_of(app).group.room.code != code
 
 
 def test_a_link_brings_the_lecturers_browser_back_to_the_room(phones, room, rooms, browser_of):
@@ -456,7 +474,7 @@ def test_a_second_tab_with_the_room_changes_nothing_for_the_class_until_it_takes
 ):
     monkeypatch.setattr(Session, "is_connected", True)
     first, code = opened()
-    browser_of(bench_of(first).lesson.room)
+    browser_of(bench_of(first).group.room)
     phones.send(code)
     before = phones.asked(code).json()
     second = presented(lesson="five-labels:2", room=code).run()
@@ -477,7 +495,7 @@ def test_a_second_tab_with_the_room_changes_nothing_for_the_class_until_it_takes
 def test_a_tab_leads_the_room_whose_other_tab_has_closed(phones, rooms, browser_of, monkeypatch):
     monkeypatch.setattr(Session, "is_connected", False)
     first, code = opened()
-    browser_of(bench_of(first).lesson.room)
+    browser_of(bench_of(first).group.room)
     second = presented(lesson="unlabeled:2", room=code).run()
     assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
     assert "room-lead" not in [button.key for button in second.button]
@@ -557,9 +575,13 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     caplog.set_level(0)
     app, code = opened()
     bench = bench_of(app)
-    assert bench.lesson.ticket.name in str(offered(app))  # what is searched holds what the page tells the browser
-    secret, found = bench.lesson.room.secret, offered(app)
-    found += [phones.asked(code).text, phones.get(f"/r/{code}").text, phones.get(f"/r/{code}/notes").text]
+    assert bench.group.ticket.name in str(offered(app))  # what is searched holds what the page tells the browser
+    secret, found = bench.group.room.secret, offered(app)
+    found += [
+        phones.asked(code).text,
+        phones.get(f"/r/{code}").text,
+        phones.get("/notes", of="unlabeled", room=code).text,
+    ]
     for name, value in {"present": "", "tabs": "Code"}.items():  # the whole page, with its code
         app.query_params[name] = value
         if name == "tabs":
@@ -569,7 +591,7 @@ def test_nothing_that_a_page_offers_holds_the_lecturers_key(phones, rooms, caplo
     app.run().run()
     blocks = [block.value for block in app.code]
     assert [block for block in blocks if block.startswith("<iframe")]
-    found += [*offered(app), *blocks, caplog.text, repr(bench.lesson.room), repr(bench)]
+    found += [*offered(app), *blocks, caplog.text, repr(bench.group.room), repr(bench)]
     assert [text for text in found if secret in text] == []
     assert [block for block in blocks if code in block] == []
 
@@ -608,8 +630,22 @@ def test_the_second_screen_has_the_notes_and_the_answers_before_the_class_sees_t
     assert now["number"] == 1
     assert not now["isRevealed"]
     assert "A: 0, B: 1, C: 0" in now["drawing"]
-    assert len(now["notes"]) > 20
-    assert now["lesson"].endswith("Step 1 of 4.")
+    assert now["question"].startswith("Where will the solid curve end")
+
+
+def test_notes_are_there_without_a_room_for_a_lecture_to_print_and_name_what_is_no_part_of_it(phones):
+    page = phones.get("/notes", of="auc/unlabeled\nWho <i>knows</i>? | I do | I do not\ns3vm/gap").text
+    assert [f'id="{place}"' in page for place in ("auc/unlabeled/0", "auc/unlabeled/3", "s3vm/gap/0", "auc/gap/0")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert "Point at the filled points" in page
+    assert "<h2>Who &lt;i&gt;knows&lt;/i&gt;?</h2>" in page
+    wrong = phones.get("/notes", of="auc/unlabeled\nno-lesson")
+    assert wrong.status_code == 404
+    assert "no single lesson has the name &#x27;no-lesson&#x27;" in wrong.text
 
 
 def test_the_results_are_one_page_and_a_table_with_all_questions(phones, rooms, room):

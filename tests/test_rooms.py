@@ -10,6 +10,7 @@ from cases import each
 from clocks import Clock
 
 from dsgcore.rooms.questions import (
+    COLUMNS,
     LABELS,
     OwnQuestionError,
     asked_by,
@@ -18,9 +19,9 @@ from dsgcore.rooms.questions import (
     own_question,
     plain_text,
     result_of,
+    results_csv,
     tally,
 )
-from dsgcore.rooms.results import COLUMNS, all_answered, results_csv
 from dsgcore.rooms.rooms import (
     CODE_LENGTH,
     LATE,
@@ -362,7 +363,7 @@ def test_the_results_are_a_table_of_answers_without_anything_of_a_phone(rooms):
     rooms.tell(key, result_of(PICK, {"verdict": 1.0}))
     rooms.ask(key, MAP)
     say(rooms, key, GUESSES[MAP], asked=MAP)
-    text = results_csv(all_answered(rooms, key))
+    text = results_csv(rooms.questions(key))
     rows = list(csv.reader(text.splitlines()))
     assert tuple(rows[0]) == COLUMNS
     assert [(row[0], row[5], row[-1]) for row in rows[1:]] == [
@@ -425,7 +426,7 @@ def test_a_lecturers_own_question_is_asked_answered_and_in_the_results(rooms, sa
     with pytest.raises(RoomError):
         say(rooms, key, "x", asked=asked)
     rooms.ask(key, PICK)
-    table = list(csv.DictReader(results_csv(all_answered(rooms, key)).splitlines()))
+    table = list(csv.DictReader(results_csv(rooms.questions(key)).splitlines()))
     assert [(row["question"], row["right"]) for row in table] == [(said["text"], "")]
     assert table[0]["answer"] == ("c" if said["kind"] == "pick" else guess)
 

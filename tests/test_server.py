@@ -44,8 +44,8 @@ from dsgcore.jobs.memory import give_back, resident
 from pages.charts.live_chart import LIBRARY_ADDRESS
 from pages.race import state as race_state
 from pages.room import door
+from pages.room.door import qr_image
 from pages.room.entrance import entrance_routes
-from pages.room.qr import qr_image
 from pages.session import bench as benches
 from pages.session.bench import Bench, begin, once
 from pages.shell import addresses, admission, memory, sessions, streamlit_gaps, watch

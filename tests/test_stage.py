@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
+from urllib.parse import parse_qs
 
 import pytest
 from cases import each
 
 pytest.importorskip("streamlit")
 from live_page import figures, status
-from opened_pages import bench_of, open_auc, open_page, run_of, shown
+from opened_pages import bench_of, open_auc, open_page, run_of, said, shown
 from test_theory import finished
 
+from dsgcore import lessons
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import SETTINGS
-from dsgcore.settings import profile_of
-from dsgcore.settings.s3vm import S3VM
+from dsgcore.lessons import lessons_of
 from pages.controls.controls import controls_for, dataset_choice
 from pages.stage.marks import _checked as _checked_marks
 from pages.stage.marks import mark_of
@@ -23,7 +25,7 @@ from pages.stage.moves import _while_there, answered, go_to_step, next_lesson
 from pages.stage.step import unbroken
 from pages.workbench.drawn_curve import _checked
 
-AUC = profile_of(SETTINGS["auc"]).guided
+AUC = lessons_of("auc")
 
 
 def words(app):
@@ -123,13 +125,13 @@ def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
 
 @pytest.mark.parametrize("text", ["0.5~0.6", "0.5~0.6~0.7~0.8~0.9~7", "a~b~c~d~e~f", "nan~1~1~1~1~1"])
 def test_what_is_no_curve_on_the_axis_is_none(text):
-    curve = next(lesson for lesson in S3VM.guided if lesson.name == "batches").steps[1].asks
+    curve = next(lesson for lesson in lessons_of("s3vm") if lesson.name == "batches").steps[1].asks
     assert curve.read(text) is None
 
 
 @each("sent", [7, "x", [1], [None] * 6, {"a": 1}, [1e400] * 6, ["0.5"] * 6])
 def test_a_browser_can_send_what_it_likes_for_a_curve(sent):
-    curve = next(lesson for lesson in S3VM.guided if lesson.name == "batches").steps[1].asks
+    curve = next(lesson for lesson in lessons_of("s3vm") if lesson.name == "batches").steps[1].asks
     assert _checked(curve, sent) is None
     assert _checked(curve, [0.5] * 6) == (0.5,) * 6
 
@@ -247,20 +249,65 @@ def test_random_choices_are_drawn_with_the_outcome_that_is_compared_with_them():
 
 
 def test_only_the_lecturer_has_notes_and_runs_without_a_guess():
-    assert "stage-notes" not in [button.key for button in open_lesson("unlabeled").button]
+    assert not open_lesson("unlabeled").get("link_button")
     app = open_lesson("unlabeled", present="1")
-    assert "**Notes.**" not in words(app)
-    app.button(key="stage-notes").click().run()
-    assert "**Notes.** Point at the filled points" in words(app)
+    (notes,) = (link.proto.url for link in app.get("link_button") if link.proto.label == "Notes")
+    assert notes.endswith("/notes?of=auc%2Funlabeled")
+    assert "Point at the filled points" not in words(app)  # they are never on the projector
     app.button(key="lesson-run").click().run()
     finished(app)
     assert "**Answer:** *higher: unlabeled points help*" in words(app)
 
 
-def test_without_a_lesson_in_the_link_a_class_sees_the_first_one_with_notes_where_asked_for():
-    app = open_lesson("", present="1", notes="1")
-    assert bench_of(app).lesson.place.lesson.name == "unlabeled"
-    assert "**Notes.** Point at the filled points" in words(app)
+def test_without_a_lesson_in_the_link_a_class_sees_the_first_one():
+    assert bench_of(open_lesson("", present="1")).lesson.place.lesson.name == "unlabeled"
+
+
+LECTURE = "auc/unlabeled\nWho knows? | I do | I do not\nHow many? | 0 to 10\ns3vm/gap"
+
+
+def test_a_lecture_leads_from_its_lesson_to_its_questions_and_to_the_page_of_another_setting(rooms):
+    app = open_lesson("unlabeled:4:answer", present="1", lecture=LECTURE)
+    while bench_of(app).lesson.place.outcome is None:
+        app.run()
+    app.run()
+    for label, question in [("Next question", "Who knows?"), ("Next question", "How many?")]:
+        assert app.button(key="lesson-following").label == label
+        app.button(key="lesson-following").click().run()
+        assert f"## {question}" in shown(words(app))
+        assert bench_of(app).group.room is not None
+    assert app.button(key="lesson-following").label == "Next lesson"
+    app.button(key="lesson-following").click().run()
+    assert not app.exception
+    there = app.session_state["_bench_s3vm"]
+    assert (there.lesson.place.lesson.name, there.group.part) == ("gap", None)
+    assert there.group.room is bench_of(app).group.room
+    assert there.group.lecture.parts == tuple(LECTURE.splitlines())
+
+
+def test_a_lecture_is_made_of_lines_and_lessons_of_ones_own_are_beside_the_projects(tmp_path, monkeypatch):
+    monkeypatch.setattr(lessons, "_read", {"looked": -math.inf, "stamps": None, "library": None})
+    monkeypatch.setenv(lessons.FOLDER, str(tmp_path))
+    (tmp_path / "broken.toml").write_text("title =")
+    (tmp_path / "week.toml").write_text('title = "Week 3"\nparts = ["s3vm/gap", "Why? | map"]')
+    app = open_page("lessons")
+    assert "### Week 3" in words(app)
+    (fault,) = said(app)
+    assert fault.startswith(f"A file is left out. {tmp_path.name}/broken.toml is not valid TOML")
+    app.selectbox(key="lecture-add").set_value("auc/unlabeled").run()
+    app.selectbox(key="lecture-add").set_value("s3vm/gap").run()
+    assert app.text_area(key="lecture-parts").value == "auc/unlabeled\ns3vm/gap"
+    queries = [link.proto.query_string for link in app.get("page_link") if "lecture" in link.proto.query_string]
+    assert [parse_qs(query)["lecture"] for query in queries] == [["week"], ["auc/unlabeled\ns3vm/gap"]]
+    app.text_area(key="lecture-parts").set_value("auc/unlabeled\nWho? | I").run()
+    assert "Type 2 to 6 answers, one a line. There are 1." in said(app)
+    monkeypatch.setattr(lessons, "_read", {"looked": -math.inf, "stamps": None, "library": None})
+
+
+def test_a_lecture_in_a_link_that_cannot_be_held_says_why():
+    app = open_lesson("unlabeled", present="1", lecture="auc/unlabeled\nno-lesson")
+    (notice,) = (one for one in said(app) if "lecture" in one)
+    assert notice.startswith("In the link, lecture cannot be followed: no single lesson has the name 'no-lesson'")
 
 
 def test_another_lesson_follows_at_the_end_and_after_the_last_the_list_of_all():
@@ -278,7 +325,7 @@ def test_a_mark_says_how_much_of_a_lesson_is_done():
     assert said == ["", "2 of 4 steps done", ":green[✓ Done]"]
 
 
-GUIDED = [(name, lesson) for name, setting in SETTINGS.items() for lesson in profile_of(setting).guided]
+GUIDED = [(name, lesson) for name, setting in SETTINGS.items() for lesson in lessons_of(setting)]
 
 
 @each("name, lesson", GUIDED)

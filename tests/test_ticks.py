@@ -294,6 +294,6 @@ def test_a_room_that_is_closed_during_a_tick_breaks_nothing(bench, monkeypatch):
             self._room = room
 
     bench.lesson = Closing()
-    bench.lesson.room = SimpleNamespace(code="ABC234")
+    bench.group.room = SimpleNamespace(code="ABC234")
     news, _ = news_of(live_tick.tick(bench))
     assert news["kept"]["room"] == "ABC234"

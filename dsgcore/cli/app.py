@@ -31,11 +31,13 @@ from dsgcore.cli.sweep import asked_study
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments.data_of import content_of
 from dsgcore.experiments.settings import FILE
+from dsgcore.lessons import FOLDER, library
 
 EVERYWHERE = "0.0.0.0"
 # The short address of the page on which phones enter the code of a room.
 ENTRANCE = "r"
 _WRITE, _LINK = "pages.handouts.static_lesson:write_lesson", "pages.studies.onward:link_to_study"
+_CHECK = "pages.session.lesson_check:check_file"
 _PORTS_TO_TRY = 100
 _PACKAGE = Path(__file__).parents[1]
 _SECONDS_TO_START, _PAUSE = 60.0, 0.1
@@ -43,6 +45,7 @@ _SECONDS_TO_START, _PAUSE = 60.0, 0.1
 
 def serve(given: argparse.Namespace, page: str = "", words: str = "") -> Made:
     """Serve the app until it is stopped; `page` is a study's address below that of the app, and `words` follow it."""
+    _take_lessons(given.lessons)
     host = EVERYWHERE if given.is_class else given.address or HOST
     port = _usable_port(host, given.port)
     if given.is_class:
@@ -64,6 +67,17 @@ def serve(given: argparse.Namespace, page: str = "", words: str = "") -> Made:
     return Made()
 
 
+def _take_lessons(folder: Path | None) -> None:
+    """Let the app read the lessons and lectures in a folder."""
+    if folder is None:
+        return
+    if not folder.is_dir():
+        raise DSGError(f"--lessons must be a folder with lessons in TOML, got {folder}")
+    os.environ[FOLDER] = str(folder.resolve())
+    for fault in library().faults:
+        print(f"Left out: {fault}", flush=True)
+
+
 def open_study(given: argparse.Namespace) -> Made:
     """Serve the app, and open it on a study."""
     study, words = asked_study(given.study, [], None), ""
@@ -78,7 +92,7 @@ def open_study(given: argparse.Namespace) -> Made:
         link = urlencode(_of_app(_LINK)(study), doseq=True)
     finally:
         logging.disable(logging.NOTSET)
-    given.is_class = False
+    given.is_class, given.lessons = False, None
     return serve(given, f"explore?{link}", words)
 
 
@@ -182,5 +196,25 @@ def _print_qr(address: str, out: TextIO) -> None:
 def export_lesson(given: argparse.Namespace) -> Made:
     """Write a step of a lesson as one HTML file."""
     check_files(json_file(given), [])
+    _take_lessons(given.lessons)
     file = str(_of_app(_WRITE)(given.lesson, given.out, given.step))
     return Made({"file": file}, file, is_result=True)
+
+
+def check_lesson(given: argparse.Namespace) -> Made:
+    """Check a lesson's or a lecture's file; the exit code is 0 if all holds, else 1."""
+    check_files(json_file(given), [given.file])
+    _take_lessons(given.lessons)
+    found = []
+    logging.disable(logging.WARNING)  # of Streamlit, that no session is there
+    try:
+        for finding in _of_app(_CHECK)(given.file, given.seeds):
+            found.append(finding)
+            if not given.quiet and given.json != Path("-"):
+                print(finding, flush=True)
+    finally:
+        logging.disable(logging.NOTSET)
+    n_wrong = sum(not finding.holds for finding in found)
+    words = f"{given.file}: {f'{n_wrong} of {len(found)} statements do not hold' if n_wrong else 'all holds'}"
+    plain = {"file": str(given.file), "findings": [vars(finding) for finding in found]}
+    return Made(plain, words, code=int(n_wrong > 0), is_result=True)

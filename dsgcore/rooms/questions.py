@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -12,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from dsgcore.core.errors import DSGError
-from dsgcore.experiments.settings import SETTINGS
-from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick, profile_of
+from dsgcore.lessons import Lecture, lesson_named, lessons_of
+from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick
 from dsgcore.settings.lessons import SHARES, Option, numbers_in
 
+COLUMNS = ("number", "setting", "lesson", "step", "question", "round", "answer", "right")
 # The name of the question on labels, in place of that of a step.
 LABELS = "labels"
 OWN = "own"  # a lecturer's own question has this name and a number of its own
@@ -82,6 +85,29 @@ def own_question(said: Mapping[str, Any]) -> Question:
     return Estimate(text, "number", low, high, 0.0, "")
 
 
+def question_in(part: str) -> Question:
+    """Return the question in a part of a lecture: its text, and after bars its answers, the ends of a number, or "map".
+
+    Raises
+    ------
+    OwnQuestionError
+        If the part is no question that a class can answer.
+    """
+    text, *options = (words.strip() for words in part.split("|"))
+    ends = re.fullmatch(r"(-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)", options[0]) if len(options) == 1 else None
+    if options == ["map"]:
+        return own_question({"kind": "map", "text": text})
+    if ends is not None:
+        return own_question({"kind": "number", "text": text, "low": ends[1], "high": ends[2]})
+    return own_question({"kind": "pick", "text": text, "options": options})
+
+
+def check_parts(lecture: Lecture) -> None:
+    """Raise `LessonError` or `OwnQuestionError` if a part of a lecture is no lesson or no question."""
+    for part in lecture.parts:
+        (question_in if "|" in part else lesson_named)(part)
+
+
 @dataclass(frozen=True)
 class Asked:
     """A question: by setting, lesson and step. `kind` is LABELS or begins with OWN if it is not the step's."""
@@ -100,8 +126,7 @@ class Asked:
     @property
     def of_lesson(self) -> GuidedLesson | None:
         """The lesson, or None if the project has none of that name."""
-        guided = profile_of(SETTINGS[self.setting]).guided if self.setting in SETTINGS else ()
-        return next((lesson for lesson in guided if lesson.name == self.lesson), None)
+        return next((lesson for lesson in lessons_of(self.setting) if lesson.name == self.lesson), None)
 
     @property
     def of_step(self) -> LessonStep | None:
@@ -203,3 +228,31 @@ def plain_question(asks: Question) -> dict[str, Any]:
     if isinstance(asks, Estimate):
         return ends | {"kind": "number"}
     return ends | {"kind": "curve", "shares": list(SHARES)}
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question of a room with the guesses of each round, and what the run said."""
+
+    asked: Asked
+    rounds: list[list[Any]]
+    result: Mapping[str, Any]
+    picture: Mapping[str, Any]
+
+
+def results_csv(answered: list[Answered]) -> str:
+    """Return a table with a row for each answer. The rows of a round are sorted, so they tell nothing of who answered."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for number, one in enumerate(answered, start=1):
+        asks = one.asked.question
+        if asks is None:
+            continue
+        place = (number, one.asked.setting, one.asked.lesson, one.asked.step + 1, plain_text(asks.text))
+        for turn, guesses in enumerate(one.rounds, start=1):
+            for guess in guesses:
+                right = is_right(asks, guess, one.result)
+                said = plain_text(asks.options[guess].words) if isinstance(asks, Pick) else asks.say(guess)
+                table.writerow([*place, turn, said, "" if right is None else "yes" if right else "no"])
+    return text.getvalue()

@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.rooms.questions import OWN, Asked, asked_by, plain_question
+from dsgcore.rooms.questions import OWN, Answered, Asked, asked_by, plain_question
 from dsgcore.studies.store import Store
 
 SECONDS_OF_LIFE = 24 * 3600.0
@@ -332,8 +332,11 @@ class Rooms:
             votes = f"SELECT count(*) FROM class_votes WHERE code = :code AND question = :question AND {_LAST_ROUND}"
             return int(_one(connection, votes, at)[0])
 
-    def questions(self, key: Key) -> list[tuple[Asked, Mapping[str, Any], Mapping[str, Any]]]:
-        """Return all questions of a room in the order in which they were asked, each with its result and picture."""
+    def questions(self, key: Key) -> list[Answered]:
+        """Return all questions of a room in the order in which they were asked, with their answers.
+
+        Raises `RoomError` without its key.
+        """
         every = (
             "SELECT question, result, picture FROM class_rounds WHERE code = ? AND round = 1 ORDER BY opened, question"
         )
@@ -341,7 +344,7 @@ class Rooms:
             self._check(connection, key)
             rows = connection.execute(every, (key.code,)).fetchall()
         return [
-            (asked, json.loads(result), drawn)
+            Answered(asked, self.revealed(key.code, asked), json.loads(result), drawn)
             for name, result, picture in rows
             if (asked := asked_by(name, drawn := json.loads(picture))) is not None
         ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dsgcore.settings import panels
-from dsgcore.settings.lessons import lessons_of
 from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, texts_of, usual_run
 from dsgcore.settings.theorems import convex_theorem
 
@@ -35,5 +34,4 @@ AUC = Profile(
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
     theorem=convex_theorem("auc"),
-    guided=lessons_of("auc"),
 )

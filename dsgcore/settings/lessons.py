@@ -359,6 +359,8 @@ class GuidedLesson:
         Time it takes.
     order : int
         Place among the lessons of a setting.
+    setting : str
+        Name of the setting; in a file, by default that of its folder.
     """
 
     name: str
@@ -366,7 +368,8 @@ class GuidedLesson:
     learned: str = some_text()
     minutes: int = integer(REQUIRED)
     order: int = integer(REQUIRED)
-    steps: tuple[LessonStep, ...] = items(Record("step", None, kind=LessonStep))
+    steps: tuple[LessonStep, ...] = items(Record("step", None, kind=LessonStep), least=1)
+    setting: str = field_of(Text, "")
 
     def values_at(self, number: int) -> dict[str, Any]:
         """Return the values of the controls at a step that differ from the setting's defaults, by name."""
@@ -388,33 +391,46 @@ class LessonError(DSGError):
     """Error in a lesson file. The message says where it is, the value given, and what is allowed."""
 
 
-def lessons_of(setting: str, folder: Path = HERE) -> tuple[GuidedLesson, ...]:
-    """Return the lessons of a setting, sorted by `order` and name.
+def read_lesson(file: Path) -> GuidedLesson:
+    """Return the lesson in a file.
 
     Raises
     ------
     LessonError
-        If a file is not valid. The message names the file, the place, the value given, and what is allowed.
+        If the file is not valid. The message names the file, the place, the value given, and what is allowed.
     """
-    found = [
-        read_file(GuidedLesson, file, "a lesson in TOML", name=file.stem)
-        for file in sorted((folder / setting).glob("*.toml"))
-    ]
-    return tuple(sorted(found, key=lambda lesson: lesson.order))
+    plain = {"setting": file.parent.name, **table_in(file, "a lesson in TOML")}
+    return read_table(GuidedLesson, plain, file, name=file.stem)
 
 
-def read_file(cls: type[Made], file: Path, holds: str, **more: Any) -> Made:
+def read_file(cls: type[Made], file: Path, holds: str) -> Made:
     """Return an object of a class whose fields are parameters, as a TOML file describes it. `holds` names its content.
 
     Raises
     ------
     LessonError
-        As `lessons_of`.
+        As `read_lesson`.
     """
-    place = f"{file.parent.name}/{file.name}"
+    return read_table(cls, table_in(file, holds), file)
+
+
+def table_in(file: Path, holds: str) -> dict[str, Any]:
+    """Return the plain data of a TOML file; raise `LessonError` if it is none."""
     try:
-        return read(cls, tomllib.loads(read_text(file, holds)), place, **more)
-    except (TextFileError, ParameterError) as error:
+        return tomllib.loads(read_text(file, holds))
+    except TextFileError as error:
         raise LessonError(str(error)) from None
-    except tomllib.TOMLDecodeError as error:
-        raise LessonError(f"{place} is not valid TOML: {error}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise LessonError(f"{_place(file)} is not valid TOML: {error}") from None
+
+
+def read_table(cls: type[Made], plain: Mapping[str, Any], file: Path, **more: Any) -> Made:
+    """Return an object of such a class from plain data; raise `LessonError` with the file's name if they are not valid."""
+    try:
+        return read(cls, plain, _place(file), **more)
+    except ParameterError as error:
+        raise LessonError(str(error)) from None
+
+
+def _place(file: Path) -> str:
+    return f"{file.parent.name}/{file.name}"

@@ -11,7 +11,6 @@ from dsgcore.multiclass.loop import TOL_STARTED
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.settings import panels
-from dsgcore.settings.lessons import lessons_of
 from dsgcore.settings.profile import USUAL, Among, Profile, Times, texts_of, usual_run
 from dsgcore.settings.theorems import Assumption, Theorem, said_of
 from dsgcore.solver.parameters import RunSpec
@@ -120,5 +119,4 @@ MULTICLASS = Profile(
     },
     details=_details,
     theorem=Theorem(**said_of("multiclass"), assumptions=_papers_algorithm, names_kernel=False),
-    guided=lessons_of("multiclass"),
 )

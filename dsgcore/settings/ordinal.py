@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from dsgcore.core.metrics import auc
 from dsgcore.problems.thresholds import class_measures, classify, thresholds
 from dsgcore.settings import panels
-from dsgcore.settings.lessons import lessons_of
 from dsgcore.settings.profile import TRUST, USUAL, Profile, fitted, texts_of, usual_run
 from dsgcore.settings.theorems import convex_theorem
 from dsgcore.solver.parameters import RunSpec
@@ -63,5 +62,4 @@ ORDINAL = Profile(
     suggested=USUAL | {"gamma": TRUST},
     details=_details,
     theorem=convex_theorem("ordinal"),
-    guided=lessons_of("ordinal"),
 )

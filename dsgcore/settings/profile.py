@@ -27,7 +27,7 @@ from dsgcore.core.parameters import (
     like,
     mapping,
 )
-from dsgcore.settings.lessons import CLAIM, VALUES, Claim, GuidedLesson, read_file, some_text
+from dsgcore.settings.lessons import CLAIM, VALUES, Claim, read_file, some_text
 from dsgcore.settings.panels import Details, Result, Values, plain_details
 from dsgcore.settings.theorems import NO_THEOREM, Theorem
 from dsgcore.solver.parameters import RunSpec
@@ -246,7 +246,6 @@ class Profile:
     front: tuple[str, ...] = ("n_labeled", *STEERABLE)
     theorem: Theorem = NO_THEOREM
     lessons: tuple[Lesson, ...] = ()
-    guided: tuple[GuidedLesson, ...] = ()
     figures: tuple[PaperFigure, ...] = ()
     translations: Mapping[str, Translation] = field(default_factory=dict)
     details: Callable[[Result], Details] = plain_details

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.lessons import lessons_of
 from dsgcore.settings.profile import USUAL, Profile, Times, fitted, texts_of, usual_run
 from dsgcore.settings.theorems import (
     Assumption,
@@ -136,5 +135,4 @@ S3VM = Profile(
         C=4.0,
         C_star=4.0,
     ),
-    guided=lessons_of("s3vm"),
 )

@@ -10,7 +10,6 @@ from dsgcore.prior import similar_class_prior
 from dsgcore.problems import UNLABELED
 from dsgcore.problems.similar_unlabeled import CORRECTIONS
 from dsgcore.settings import panels
-from dsgcore.settings.lessons import lessons_of
 from dsgcore.settings.profile import FROM_0, USUAL, Among, Profile, texts_of, usual_run
 from dsgcore.settings.theorems import (
     Assumption,
@@ -123,5 +122,4 @@ SIMILAR_UNLABELED = Profile(
         lam=0.5,
         batch_size=64,
     ),
-    guided=lessons_of("similar_unlabeled"),
 )

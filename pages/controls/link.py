@@ -74,7 +74,7 @@ def _number(text: str) -> float | None:
 
 
 # Names for the frame around a page, not for the page itself.
-OF_THE_FRAME = ("hide", "present", "notes", "embed", "embed_options")
+OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
 MOST_NAMED = 4
 _OTHERS = (PICKER, "data", "seed", "file")
 

@@ -235,7 +235,12 @@ def draw_setting(problem: type[Setting]) -> None:
     )
     if chosen != problem.name:
         # The router opens the other page after this one is drawn: the link of a page that is not loses its values.
-        st.session_state[_OTHER] = chosen, carried(problem, SETTINGS[chosen], st.query_params.to_dict())
+        open_setting(chosen, carried(problem, SETTINGS[chosen], st.query_params.to_dict()))
+
+
+def open_setting(name: str, given: dict[str, str]) -> None:
+    """Let the router open the page of a setting by the query of a link to it."""
+    st.session_state[_OTHER] = name, given
 
 
 def setting_asked() -> tuple[type[Setting], dict[str, str]] | None:

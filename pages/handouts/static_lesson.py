@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -18,21 +18,29 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_files
 from dsgcore.core.parameters import Integer, Parameter, Real, grid
 from dsgcore.data.datasets import SEED
-from dsgcore.experiments import SETTINGS, Plane, Run, Setting, Spec, load_split
-from dsgcore.settings import GuidedLesson, profile_of
+from dsgcore.experiments import SETTINGS, LiveRun, Plane, Run, Setting, Spec, load_split, outcome_of
+from dsgcore.lessons import lesson_named
+from dsgcore.rooms.questions import Asked, plain_question, result_of
+from dsgcore.settings import GuidedLesson
 from pages.charts import figures as charts
 from pages.charts.live_chart import LIBRARY, MODULES, STYLE, encoded
 from pages.charts.run_map import CLASSES, SCORE, decision_heats, run_map
 from pages.controls import controls
 from pages.controls.control import shown
-from pages.handouts.making import spec_at
 from pages.handouts.paper import marked
+from pages.session.lesson_check import spec_at
 
 MOST_VALUES, MOST_ROWS, N_SURFACES, GRID = 11, 150, 14, 32
 _MARK = " - DSG Lab</title>"  # in each file that is written here
 NOTHING = 255  # the byte of a point without a number; the others are equal steps from the lowest number to the highest
 _FILES = Path(__file__).with_name("static")
-_PARTS = tuple(f"charts/browser/{name}.js" for name in ("saving", "head", "plain", "projected", "chart"))
+_PARTS = (
+    *(
+        f"charts/browser/{name}.js"
+        for name in ("saving", "head", "plain", "projected", "chart", "drawing", "curve_pad")
+    ),
+    "room/browser/verdict.js",
+)
 _IMPORT, _EXPORT = re.compile(r"^import .*?;\n", re.MULTILINE), re.compile(r"^export ", re.MULTILINE)
 _COLUMNS = {"objective": "objective", "score": "score_test", "error": "error_mean"}
 
@@ -89,7 +97,8 @@ def write_lesson(name: str, folder: Path, step: int | None = None) -> Path:
 
 
 def _chosen(name: str, step: int | None) -> _Shown:
-    setting, lesson = _named(name)
+    lesson = lesson_named(name)
+    setting = SETTINGS[lesson.setting]
     if step is not None and not 1 <= step <= len(lesson.steps):
         raise DSGError(f"--step must be from 1 to {len(lesson.steps)}, got {step}")
     numbers = range(len(lesson.steps) - 1, -1, -1) if step is None else [step - 1]
@@ -102,18 +111,6 @@ def _chosen(name: str, step: int | None) -> _Shown:
             if isinstance(parameter, Real | Integer):
                 return _Shown(setting, lesson, number, parameter, _values(parameter, values.get(control)))
     raise DSGError(f"no slider is part of this step of {name!r}: name another one with --step")
-
-
-def _named(name: str) -> tuple[type[Setting], GuidedLesson]:
-    all_of = {
-        f"{setting.name}/{lesson.name}": (setting, lesson)
-        for setting in SETTINGS.values()
-        for lesson in profile_of(setting).guided
-    }
-    found = [own for full, own in all_of.items() if name in (full, full.split("/")[1])]
-    if len(found) != 1:
-        raise DSGError(f"no single lesson has the name {name!r}: name one of {', '.join(all_of)}")
-    return found[0]
 
 
 def _values(parameter: Real | Integer, own: Any) -> tuple[Any, ...]:
@@ -135,6 +132,7 @@ def _page(chosen: _Shown) -> str:
         "name": _title(chosen, run),
         "words": "Map of the data over the learned score",
         "figures": {"curve": _curve_figure(chosen, run, runs), "map": _map_figure(run, plane)},
+        "task": _task(chosen),
     }
     words = {
         "title": chosen.lesson.title,
@@ -147,6 +145,7 @@ def _page(chosen: _Shown) -> str:
     }
     texts = {
         "text": f"<p>{marked(step.text)}</p>",
+        "asked": marked(step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""),
         "explanation": f"<p>{marked(step.explanation)}</p>",
         "chart_style": STYLE,
         "library": _inside(LIBRARY.read_text(encoding="utf-8")),
@@ -156,6 +155,23 @@ def _page(chosen: _Shown) -> str:
     }
     template = Template((_FILES / "lesson.html").read_text(encoding="utf-8"))
     return template.substitute({name: escape(str(word)) for name, word in words.items()} | texts)
+
+
+def _task(chosen: _Shown) -> dict[str, Any]:
+    """Return the step's question as phones get it, with what its run says; or which values reach its goal."""
+    step, values = chosen.lesson.steps[chosen.number], chosen.lesson.values_at(chosen.number)
+    if step.goal is not None:
+        outcomes = (_outcome(chosen, values | {chosen.parameter.name: value}) for value in chosen.values)
+        return {"kind": "goal", "reached": [step.goal.is_reached(outcome) for outcome in outcomes]}
+    assert step.asks is not None
+    asked = Asked(chosen.setting.name, chosen.lesson.name, chosen.number)
+    return plain_question(step.asks) | {"result": result_of(asked, _outcome(chosen, values))}
+
+
+def _outcome(chosen: _Shown, values: Mapping[str, Any]) -> dict[str, float]:
+    live = LiveRun(spec_at(chosen.setting, values))
+    live.advance()
+    return outcome_of(live, chosen.lesson.steps[chosen.number].measures)
 
 
 def _inside(script: str) -> str:

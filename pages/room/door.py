@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from html import escape
 from urllib.parse import SplitResult
 
+import segno
 import streamlit as st
 
 from dsgcore.cli.network import VARIABLE, address_in_network, said_address
 from dsgcore.core.errors import DSGError
 from pages.room.entrance import ADDRESS
-from pages.room.qr import qr_image
 from pages.shell.addresses import (
     base_path,
     beside_this_page,
@@ -21,6 +22,7 @@ from pages.shell.addresses import (
 )
 
 _ICON = ":material/phonelink_off:"
+_QUIET_ZONE = 4  # modules around a code, which scanners need
 
 
 def address_for_phones(path: str) -> SplitResult:
@@ -71,17 +73,42 @@ def draw_door(code: str) -> None:
     )
 
 
+def address_for_students(path: str) -> SplitResult:
+    """Return the same, or this page's own address where the variable cannot be used, of which the page warns."""
+    try:
+        return address_for_phones(path)
+    except DSGError:
+        return beside_this_page(path)
+
+
+def warn_of_no_address() -> None:
+    """Say it where an address for students works on this machine only."""
+    try:
+        if is_of_this_machine(address_for_phones("").hostname):
+            _say_what_phones_need("The addresses below work on this machine only")
+    except DSGError as error:
+        st.warning(f"{VARIABLE}: {error}", icon=_ICON)
+
+
 def _link(there: SplitResult, shown: SplitResult) -> str:
     return f'<a href="{escape(there.geturl())}" target="_blank">{escape(f"{shown.netloc}{shown.path}")}</a>'
 
 
-def _say_what_phones_need() -> None:
+def _say_what_phones_need(what: str = "Phones cannot reach this page") -> None:
     if not listens_here_alone():
-        st.warning("Phones cannot reach this page, because this machine has no network.", icon=_ICON)
+        st.warning(f"{what}, because this machine has no network.", icon=_ICON)
         return
     st.warning(
-        "Phones cannot reach this page, because the server listens on this machine only. Stop the app, and start it with "
+        f"{what}, because the server listens on this machine only. Stop the app, and start it with "
         "this command. Then everyone in your network can open the app.",
         icon=_ICON,
     )
     st.code(command_for_phones(), language=None, wrap_lines=True)
+
+
+@lru_cache(maxsize=32)
+def qr_image(text: str) -> str:
+    """Return the QR code of a text as the address of an SVG image."""
+    # Black on white in both themes, because some scanners read no inverted code.
+    code = segno.make(text, error="m", micro=False)
+    return str(code.svg_data_uri(scale=8, border=_QUIET_ZONE, dark="#000", light="#fff"))

@@ -131,9 +131,15 @@ def _curves(asks: Curve, tallies: Sequence[Mapping[str, Any]], outcome: Sequence
     key = "Band: eight of ten curves. Dotted: the median" + ", and pale that of the first vote" * bool(before) + "."
     key += " Line: the run." * (outcome is not None)
     return (
-        f'<svg class="room-curves" viewBox="0 0 {_W} {_H}" role="img" aria-label="{label}">{"".join(drawn)}</svg>'
+        f'<svg class="room-curves" viewBox="0 0 {_W} {_H}" {_box(_LEFT, _W - _RIGHT, _TOP, _H - _BOTTOM)} '
+        f'role="img" aria-label="{label}">{"".join(drawn)}</svg>'
         f'<p class="room-key">{_counted(one["n"], "curve")}. {key}</p>'
     )
+
+
+def _box(*ends: float) -> str:
+    """Return the ends of the axes from left to bottom as an attribute, for a phone that draws its own answer there."""
+    return f'data-box="{" ".join(map(str, ends))}"'
 
 
 def _counted(n: int, one: str) -> str:
@@ -145,6 +151,11 @@ def _in_words(values: Sequence[float]) -> str:
         f"{'at the start' if not share else f'after {share:.0%}'}: {value:.2f}"
         for share, value in zip(SHARES, values, strict=True)
     )
+
+
+def axes(asks: Curve) -> str:
+    """Return empty axes of a curve, to draw on."""
+    return f'<figure class="room-figure"><svg class="room-curves" viewBox="0 0 {_W} {_H}">{_frame(asks)}</svg></figure>'
 
 
 def _frame(asks: Curve) -> str:
@@ -176,7 +187,8 @@ def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
     )
     label = f"Map of the points that {_counted(one['n'], 'phone')} would label"
     return (
-        f'<svg class="room-map" viewBox="0 0 {_MAP} {_MAP}" role="img" aria-label="{label}">{squares}{dots}'
+        f'<svg class="room-map" viewBox="0 0 {_MAP} {_MAP}" {_box(_EDGE, _MAP - _EDGE, _EDGE, _MAP - _EDGE)} '
+        f'role="img" aria-label="{label}">{squares}{dots}'
         f'<rect class="frame" x="1" y="1" width="{_MAP - 2}" height="{_MAP - 2}"/></svg>'
         f'<p class="room-key">{_counted(one["n"], "phone")}. The stronger the colour of a square, the more often it was chosen.</p>'
     )

@@ -18,10 +18,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from dsgcore.rooms.questions import OWN, plain_question
 from dsgcore.rooms.rooms import NoRoomError, RoomError, Rooms, State
 from dsgcore.studies import Store, StoreError, default_store
 from pages.charts.live_chart import address_of
-from pages.room.board_data import for_phones
+from pages.room.drawings import answers
 from pages.room.pace import CodeGuard, Pace
 from pages.room.waiting import Watches
 from pages.shell.addresses import own_route
@@ -30,7 +31,7 @@ from pages.shell.callers import caller_of
 ADDRESS = "r"
 LONGEST_ANSWER = 400  # bytes
 AT_ONCE = 4  # answers that are stored at the same time
-_PAGE = Path(__file__).with_name("phone.html")
+_PAGE, STYLE = Path(__file__).with_name("phone.html"), Path(__file__).with_name("room.css")
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; "
@@ -100,7 +101,8 @@ async def _page(_request: Request) -> Response:
 def page_html() -> str:
     """Return the phones' page. It is the same for every code, so it tells nothing of rooms."""
     script = escape(f"../{address_of('room/browser/phone.js')}")
-    return _PAGE.read_text(encoding="utf-8").replace("{script}", script)
+    page = _PAGE.read_text(encoding="utf-8").replace("{css}", STYLE.read_text(encoding="utf-8"))
+    return page.replace("{script}", script)
 
 
 def is_too_fast(request: Request) -> bool:
@@ -156,11 +158,28 @@ async def _drawn(code: str, state: State) -> dict[str, Any]:
     """Return a state as phones get it. It is drawn once for each version."""
     version, said = _drawings.get(code, (-1, {}))
     if version != state.version:
-        said = await anyio.to_thread.run_sync(for_phones, rooms(), code, state, limiter=limiter())
+        said = await anyio.to_thread.run_sync(_for_phones, code, state, limiter=limiter())
         if len(_drawings) >= _MOST_DRAWINGS:
             _drawings.clear()
         _drawings[code] = (state.version, said)
     return said if state.left is None else said | {"left": round(state.left, 1)}
+
+
+def _for_phones(code: str, state: State) -> dict[str, Any]:
+    """Return a room's state as phones draw it. Nothing of the answers is in it before the reveal."""
+    said: dict[str, Any] = {"version": state.version, "entry": state.entry, "isOpen": state.is_open}
+    asks = None if state.asked is None else state.asked.question
+    if state.asked is None or asks is None:
+        return said
+    said |= {"name": state.asked.name, "round": state.round, "question": plain_question(asks)}
+    said |= {
+        "picture": {name: part for name, part in state.picture.items() if name != OWN},
+        "isRevealed": state.is_revealed,
+    }
+    if state.is_revealed:
+        drawing = answers(asks, rooms().revealed(code, state.asked), state.result, state.picture)
+        said |= {"drawing": drawing, "result": state.result}
+    return said
 
 
 async def _answer(request: Request) -> Response:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,29 +11,42 @@ import streamlit as st
 
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import Setting
-from dsgcore.rooms.questions import LABELS, Asked, Places, choice_of, result_of
+from dsgcore.rooms.questions import (
+    LABELS,
+    LONGEST_TEXT,
+    MOST_OPTIONS,
+    Asked,
+    Places,
+    Question,
+    choice_of,
+    own_question,
+    result_of,
+)
 from dsgcore.rooms.rooms import MOST_ROUNDS, Key, RoomError, State
+from dsgcore.settings import GuidedLesson
 from pages.room.door import draw_door
-from pages.room.drawings import answers, draw
-from pages.room.entrance import ADDRESS, rooms
+from pages.room.drawings import LETTERS, answers, draw
+from pages.room.entrance import ADDRESS, STYLE, rooms
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.addresses import beside_this_page
 from pages.shell.plain_text import plain
 from pages.shell.room_key import Ticket, lead, leads
 
-_STYLE = Path(__file__).with_name("room.css")
 SECONDS_BETWEEN_LOOKS = 0.5
 TIMES = (30, 60, 120)  # seconds
 MOST_POINTS = 250  # of a map on a phone
 
 
+_KINDS = {"answers": "pick", "a number": "number", "a place on the map": "map"}
+
+
 def open_room(bench: Bench) -> None:
     """Open a room for a class."""
     try:
-        bench.lesson.room, bench.lesson.told = rooms().open(), None
-        bench.lesson.ticket = Ticket(bench.lesson.room)
-        lead(bench.lesson.room)
+        bench.group.room, bench.group.told = rooms().open(), None
+        bench.group.ticket = Ticket(bench.group.room)
+        lead(bench.group.room)
     except RoomError as error:
         bench.link.notices.append(str(error))
 
@@ -42,45 +54,59 @@ def open_room(bench: Bench) -> None:
 def ask_for_labels(problem: type[Setting], bench: Bench) -> None:
     """Ask the class which points it would label, at a step that has no question of its own."""
     place = bench.lesson.place
-    if bench.lesson.room is None:
+    if bench.group.room is None:
         open_room(bench)
     if place is not None:
-        bench.lesson.asks_labels = Asked(problem.name, place.lesson.name, place.number).name
+        bench.group.asks_labels = Asked(problem.name, place.lesson.name, place.number).name
 
 
 def is_led_elsewhere(bench: Bench) -> bool:
     """Return True if another tab leads the room, so that this page tells the class nothing."""
-    return bench.lesson.room is not None and not leads(bench.lesson.room)
+    return bench.group.room is not None and not leads(bench.group.room)
 
 
 def offer_to_lead(bench: Bench) -> None:
     """Draw the question whether this tab shall lead the room."""
-    assert bench.lesson.room is not None
-    st.html(_STYLE)
-    st.markdown(f"Room {bench.lesson.room.code} is led in another tab. Here you see the lesson without the class.")
+    assert bench.group.room is not None
+    st.html(STYLE)
+    st.markdown(f"Room {bench.group.room.code} is led in another tab. Here you see the lesson without the class.")
     st.button("Take over here?", key="room-lead", on_click=_take_over, args=(bench,))
 
 
 def _take_over(bench: Bench) -> None:
-    bench.lesson.told = None
-    if bench.lesson.room is not None:
-        lead(bench.lesson.room)
+    bench.group.told = None
+    if bench.group.room is not None:
+        lead(bench.group.room)
 
 
 def is_asked(bench: Bench) -> bool:
     """Return True if the room has a question now."""
-    return bench.lesson.room is not None and bench.lesson.told is not None and bench.lesson.told[0] is not None
+    return bench.group.room is not None and bench.group.told is not None and bench.group.told[0] is not None
+
+
+def ends_an_empty_vote(bench: Bench) -> bool:
+    """Return True, once for each question, if a run would end a vote that has no answer yet; the room's panel says so."""
+    group = bench.group
+    if group.room is None or not is_asked(bench) or group.told[0].name == group.warned or is_led_elsewhere(bench):
+        return False
+    try:
+        if not rooms().state(group.room.code).is_open or rooms().count(group.room):
+            return False
+    except RoomError:
+        return False
+    group.warned = group.told[0].name
+    return True
 
 
 def tell_the_room(problem: type[Setting], bench: Bench) -> None:
     """Send the step's question to the class. It is open until the run starts, and has a result when the run has ended."""
-    place, room = bench.lesson.place, bench.lesson.room
+    place, room = bench.lesson.place, bench.group.room
     if room is None or place is None or not leads(room):
         return
     asked = _asked(problem, bench, place)
     is_over = asked is not None and not asked.kind and place.stage in (Stage.RUN, Stage.OUTCOME)
     outcome = place.outcome if is_over else None
-    if bench.lesson.told == (asked, is_over, outcome):
+    if bench.group.told == (asked, is_over, outcome):
         return
     try:
         rooms().ask(room, asked, _picture(bench) if asked is not None and asked.kind else None)
@@ -88,18 +114,18 @@ def tell_the_room(problem: type[Setting], bench: Bench) -> None:
             rooms().tell(room, result_of(asked, outcome))
         elif is_over:
             rooms().end(room)
-        bench.lesson.told = (asked, is_over, outcome)
+        bench.group.told = (asked, is_over, outcome)
     except RoomError as error:
-        bench.lesson.room = None
+        bench.group.room = None
         bench.link.notices.append(str(error))
 
 
 def _asked(problem: type[Setting], bench: Bench, place: Place) -> Asked | None:
     """Return the question of this moment, or None if the step has none."""
-    if bench.lesson.own is not None:
-        return bench.lesson.own
+    if bench.group.own is not None:
+        return bench.group.own
     asked = Asked(problem.name, place.lesson.name, place.number)
-    if bench.lesson.asks_labels == asked.name:
+    if bench.group.asks_labels == asked.name:
         return Asked(problem.name, place.lesson.name, place.number, LABELS)
     return None if place.step.asks is None else asked
 
@@ -122,29 +148,32 @@ def _picture(bench: Bench) -> Mapping[str, Any]:
 def room_panel(bench: Bench) -> None:
     """Draw the room of a presented lesson. It looks for answers twice a second."""
     if is_asked(bench):
-        st.html(_STYLE)
+        st.html(STYLE)
         st.fragment(_panel, run_every=SECONDS_BETWEEN_LOOKS)(bench)
 
 
 def _panel(bench: Bench) -> None:
-    if bench.lesson.is_turned or is_led_elsewhere(bench):
-        bench.lesson.is_turned = False
+    if bench.group.is_turned or is_led_elsewhere(bench):
+        bench.group.is_turned = False
         st.rerun()  # the question is drawn outside of this fragment
-    room = bench.lesson.room
+    room = bench.group.room
     if room is None:
         return
     try:
         state, number = rooms().state(room.code), rooms().count(room)
         if state.asked is not None:
             with st.container(key="room-panel"):
-                _board(room, state, number)
+                _board(room, state, number, bench.group.warned)
                 _bar(bench, room, state)
     except DSGError as error:
         st.warning(plain(str(error)))
 
 
-def _board(room: Key, state: State, number: int) -> None:
-    """Draw the way into the room while it votes, after the reveal the answers, and how many have answered."""
+def _board(room: Key, state: State, number: int, warned: str) -> None:
+    """Draw the way into the room while it votes, after the reveal the answers, and how many have answered.
+
+    `warned` is the question that a click would have closed without an answer.
+    """
     assert state.asked is not None
     asks = state.asked.question
     if state.is_revealed and asks is not None:
@@ -155,11 +184,13 @@ def _board(room: Key, state: State, number: int) -> None:
     left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
     closed = "" if state.is_open else ", closed"
     shut = ", no new phones" * state.is_shut
+    is_empty = state.is_open and not number and state.asked.name == warned
+    again = "<span>Nobody has answered yet. Press again to run.</span>" * is_empty
     inside = f"<span>Room {room.code}</span>" * (state.is_revealed or not state.is_open)
     is_other = state.asked.own is None  # in place of the question on the stage
     other = f"<b>{asks.text}</b><br>" if isinstance(asks, Places) and is_other else ""
     st.html(
-        f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed}{shut} {inside}</p>'
+        f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed}{shut} {again}{inside}</p>'
     )
 
 
@@ -189,7 +220,7 @@ def _run_with_choice(bench: Bench, room: Key, asked: Asked) -> None:
     if place is None or asks is None or isinstance(asks, Places) or not guesses:
         return
     place.guesses[place.number] = choice_of(asks, guesses)
-    bench.is_playing = bench.lesson.is_turned = True
+    bench.is_playing = bench.group.is_turned = True
 
 
 def _button(
@@ -219,11 +250,7 @@ def _do(bench: Bench, action: Callable[[], None]) -> None:
 
 def _more(bench: Bench, room: Key, state: State) -> None:
     folder = f"{ADDRESS}/{room.code}"
-    for label, page in (
-        ("Notes for a second screen", "notes"),
-        ("Results as a table", "results.csv"),
-        ("Results as one page", "results.html"),
-    ):
+    for label, page in (("Results as a table", "results.csv"), ("Results as one page", "results.html")):
         st.link_button(label, beside_this_page(f"{folder}/{page}").geturl(), width="stretch")
     assert state.asked is not None
     if state.asked.own is None and (has_map(bench) or state.asked.kind):
@@ -238,11 +265,74 @@ def _more(bench: Bench, room: Key, state: State) -> None:
 
 def _turn_labels(bench: Bench, asked: Asked) -> None:
     """Ask for points to label in place of the step's question, or the question again."""
-    bench.lesson.asks_labels = "" if asked.kind else asked.name
-    bench.lesson.is_turned = True
+    bench.group.asks_labels = "" if asked.kind else asked.name
+    bench.group.is_turned = True
 
 
 def _end(bench: Bench, room: Key) -> None:
     _do(bench, lambda: rooms().close(room))
-    bench.lesson.room = bench.lesson.ticket = bench.lesson.told = bench.lesson.own = None
-    bench.lesson.is_turned = True
+    bench.group.room = bench.group.ticket = bench.group.told = bench.group.own = None
+    bench.group.is_turned = True
+
+
+def ask_anything(problem: type[Setting], bench: Bench) -> None:
+    """Draw the button that opens the form of a lecturer's own question."""
+    key = f"stage-asks-{bench.group.n_own}"  # another key after each question, so that the form closes
+    with st.popover("Ask anything", icon=":material/forum:", type="tertiary", key=key):
+        text = st.text_input("Question", key="room-own-text", max_chars=LONGEST_TEXT)
+        kinds = [kind for kind in _KINDS if has_map(bench) or _KINDS[kind] != "map"]
+        kind = _KINDS[st.radio("The class gives", kinds, key="room-own-kind", horizontal=True)]
+        said: dict[str, Any] = {"kind": kind, "text": text}
+        if kind == "pick":
+            lines = st.text_area(f"Answers, one a line, at most {MOST_OPTIONS}", key="room-own-answers", height=170)
+            said["options"] = lines.splitlines()
+        elif kind == "number":
+            low, high = st.columns(2)
+            said["low"] = low.number_input("from", value=0.0, key="room-own-low")
+            said["high"] = high.number_input("to", value=100.0, key="room-own-high")
+        if st.button("Ask now", key="room-own-ask"):  # a callback would get the texts before the last one
+            try:
+                ask_own(problem, bench, own_question(said))
+            except DSGError as error:
+                bench.link.notices.append(str(error))
+            else:
+                st.rerun()
+
+
+def ask_own(problem: type[Setting], bench: Bench, own: Question) -> None:
+    """Put a lecturer's own question on the stage, and ask the class."""
+    place, group = bench.lesson.place, bench.group
+    if place is None:
+        return
+    if group.room is None:
+        open_room(bench)
+    group.own = Asked(problem.name, place.lesson.name, place.number).asks_too(own)
+    group.n_own += 1
+
+
+def end_own_question(bench: Bench) -> None:
+    """Go back to the lesson."""
+    bench.group.own = None
+
+
+def show_own_question(asked: Asked) -> None:
+    """Draw a lecturer's own question and its answers for the class to read."""
+    assert asked.own is not None
+    st.markdown(f"## {plain(asked.own.text)}")
+    for letter, option in zip(LETTERS, getattr(asked.own, "options", ()), strict=False):
+        st.markdown(f"**{letter}** {plain(option.words)}")
+
+
+def asked_lessons(room: Key) -> list[GuidedLesson | None]:
+    """Return the lessons whose questions were asked in a room; none if it is closed."""
+    try:
+        return [one.asked.of_lesson for one in rooms().questions(room)]
+    except RoomError:
+        return []
+
+
+def notes_address(bench: Bench) -> str:
+    """Return the address of the notes for the lecturer's own screen: of the lecture, or of the lesson."""
+    place, room = bench.lesson.place, bench.group.room
+    of = bench.group.lecture_text or (f"{place.lesson.setting}/{place.lesson.name}" if place is not None else "")
+    return beside_this_page("notes", {"of": of} | ({} if room is None else {"room": room.code})).geturl()

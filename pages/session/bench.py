@@ -16,6 +16,7 @@ from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from dsgcore.experiments.engine import LongWork
 from dsgcore.jobs import Job, JobState, shared_queue
+from dsgcore.lessons import Lecture
 from dsgcore.rooms.rooms import Key
 from pages.charts.live_chart import theme_now
 from pages.controls.hand import Hand
@@ -194,10 +195,9 @@ class LinkState:
 
 
 @dataclass
-class LessonState:
-    """The guided lesson on the page, and the class's room."""
+class ClassState:
+    """The class's room and the lecture, which the pages of all settings of a session share."""
 
-    place: Place | None = None
     room: Key | None = None
     ticket: Ticket | None = None  # with which the browser keeps the room's key
     told: Any = None  # what the room was told last: the question, whether its vote is over, and the outcome
@@ -205,6 +205,18 @@ class LessonState:
     own: Any = None  # the lecturer's own question, as long as it is on the stage
     n_own: int = 0  # number of own questions so far
     is_turned: bool = False  # True until the whole page has followed a click in the room's part of it
+    warned: str = ""  # the question that a click would have closed without an answer
+    lecture: Lecture | None = None
+    lecture_text: str = ""  # in the link
+    part: int | None = None  # of the lecture, if it is the own question
+    going: tuple[str, dict[str, str]] | None = None  # the page to open next, and the query of the link to it
+
+
+@dataclass
+class LessonState:
+    """The guided lesson on the page."""
+
+    place: Place | None = None
 
 
 @dataclass
@@ -248,6 +260,7 @@ class Bench:
     drawn_at: float = -math.inf  # time at which the script last drew the run
     link: LinkState = field(default_factory=LinkState)
     lesson: LessonState = field(default_factory=LessonState)
+    group: ClassState = field(default_factory=ClassState)
     hand: Hand = field(default_factory=Hand)
 
     @property

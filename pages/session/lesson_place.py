@@ -7,7 +7,8 @@ from enum import Enum, auto
 from typing import Any
 
 from dsgcore.experiments import LiveRun, Setting, Spec, outcome_of
-from dsgcore.settings import GuidedLesson, LessonStep, profile_of
+from dsgcore.lessons import lessons_of
+from dsgcore.settings import GuidedLesson, LessonStep
 
 # Word that replaces the guess in a link. The page then shows the answer, or values that reach the goal.
 SHOWN = "answer"
@@ -35,7 +36,6 @@ class Place:
     first: dict[int, int] = field(default_factory=dict)  # by step: number of its first run
     tried: dict[str, float] = field(default_factory=dict)  # measures of the last run that has ended
     measured: Spec | None = None  # of that run
-    has_notes: bool | None = None  # None: as the link says
 
     @property
     def step(self) -> LessonStep:
@@ -109,7 +109,7 @@ class Place:
 def place_in(problem: type[Setting], text: str) -> Place | None:
     """Return the position in a link, or None if there is no such lesson, step or answer."""
     name, number, guess = [*text.split(":", 2), "", ""][:3]
-    lesson = next((lesson for lesson in profile_of(problem).guided if lesson.name == name), None)
+    lesson = next((lesson for lesson in lessons_of(problem) if lesson.name == name), None)
     if lesson is None or (number or "1") not in {str(k + 1) for k in range(len(lesson.steps))}:
         return None
     place = Place(lesson, int(number or "1") - 1)

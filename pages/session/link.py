@@ -10,7 +10,6 @@ import streamlit as st
 from dsgcore.data import DATASETS
 from dsgcore.data.datasets import SEED
 from dsgcore.experiments import SETTINGS, Setting
-from dsgcore.settings import profile_of
 from pages.controls import controls
 from pages.controls.control import Control, key_of, number, read_controls, refusal
 from pages.controls.controls import ALSO, refused_also
@@ -25,7 +24,7 @@ from pages.shell.browser import keep_in_link
 # The entries without a control: the changes during the run, the edits of the data, its iteration, the earlier step that the
 # page shows, the place in a guided lesson, the finished race, and the code of a class's room. No link holds the room's key.
 LESSON, RACE, ROOM = "lesson", "race", "room"
-START = "auc"  # its first lesson shows in two minutes how unlabeled points help
+START, FIRST = "auc", "unlabeled"  # a lesson that shows in two minutes how unlabeled points help
 KEPT = (CHANGES, EDITS, "at", "look", LESSON, RACE, ROOM)
 
 
@@ -76,7 +75,7 @@ def link_to_guided(problem: type[Setting], name: str) -> dict[str, str]:
 def first_lesson() -> tuple[type[Setting], dict[str, str]]:
     """Return the setting of the lesson that needs no theory, and the query of the link to it."""
     setting = SETTINGS[START]
-    return setting, link_to_guided(setting, profile_of(setting).guided[0].name)
+    return setting, link_to_guided(setting, FIRST)
 
 
 # Seconds between updates of the iteration in the link during a run.
@@ -97,7 +96,7 @@ def place_of(problem: type[Setting], bench: Bench) -> dict[str, str]:
     _note_place(bench)
     lesson = bench.lesson.place.text if bench.lesson.place is not None else ""
     changes = changes_to_text(bench.spec)
-    race, room = bench.view.race or bench.link.race, bench.lesson.room  # read once: the script may close it meanwhile
+    race, room = bench.view.race or bench.link.race, bench.group.room  # read once: the script may close it meanwhile
     kept = link.kept(
         problem,
         changes=changes,

@@ -231,6 +231,17 @@ function hearKeysOfLessons() {
   }, true);  // before the list closes
 }
 
+/** Let the zoom of the browser enlarge the stage, whose type follows the size of the window and so would stay as it is. */
+function mindZoom() {
+  const look = () => {
+    const root = document.documentElement, zoom = Math.min(devicePixelRatio, outerWidth / innerWidth);  // tools are no zoom
+    root.style.setProperty("--zoom", zoom > 1.05 ? zoom.toFixed(2) : "1");
+    root.toggleAttribute("data-zoomed", zoom > 1.05);
+  };
+  addEventListener("resize", look);
+  look();
+}
+
 /** Have the page drawn again in another theme: its charts have the colours of the theme in which they were drawn. */
 function mindTheme() {
   const app = document.querySelector(".stApp");
@@ -368,6 +379,7 @@ export default function ({data, setTriggerValue}) {
     mindReturns();
     mindTheme();
     mindFiles();
+    mindZoom();
   }
   if (data.theme) lab.theme = data.theme;  // in which the page is drawn
   if (data.session) lab.session = data.session;

@@ -83,6 +83,14 @@ def kept_key(code: str) -> Key | None:
     return Key(code, secret) if secret else None
 
 
+def kept_keys() -> list[Key]:
+    """Return this browser's keys to rooms, also to those that are closed."""
+    start = cookie_name("")
+    return [
+        Key(name.removeprefix(start), secret) for name, secret in st.context.cookies.items() if name.startswith(start)
+    ]
+
+
 def cookie_name(code: str) -> str:
     """Return the name of the cookie with the key to a room."""
     return f"dsglab_room_{code}"

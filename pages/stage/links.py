@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from dsgcore.experiments import Setting
 from dsgcore.settings import GuidedLesson, profile_of
+from pages.room.door import address_for_students
 from pages.session import lesson_place
 from pages.session.link import link_to_guided
-from pages.shell.addresses import beside_this_page
 from pages.workbench.layout import ANSWER
 
 # Everything except the map would give the answer away. For a goal, the reader needs the numbers.
@@ -35,8 +37,8 @@ def answer(setting: type[Setting], lesson: GuidedLesson, number: int) -> dict[st
 
 
 def address_of(setting: type[Setting], given: dict[str, str] | None = None) -> str:
-    """Return the full address of a setting's page on this server, as the browser sees it."""
-    return beside_this_page(setting.name, given).geturl()
+    """Return the full address of a setting's page on this server, as students reach it."""
+    return address_for_students(setting.name)._replace(query=urlencode(given or {})).geturl()
 
 
 def named(setting: type[Setting], lesson: GuidedLesson) -> str:

@@ -19,7 +19,8 @@ def keep_mark(problem: type[Setting], place: Place) -> None:
     """Make the browser keep how many steps of the lesson are done."""
     done = place.number + (place.outcome is not None)
     with st.container(key="part-state-mark"):
-        _component()(key="lesson-mark", data={"lesson": _named(problem, place.lesson), "done": done})
+        here = f"{problem.name}/{place.lesson.name}/{place.number}"
+        _component()(key="lesson-mark", data={"lesson": _named(problem, place.lesson), "done": done, "here": here})
 
 
 def kept_marks() -> dict[str, int]:

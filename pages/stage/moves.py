@@ -7,17 +7,29 @@ from typing import Any
 
 import streamlit as st
 
+from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import DRAWN, EDITS, UNMARKED
 from dsgcore.experiments import Setting
-from dsgcore.settings import GuidedLesson, LessonStep, profile_of
+from dsgcore.lessons import lesson_named, lessons_of
+from dsgcore.rooms.questions import question_in
+from dsgcore.settings import GuidedLesson, LessonStep
 from pages.controls.hand import Hand
+from pages.room.lecturer import (
+    ask_for_labels,
+    ask_own,
+    end_own_question,
+    ends_an_empty_vote,
+    is_asked,
+    is_led_elsewhere,
+    open_room,
+)
 from pages.session.bench import Bench, once
+from pages.session.lecture import link_to_part, number_of
 from pages.session.lesson_place import Place, Stage
 from pages.stage.links import to_take_away
 from pages.stage.step import is_exercise
 from pages.workbench.head import given_for, guide
 from pages.workbench.layout import is_presented
-from pages.workbench.room_view import ask_for_labels, end_own_question, is_asked, is_led_elsewhere, open_room
 from pages.workbench.transport import roll, toggle
 
 
@@ -38,7 +50,10 @@ def _while_there(bench: Bench, action: Callable[..., None], *arguments: Any) -> 
 def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> None:
     """Draw the buttons that lead on and back. The button that leads on is always at the same place."""
     with st.container(key="lesson-on", horizontal=True, vertical_alignment="center", gap="small"):
-        if bench.lesson.own is not None:
+        if bench.group.part is not None:
+            _lead_on(problem, bench, place)
+            return
+        if bench.group.own is not None:
             lesson_button(
                 bench, "Back to the lesson", "lesson-back-to", end_own_question, bench, shortcut="Right", type="primary"
             )
@@ -59,7 +74,7 @@ def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> Non
 
 def _ask(bench: Bench, guess: Any) -> None:
     """Draw the button that starts the run. Before a class it needs no guess."""
-    if is_presented() and bench.lesson.room is None:
+    if is_presented() and bench.group.room is None:
         lesson_button(bench, "Ask the class", "room-open", open_room, bench, icon=":material/group:")
     off = guess is None and not is_presented()
     label = "Run" if is_presented() and guess is None else "Guess and run"
@@ -70,6 +85,8 @@ def answered(bench: Bench, guess: Any) -> None:
     """Keep the guess, if there is one, and start the run."""
     place = bench.lesson.place
     assert place is not None
+    if ends_an_empty_vote(bench):
+        return
     if guess is None:
         place.released.add(place.number)
     else:
@@ -100,9 +117,20 @@ def to_the_end(bench: Bench) -> None:
 def _go_on(problem: type[Setting], bench: Bench, place: Place) -> None:
     if not place.is_last:
         lesson_button(bench, "Next", "lesson-next", go_to_step, problem, bench, 1, type="primary", shortcut="Right")
+    else:
+        _lead_on(problem, bench, place)
+
+
+def _lead_on(problem: type[Setting], bench: Bench, place: Place) -> None:
+    """Draw the button that leads on from a lesson, or from a question of a lecture."""
+    number = _next_part(bench, place.lesson)
+    if number is not None and bench.group.lecture is not None:
+        label = "Next question" if "|" in bench.group.lecture.parts[number] else "Next lesson"
+        more: dict[str, Any] = {"type": "primary", "shortcut": "Right"}
+        lesson_button(bench, label, "lesson-following", go_to_part, problem, bench, number, **more)
         return
     to_take_away(problem, place.lesson, "Handout")
-    following = next_lesson(problem, place.lesson)
+    following = next_lesson(problem, place.lesson) if bench.group.lecture is None else None
     if following is None:
         st.page_link("pages/lessons.py", label="All lessons", icon=":material/school:", width="content")
     else:
@@ -111,9 +139,38 @@ def _go_on(problem: type[Setting], bench: Bench, place: Place) -> None:
         )
 
 
+def _next_part(bench: Bench, lesson: GuidedLesson) -> int | None:
+    """Return the number of the lecture's next part, or None at its end, or beside it."""
+    lecture = bench.group.lecture
+    if lecture is None:
+        return None
+    here = bench.group.part if bench.group.part is not None else number_of(lecture, lesson)
+    return None if here is None or here + 1 == len(lecture.parts) else here + 1
+
+
+def go_to_part(problem: type[Setting], bench: Bench, number: int) -> None:
+    """Ask the lecture's question of that number, or go to its lesson, which may be on another setting's page."""
+    group = bench.group
+    assert group.lecture is not None
+    part, group.part, group.own = group.lecture.parts[number], None, None
+    if "|" in part:
+        ask_own(problem, bench, question_in(part))
+        group.part = number
+        return
+    try:
+        lesson = lesson_named(part)
+    except DSGError as error:  # its file was changed meanwhile
+        bench.link.notices.append(str(error))
+        return
+    if lesson.setting == problem.name:
+        guide(bench, problem, lesson)
+    else:
+        group.going = link_to_part(part, group.lecture_text)
+
+
 def next_lesson(problem: type[Setting], lesson: GuidedLesson) -> GuidedLesson | None:
     """Return the setting's lesson after this one, or None at the last."""
-    all_lessons = profile_of(problem).guided
+    all_lessons = lessons_of(problem)
     following = all_lessons[all_lessons.index(lesson) + 1 :]
     return following[0] if following else None
 

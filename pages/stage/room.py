@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.experiments import Setting
+from pages.room.lecturer import is_asked, is_led_elsewhere, offer_to_lead, room_panel, tell_the_room
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.browser import keep_room_key
 from pages.workbench.layout import is_presented
-from pages.workbench.room_view import is_asked, is_led_elsewhere, offer_to_lead, room_panel, tell_the_room
 
 
 def room(problem: type[Setting], bench: Bench, place: Place) -> None:
@@ -17,10 +17,10 @@ def room(problem: type[Setting], bench: Bench, place: Place) -> None:
     if not is_presented():
         return
     tell_the_room(problem, bench)
-    if bench.lesson.ticket is not None:
-        keep_room_key(bench.lesson.ticket.name)
+    if bench.group.ticket is not None:
+        keep_room_key(bench.group.ticket.name)
     is_elsewhere = is_led_elsewhere(bench)
-    is_own = bench.lesson.own is not None
+    is_own = bench.group.own is not None
     if not (is_asked(bench) or is_elsewhere) or (place.stage is Stage.RUN and place.step.goal is None and not is_own):
         return
     with st.container(key=f"stage-class-{'question' if is_own or place.stage is Stage.QUESTION else 'outcome'}"):

@@ -18,6 +18,7 @@ from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting, Spec
 from dsgcore.settings import Curve
 from dsgcore.settings.lessons import MAP
+from pages.controls.pickers import open_setting
 from pages.controls.view import SPEED, keep_choice
 from pages.live.component import draw_charts, draw_head
 from pages.live.tick import head_data
@@ -29,7 +30,7 @@ from pages.shell.warm_up import is_ready
 from pages.stage.marks import keep_mark
 from pages.stage.moves import is_painted, moves, steps_of_run
 from pages.stage.room import room
-from pages.stage.step import answer, draw_notes, is_exercise, text
+from pages.stage.step import answer, is_exercise, text
 from pages.stage.top import top
 from pages.workbench.layout import ANSWER, PARTS, hidden_parts
 from pages.workbench.page import edit, go_further, keep_view, prepare
@@ -46,6 +47,10 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     """Draw the present step of the lesson."""
     place = bench.lesson.place
     assert place is not None
+    if bench.group.going is not None:
+        going, bench.group.going = bench.group.going, None
+        open_setting(*going)
+        return
     bench.drawn += 1
     bench.hidden = (set(PARTS) - SHOWN) | hidden_parts() | ({"transport"} if place.waits else set())
     bench.link.undrawn.clear()
@@ -67,7 +72,6 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         steps_of_run(problem, bench, place)
     with areas["room"]:  # it may add a notice, which the text shows
         room(problem, bench, place)
-        draw_notes(place)
     with areas["text"]:
         text(bench, place)
     with areas["answer"]:

@@ -11,12 +11,13 @@ import streamlit as st
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting
 from dsgcore.settings import Curve, Estimate, Pick
+from pages.room.drawings import LETTERS
+from pages.room.lecturer import show_own_question
 from pages.session.bench import Bench
 from pages.session.lesson_place import Place, Stage
 from pages.shell.plain_text import plain, say_of_link
 from pages.workbench.drawn_curve import draw_curve
 from pages.workbench.layout import ANSWER, is_presented
-from pages.workbench.room_view import LETTERS, show_own_question
 
 _FORMULA = re.compile(r"\|[^|\s]+(?: − [^|\s]+)?\|²?")
 # Measures that are no number to read.
@@ -39,15 +40,15 @@ def text(bench: Bench, place: Place) -> None:
     """Draw the text before the run, and sentences about the link that the page could not follow."""
     for notice in bench.link.notices:
         say_of_link(notice)
-    if bench.lesson.own is None:
+    if bench.group.own is None:
         st.markdown(unbroken(place.step.text))
 
 
 def answer(problem: type[Setting], bench: Bench, place: Place) -> Any:
     """Draw the question or the goal, and below it the choice of a guess or the explanation; return the guess so far."""
     step = place.step
-    if bench.lesson.own is not None:
-        show_own_question(bench.lesson.own)
+    if bench.group.own is not None:
+        show_own_question(bench.group.own)
         return None
     asked = step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""
     if asked:
@@ -184,10 +185,3 @@ def line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:
         f'<i style="left: {at(guess):.1f}%"></i><b style="left: {at(came_to):.1f}%"></b></div>'
         f'<div class="lesson-ends"><span>{asks.low:g}</span><span>○ guess ● outcome</span><span>{asks.high:g}</span></div>'
     )
-
-
-def draw_notes(place: Place) -> None:
-    """Draw the lecturer's notes, if the lecturer wants them."""
-    if place.has_notes:
-        with st.container(key="lesson-notes", border=True):
-            st.markdown(f"**Notes.** {place.step.notes or 'This step has no notes.'}")

@@ -10,6 +10,7 @@ import streamlit as st
 from dsgcore.data import DATASETS
 from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE, DataSpec
+from dsgcore.lessons import lessons_of
 from dsgcore.settings import GuidedLesson, Lesson, profile_of
 from pages.controls import controls
 from pages.controls.control import key_of
@@ -37,7 +38,7 @@ def draw_lessons(problem: type[Setting], bench: Bench) -> None:
     st.markdown("**Lessons**")
     st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:")
     with st.container(horizontal=True, gap="xsmall"):
-        for guided in profile.guided:
+        for guided in lessons_of(problem):
             _guided(problem, bench, guided)
         for number, lesson in enumerate(profile.lessons):
             key = f"preset-{number}"

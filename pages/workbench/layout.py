@@ -25,9 +25,18 @@ def is_presented() -> bool:
     return st.query_params.get("present") == "1"
 
 
-def has_notes() -> bool:
-    """Return True if the link asks for the lecturer's notes."""
-    return st.query_params.get("notes") == "1"
+# As on the stage, by the same unit: a page that is shown to a class is readable from the last row, and may scroll.
+_PRESENTED = """<style>@media (min-width: 961px) {
+  :root {font-size: max(16px, min(1.4vw, 2.5vh)) !important}
+  .stMain {--st-chart-projected: 1; --st-chart-type: 18}
+}
+@media (min-width: 1600px) {.stMain {--st-chart-type: 26}}</style>"""
+
+
+def enlarge_for_a_class() -> None:
+    """Make a page that is shown to a class readable from the last row, if the link says so."""
+    if is_presented():
+        st.html(_PRESENTED)
 
 
 def refused_parts() -> list[str]:

@@ -6,18 +6,21 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from dsgcore.core.errors import DSGError
 from dsgcore.experiments import Setting, Spec
-from dsgcore.settings import profile_of
+from dsgcore.lessons import lessons_of
 from pages.controls.control import BAD_INPUT, key_of, refused, without_bad_seed
 from pages.controls.hand import EDITS, Hand, edits_in
 from pages.controls.link import OF_THE_FRAME
 from pages.controls.own_file import store
 from pages.controls.view import forget
 from pages.race.state import bring_back as bring_back_race
+from pages.room.lecturer import asked_lessons
 from pages.session import link
-from pages.session.bench import Bench
+from pages.session.bench import Bench, ClassState
+from pages.session.lecture import LECTURE, lecture_in
 from pages.session.lesson_place import place_in
-from pages.shell.room_key import kept_key, lead_if_free
+from pages.shell.room_key import kept_key, kept_keys, lead_if_free
 from pages.shell.sessions import page_before, visit
 from pages.shell.ticks import Hold
 from pages.workbench.head import given_for
@@ -45,7 +48,8 @@ def bench_of(problem: type[Setting]) -> Bench:
     """Return the session's bench for this page, and set the controls to values from buttons or from an earlier visit."""
     key = bench_key(problem.name)
     if key not in st.session_state:
-        st.session_state[key] = Bench(store(), problem.name)
+        group = st.session_state.setdefault("_class", ClassState())
+        st.session_state[key] = Bench(store(), problem.name, group=group)
     bench: Bench = st.session_state[key]
     if bench.link.visit != visit():
         _enter(problem, bench)
@@ -65,6 +69,7 @@ def _enter(problem: type[Setting], bench: Bench) -> None:
     bench.link.race = own.get(key_of(problem, link.RACE), "")
     _take_edits(bench, own.get(key_of(problem, EDITS), ""))
     _take_room(problem, bench, own)
+    _take_lecture(bench, own.get(LECTURE, ""))
     bench.link.is_unread, bench.link.visit = True, visit()
     own = without_bad_seed(own, key_of(problem, "seed"))
     if own != given:
@@ -102,24 +107,49 @@ def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> Non
     """Take the class's room from the link, and leave only the room's code in the link."""
     name = key_of(problem, link.ROOM)
     if name not in own:
+        _join_again(bench)
         return
     code = own[name] = own[name].partition(".")[0]
-    bench.lesson.room = kept_key(code) or bench.lesson.room
-    if bench.lesson.room is not None:
-        lead_if_free(bench.lesson.room)
-    if code and is_presented() and (bench.lesson.room is None or bench.lesson.room.code != code):
+    bench.group.room = kept_key(code) or bench.group.room
+    if bench.group.room is not None:
+        lead_if_free(bench.group.room)
+    if code and is_presented() and (bench.group.room is None or bench.group.room.code != code):
         bench.link.notices.append(
             f"In the link, room must be one that this browser has opened, got {refused(code)}; "
             "press 'Ask the class' to open another."
         )
 
 
+def _join_again(bench: Bench) -> None:
+    """Go on in a room of this browser in which this lesson was asked before, if it is opened again before a class."""
+    place = bench.lesson.place
+    if place is None or not is_presented() or bench.group.room is not None:
+        return
+    for key in kept_keys():
+        if place.lesson in asked_lessons(key):
+            bench.group.room = key
+            lead_if_free(key)
+            return
+
+
+def _take_lecture(bench: Bench, text: str) -> None:
+    """Take the lecture from the link."""
+    group = bench.group
+    if text == group.lecture_text:
+        return
+    group.lecture, group.lecture_text, group.own, group.part = None, text, None, None
+    try:
+        group.lecture = lecture_in(text) if text else None
+    except DSGError as error:
+        bench.link.notices.append(f"In the link, lecture cannot be followed: {error}")
+
+
 def _first_of(problem: type[Setting]) -> str:
-    return next((lesson.name for lesson in profile_of(problem).guided), "")
+    return next((lesson.name for lesson in lessons_of(problem)), "")
 
 
 def _no_lesson(problem: type[Setting], text: str) -> str:
-    known = [lesson.name for lesson in profile_of(problem).guided]
+    known = [lesson.name for lesson in lessons_of(problem)]
     allowed = (
         f"one of {', '.join(known)}, and after a colon one of its steps"
         if known

@@ -38,7 +38,7 @@ from pages.shell.warm_up import is_ready
 from pages.workbench import tabs
 from pages.workbench.four_runs_view import four_runs_tab
 from pages.workbench.head import head, say_what_to_do, waits_for_file
-from pages.workbench.layout import hidden_parts, lay_out
+from pages.workbench.layout import enlarge_for_a_class, hidden_parts, lay_out
 from pages.workbench.opening import bench_key, bring_back
 from pages.workbench.sidebar import spec_of_controls, step_limits
 from pages.workbench.steering import follow, take
@@ -56,6 +56,7 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
     bench.hidden = hidden_parts()
     bench.link.undrawn.clear()
     lay_out(bench.hidden)
+    enlarge_for_a_class()
     own_file_place = st.container()
     asked, step_place, suggest_place = spec_of_controls(problem, bench, own_file_place)
     if not is_ready():

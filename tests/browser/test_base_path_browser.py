@@ -97,7 +97,8 @@ def assert_what_is_handed_on_leads_below_the_prefix(page, wait_ready, app_url):
     page.goto(f"{app_url}/take_away")
     codes = page.locator(".st-key-take-away [data-testid=stCode]")
     expect(codes.filter(has_text="<iframe")).to_contain_text("embed=true", timeout=LONG)  # the last of them
-    handed_on = [unescape(text) for text in codes.all_inner_texts()]
+    # Behind a proxy of this machine, students get its address in the network.
+    handed_on = [re.sub(r"//[\d.]+:", "//127.0.0.1:", unescape(text)) for text in codes.all_inner_texts()]
     assert len(handed_on) >= 3
     assert all(f"{app_url}/" in text for text in handed_on)
     page.goto(next(text for text in handed_on if not text.startswith("<")).strip())

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from cases import some, tiers
 from playwright.sync_api import expect
 
-from pages.room.qr import qr_image
+from pages.room.door import qr_image
 
 from .test_accessibility import BARRED, LOOKED_AT, THEMES, found_on
 
@@ -64,7 +64,7 @@ def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(ope
     expect(phone.locator("#said")).to_contain_text("Your answer is saved", timeout=LONG)
     lecturer.get_by_role("button", name="Reveal").click()
     expect(lecturer.locator(".room-bars")).to_have_attribute("aria-label", "Guesses: A: 1, B: 0, C: 0", timeout=LONG)
-    expect(phone.locator(".bars")).to_be_visible()
+    expect(phone.locator(".room-bars")).to_be_visible()
     lecturer.get_by_role("button", name="Vote again").click()
     expect(phone.locator("#code")).to_contain_text("round 2")
     phone.get_by_role("button", name="lower: they hurt").press("Enter")  # a keyboard does the same
@@ -117,7 +117,7 @@ def test_a_curve_is_drawn_with_a_finger_and_lies_over_those_of_all_after_the_rev
     expect(lecturer.locator(".room-curves .band")).to_be_attached(timeout=LONG)
     expect(phone.locator("svg .band")).to_be_attached()
     expect(phone.locator("svg polyline.own")).to_be_attached()
-    expect(phone.get_by_role("slider").first).to_have_attribute("aria-disabled", "true")
+    expect(phone.get_by_role("slider")).to_have_count(0)
     clean(phone)
 
 
@@ -224,25 +224,27 @@ COVERS = """() => {
 @pytest.mark.weekly
 @pytest.mark.parametrize("link", some(["s3vm?svm_lesson=gap&svm_speed", "auc?lesson=random-features&speed"], 1))
 def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link):
-    lecturer = open_page(f"{link}=instant&present=1&notes=1", viewport=(1366, 768))
+    lecturer = open_page(f"{link}=instant&present=1", viewport=(1366, 768))
     wait_ready(lecturer)
     ask_the_class(lecturer)
 
-    def look(when):
+    def look():
         expect(lecturer.locator(COUNT)).to_be_visible(timeout=LONG)
         for width, height in ((1920, 1080), (1366, 768)):
             lecturer.set_viewport_size({"width": width, "height": height})
             lecturer.wait_for_function(f"innerWidth === {width} && ({COVERS})() === ''", timeout=LONG)
-            notes, map_ = (lecturer.locator(one).bounding_box() for one in (".st-key-lesson-notes", "#chart-map"))
-            assert notes["y"] + 1 >= map_["y"] + map_["height"], when
 
-    look("before the run")
+    look()
+    lecturer.get_by_role("button", name="Run").click()
+    expect(lecturer.get_by_text("Nobody has answered yet")).to_be_visible(timeout=LONG)
+    look()
+    wait_ready(lecturer)
     lecturer.get_by_role("button", name="Run").click()
     expect(lecturer.get_by_role("button", name="Next")).to_be_enabled(timeout=LONG)
-    look("after the run")
+    look()
     lecturer.get_by_role("button", name="Reveal").click()
     expect(lecturer.locator(".room-drawing > *").first).to_be_attached(timeout=LONG)
-    look("after the reveal")
+    look()
 
 
 @pytest.mark.weekly

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 
-import {stroke, ticks} from "../../pages/room/browser/curve_pad.js";
+import {stroke, ticks} from "../../pages/charts/browser/curve_pad.js";
 import {nearest, neighbour} from "../../pages/room/browser/map_pad.js";
 import {Kept, Sending, WAITING} from "../../pages/room/browser/sending.js";
-import {bars, isRight, verdict} from "../../pages/room/browser/verdict.js";
+import {isRight, verdict} from "../../pages/room/browser/verdict.js";
 
 const storage = () => { const own = {}; return {getItem: name => own[name] ?? null, setItem: (name, text) => { own[name] = text; }}; };
 const reply = (status, body = {}) => ({status, json: async () => body});
@@ -88,13 +88,6 @@ test("the verdict says right, wrong or neither, with the answer and the reason",
   assert.equal(isRight({kind: "number"}, "0.5", {value: 0.52, near: 0.05}), true);
   assert.equal(isRight({kind: "number"}, "0.5", {value: null, near: 0.05}), null);
   assert.equal(isRight({kind: "map"}, "0.5~0.5", {}), null);
-});
-
-test("bars are shares of each round", () => {
-  const [up, down] = bars(pick, [{n: 4, counts: [3, 1]}, {n: 0, counts: [0, 0]}]);
-  assert.deepEqual(up, {name: "A", rounds: [{number: 3, share: 0.75}, {number: 0, share: 0}]});
-  assert.equal(down.rounds[0].share, 0.25);
-  assert.equal(bars({kind: "number", low: 0, high: 1}, [{n: 1, counts: [1, 0]}])[1].name, "0.5 to 1");
 });
 
 test("the axis of a curve has about five values at round steps, and all of them lie on it", () => {

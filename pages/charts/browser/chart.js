@@ -1,7 +1,7 @@
 // One chart in the page: its title, legend and note above the plot, as text that wraps, and the plot itself.
 import {groupOf, make, write} from "./head.js";
 import {plain} from "./plain.js";
-import {enlarge, nameEnds} from "./projected.js";
+import {enlarge, isProjected, nameEnds, typeOf} from "./projected.js";
 
 let library;    // promise of Plotly, one for the page
 let count = 0;  // number of charts, for the names of their tooltips
@@ -23,12 +23,6 @@ function load(path) {
     });
   });
 }
-
-/** Return the size of a chart's type in pixels, which is larger on a stage. */
-const typeOf = element => Number(getComputedStyle(element).getPropertyValue("--st-chart-type")) || 12;
-
-/** Return true if the chart is shown to a class. */
-const isProjected = element => getComputedStyle(element).getPropertyValue("--st-chart-projected").trim() === "1";
 
 function themed(element) {
   const style = getComputedStyle(element);

@@ -3,6 +3,15 @@ export const LEAST_LINE = 3;  // pixels
 const DESK = 13;  // type of a chart beside a desk
 const DIGIT = 0.55;  // of a digit, as a share of the type
 
+/** Return the size of a chart's type in pixels, which is larger on a stage. */
+export const typeOf = element => Number(getComputedStyle(element).getPropertyValue("--st-chart-type")) || 12;
+
+/** Return true if the chart is shown to a class. */
+export const isProjected = element => getComputedStyle(element).getPropertyValue("--st-chart-projected").trim() === "1";
+
+/** Return how much larger points and lines are before a class. */
+export const growthOf = element => isProjected(element) ? Math.max(1, typeOf(element) / DESK) : 1;
+
 const isLine = ({type, mode = "lines"}) => (type ?? "scatter") === "scatter" && mode === "lines";
 
 /** Return a value with two digits behind the point, or with its power of ten. */

@@ -2,8 +2,8 @@
 {
   const recorded = JSON.parse(document.getElementById("recorded").textContent);
   const [value, time, play, status] = ["value", "time", "play", "status"].map(id => document.getElementById(id));
-  const {runs, figures, n_iter: end, name, words} = recorded, SECONDS = 6;
-  let frame = null, isFirst = true;
+  const {runs, figures, n_iter: end, name, words, task} = recorded, SECONDS = 6, FIRST = Number(value.value);
+  let frame = null, isFirst = true, guess = null;
 
   const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
   const numbersOf = text => [...new Float32Array(bytesOf(text).buffer)];
@@ -32,6 +32,53 @@
     return {data: [{...heat, ...learned}, ...points], layout: {...layout, meta: {note: `step ${at?.t ?? 0}`}}};
   }
 
+  // --- the task: a guess before the run, or a goal
+
+  const told = (tag, text, attributes = {}) => Object.assign(document.createElement(tag), {textContent: text, ...attributes});
+  const place = document.getElementById("guess"), button = told("button", "Guess and play", {type: "submit", disabled: true});
+
+  const guesses = {
+    pick() {
+      task.options.forEach((option, k) => {
+        const label = told("label", ` ${LETTERS[k]}. ${option}`), own = told("input", "", {type: "radio", name: "guess"});
+        own.addEventListener("change", () => { guess = String(k); button.disabled = false; });
+        label.prepend(own);
+        place.append(label);
+      });
+    },
+    number() {
+      const {low, high} = task, own = told("input", "", {type: "range", min: low, max: high, step: (high - low) / 100, ariaLabel: task.words});
+      const output = told("output", "");
+      own.addEventListener("input", () => { guess = own.value; output.textContent = ` ${Number(Number(guess).toPrecision(3))}`; button.disabled = false; });
+      place.append(own, output);
+    },
+    curve() {
+      const middle = task.shares.map(() => (task.low + task.high) / 2);
+      new CurvePad(place, task, middle, drawn => { guess = drawn.join("~"); button.disabled = false; });
+    },
+  };
+  guesses[task.kind]?.();
+  if (task.kind in guesses) place.append(button);
+  document.getElementById("task").addEventListener("submit", event => {
+    event.preventDefault();
+    value.value = FIRST;
+    time.value = 0;
+    button.disabled = true;
+    if (frame === null) begin();
+  });
+
+  /** After a run has ended: compare the guess with what the step's run gave, or say whether this run reaches the goal. */
+  function judge() {
+    const said = document.getElementById("verdict"), why = document.getElementById("why");
+    if (task.kind === "goal") said.textContent = task.reached[value.value] ? "✓ Goal reached." : "Not yet. Move the slider.";
+    else if (guess !== null && Number(value.value) === FIRST) {
+      const [headline] = verdict(task, guess, task.result);
+      said.textContent = `${headline} The run gave: ${task.result.answer}`.trim();
+      why.open = true;
+    }
+    if (task.kind === "goal" && task.reached[value.value]) why.open = true;
+  }
+
   function draw() {
     const run = runs[value.value], t = Number(time.value), y = run.y[run.t.filter(own => own <= t).length - 1];
     const said = y === undefined ? `${name}: no iteration yet` : `${name} ${y.toPrecision(3)} after iteration ${t} of ${end}`;
@@ -40,6 +87,7 @@
     value.setAttribute("aria-valuetext", run.words);
     curve.show({figure: JSON.stringify(curveAt(run, t)), alt: said + "."});
     map?.show({figure: JSON.stringify(mapAt(run, t)), alt: `${words}, after iteration ${t}.`});
+    if (frame === null && t >= end) judge();
     if (frame === null) status.textContent = said + "." + (run.ending && t >= run.t.at(-1) ? " " + run.ending : "");
   }
 

@@ -1,5 +1,6 @@
 // The tools of the reader's hand on the map, and what it does, drawn above the map until the map itself shows it.
 import {maker} from "../../charts/browser/head.js";
+import {growthOf} from "../../charts/browser/projected.js";
 import {digitOf} from "./points.js";
 
 export const HELP = {
@@ -105,21 +106,22 @@ export function createTools(state, act, changed) {
 
 /** Draw marks on a canvas of this size in pixels: {dots, rings, brush, cross}, all in pixels. */
 export function draw(canvas, {width, height}, {dots = [], rings = [], brush = null, cross = null}, ink) {
-  const ratio = window.devicePixelRatio || 1, context = canvas.getContext("2d");
+  const ratio = window.devicePixelRatio || 1, context = canvas.getContext("2d"), growth = growthOf(canvas);
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     Object.assign(canvas, {width: Math.round(width * ratio), height: Math.round(height * ratio)});
   }
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   const circle = ([x, y], radius) => { context.beginPath(); context.arc(x, y, radius, 0, 7); };
+  context.lineWidth = growth;
   for (const {at, color, isFilled} of dots) {
-    circle(at, isFilled ? 4 : 2.5);
+    circle(at, growth * (isFilled ? 4 : 2.5));
     context.strokeStyle = context.fillStyle = color;
     if (isFilled) context.fill(); else context.stroke();
   }
   context.strokeStyle = ink;
-  context.lineWidth = 2;
-  for (const at of rings) { circle(at, 9); context.stroke(); }
+  context.lineWidth = 2 * growth;
+  for (const at of rings) { circle(at, 9 * growth); context.stroke(); }
   context.lineWidth = 1.5;
   if (brush) { circle(brush.at, brush.radius); context.stroke(); }
   if (cross) {

@@ -1,8 +1,8 @@
-// A map on which points are chosen by tapping, or with arrow keys and space; after the reveal with the choices of all. Used by phone.js.
-import {WIDTH, clamp, element, place} from "./drawing.js";
+// A map on which points are chosen by tapping, or with arrow keys and space. Used by phone.js.
+import {SIDE, element, place} from "../../charts/browser/drawing.js";
 
 const EDGE = 10;
-const at = share => EDGE + share * (WIDTH - 2 * EDGE);
+const at = share => EDGE + share * (SIDE - 2 * EDGE);
 const NEAR = 40;  // units around a point in which a tap chooses it
 
 /** Return the number of the point that is nearest to a place, or null if none is near. */
@@ -32,13 +32,12 @@ export class MapPad {
   constructor(parent, question, points, chosen, heard) {
     Object.assign(this, {question, heard, chosen: [...chosen], here: chosen[0] ?? 0});
     // The y axis of a map points upwards.
-    this.places = points.map(([x, y]) => [at(x), WIDTH - at(y)]);
-    this.svg = element("svg", {viewBox: `0 0 ${WIDTH} ${WIDTH}`, role: "group", "aria-label": question.text}, parent);
-    this.cells = element("g", {}, this.svg);
-    element("rect", {class: "frame", x: 1, y: 1, width: WIDTH - 2, height: WIDTH - 2}, this.svg);
+    this.places = points.map(([x, y]) => [at(x), SIDE - at(y)]);
+    this.svg = element("svg", {viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": question.text}, parent);
+    element("rect", {class: "frame", x: 1, y: 1, width: SIDE - 2, height: SIDE - 2}, this.svg);
     this.marks = this.places.map(([cx, cy], k) => element("circle", {class: "point", r: 5, cx, cy, role: "checkbox",
       tabindex: k === this.here ? 0 : -1, "aria-label": `point at ${points[k][0].toFixed(2)}, ${points[k][1].toFixed(2)}`}, this.svg));
-    this.svg.addEventListener("click", event => this.toggle(nearest(this.places, place(this.svg, event, WIDTH), NEAR)));
+    this.svg.addEventListener("click", event => this.toggle(nearest(this.places, place(this.svg, event, SIDE), NEAR)));
     this.svg.addEventListener("keydown", event => this.pressed(event));
     this.show();
   }
@@ -78,15 +77,5 @@ export class MapPad {
   end() {
     this.isOver = true;
     for (const mark of this.marks) mark.setAttribute("aria-disabled", "true");
-  }
-
-  /** Draw how often each part of the map was chosen. */
-  reveal(tally) {
-    this.end();
-    const cells = tally.cells ?? [], most = Math.max(1, ...cells.flat()), side = (WIDTH - 2 * EDGE) / Math.max(1, cells.length);
-    cells.forEach((column, i) => column.forEach((number, j) => {
-      if (number) element("rect", {class: "cell", x: EDGE + i * side, y: WIDTH - EDGE - (j + 1) * side, width: side, height: side,
-        opacity: clamp(0.75 * number / most, 0.06, 0.75)}, this.cells);
-    }));
   }
 }

@@ -1,8 +1,9 @@
 // The page on which a class answers: the room's question, and after the reveal the answers of all and whether the own one was right.
-import {CurvePad} from "./curve_pad.js";
+import {CurvePad} from "../../charts/browser/curve_pad.js";
+import {element} from "../../charts/browser/drawing.js";
 import {MapPad, nearest} from "./map_pad.js";
 import {Kept, Sending} from "./sending.js";
-import {LETTERS, bars, values, verdict} from "./verdict.js";
+import {LETTERS, values, verdict} from "./verdict.js";
 
 const byId = id => document.getElementById(id);
 const code = location.pathname.split("/").pop().toUpperCase().replace(/[^0-9A-Z]/g, "").slice(0, 6);
@@ -65,6 +66,7 @@ function draw() {
   byId("all").replaceChildren();
   tellVerdict();
   if (question) ({pick, number, curve, map})[question.kind](byId("asked"), question);
+  if (isRevealed) drawAll(state);
   say(!question ? "The question appears here by itself." : isOpen ? ifOpen() : isRevealed ? "" : ifClosed());
 }
 
@@ -82,7 +84,6 @@ function tellVerdict() {
 }
 
 const lastOwn = () => current() ?? (state.round > 1 ? own(state.round - 1) : null);
-const tally = () => state.isRevealed ? state.tallies[state.tallies.length - 1] : null;
 
 function pick(parent, question) {
   const buttons = question.options.map((words, k) => {
@@ -94,7 +95,6 @@ function pick(parent, question) {
   const press = () => buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(lastShown() === String(k))));
   press();
   parent.append(...buttons);
-  if (state.isRevealed) drawBars();
 }
 
 const lastShown = () => state.isOpen ? current() : lastOwn();
@@ -108,27 +108,24 @@ function number(parent, question) {
   slider.oninput = () => { output.textContent = String(Number(Number(slider.value).toPrecision(3))); };
   parent.append(output, slider);
   sender(parent, () => answer(output.textContent));
-  if (state.isRevealed) drawBars();
 }
 
 function curve(parent, question) {
+  if (state.isRevealed) return;
   const mine = lastOwn(), middle = question.shares.map(() => (question.low + question.high) / 2);
   let drawn = mine ? values(mine) : null;
   const pad = new CurvePad(parent, question, drawn ?? middle, made => { drawn = made; button.disabled = !state.isOpen; });
   const button = sender(parent, () => answer(drawn.map(value => Number(value.toPrecision(3))).join("~")), !drawn);
   if (state.isOpen) parent.append(make("p", "Draw with a finger. On a keyboard, press Tab to reach a point, and move it with the arrow keys.", {class: "key"}));
-  else if (!state.isRevealed) pad.end();
-  if (!state.isRevealed) return;
-  pad.reveal(tally(), state.result?.value, mine !== null);
-  const said = [mine && "thick coloured line: your curve", tally().n && "dotted: the median of the class; band: eight of ten curves",
-    state.result?.value && "black or white line: the run"];
-  parent.append(make("p", `${said.filter(Boolean).join("; ")}.`, {class: "key"}));
+  else pad.end();
 }
 
+const pairsIn = guess => values(guess).reduce((found, value, k, all) => k % 2 ? [...found, [all[k - 1], value]] : found, []);
+
 function map(parent, question) {
+  if (state.isRevealed) return;
   const points = state.picture.points ?? [], mine = lastOwn();
-  const pairs = mine ? values(mine).reduce((found, value, k) => k % 2 ? [...found.slice(0, -1), [found.at(-1)[0], value]] : [...found, [value]], []) : [];
-  let chosen = pairs.map(pair => nearest(points, pair)).filter(k => k !== null);
+  let chosen = (mine ? pairsIn(mine) : []).map(pair => nearest(points, pair)).filter(k => k !== null);
   const count = make("p", "", {role: "status", class: "key"});
   const heard = now => {
     chosen = now;
@@ -138,9 +135,19 @@ function map(parent, question) {
   const pad = new MapPad(parent, question, points, chosen, now => heard(now));
   const button = sender(parent, () => answer(chosen.flatMap(k => points[k]).map(value => value.toFixed(3)).join("~")), true);
   if (state.isOpen) { parent.append(count); heard(chosen); } else pad.end();
-  if (!state.isRevealed) return;
-  pad.reveal(tally());
-  parent.append(make("p", "The stronger the colour of a square, the more often the class chose it. Rings: your points.", {class: "key"}));
+}
+
+/** Show the answers of all as the lecturer's page shows them, and in them the own curve or points. */
+function drawAll({question, drawing}) {
+  byId("all").innerHTML = drawing;  // made by the server; all text in it is escaped
+  const svg = [...byId("all").querySelectorAll("svg")].at(-1), mine = lastOwn();
+  if (!svg || !mine) return;
+  const [left, right, top, bottom] = svg.dataset.box.split(" ").map(Number);
+  const at = ([x, y]) => [left + x * (right - left), bottom + y * (top - bottom)];
+  if (question.kind === "map") for (const [cx, cy] of pairsIn(mine).map(at)) element("circle", {class: "own", r: 9, cx, cy}, svg);
+  else element("polyline", {class: "own", points: values(mine).map((value, k) =>
+    at([question.shares[k], (value - question.low) / (question.high - question.low)])).join(" ")}, svg);
+  byId("all").append(make("p", question.kind === "map" ? "Rings: your points." : "Thick coloured line: your curve.", {class: "key"}));
 }
 
 function sender(parent, send, isOff = false) {
@@ -149,18 +156,6 @@ function sender(parent, send, isOff = false) {
   button.onclick = send;
   if (state.isOpen) parent.append(button);
   return button;
-}
-
-function drawBars() {
-  const box = make("div", "", {class: "bars", role: "list", "aria-label": "Answers of the class"});
-  const last = state.tallies.length - 1;
-  for (const row of bars(state.question, state.tallies)) row.rounds.forEach(({number, share}, k) => {
-    const bar = make("i", "", {"aria-hidden": "true", class: k < last ? "earlier" : ""}), fill = make("u", "");
-    fill.style.width = `${Math.round(100 * share)}%`;
-    bar.append(fill);
-    box.append(make("b", last && k < last ? `${row.name}, first` : row.name, {role: "listitem", "aria-label": `${row.name}, round ${k + 1}: ${number}`}), bar, make("span", String(number)));
-  });
-  byId("all").append(box);
 }
 
 // --- the news of the room

@@ -23,16 +23,3 @@ export function verdict(question, guess, result) {
 }
 
 const ended = text => /[.?!]$/.test(text) ? text : `${text}.`;
-
-/** Return the rows of bars: a name, and for each round a number and its share of all answers of that round. */
-export function bars(question, tallies) {
-  const names = question.kind === "pick" ? question.options.map((_, k) => LETTERS[k]) : binNames(question, tallies);
-  return names.map((name, k) => ({name, rounds: tallies.map(tally => ({
-    number: tally.counts[k], share: tally.n ? tally.counts[k] / tally.n : 0}))}));
-}
-
-function binNames(question, tallies) {
-  const n = tallies[0]?.counts.length ?? 0, width = (question.high - question.low) / n;
-  const said = value => Number(value.toPrecision(2)).toString();
-  return Array.from({length: n}, (_, k) => `${said(question.low + k * width)} to ${said(question.low + (k + 1) * width)}`);
-}

@@ -19,7 +19,10 @@ function write(lesson, done) {
 }
 
 export default function ({data, setStateValue, parentElement}) {
-  if (data.lesson) return write(data.lesson, data.done);
+  if (data.lesson) {
+    try { localStorage.setItem("dsglab-here", data.here); } catch {}  // the notes in another window follow it
+    return write(data.lesson, data.done);
+  }
   const marks = read(), said = JSON.stringify(marks);
   if (parentElement.dataset.said === said || said === "{}") return;
   parentElement.dataset.said = said;

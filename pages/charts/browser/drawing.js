@@ -1,6 +1,6 @@
-// SVG elements, and a chart's frame with axes. Used by curve_pad.js and map_pad.js.
+// SVG elements, and a chart's frame with axes. Used by curve_pad.js, map_pad.js and phone.js.
 const SVG = "http://www.w3.org/2000/svg";
-export const WIDTH = 340;
+export const SIDE = 340;
 
 export function element(name, attributes, parent, text = "") {
   const made = document.createElementNS(SVG, name);
@@ -15,5 +15,5 @@ export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 /** Return a pointer's place in the coordinates of a drawing of this height. */
 export function place(svg, event, height) {
   const box = svg.getBoundingClientRect();
-  return [(event.clientX - box.left) / box.width * WIDTH, (event.clientY - box.top) / box.height * height];
+  return [(event.clientX - box.left) / box.width * SIDE, (event.clientY - box.top) / box.height * height];
 }

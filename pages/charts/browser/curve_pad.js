@@ -1,7 +1,7 @@
-// A pad on which a curve is drawn with a finger, the mouse or arrow keys; after the reveal with the curves of all. Used by phone.js.
-import {WIDTH, clamp, element, place} from "./drawing.js";
+// A pad on which a curve is drawn with a finger, the mouse or arrow keys. Used by phones and by the stage.
+import {SIDE, clamp, element, place} from "./drawing.js";
 
-const HEIGHT = 300, LEFT = 44, RIGHT = 14, TOP = 26, BOTTOM = 34, KNOT = 9;
+const LEFT = 44, RIGHT = 14, TOP = 26, BOTTOM = 34, KNOT = 9;
 
 /** Return the values after a stroke from one place to another: they follow the straight line between the two. */
 export function stroke(values, xs, [x0, y0], [x1, y1]) {
@@ -23,10 +23,10 @@ export function ticks(low, high) {
 
 export class CurvePad {
   /** `heard` gets the values after each stroke and each key. */
-  constructor(parent, question, values, heard) {
-    Object.assign(this, {question, values, heard, held: null});
-    this.svg = element("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "touch"}, parent);
-    this.xs = question.shares.map(share => LEFT + share * (WIDTH - LEFT - RIGHT));
+  constructor(parent, question, values, heard, height = 300) {
+    Object.assign(this, {question, values, heard, height, held: null});
+    this.svg = element("svg", {viewBox: `0 0 ${SIDE} ${height}`, class: "touch"}, parent);
+    this.xs = question.shares.map(share => LEFT + share * (SIDE - LEFT - RIGHT));
     this.axes();
     this.line = element("polyline", {class: "own"}, this.svg);
     this.knots = question.shares.map((share, k) => this.knot(share, k));
@@ -38,23 +38,23 @@ export class CurvePad {
     this.show();
   }
 
-  y(value) { return TOP + (this.question.high - value) / (this.question.high - this.question.low) * (HEIGHT - TOP - BOTTOM); }
+  y(value) { return TOP + (this.question.high - value) / (this.question.high - this.question.low) * (this.height - TOP - BOTTOM); }
 
   value(y) {
     const {low, high} = this.question;
-    return clamp(high - (y - TOP) / (HEIGHT - TOP - BOTTOM) * (high - low), low, high);
+    return clamp(high - (y - TOP) / (this.height - TOP - BOTTOM) * (high - low), low, high);
   }
 
   axes() {
     const {low, high, words} = this.question;
     for (const value of ticks(low, high)) {
       const y = this.y(value);
-      element("path", {class: "grid", d: `M${LEFT} ${y}H${WIDTH - RIGHT}`}, this.svg);
+      element("path", {class: "grid", d: `M${LEFT} ${y}H${SIDE - RIGHT}`}, this.svg);
       element("text", {x: LEFT - KNOT - 3, y: y + 4, "text-anchor": "end"}, this.svg, String(value).replace("-", "−"));
     }
-    element("path", {class: "frame", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`}, this.svg);
-    element("text", {x: LEFT, y: HEIGHT - 12}, this.svg, "start");
-    element("text", {x: WIDTH - RIGHT, y: HEIGHT - 12, "text-anchor": "end"}, this.svg, "end of the run");
+    element("path", {class: "frame", d: `M${LEFT} ${TOP}V${this.height - BOTTOM}H${SIDE - RIGHT}`}, this.svg);
+    element("text", {x: LEFT, y: this.height - 12}, this.svg, "start");
+    element("text", {x: SIDE - RIGHT, y: this.height - 12, "text-anchor": "end"}, this.svg, "end of the run");
     element("text", {x: LEFT, y: TOP - 10}, this.svg, words);
   }
 
@@ -81,12 +81,12 @@ export class CurvePad {
     if (this.isOver) return;
     event.preventDefault();
     this.svg.setPointerCapture(event.pointerId);
-    this.held = place(this.svg, event, HEIGHT);
+    this.held = place(this.svg, event, this.height);
     this.move(event);
   }
 
   move(event) {
-    const there = place(this.svg, event, HEIGHT), [from, to] = [this.held, there].map(([x, y]) => [x, this.value(y)]);
+    const there = place(this.svg, event, this.height), [from, to] = [this.held, there].map(([x, y]) => [x, this.value(y)]);
     this.values = stroke(this.values, this.xs, from, to);
     this.held = there;
     this.show();
@@ -104,6 +104,7 @@ export class CurvePad {
     const along = {ArrowLeft: -1, ArrowRight: 1}[event.key];
     if (this.isOver || (up === undefined && along === undefined)) return;
     event.preventDefault();
+    event.stopPropagation();  // a page hears arrow keys, too
     if (along !== undefined) { this.knots[clamp(k + along, 0, this.knots.length - 1)].focus(); return; }
     const was = this.values[k], is = clamp(was + up, this.question.low, this.question.high);
     // Later places with the same value follow, because a curve is drawn from left to right.
@@ -117,19 +118,5 @@ export class CurvePad {
     this.isOver = true;
     this.svg.classList.remove("touch");
     for (const knot of this.knots) { knot.setAttribute("aria-disabled", "true"); knot.setAttribute("r", 5); }
-  }
-
-  /** Draw the band and the median of all curves, and the run's curve; the own curve stays on top. */
-  reveal(tally, outcome, isOwn) {
-    this.end();
-    const under = element("g", {}, this.svg);
-    this.svg.insertBefore(under, this.line);
-    if (tally.middle) {
-      const there = this.points(tally.high), back = this.points(tally.low).split(" ").reverse().join(" ");
-      element("polygon", {class: "band", points: `${there} ${back}`}, under);
-      element("polyline", {class: "middle", points: this.points(tally.middle)}, under);
-    }
-    if (outcome) element("polyline", {class: "outcome", points: this.points(outcome)}, under);
-    if (!isOwn) for (const part of [this.line, ...this.knots]) part.remove();
   }
 }
