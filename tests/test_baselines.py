@@ -315,10 +315,17 @@ def theirs(cls, X):
         EverydaySpreadingRBF: (LabelSpreading(), False),
         EverydayNeighbors: (KNeighborsClassifier(), True),
         EverydayRandomForest: (RandomForestClassifier(random_state=0), True),
-        EverydayBoosting: (HistGradientBoostingClassifier(random_state=0), True),
+        EverydayBoosting: (HistGradientBoostingClassifier(min_samples_leaf=12, random_state=0), True),  # 60 labels
         EverydaySVR: (SVR(), True),
         EverydayOrdinalSVC: (SVC(), True),
     }[cls]  # fmt: skip
+
+
+def test_boosted_trees_of_few_labels_split():
+    X, y, few = clusters(2, n_labeled=30)
+    model = fit(EverydayBoosting(random_state=0), X, few)
+    assert np.ptp(model.decision_function(X)) > 0.5  # with leaves of 20 points all values are equal
+    assert np.mean(model.predict(X) == y) > 0.6
 
 
 @each("k", [2, 4])

@@ -27,6 +27,7 @@ from dsgcore.comparing.report import text_of
 from dsgcore.comparing.rounds import Workers, _shared_out
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
+from dsgcore.data.reading import File
 from dsgcore.model_selection import compare as compare_of_model_selection
 from dsgcore.studies import Store
 
@@ -470,3 +471,27 @@ def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
         assert main([*given, str(tmp_path / store)]) == 0
         tables.append(scores_only(pd.read_csv(tmp_path / "table.csv")))
     pd.testing.assert_frame_equal(*tables)
+
+
+def test_what_may_mislead_is_said_before_labels_are_given():
+    rng, n = np.random.default_rng(0), 200
+    x = rng.normal(size=(n, 2))
+    kind = np.array(["low", "medium", "high"])[np.digitize(x[:, 0] + rng.normal(size=n), [-1.0, 1.0])]
+    kind[:3] = "high"
+    table = pd.DataFrame(x, columns=list("ab")).assign(kind=pd.Categorical(kind).astype(str), told=kind, age=40.0)
+    table["kind"] = table["kind"].where(x[:, 1] > 0.0)  # labeled rows differ from the others
+    file = File.of_frame(table, "own")
+    recipe = file.recipe("classes", target="kind", is_asked=True)
+    data = file.labels(recipe, "classes")
+    given = {"recipe": recipe, "class_names": data.class_names, **QUICK, "n_labeled": None, "seeds": 3}
+    found = compare(file.kept(recipe), data.y, **given)
+    said = " ".join(found.warnings)
+    for words in ("'told' gives the label away", "an order that is not used, low < medium < high", "look different"):
+        assert words in said
+    assert found.n_known == table["kind"].notna().sum()
+    ordered = file.recipe("ordinal", target="kind", is_asked=True)
+    data = file.labels(ordered, "ordinal")
+    given |= {"recipe": ordered, "class_names": data.class_names, "methods": ["SVR", "OrdinalSVC"]}
+    found = compare(file.kept(ordered), data.y, ordered=True, **given)
+    assert "order low < medium < high" in found.verdict.sentence
+    assert "not used" not in " ".join(found.warnings)

@@ -263,3 +263,47 @@ def test_curves_have_bands_and_rise_in_the_figure():
     assert figure.count("<polyline") == figure.count("<polygon") == 3
     heights = [float(pair.split(",")[1]) for pair in figure.split('<polyline points="')[1].split('"')[0].split()]
     assert all(later < earlier for earlier, later in pairwise(heights))
+
+
+def test_the_interval_of_a_score_is_that_of_the_tested_rows_at_least():
+    scores = {"SVC": [100.0] * 10, "LogisticRegression": [90.0] * 10}
+    few, unknown = (of(scores, overlap=1 / 3, n_known=n).interval("SVC") for n in (60, 0))
+    assert few.low < 93.0 < unknown.low
+    assert few.high == unknown.high == 100.0
+    noisy = {"SVC": [60.0, 100.0] * 5, "LogisticRegression": [90.0] * 10}
+    assert of(noisy, overlap=1 / 3, n_known=10**6).interval("SVC") == of(noisy, overlap=1 / 3).interval("SVC")
+
+
+def test_what_would_tell_is_said_and_falls_with_the_square_of_the_width():
+    hard = np.random.default_rng(0).normal(size=10)
+    scores = {"SVC": 80.0 + 0 * hard, "PS3VT": 80.5 + 4 * (hard - hard.mean())}
+    found = of(scores, overlap=1 / 3, n_known=100)
+    gain = found.verdict.gain
+    assert found.verdict.help is Help.UNCLEAR
+    needed = 100 * ((gain.half_width / gain.mean) ** 2 - 1.0)
+    said = int(found.verdict.sentence.split("; about ")[1].split(" labels more would tell")[0].replace(",", ""))
+    assert said == pytest.approx(needed, rel=0.06)
+    assert " seeds more would tell" in of(scores, n_known=100).verdict.sentence  # with labels to spare
+    assert "would tell" not in of(scores, overlap=1 / 3).verdict.sentence
+
+
+def test_labels_more_promise_what_the_learning_curve_says():
+    few, many = ([70.0, 71.0, 69.0], [74.0, 76.0, 72.0])
+    fits = [
+        Fit(FitRequest("SVC", seed, n), {"accuracy": value})
+        for n, own in ((10, few), (40, many))
+        for seed, value in enumerate(own)
+    ]
+    found = Comparison(tuple(fits), ("SVC",), "accuracy", 40, 100, 50, {40: 0.0}, n_known=90)
+    gain = found.gain_of_labels("SVC", 90)
+    assert gain.mean == pytest.approx(4.0 * math.log(2) / math.log(4))
+    assert gain.low < gain.mean < gain.high
+    assert math.isnan(found.gain_of_labels("LogisticRegression", 10).mean)
+
+
+def test_an_order_is_said_and_warnings_are_in_every_report():
+    found = of(rng_scores(), order=("low", "high", "top"), warnings=("Warning: beware.",))
+    assert "in the order low < high < top" in found.verdict.sentence
+    assert "Warning: beware." in text_of(found)
+    assert "Warning: beware." in html_of(found)
+    assert found.to_dict()["warnings"] == ["Warning: beware."]

@@ -15,7 +15,8 @@ from dsgcore import DSGError, label
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS
 from dsgcore.comparing import label as module
-from dsgcore.comparing.label import Expected, about_shift
+from dsgcore.comparing.cautions import about_shift
+from dsgcore.comparing.label import Expected
 from dsgcore.comparing.methods import suited
 from dsgcore.tuning.calibrated import Confidence
 
@@ -67,6 +68,20 @@ def test_rows_of_a_folder_are_counted_over_its_files_with_the_empty_ones(tmp_pat
     assert list(rows) == [n for n in range(61, 122) if n != 61 + 5]
 
 
+def test_a_table_larger_than_memory_is_labeled_in_parts(tmp_path, monkeypatch):
+    table, _ = moons(300, 60)
+    file, options = tmp_path / "own.parquet", {"keep": ["id"], "drop": ["id"], "ask": 3, **QUICK}
+    table.to_parquet(file, row_group_size=70)
+    whole = label(file, "kind", **options)
+    monkeypatch.setattr(module, "is_large", lambda path: True)
+    monkeypatch.setattr(module, "VALUES_AT_A_TIME", 200)
+    parted = label(file, "kind", **options)
+    pd.testing.assert_frame_equal(parted.table, whole.table)
+    assert (parted.ask, parted.expected, parted.warnings) == (whole.ask, whole.expected, whole.warnings)
+    with pytest.raises(DSGError, match="nowhere"):
+        label(file, "kind", **options | {"keep": ["nowhere"]})
+
+
 def test_whole_numbers_stay_numbers_and_minus_one_means_unlabeled():
     X, y = load_iris(return_X_y=True)
     table = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(np.arange(150) % 3, -1, y))
@@ -115,6 +130,9 @@ def test_without_a_method_the_verdict_of_a_comparison_decides(monkeypatch):
     assert found.method == found.comparison.verdict.recommended
     assert found.comparison.verdict.sentence in found.why
     assert found.to_dict()["verdict"]["recommended"] == found.method
+    asking = label(moons()[0], "kind", seconds=30.0, ask=10)
+    assert "10 labels more of rows drawn at random change the accuracy by" in asking.promise
+    assert asking.promise in asking.report
 
 
 def test_with_too_few_labels_to_compare_the_usual_method_is_taken_and_nothing_is_promised():

@@ -46,6 +46,7 @@ def compare(given: argparse.Namespace) -> Made:
             found = compare_methods(
                 *(points, data.y),
                 recipe=recipe,
+                class_names=data.class_names,
                 n_labeled=given.n_labeled,
                 seeds=given.seeds,
                 seconds=given.seconds,

@@ -6,39 +6,37 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import cross_val_predict
 from sklearn.utils import gen_batches
 
+from dsgcore.comparing.cautions import about_labels, about_shift
 from dsgcore.comparing.fits import training_rows
 from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, Method, suited
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.rounds import compare
 from dsgcore.comparing.samples import ComparisonError, thinned
-from dsgcore.core.metrics import Z, auc, auc_half_width
+from dsgcore.core.metrics import INFLATION, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, quoted
-from dsgcore.core.sampling import evenly_spread
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
-from dsgcore.data.reading.cells import check_column, listed
-from dsgcore.data.reading.columns import leaks
+from dsgcore.data.reading.binary import is_large
+from dsgcore.data.reading.cells import check_column
 from dsgcore.data.reading.file import is_whole
+from dsgcore.data.rows import PartedTable, Prepared
 from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.calibrated import Confidence
 from dsgcore.tuning.folds import FoldError, LabeledFolds
 
 ASK = Integer("ask", 0, low=0, high=100_000)
 SECONDS = Real("seconds", 60.0, low=1.0, high=86_400.0)
-# Variance of the share that is right at held-out labels, over that of as many independent ones.
-INFLATION = 1.3
 ROW, CLASS, PROBABILITY = COLUMNS = ("row", "class", "probability")
 # The method of each kind of labels, if no comparison names one.
 USUAL = {BINARY: "SafeTSGS3VM", CLASSES: "SafePS3VT", ORDINAL: "SafeQS3ORAO"}
@@ -47,10 +45,7 @@ SEED = 0  # as of `dsg-lab fit`
 FEW, FOLDS_OF_FEW, FOLDS, LEAST_FOLDS = 200, 10, 5, 2
 # Values of the points that are read and predicted at a time.
 VALUES_AT_A_TIME = 4_000_000
-# A class with fewer labels is warned of, and so are unlabeled rows that a forest tells from labeled ones better than this.
-FEW_OF_CLASS, APART = 5, 0.6
-# Most labeled and unlabeled rows of that check, and fewest, its folds, and trees of the forest.
-MOST_CHECKED, FEWEST_CHECKED, FOLDS_OF_CHECK, TREES = 1000, 10, 3, 50
+DROPPED = "Warning: rows with missing numbers are left out, and have no class."
 Report = Callable[[str], object]
 
 
@@ -77,8 +72,7 @@ class Expected:
         Notes
         -----
         Wilson's interval of a share, with as many labels as give the variance of the difference of two shares: that of the
-        held-out labels and that of the unlabeled rows. The variance is 1.3 times as large, because the folds' fits share
-        labels: in 321 runs on 20 sets, on which 1.3 was chosen, the interval without that holds in 90 %, this one in 94 %.
+        held-out labels and that of the unlabeled rows. The variance is 1.3 times as large, because the folds' fits share labels.
 
         Source: S. Bates, T. Hastie and R. Tibshirani, Cross-validation: what does it estimate and how well does it do it?,
         JASA, 2024.
@@ -86,9 +80,7 @@ class Expected:
         if not len(hits):
             return cls()
         n, share = len(hits) * n_unlabeled / (len(hits) + n_unlabeled) / INFLATION, float(hits.mean())
-        centre, reach = share + Z**2 / (2.0 * n), Z * math.sqrt(share * (1.0 - share) / n + (Z / (2.0 * n)) ** 2)
-        low, high = ((centre + side * reach) / (1.0 + Z**2 / n) for side in (-1.0, 1.0))
-        return cls(share, max(low, 0.0), min(high, 1.0), len(hits))
+        return cls(share, *share_interval(share, n), len(hits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +105,8 @@ class Labeled:
         What was done with the columns.
     comparison : Comparison or None
         The comparison that chose the method.
+    promise : str
+        What some labels more would add, by the comparison's learning curve, in a sentence.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -124,6 +118,7 @@ class Labeled:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), repr=False)
     comparison: Comparison | None = field(default=None, repr=False)
+    promise: str = ""
 
     @property
     def sentence(self) -> str:
@@ -148,6 +143,7 @@ class Labeled:
         said.append(f"`{ROW}` counts the rows of the data from 0, as pandas does.")
         if self.ask:
             said.append(f"Label next, the least sure first: rows {', '.join(map(str, self.ask))}.")
+            said += [self.promise] if self.promise else []
         return "\n".join(said)
 
     def _repr_html_(self) -> str:
@@ -165,6 +161,7 @@ class Labeled:
         facts = {"method": self.method, "why": self.why, "n_labels": self.n_labels, "n_rows": len(self.table)}
         counts = {str(name): int(n) for name, n in self.table[CLASS].value_counts().items()}
         more = {"warnings": list(self.warnings), "notes": list(self.notes), "ask": list(self.ask), "verdict": verdict}
+        more |= {"promise": self.promise}
         return facts | known | {"held_out": self.expected.n, "classes": counts} | more
 
 
@@ -227,12 +224,24 @@ def label(
     True
     """
     report("reading the table")
+    labels, options = (
+        "ordinal" if ordered else "classes",
+        {"method": method, "ordered": ordered, "ask": ask, "keep": keep},
+    )
+    options |= {"seconds": seconds, "report": report}
+    if not isinstance(data, pd.DataFrame) and is_large(Path(data)):
+        large = PartedTable.of_path(Path(data))
+        made = large.prepared(labels, str(OF_OWN["scaling"]), target=target, **reading)
+        recipe, rows = made.features.recipe, thinned(made.y)
+        _check_kept(keep, [*large.kinds])
+        parts = _unlabeled_parts(large, made, keep)
+        frame = large.some(rows, [name for name, _ in recipe.roles]).table(recipe).frame
+        given = frame, recipe, made.y[rows], made.classes
+        return label_rows(*given, **options, features=made.features, unlabeled=parts)
     file = _file_of(data)
-    labels = "ordinal" if ordered else "classes"
     recipe = file.recipe(labels, target=target, is_asked=True, **reading)
-    kept, found = file.kept(recipe), file.labels(recipe, labels)
-    options: dict[str, Any] = {"method": method, "ordered": ordered, "ask": ask, "keep": keep, "seconds": seconds}
-    return label_rows(kept, recipe, found.y, found.class_names, **options, report=report)
+    found = file.labels(recipe, labels)
+    return label_rows(file.kept(recipe), recipe, found.y, found.class_names, **options)
 
 
 def label_rows(
@@ -242,19 +251,25 @@ def label_rows(
     class_names: Sequence[str],
     *,
     method: str | None = None,
-    why: str = "it was asked for.",
+    found: Comparison | None = None,
     ordered: bool = False,
     ask: int = 0,
     keep: Sequence[str] = (),
     seconds: float = 60.0,
     report: Report = lambda doing: None,
+    features: Features | None = None,
+    unlabeled: Iterable[pd.DataFrame] | None = None,
 ) -> Labeled:
-    """Label the rows of a table that has been read, with class codes y (n,), -1 for unlabeled; as `label` does."""
+    """Label the rows of a table that has been read, with class codes y (n,), -1 for unlabeled; as `label` does.
+
+    A comparison on them that was made before chooses the method. Of a table that is larger than memory, `frame` holds rows to
+    learn from, `features` the preparation, and `unlabeled` yields the rows to label.
+    """
     n_asked, limit = int(ASK.check(ask) or 0), float(SECONDS.check(seconds) or 1.0)
     kind = BINARY if len(class_names) == 2 else ORDINAL if ordered else CLASSES
-    _check_kept(keep, frame)
-    unlabeled = np.flatnonzero(y == UNLABELED)
-    if not len(unlabeled):
+    if unlabeled is None:
+        _check_kept(keep, [str(name) for name in frame.columns])
+    if not (y == UNLABELED).any():
         raise DataError(
             f"every row has a label in {recipe.label()!r}, so there is none to give a class: leave the label of other rows "
             "empty, or name the one that means “not labeled” (--unlabeled)"
@@ -262,37 +277,53 @@ def label_rows(
     if method is not None and method not in suited(kind):
         raise ParameterError(f"method must be one of {', '.join(suited(kind))} for these labels, got {quoted(method)}")
     report("preparing the columns")
-    features = Features(recipe, LOCAL, str(OF_OWN["scaling"])).fit(frame)
-    compared = None
+    if features is None:
+        features = Features(recipe, LOCAL, str(OF_OWN["scaling"])).fit(frame)
+    why = "it was asked for."
     if method is None:
-        method, why, compared = _choose(frame, recipe, y, kind, limit, report)
+        if found is None:
+            found, why = _compared(frame, recipe, y, class_names, kind, limit, report, curves=n_asked > 0)
+        method, why = _choice(kind, found, why)
     chosen = suited(kind)[method]
     rows = thinned(y)
     X, codes = features.transform(frame.iloc[rows]), y[rows]
     hits, margins = _held_out(chosen, X, codes, limit, report)
     report(f"fitting {method} to all labels")
     model = _fitted(chosen, X, codes)
-    confidence, values = Confidence(len(class_names)).fit(margins, hits), []
-    for part in gen_batches(len(unlabeled), max(1, VALUES_AT_A_TIME // max(1, len(features.names)))):
-        report(f"labeling rows, {part.start:,} of {len(unlabeled):,} are done")
-        values.append(_predicted(model, features.transform(frame.iloc[unlabeled[part]])))
-    predicted, apart = (np.concatenate(each) for each in zip(*values, strict=True))
-    report("checking the data")
+    confidence, size = (
+        Confidence(len(class_names)).fit(margins, hits),
+        max(1, VALUES_AT_A_TIME // max(1, len(features.names))),
+    )
     names: list[Any] = [int(name) if is_whole(class_names) else name for name in class_names]
-    made = {ROW: frame.index.to_numpy()[unlabeled], CLASS: np.array(names)[predicted]}
-    made[PROBABILITY] = confidence.probability(apart)
-    table = pd.DataFrame(made | {name: frame[name].to_numpy()[unlabeled] for name in keep})
-    unsure = table.iloc[np.argsort(apart, kind="stable")[:n_asked]]
+    labeled = list[pd.DataFrame]()
+    for frames in [frame[y == UNLABELED]] if unlabeled is None else unlabeled:
+        for part in gen_batches(len(frames), size):
+            report(f"labeling rows, {sum(map(len, labeled)):,} are done")
+            own = frames.iloc[part]
+            predicted, apart = _predicted(model, features.transform(own))
+            made = {ROW: own.index.to_numpy(), CLASS: np.array(names)[predicted], PROBABILITY: apart}
+            labeled.append(pd.DataFrame(made | {name: own[name].to_numpy() for name in keep}))
+    table = pd.concat(labeled, ignore_index=True)
+    unsure = table[ROW].to_numpy()[np.argsort(table[PROBABILITY].to_numpy(), kind="stable")[:n_asked]]
+    table[PROBABILITY] = confidence.probability(table[PROBABILITY].to_numpy())
+    report("checking the data")
+    about = (
+        (*about_labels(y, class_names, frame, recipe, is_ordered=ordered), *about_shift(X, codes))
+        if found is None
+        else found.warnings
+    )
+    about_dropped = [DROPPED] if recipe.missing == "drop" else []
     return Labeled(
         table=table,
-        ask=tuple(map(int, unsure[ROW])),
+        ask=tuple(map(int, unsure)),
         method=method,
         why=why,
-        expected=Expected.of(hits, len(unlabeled)),
+        expected=Expected.of(hits, len(table)),
         n_labels=int(np.sum(codes != UNLABELED)),
-        warnings=tuple(_warnings(frame, y, features, class_names, X, codes)),
+        warnings=(*about, *about_dropped),
         notes=tuple(features.sentences("all rows")),
-        comparison=compared,
+        comparison=found,
+        promise="" if found is None else _promise(found, method, n_asked),
     )
 
 
@@ -320,31 +351,65 @@ def _file_of(data: Any) -> File:
     return File.of_frame(data.set_axis(names, axis=1).reset_index(drop=True), "table")
 
 
-def _check_kept(keep: Sequence[str], frame: pd.DataFrame) -> None:
+def _unlabeled_parts(large: PartedTable, made: Prepared, keep: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Yield the unlabeled rows of each part of a table that is larger than memory; their index has the rows' numbers."""
+    for _, read in large.frames(made.features, keep):
+        part = read()
+        yield part[made.y[part.index] == UNLABELED]
+
+
+def _check_kept(keep: Sequence[str], there: list[str]) -> None:
     for name in keep:
-        check_column(name, [str(one) for one in frame.columns])
+        check_column(name, there)
         if name in COLUMNS:
             raise DataError(f"the column {name!r} cannot be kept, because the result has one of that name: rename it")
 
 
-def _choose(
-    frame: pd.DataFrame, recipe: Recipe, y: NDArray, kind: str, seconds: float, report: Report
-) -> tuple[str, str, Comparison | None]:
-    """Return the method that a comparison recommends, or else the usual one, with the reason."""
+def _compared(
+    frame: pd.DataFrame,
+    recipe: Recipe,
+    y: NDArray,
+    class_names: Sequence[str],
+    kind: str,
+    seconds: float,
+    report: Report,
+    *,
+    curves: bool,
+) -> tuple[Comparison | None, str]:
+    """Return a comparison of the methods, or None and the reason why there is none."""
 
     def tell(so_far: Comparison) -> None:
         report(f"comparing methods, {len(so_far.fits)} fits are done")
 
     try:
         found = compare(
-            *(frame.reset_index(drop=True), y), recipe=recipe, ordered=kind == ORDINAL, seconds=seconds, curves=False,
-            callback=tell,
+            *(frame.reset_index(drop=True), y), recipe=recipe, class_names=class_names, ordered=kind == ORDINAL,
+            seconds=seconds, curves=curves, callback=tell,
         )  # fmt: skip
     except ComparisonError as error:
-        return USUAL[kind], f"it is the usual one for such labels; a comparison is not possible: {error}.", None
+        return None, str(error)
+    return found, ""
+
+
+def _choice(kind: str, found: Comparison | None, why: str) -> tuple[str, str]:
+    """Return the method that a comparison recommends, or else the usual one, with the reason."""
+    if found is None:
+        return USUAL[kind], f"it is the usual one for such labels; a comparison is not possible: {why}."
     if (name := found.verdict.recommended) is None:
-        return USUAL[kind], f"it is the usual one for such labels. {found.verdict.sentence}", found
-    return name, f"the comparison's verdict. {found.verdict.sentence}", found
+        return USUAL[kind], f"it is the usual one for such labels. {found.verdict.sentence}"
+    return name, f"the comparison's verdict. {found.verdict.sentence}"
+
+
+def _promise(found: Comparison, method: str, n: int) -> str:
+    """Return what so many labels more would add to the score, in a sentence; an empty text if that is not known."""
+    gain, score = found.gain_of_labels(method, n), found.score
+    if not n or not math.isfinite(gain.low):
+        return ""
+    mean, low, high = map(score.signed, (gain.mean, gain.low, gain.high))
+    return (
+        f"By the learning curve, {n} labels more of rows drawn at random change the {score.title} by {mean} {score.unit} "
+        f"(95 % {low} to {high})."
+    )
 
 
 def _fitted(method: Method, X: NDArray, codes: NDArray) -> Any:
@@ -389,36 +454,3 @@ def _held_out(
     except FoldError:
         pass
     return np.concatenate(hits), np.concatenate(margins)
-
-
-def _warnings(
-    frame: pd.DataFrame, y: NDArray, features: Features, names: Sequence[str], X: NDArray, codes: NDArray
-) -> Iterator[str]:
-    """Return sentences about what may make the labels worse than they look."""
-    counts = np.bincount(y[y != UNLABELED], minlength=len(names))
-    if few := [name for name, n in zip(names, counts, strict=True) if n < FEW_OF_CLASS]:
-        yield f"Warning: fewer than {FEW_OF_CLASS} labels of {listed(few)}: label more of them."
-    yield from leaks(frame, y, features.columns, names)
-    yield from about_shift(X, codes)
-    if features.recipe.missing == "drop":
-        yield "Warning: rows with missing numbers are left out, and have no class."
-
-
-def about_shift(X: NDArray, codes: NDArray) -> Iterator[str]:
-    """Return a warning if the unlabeled points look different from the labeled ones, by the AUC of a forest between them."""
-    labeled, others = np.flatnonzero(codes != UNLABELED), np.flatnonzero(codes == UNLABELED)
-    rows = np.concatenate([each[evenly_spread(len(each), MOST_CHECKED)] for each in (labeled, others)])
-    is_labeled = (codes[rows] != UNLABELED).astype(int)
-    if min(np.bincount(is_labeled, minlength=2)) < FEWEST_CHECKED:
-        return
-    forest = RandomForestClassifier(TREES, min_samples_leaf=5, class_weight="balanced", random_state=SEED)
-    order = np.random.default_rng(SEED).permutation(len(rows))
-    X, y = X[rows[order]], is_labeled[order]
-    f = cross_val_predict(forest, X, y, cv=FOLDS_OF_CHECK, method="predict_proba")[:, 1]
-    area, reach = auc(y, f), auc_half_width(y, f, np.zeros(len(f)))
-    if area - reach > 0.5 and area > APART:
-        yield (
-            f"Warning: the unlabeled rows look different from the labeled ones: a forest tells them apart with an AUC of "
-            f"{area:.2f} (95 % {area - reach:.2f} to {min(area + reach, 1.0):.2f}; 0.50 if they are alike). What held-out labels "
-            "say may not hold for them: label some rows drawn at random."
-        )

@@ -31,6 +31,7 @@ def html_of(comparison: Comparison) -> str:
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>',
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict">{escape(comparison.verdict.sentence)}</p>',
+        *(f"<p>{escape(sentence)}</p>" for sentence in comparison.warnings),
         f"<h2>Ranked methods</h2><p>{escape(setting_of(comparison))}</p>",
         f'<div class="wide">{shown_table(comparison).to_html(index=False, border=0, justify="inherit")}</div>',
         f"<p>{escape(explanation_of(comparison))}</p>",
@@ -108,7 +109,7 @@ def text_of(comparison: Comparison) -> str:
     """Return the verdict, and the ranked table in plain text."""
     c = comparison
     table = shown_table(c).to_string(index=False, justify="left")
-    return "\n".join([c.verdict.sentence, "", setting_of(c), "", table, "", explanation_of(c)])
+    return "\n".join([c.verdict.sentence, *c.warnings, "", setting_of(c), "", table, "", explanation_of(c)])
 
 
 # Colours that colour-blind readers can tell apart (Okabe and Ito), and a dash for each line.

@@ -17,7 +17,16 @@ import pandas as pd
 
 from dsgcore.comparing.fits import CUT_OFF, Fit
 from dsgcore.comparing.methods import METHODS, SCORES, Score
-from dsgcore.core.metrics import EQUAL, FEWEST_SEEDS, Difference, Effect, paired_difference
+from dsgcore.core.metrics import (
+    EQUAL,
+    FEWEST_SEEDS,
+    INFLATION,
+    Difference,
+    Effect,
+    paired_difference,
+    share_interval,
+    student,
+)
 
 # In units of the score. A method that gains no more than this beats no simpler one.
 CLOSE = {"points": 0.1, "classes": 0.001}
@@ -25,6 +34,8 @@ CLOSE = {"points": 0.1, "classes": 0.001}
 LITTLE = {"points": 0.5, "classes": 0.005}
 # A ranked method has more than this share of the seeds that the two methods with the most seeds share.
 SHARE_OF_SEEDS = 2 / 3
+# No number of labels is named beyond this.
+MOST_TO_TELL = 100_000
 NO_TIME = "there was no time for it"
 ALONE = "No verdict: fewer than two methods have enough seeds."
 COLUMNS = (
@@ -101,6 +112,12 @@ class Comparison:
         fresh ones. See `dsgcore.core.metrics.mean_half_width`.
     n_classes : int
         Number of classes.
+    n_known : int
+        Known labels, from which the splits draw; 0 if that is not known.
+    order : tuple of str
+        The classes from low to high, if they have an order.
+    warnings : tuple of str
+        What may make the verdict worse than it looks, in sentences.
     seconds : float
         Duration of this call.
     is_complete : bool
@@ -125,6 +142,9 @@ class Comparison:
     n_test: int
     overlaps: Mapping[int, float] = field(default_factory=dict)
     n_classes: int = 2
+    n_known: int = 0
+    order: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     seconds: float = 0.0
     is_complete: bool = True
     is_going: bool = False
@@ -179,9 +199,16 @@ class Comparison:
         return not gain.n or gain.high < 0.0
 
     def beats(self, one: str, other: str) -> bool:
-        """Return True if one method is clearly better than another, and by more than a trifle."""
+        """Return True if one method is clearly better than another: by more than one standard error, and than a trifle.
+
+        Source: L. Breiman, J. Friedman, R. Olshen and C. Stone, Classification and Regression Trees, 1984, section 3.4.3: the
+        simplest of the models within one standard error. With few labels a 95 % interval would keep a simple method that loses
+        many points.
+        """
         gain = self.difference(one, other)
-        return gain.low > 0.0 and gain.mean > (1.0 + EQUAL) * CLOSE[self.score.unit]
+        if gain.n < FEWEST_SEEDS:
+            return False
+        return gain.mean > gain.half_width / student(gain.n) and gain.mean > (1.0 + EQUAL) * CLOSE[self.score.unit]
 
     def _difference(self, first: Sequence[float], second: Sequence[float], n_labeled: int) -> Difference:
         step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
@@ -244,8 +271,33 @@ class Comparison:
         return self._mean_of(name, "seconds")
 
     def interval(self, name: str) -> Difference:
-        """Return a ranked method's mean score with its own 95 % interval, over the seeds that all ranked methods share."""
-        return self._mean(name, sorted(self.seeds) if name in self._ranked[0] else [], self.n_labeled)
+        """Return a ranked method's mean score with its own 95 % interval, over the seeds that all ranked methods share.
+
+        The interval of a share of right labels is at least Wilson's for the labels that were tested, so that few labels which
+        all happen to be right promise little.
+        """
+        found = self._mean(name, sorted(self.seeds) if name in self._ranked[0] else [], self.n_labeled)
+        if self.score_name != "accuracy" or not self.n_known or not math.isfinite(found.low):
+            return found
+        n_tested = self.n_known * (1.0 - (1.0 - self.n_test / self.n_known) ** found.n)  # each label counts once
+        low, high = share_interval(found.mean / self.most, n_tested / INFLATION)
+        return replace(found, low=min(found.low, low * self.most), high=max(found.high, high * self.most))
+
+    def gain_of_labels(self, name: str, more: int) -> Difference:
+        """Return by how much so many labels more, drawn at random, would raise a method's score, by its learning curve.
+
+        The slope is that over the logarithm of the number of labels, from half of them or fewer to all of `n_labeled`.
+        Without a curve it is NaN.
+        """
+        sizes = [n for one, n in self._fits if one == name and 2 * n <= self.n_labeled]
+        if not sizes or not self.n_known:
+            return Difference()
+        some, full = self.scores(name, max(sizes)), self.scores(name)
+        shared = sorted(some.keys() & full.keys())
+        found = self._difference([full[s] for s in shared], [some[s] for s in shared], self.n_labeled)
+        share = math.log1p(more / self.n_known) / math.log(self.n_labeled / max(sizes)) * self.score.sign
+        ends = sorted((share * found.low, share * found.high))
+        return Difference(share * found.mean, *ends, found.n)
 
     def _mean(self, name: str, seeds: Sequence[int], n_labeled: int) -> Difference:
         scores = self.scores(name, n_labeled)
@@ -358,6 +410,7 @@ class Comparison:
         facts = {name: getattr(self, name) for name in names} | {"score": self.score.title}
         facts |= {"overlap": self.overlaps.get(self.n_labeled, 0.0)}
         facts |= {"intervals": self.interval_sentence, "verdict": self.verdict.to_dict()}
+        facts |= {"order": list(self.order), "warnings": list(self.warnings)}
         return facts | {"table": _records(self.table), "curves": _records(self.curves)}
 
 
@@ -385,7 +438,10 @@ def _verdict(c: Comparison) -> Verdict:
         mean, low, high = map(c.score.signed, (gain.mean, gain.low, gain.high))
         word = f"unlabeled data {effect.value} here"
         word = "it cannot be told yet if unlabeled data help" if effect is Help.UNCLEAR else word
-        said.append(f"; {word} ({used} less {alone}: {mean} {unit} of {c.score.title}, 95 % {low} to {high})")
+        tells = _what_would_tell(c, gain) if effect is Help.UNCLEAR else ""
+        said.append(f"; {word} ({used} less {alone}: {mean} {unit} of {c.score.title}, 95 % {low} to {high}{tells})")
+    if c.order:
+        said.append(f"; the classes are taken in the order {' < '.join(c.order)}")
     return Verdict(chosen, effect, gain, n, f"{''.join(said)}.", rivals, contenders)
 
 
@@ -395,6 +451,21 @@ def _help(gain: Difference, little: float) -> Help | None:
     if gain.effect is not Effect.TIE:
         return Help.HELPS if gain.effect is Effect.HELPS else Help.HURTS
     return Help.DOES_NOT if gain.high < little else Help.UNCLEAR
+
+
+def _what_would_tell(c: Comparison, gain: Difference) -> str:
+    """Return about how many labels, or seeds where labels are to spare, would make an interval narrow enough for its gain.
+
+    The width of an interval falls as one over the root of their number.
+    """
+    needed = (gain.half_width / max(abs(gain.mean), LITTLE[c.score.unit] - gain.mean)) ** 2
+    has_labels_to_spare = not c.overlaps.get(c.n_labeled)
+    number, what = (gain.n, "seeds") if has_labels_to_spare else (c.n_known, "labels")
+    more = (needed - 1.0) * number
+    if not number or not 0.0 < more < MOST_TO_TELL:
+        return ""
+    digits = 10 ** max(0, int(math.log10(more)) - 1)
+    return f"; about {max(1, round(more / digits) * digits):,} {what} more would tell"
 
 
 def _use(c: Comparison, chosen: str) -> str:

@@ -18,9 +18,10 @@ from typing import Any
 import joblib
 from numpy.typing import ArrayLike
 
+from dsgcore.comparing.cautions import about_labels, about_shift
 from dsgcore.comparing.cluster import ClusterJob, ClusterQueue
 from dsgcore.comparing.fits import CUT_OFF, Fit, FitRequest, KeptFits, fit_some
-from dsgcore.comparing.methods import METHODS, chosen_methods, chosen_score
+from dsgcore.comparing.methods import METHODS, ORDINAL, chosen_methods, chosen_score
 from dsgcore.comparing.result import Comparison
 from dsgcore.comparing.samples import Sample
 from dsgcore.core.errors import DSGError
@@ -31,7 +32,7 @@ from dsgcore.studies.store import Store, default_store
 from dsgcore.tuning.search import rounds
 
 SEEDS = Integer("seeds", None, low=1, high=1000, optional=True)
-SECONDS = Real("seconds", 120.0, low=1.0, high=86_400.0)
+SECONDS = Real("seconds", 75.0, low=1.0, high=86_400.0)
 JOBS = Integer("jobs", None, low=1, high=256, optional=True)
 MEMORY = Integer("memory_limit", 3 * 10**9, low=10**7, high=10**13)
 # The first rounds end after so many seeds, the later ones after so many more.
@@ -59,7 +60,7 @@ def compare(
     *,
     n_labeled: int | None = None,
     seeds: int | None = None,
-    seconds: float | None = 120.0,
+    seconds: float | None = 75.0,
     score: str | None = None,
     methods: Sequence[str] | None = None,
     ordered: bool = False,
@@ -71,6 +72,7 @@ def compare(
     name: str = "your data",
     callback: Callback = lambda comparison: None,
     recipe: Recipe | None = None,
+    class_names: Sequence[str] | None = None,
 ) -> Comparison:
     """Compare the methods of DSG Lab with scikit-learn's on your data, and say which one to use.
 
@@ -91,7 +93,7 @@ def compare(
     seeds : int, optional
         Number of repetitions. By default 10, and up to 50 for the methods between which the choice is not clear. With
         more seeds later, only the new ones are computed.
-    seconds : float or None, default 120
+    seconds : float or None, default 75
         Approximate time limit. A method whose fit would take longer is left out. None: no limit.
     score : {"accuracy", "auc", "mean_auc", "mean_absolute_error"}, optional
         Score that ranks the methods. The default is the accuracy, for ordered classes the mean AUC.
@@ -116,6 +118,8 @@ def compare(
     recipe : dsgcore.data.reading.Recipe, optional
         The use of each column, if X is a table: missing numbers, categories and text are prepared as the training points of
         each split say.
+    class_names : sequence of str, optional
+        What class codes 0, 1, 2, .. in `y` mean. By default the labels name themselves.
 
     Returns
     -------
@@ -150,7 +154,7 @@ def compare(
     """
     start, limit = time.monotonic(), None if seconds is None else float(SECONDS.check(seconds) or 1.0)
     n_seeds = SEEDS.check(seeds)
-    sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered, recipe=recipe)
+    sample = Sample.of(X, y, n_labeled=n_labeled, is_ordered=ordered, recipe=recipe, class_names=class_names)
     chosen = [method.name for method in chosen_methods(methods, sample.kind)]
     ranked_by, at_once = chosen_score(score, sample.kind), jobs if isinstance(jobs, JobQueue) else JOBS.check(jobs)
     memory = int(MEMORY.check(memory_limit) or 0)
@@ -175,11 +179,20 @@ class _Rounds:
     callback: Callback
     start: float
     asked: dict[FitRequest, None] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     is_going: bool = True
     is_decided: bool = True
 
     def carry_out(self, *, curves: bool) -> Comparison:
-        """Make the rounds, then the curves, and then what lacked time before: the seeds of methods that are not worse."""
+        """Make the rounds, then the curves, then what lacked time before: the seeds of methods that are not worse.
+
+        What may mislead is said at once; if unlabeled points look different takes longer, and is said at the end.
+        """
+        sample = self.sample
+        about = about_labels(
+            *(sample.y, sample.classes, sample.table, sample.recipe), is_ordered=sample.kind == ORDINAL
+        )
+        self.warnings = tuple(about)
         self._carry_out_rounds(self.methods, SHARE_OF_TABLE)
         if curves:
             self._make(self._of_curves(), 1.0)
@@ -187,6 +200,7 @@ class _Rounds:
         self._carry_out_rounds([name for name in self.methods if name not in waiting], 1.0)
         self._make(self._first_seeds(self._unfitted(), self.n_seeds or USUAL_SEEDS), 1.0)
         self.is_going = False
+        self.warnings += tuple(about_shift(self.sample.points(), self.sample.y))
         return self.result()
 
     def _carry_out_rounds(self, names: list[str], share: float) -> None:
@@ -269,6 +283,9 @@ class _Rounds:
             n_test=sample.n_test,
             overlaps={n: sample.overlap_at(n) for n in sample.curve()},
             n_classes=len(sample.classes),
+            n_known=sample.n_known,
+            order=sample.classes if sample.kind == ORDINAL else (),
+            warnings=self.warnings,
             seconds=time.monotonic() - self.start,
             is_complete=self.is_decided and len(made) == len(self.asked),
             is_going=self.is_going,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self, cast
@@ -60,11 +61,18 @@ class Sample:
 
     @classmethod
     def of(
-        cls, X: ArrayLike, y: ArrayLike, *, n_labeled: int | None, is_ordered: bool, recipe: Recipe | None = None
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        n_labeled: int | None,
+        is_ordered: bool,
+        recipe: Recipe | None = None,
+        class_names: Sequence[str] | None = None,
     ) -> Self:
         """Return the sample of points and labels; raise `ComparisonError` if they cannot be compared on.
 
-        With a recipe, X is a table.
+        With a recipe, X is a table. With names of the classes, y holds their codes.
         """
         classes, codes = encode(y, is_ordered=True)
         points = _checked(X if recipe is None else np.zeros((len(codes), 1)), len(codes))
@@ -74,8 +82,9 @@ class Sample:
             )
         kind = BINARY if len(classes) == 2 else ORDINAL if is_ordered else CLASSES
         rows = thinned(codes)
+        names = tuple(str(one if class_names is None else class_names[int(one)]) for one in classes)
         points, codes = (points[rows] - points[rows].mean(axis=0)).astype(np.float32), codes[rows].astype(np.int64)
-        sample = cls(np.ascontiguousarray(points), codes, tuple(map(str, classes)), kind, 0)
+        sample = cls(np.ascontiguousarray(points), codes, names, kind, 0)
         if recipe is not None:
             table = cast(pd.DataFrame, X).iloc[rows].reset_index(drop=True)
             sample = replace(sample, X=sample.X[:, :0], table=table, recipe=recipe)
@@ -138,6 +147,12 @@ class Sample:
             return split
         features = Features(self.recipe, LOCAL, str(OF_OWN["scaling"])).fit(self.table, np.sort(split.train_rows))
         return split.with_points(replace(data, X=features.transform(self.table), feature_names=features.names))
+
+    def points(self) -> NDArray[np.float32]:
+        """Return the points, of a table prepared as all of its rows say."""
+        if self.table is None or self.recipe is None:
+            return self.X
+        return Features(self.recipe, LOCAL, str(OF_OWN["scaling"])).fit(self.table).transform(self.table)
 
     @cached_property
     def sha256(self) -> str:

@@ -19,6 +19,9 @@ Z = float(ndtri((1 + CONFIDENCE) / 2))
 FEWEST_SEEDS = 3
 # Below this many points, in total or on one side of an AUC, the normal interval is unreliable.
 FEWEST_POINTS, FEWEST_ON_A_SIDE = 30, 10
+# Variance of the share that is right at held-out labels, over that of as many independent ones: fits share labels.
+# In 321 runs on 20 sets, on which it was chosen, intervals without it hold in 90 %, with it in 94 %.
+INFLATION = 1.3
 # Values that differ by less than this share of the largest are equal, apart from rounding.
 EQUAL = 1e-9
 
@@ -129,6 +132,11 @@ def paired_difference(
     return Difference(mean, low, high, len(gaps), unit, wins, len(gaps) - wins - losses, losses)
 
 
+def student(n: int) -> float:
+    """Return how many standard errors half of a 95 % interval of the mean of n values has."""
+    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+
+
 def mean_half_width(differences: NDArray, overlap: float = 0.0) -> float:
     """Return half of the 95 % interval of the mean of paired differences (n,), by Student's t; NaN for fewer than two.
 
@@ -148,7 +156,7 @@ def mean_half_width(differences: NDArray, overlap: float = 0.0) -> float:
     n = len(differences)
     if n < 2:
         return math.nan
-    reach = stdtrit(n - 1, (1 + CONFIDENCE) / 2) * np.std(differences, ddof=1) / np.sqrt(n)
+    reach = student(n) * np.std(differences, ddof=1) / np.sqrt(n)
     return float(reach) * math.sqrt(1.0 + n * overlap)
 
 
@@ -172,6 +180,13 @@ def accuracy_half_width(hits: NDArray, others: NDArray) -> float:
     won = (np.sum(hits & ~others) + 1) / (n + 2)
     lost = (np.sum(~hits & others) + 1) / (n + 2)
     return Z * math.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
+
+
+def share_interval(share: float, n: float) -> tuple[float, float]:
+    """Return the 95 % interval of a share among n independent points, by Wilson's rule; n need not be whole."""
+    centre, reach = share + Z**2 / (2.0 * n), Z * math.sqrt(share * (1.0 - share) / n + (Z / (2.0 * n)) ** 2)
+    low, high = ((centre + side * reach) / (1.0 + Z**2 / n) for side in (-1.0, 1.0))
+    return max(low, 0.0), min(high, 1.0)
 
 
 def auc_half_width(y: NDArray, f: NDArray, g: NDArray) -> float:

@@ -185,7 +185,7 @@ class PartedTable:
             return pd.concat(found).set_axis(pd.Index(rows), axis=0)
         return _framed(pyarrow.concat_tables(found).unify_dictionaries()).set_axis(pd.Index(rows), axis=0)
 
-    def _some(self, rows: NDArray, names: Sequence[str]) -> File:
+    def some(self, rows: NDArray, names: Sequence[str]) -> File:
         """Return some rows of the table as a file, which the one reader reads."""
         frame = self._at(rows, names)
         frame.attrs = self.attrs
@@ -227,12 +227,12 @@ class PartedTable:
             recipe = file.recipe(kind, is_asked=is_asked, **given)
         else:
             spread = evenly_spread(int(self.starts[-1]), sample)
-            file, fitted = self._some(spread, names), np.arange(len(spread))
+            file, fitted = self.some(spread, names), np.arange(len(spread))
             recipe = file.recipe(kind, is_asked=is_asked, **given | {"roles": self._roles(given)})
             others = self._rows_of_other_categories(recipe, file.table(recipe).frame)
             if len(others):
                 rows = np.union1d(spread, others)
-                file, fitted = self._some(rows, names), np.searchsorted(rows, spread)
+                file, fitted = self.some(rows, names), np.searchsorted(rows, spread)
         frame = file.table(recipe).frame
         if recipe.missing == "drop":
             raise DataError(

@@ -48,8 +48,7 @@ def label_rows(
         keep = st.multiselect("Columns to keep", others, key=KEEP, width=300)
 
         def begin() -> None:
-            why = f"the comparison's verdict. {found.verdict.sentence}"
-            options = {"method": method, "why": why, "ordered": is_ordered, "ask": ASK, "keep": keep, "seconds": 60.0}
+            options = {"found": found, "ordered": is_ordered, "ask": ASK, "keep": keep, "seconds": 60.0}
             st.session_state[LABELING] = shared_queue().submit(
                 label_in_job, *given, options, memory_limit=2 * GIGABYTE, time_limit=SECONDS, lease=LEASE
             )

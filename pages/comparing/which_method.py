@@ -18,7 +18,7 @@ from pages.comparing.label_rows import label_rows
 from pages.shell.plain_text import plain
 
 GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", "which_seconds"
-USUAL_LABELS, TIMES, TICK_SECONDS = 200, (30, 60, 120, 300), 1.0
+USUAL_LABELS, TIMES, TICK_SECONDS = 200, (30, 75, 150, 300), 1.0
 WHAT = (
     "Fits the methods of this app and those of scikit-learn to the same labels, over several seeds, and compares them on "
     "held-out labels. The answer says which method to use, how sure that is, and whether the unlabeled points help."
@@ -40,7 +40,7 @@ def which_method(
     try:
         if table is not None:  # the file's own classes, also where a setting joins some of them
             y, names, _ = class_codes(table[0][table[1].label()], table[1], "ordinal" if is_ordered else "classes")
-        sample = Sample.of(X, y, n_labeled=None, is_ordered=is_ordered, recipe=recipe)
+        sample = Sample.of(X, y, n_labeled=None, is_ordered=is_ordered, recipe=recipe, class_names=names)
     except (ComparisonError, DataError) as error:
         st.caption(plain(f"No comparison is possible: {error}."))
         return
@@ -61,13 +61,15 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-which-method"):
         labels = st.number_input("Labels to learn from", least, most, min(USUAL_LABELS, most), key=LABELS, width=170)
         seeds = st.number_input("Seeds", 3, 100, None, key=SEEDS, width=110, placeholder="10 to 50", help=SEEDS_HELP)
-        seconds = st.selectbox("Time", TIMES, index=2, key=SECONDS, format_func="{} s".format, width=110)
+        seconds = st.selectbox("Time", TIMES, index=1, key=SECONDS, format_func="{} s".format, width=110)
 
         def begin() -> None:
             given = {"n_labeled": int(labels), "seeds": seeds, "seconds": float(seconds), "ordered": is_ordered}
             limits = {"jobs": shared_queue(), "memory_limit": GIGABYTE}
             points = sample.X if sample.table is None else sample.table
-            begun = Background(points, sample.y, **given, recipe=sample.recipe, name=name, **limits)
+            begun = Background(
+                points, sample.y, **given, recipe=sample.recipe, class_names=sample.classes, name=name, **limits
+            )
             st.session_state[GOING], st.session_state[f"{GOING}_data"] = begun, sample.sha256
 
         st.button(
@@ -108,6 +110,8 @@ def _progress(so_far: Comparison | None, seconds: float) -> str:
 
 def _draw(found: Comparison) -> None:
     st.markdown(f"**{plain(found.verdict.sentence)}**")
+    for sentence in found.warnings:
+        st.warning(plain(sentence), icon=":material/warning:")
     st.dataframe(shown_table(found), hide_index=True, width="stretch", key="which-table")
     st.caption(plain(f"{setting_of(found)} {explanation_of(found)}"))
     if figure := curve_figure(found.curves, found.score.title, found.most):
