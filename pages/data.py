@@ -175,7 +175,7 @@ def _close_look(name: str) -> None:
         st.session_state.pop(_CLAMPED, None)
     _head(entry, spec, setting, _linked(offered, values, spec, split))
     title, table = (entry.title, None) if own is None else (own["path"], _table(own, problem))
-    which_method(dataset, title, is_ordered=problem.labels == "ordinal", table=table)
+    which_method(dataset, title, entry, is_ordered=problem.labels == "ordinal", table=table)
     theme = theme_now()
     kind = {"pairs": "binary", "binary": "binary"}.get(spec.problem.labels, entry.target)
     colors = class_colors(kind, len(split.class_names))

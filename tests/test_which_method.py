@@ -103,6 +103,7 @@ def test_an_upload_leads_over_the_verdict_to_a_labeled_file(only_two):
     answered(app)
     method = app.session_state["_which_method"].so_far.verdict.recommended
     assert app.button(key="label-rows").label == f"Label 80 rows with {method}"
+    assert f"dsg-lab fit {method} own.csv --target label --out model" in [code.value for code in app.code]
     app.multiselect(key="which_keep").select("kind").run()
     app.button(key="label-rows").click().run()
     job = app.session_state["_label_rows"]
@@ -131,12 +132,12 @@ def test_too_few_labels_are_said_in_a_sentence():
     def page():
         import numpy as np
 
-        from dsgcore.data import load
+        from dsgcore.data import DATASETS, load
         from pages.comparing.which_method import which_method
 
         data = load("iris")
         few = type(data)(**vars(data) | {"y": np.where(np.arange(150) % 50 == 0, data.y, -1)})
-        which_method(few, "few", is_ordered=False)
+        which_method(few, "few", DATASETS["iris"], is_ordered=False)
 
     app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.exception

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
-from dsgcore.comparing import Background, Comparison, ComparisonError, Sample, html_of
+from dsgcore.comparing import METHODS, Background, Comparison, ComparisonError, Sample, html_of
 from dsgcore.comparing.report import BANDS, curve_figure, explanation_of, setting_of, shown_table
-from dsgcore.data import DataError, Dataset
+from dsgcore.data import DataError, Dataset, DatasetEntry
 from dsgcore.data.reading import Recipe
 from dsgcore.data.reading.labels import class_codes
+from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import shared_queue
+from dsgcore.settings import profile_of
 from pages.comparing.label_rows import label_rows
+from pages.gallery.gallery import setting_link
 from pages.shell.plain_text import plain
 
 GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", "which_seconds"
@@ -28,7 +32,12 @@ SEEDS_HELP = "Number of repetitions. If empty: 10, and up to 50 for methods betw
 
 
 def which_method(
-    dataset: Dataset, name: str, *, is_ordered: bool, table: tuple[pd.DataFrame, Recipe] | None = None
+    dataset: Dataset,
+    name: str,
+    entry: DatasetEntry,
+    *,
+    is_ordered: bool,
+    table: tuple[pd.DataFrame, Recipe] | None = None,
 ) -> None:
     """Draw the button that starts the comparison, and its result so far.
 
@@ -52,8 +61,23 @@ def which_method(
     if going is not None:
         is_going = not going.is_over
         st.fragment(_answer, run_every=TICK_SECONDS if is_going else None)(going, is_going)
-        if not is_going and table is not None and going.so_far is not None:
-            label_rows((*table, y, names), going.so_far, sample.sha256, is_ordered=is_ordered)
+        if not is_going and going.so_far is not None and going.so_far.verdict.recommended is not None:
+            _onward(going.so_far.verdict.recommended, entry, None if recipe is None else (name, recipe.label()))
+            if table is not None:
+                label_rows((*table, y, names), going.so_far, sample.sha256, is_ordered=is_ordered)
+
+
+def _onward(method: str, entry: DatasetEntry, file: tuple[str, str] | None) -> None:
+    """Draw the way to the recommended method: its page if it has one, and for a file the command that fits it."""
+    own = METHODS[method].estimator.__name__
+    for setting, problem in SETTINGS.items():
+        if profile_of(problem).paper.replace("-", "") == own:
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="part-recommended"):
+                st.markdown(f"See {own} learn on", width="content")
+                setting_link(entry, setting)
+    if file is not None:
+        data, target = map(shlex.quote, file)
+        st.code(f"dsg-lab fit {method} {data} --target {target} --out model", language="bash")
 
 
 def _question(sample: Sample, name: str, going: Background | None, *, is_ordered: bool) -> None:

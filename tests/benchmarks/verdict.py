@@ -1,252 +1,165 @@
-"""Verdicts of a comparison, checked on other splits of the same sets.
+"""Verdicts of a comparison, and labels given by them, checked on hidden labels of the same tables.
 
-    python tests/benchmarks/verdict.py --fits verdict.sqlite --out verdict.md
+    python tests/benchmarks/verdict.py tables.json --kept FOLDER
 
-The sets are those of `../shared/data` (or of the folder in DSGLAB_DATA), bundled and made ones, with at most 1,500 rows.
-Each verdict is that of `compare` with its defaults, but without a time limit.
-`--others` is the number of other splits, and `--first` the seed of the first one.
-`--fits` keeps each fit, so a stopped run continues, and `--labels 50` makes a part of all. Two parts may run at once.
+`tables.json` has a table for each name: {"file": "wine.csv", "target": "quality", "order": [..]}, the order only for ordered
+classes. Of each, N labels are kept for each split, 400 more rows are unlabeled, and 1,000 others are hidden altogether.
+Each case is kept in a file, so a stopped run continues. A comparison has `--seconds` of computing on one core.
 """
 
 from __future__ import annotations
 
-import os
+import argparse
+import json
+import time
 import warnings
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-# Before NumPy is there.
-os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "DSGCORE_WORKERS"), "1")
-
+import joblib
 import numpy as np
-from numpy.typing import NDArray
-from reporting import arrays_of, command_line, machine, show, table
+import pandas as pd
 
-from dsgcore.comparing import METHODS, SCORES, Comparison, FitRequest, Help, Sample, compare
-from dsgcore.comparing.fits import KeptFits, fit
-from dsgcore.data import load
-from dsgcore.jobs import JobQueue
-from dsgcore.studies.store import Store
+from dsgcore.comparing import compare, rounds
+from dsgcore.comparing.fits import training_rows
+from dsgcore.comparing.label import Expected, label_rows
+from dsgcore.comparing.methods import BINARY, CLASSES, ORDINAL, scores_of, suited
+from dsgcore.comparing.result import LITTLE
+from dsgcore.core.errors import DSGError
+from dsgcore.data.datasets import OF_OWN
+from dsgcore.data.reading import LOCAL, Features, File
 
-FILES = ("codrna", "skin_nonskin", "higgs7500", "segment", "vowel", "pendigits", "svmguide2", "glass", "covtype20k")
-ORDERED = ("kin40k", "sgemm", "diabetes")
-BUNDLED = ("breast_cancer", "two_moons", "diabetes")
-MADE, MADE_COLUMNS = "like SUSY (made)", 18
-MOST_ROWS, N_LABELED, FIRST_OTHER = 1500, (50, 200), 100
-# In points, or in hundredths of a class. A verdict is right if its method is at most so far behind.
-NEAR = 0.5
-HEAD = """# Is the verdict of a comparison right?
-
-{answer}
-
-A verdict comes from {least} to {most} seeds, as many as `compare` chooses by default: on average {mean:.0f} for the recommended
-method and {every:.0f} for all. Then every method is fitted on {others} other splits of the same set.
-"Behind" is the mean score of the best method on those splits less that of the recommended one, in points.
-The best one is chosen in hindsight among up to 13 methods, so even a perfect choice beforehand would be behind a little.
-"Open" is the number of methods that, by the verdict, may be more than half a point better than the recommended one.
-"Holds" compares the best method that uses unlabeled points with the best one that does not, both chosen on the other splits:
-"help" holds if the first one is better, and "do not help" if it is less than half a point better.
-
-{rows}
-
-The machine is {machine}, with other work on it.
-
-    python tests/benchmarks/verdict.py --labels {labels} --fits verdict.sqlite --out verdict.md
-"""
+UNLABELED, HIDDEN, FEWEST, BINS = 400, 1000, 4, 10
 
 
-@dataclass(eq=False)
-class Made:
-    """A job that is over."""
+class Here:
+    """A cluster of this process alone, on which time is its computing."""
 
-    result: Any
-    progress: None = None
-    error: str = ""
-    is_over: bool = True
+    def get_executor(self, pure: bool) -> Here:
+        return self
 
+    def nthreads(self) -> dict[str, int]:
+        return {"here": 1}
 
-class Here(JobQueue):
-    """A queue that makes fits in this process, because starting a process for each job would take longer."""
+    def scatter(self, sample: Any, broadcast: bool) -> Any:
+        return sample
 
-    def __init__(self) -> None:
-        self.n_at_a_time = 1
-
-    def submit(self, function: Callable[..., Any], *arguments: Any, **limits: Any) -> Any:
-        """Return a job that is over."""
-        return Made(function(*arguments, report=lambda made: None))
+    def submit(self, function: Any, *given: Any, **options: Any) -> Future:
+        done: Future = Future()
+        done.set_result(function(*given, **options))
+        return done
 
 
-@dataclass(frozen=True)
-class Case:
-    """A set with a number of labels."""
-
-    name: str
-    X: NDArray
-    y: NDArray
-    sample: Sample
-
-    @property
-    def scores(self) -> list[str]:
-        """Names of the scores that it has."""
-        return [name for name, score in SCORES.items() if self.sample.kind in score.kinds]
-
-    def verdict_on(self, score: str, store: Store, seeds: int | None = None) -> Comparison:
-        """Return the comparison of all methods, with the default number of seeds or another one."""
-        given = {"n_labeled": self.sample.n_labeled, "ordered": self.sample.kind == "ordinal", "score": score}
-        return compare(self.X, self.y, **given, seeds=seeds, seconds=None, curves=False, store=store, jobs=Here())
-
-    def fits(self, seeds: range) -> list[FitRequest]:
-        """Return the fits of all methods on some splits."""
-        names = [method.name for method in METHODS.values() if self.sample.kind in method.kinds]
-        return [FitRequest(name, seed, self.sample.n_labeled) for seed in seeds for name in names]
+def case(
+    table: pd.DataFrame, target: str, order: list[str], n: int, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
+    """Return a table with n labels, other rows of it, and all true labels. Each of two classes has four labels at least."""
+    kinds, draw = table[target].astype(str).to_numpy(), np.random.default_rng([seed, n]).permutation(len(table))
+    names, counts = np.unique(kinds[draw[:n]], return_counts=True)
+    if len(set(kinds)) == 2 and (len(names) < 2 or counts.min() < FEWEST):  # a person labels some of each
+        first = np.concatenate([draw[kinds[draw] == kind][:FEWEST] for kind in sorted(set(kinds))])
+        draw = np.concatenate([first, draw[~np.isin(draw, first)]])
+    names, counts = np.unique(kinds[draw[:n]], return_counts=True)
+    known = set(names[counts > 1])
+    n, draw = int(counts[counts > 1].sum()), draw[np.isin(kinds[draw], [*known])]
+    rows = table.iloc[draw[: n + UNLABELED + HIDDEN]].reset_index(drop=True)
+    truth, learned = kinds[draw[: n + UNLABELED + HIDDEN]], rows.iloc[: n + UNLABELED].copy()
+    learned[target] = np.where(np.arange(len(learned)) < n, truth[: len(learned)], None)
+    if order:
+        learned[target] = pd.Categorical(learned[target], [one for one in order if one in known], ordered=True)
+    return learned, rows.iloc[n + UNLABELED :], truth
 
 
-def sets() -> Iterator[tuple[str, NDArray, NDArray]]:
-    """Yield the name, the points and the classes of each set."""
-    for name in (*FILES, *ORDERED[:2]):
-        held = arrays_of(name)
-        yield name, held["X"].astype(float), held["y5" if name in ORDERED else "y"]
-    for name in BUNDLED:
-        data = load(name)
-        yield name, data.X, data.y
-    yield MADE, *made(np.random.default_rng(1000))
-
-
-def made(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """Return points as hard as SUSY's: half of the columns skewed as energies are, half symmetric as angles.
-
-    The logit of a point's class is a linear part, and cosines of a few directions and products of columns, which no linear
-    method can have.
-    """
-    d, fixed = MADE_COLUMNS, np.random.default_rng(zlib.crc32(MADE.encode()))  # the same law for every draw
-    w, V = fixed.normal(size=d), fixed.normal(size=(d, 6)) / np.sqrt(d)
-    w, first, second = w / np.linalg.norm(w), fixed.permutation(d)[:6], fixed.permutation(d)[:6]
-    X = rng.standard_normal((MOST_ROWS, d), dtype=np.float32)
-    logit = 1.6 * (X @ w) + 0.8 * (np.cos(2.0 * X @ V).mean(axis=1) + (X[:, first] * X[:, second]).mean(axis=1))
-    y = (rng.random(len(X)) < 1.0 / (1.0 + np.exp(-2.0 * (logit - np.median(logit))))).astype(int)
-    X[:, : d // 2] = np.exp(0.5 * X[:, : d // 2])
-    return X, y
-
-
-def cases(labels: Sequence[int]) -> Iterator[Case]:
-    """Yield each set with each number of labels that it has, thinned to `MOST_ROWS`."""
-    for name, X, y in sets():
-        rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
-        codes = np.unique(y, return_inverse=True)[1][rows]
-        ordered = name in ORDERED
-        for n_labeled in labels:
-            if n_labeled <= Sample.of(X[rows], codes, n_labeled=None, is_ordered=ordered).most_labels:
-                yield Case(name, X[rows], codes, Sample.of(X[rows], codes, n_labeled=n_labeled, is_ordered=ordered))
-
-
-def make_fits(case: Case, seeds: range, store: Store) -> None:
-    """Make the fits that the store does not have."""
-    kept, requests = KeptFits(case.sample, store), case.fits(seeds)
-    known = kept.get(requests)
-    for request in requests:
-        if request not in known:
-            kept.put([fit(request, case.sample.split(request.seed, request.n_labeled), case.sample.kind)])
-
-
-def checked(case: Case, score: str, seeds: range, store: Store) -> Comparison:
-    """Return the comparison on other splits."""
-    fits, sample = KeptFits(case.sample, store).get(case.fits(seeds)), case.sample
-    return Comparison(
-        fits=tuple(fits.values()),
-        methods=tuple(fit.method for fit in case.fits(range(1))),
-        score_name=score,
-        n_labeled=sample.n_labeled,
-        n_train=len(sample.y) - sample.n_test,
-        n_test=sample.n_test,
-        overlaps={sample.n_labeled: sample.overlap_at(sample.n_labeled)},
-        n_classes=len(sample.classes),
-    )
-
-
-def row_of(case: Case, found: Comparison, others: Comparison) -> tuple[list[object], float, bool | None]:
-    """Return a line of the table, by how much the recommended method is behind, and if the rest of the verdict holds."""
-    verdict, sign = found.verdict, found.score.sign * (1.0 if found.score.unit == "points" else 100.0)
-    means = {name: sign * others.mean(name) for name in others.ranking}
-    behind = max(means.values()) - means[str(verdict.recommended)]
-    used, alone = (max(v for k, v in means.items() if METHODS[k].uses_unlabeled is one) for one in (True, False))
-    holds = {Help.HELPS: used > alone, Help.DOES_NOT: used < alone + NEAR}.get(verdict.help or Help.UNCLEAR)
-    said = "" if verdict.help is None else verdict.help.value
-    best = max(means, key=lambda k: means[k])
-    own = str(verdict.recommended)
-    shown = {True: "holds", False: "does not hold", None: ""}[holds]
-    line = [
-        case.name,
-        case.sample.n_labeled,
-        found.score.title,
-        own,
-        len(found.scores(str(verdict.recommended))),
-        len(verdict.contenders),
-        f"{behind:.1f}",
-        best,
-        said,
-        f"{used - alone:+.1f}",
-    ]
-    return [*line, shown], behind, holds
-
-
-def report(every: list[Case], others: range, store: Store) -> str:
-    """Return the note."""
-    measured, of_ten, recommended, all_seeds = [], [], [], []
-    for case in every:
-        for score in case.scores:
-            found, on_others = case.verdict_on(score, store), checked(case, score, others, store)
-            measured.append(row_of(case, found, on_others))
-            of_ten.append(row_of(case, case.verdict_on(score, store, 10), on_others)[1] <= NEAR)
-            recommended.append(len(found.scores(str(found.verdict.recommended))))
-            all_seeds += [len(found.scores(name)) for name in found.ranking]
-    near = [behind <= NEAR for _, behind, _ in measured]
-    held = [holds for *_, holds in measured if holds is not None]
-    answer = (
-        f"In {sum(near)} of {len(near)} cases ({np.mean(near):.0%}) the recommended method is at most half a point behind, "
-        f"on average {np.mean([behind for _, behind, _ in measured]):.2f} points. "
-        f"With exactly ten seeds it is so in {sum(of_ten)} ({np.mean(of_ten):.0%}). "
-        f"Of {len(held)} statements about unlabeled data, {sum(held)} hold."
-    )
-    head = [
-        "set",
-        "labels",
-        "score",
-        "recommended",
-        "seeds",
-        "open",
-        "behind",
-        "best in hindsight",
-        "unlabeled data",
-        "gain",
-        "",
-    ]
-    seeds = {
-        "least": min(recommended),
-        "most": max(recommended),
-        "mean": np.mean(recommended),
-        "every": np.mean(all_seeds),
+def measured(table: pd.DataFrame, target: str, order: list[str], n: int, seed: int, seconds: float) -> dict[str, Any]:
+    """Return the verdict, every method's score on hidden labels in hindsight, and how the labels that were given fare."""
+    learned, others, truth = case(table, target, order, n, seed)
+    labels = "ordinal" if order else "classes"
+    file = File.of_frame(learned, "table")
+    recipe = file.recipe(labels, target=target, is_asked=True, unlabeled="none")
+    kept, data = file.kept(recipe), file.labels(recipe, labels)
+    names = [str(name) for name in data.class_names]
+    kind = BINARY if len(names) == 2 else ORDINAL if order else CLASSES
+    options = {"recipe": recipe, "class_names": names, "ordered": bool(order), "curves": False, "store": None}
+    found = compare(kept, data.y, **options, seconds=seconds, client=Here())
+    features = Features(recipe, LOCAL, str(OF_OWN["scaling"])).fit(kept)
+    X, codes = features.transform(kept), np.array([names.index(str(one)) for one in truth])
+    hidden = np.concatenate([X[data.y < 0], features.transform(others)])
+    wanted, hindsight = np.concatenate([codes[: len(X)][data.y < 0], codes[len(X) :]]), {}
+    for name, method in suited(kind).items():
+        rows = training_rows(method, data.y)
+        try:
+            model = method.make(0).fit(X[rows], data.y[rows])
+        except DSGError:
+            continue
+        hindsight[name] = scores_of(model, hidden, wanted, kind)[found.score_name]
+    given = label_rows(kept, recipe, data.y, names, found=found, ordered=bool(order))
+    is_right = given.table["class"].astype(str).to_numpy() == truth[given.table["row"]]
+    return {"verdict": found.verdict, "unit": found.score.unit, "hindsight": hindsight, "hits": is_right} | {
+        "own": found.interval(found.verdict.recommended or found.ranking[0]),
+        "gains": {one: found.difference(one, found.verdict.recommended or one) for one in hindsight},
+        "probability": given.table["probability"].to_numpy(),
+        "expected": given.expected,
+        "used": {name: method.uses_unlabeled for name, method in suited(kind).items()},
+        "sign": found.score.sign,
     }
-    labels = " ".join(map(str, sorted({case.sample.n_labeled for case in every})))
-    rows = table(head, [line for line, *_ in measured])
-    return HEAD.format(answer=answer, rows=rows, **seeds, others=len(others), labels=labels, machine=machine())
+
+
+def calibration_error(probability: Any, hits: Any) -> float:
+    """Return the mean distance of probabilities and shares that are right, over ten groups of equal size."""
+    groups = np.array_split(np.argsort(probability, kind="stable"), BINS)
+    return sum(len(own) * abs(probability[own].mean() - hits[own].mean()) for own in groups) / len(hits)
+
+
+def summary(cases: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the shares of cases in which what was said holds."""
+    holds: dict[str, list[float]] = {name: [] for name in ("behind", "near", "help", "score", "label", "calibration")}
+    for own in cases:
+        chosen, score = own["verdict"].recommended, own["hindsight"]
+        if isinstance(own["expected"], Expected) and own["expected"].n:
+            holds["label"].append(own["expected"].low <= own["hits"].mean() <= own["expected"].high)
+            holds["calibration"].append(calibration_error(own["probability"], own["hits"]))
+        if chosen not in score:
+            continue
+        best = max(score, key=lambda name: own["sign"] * score[name])
+        behind, high = own["sign"] * (score[best] - score[chosen]), own["gains"][best].high
+        holds["behind"].append(behind)
+        holds["near"].append(behind <= max(LITTLE[own["unit"]], high if np.isfinite(high) else 0.0))
+        holds["score"].append(own["own"].low <= score[chosen] <= own["own"].high)
+        used, alone = (max(own["sign"] * score[m] for m in score if own["used"][m] is u) for u in (True, False))
+        said = None if own["verdict"].help is None else own["verdict"].help.value
+        if said in ("help", "hurt", "do not help"):
+            holds["help"].append(
+                {"help": used > alone, "hurt": used < alone}.get(said, used < alone + LITTLE[own["unit"]])
+            )
+    return {f"{name} ({len(values)})": float(np.mean(values)) for name, values in holds.items() if values} | {
+        "median behind": float(np.median(holds["behind"])),
+        "median calibration error": float(np.median(holds["calibration"])),
+    }
 
 
 def main() -> None:
-    args = command_line(__doc__, others=30, first=FIRST_OTHER, labels=list(N_LABELED), fits=Path, out=Path)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", type=Path)
+    parser.add_argument("--kept", type=Path, required=True)
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--labels", type=int, nargs="+", default=[50, 200])
+    parser.add_argument("--seconds", type=float, default=20.0)
+    given = parser.parse_args()
+    rounds.time = SimpleNamespace(monotonic=time.process_time, sleep=lambda seconds: None)  # type: ignore[attr-defined]
     warnings.simplefilter("ignore")
-    store, every = Store(args.fits), list(cases(args.labels))
-    seeds = range(args.first, args.first + args.others)
-    for case in every:
-        for score in case.scores:
-            print(case.name, case.sample.n_labeled, case.verdict_on(score, store).verdict.sentence, flush=True)
-    for seed in seeds:
-        for case in every:
-            make_fits(case, range(seed, seed + 1), store)
-        print(f"seed {seed}", flush=True)
-    show(report(every, seeds, store), args.out)
+    given.kept.mkdir(exist_ok=True)
+    for seed in range(given.splits):
+        for name, table in json.loads(given.tables.read_text()).items():
+            for n in given.labels:
+                to = given.kept / f"{name} {n} {seed}"
+                frame = pd.read_csv(table["file"])
+                if not to.exists() and n < 0.6 * len(frame):
+                    made = measured(frame, table["target"], table.get("order", []), n, seed, given.seconds)
+                    joblib.dump(made, to)
+    cases = {to.name: joblib.load(to) for to in sorted(given.kept.iterdir())}
+    print(json.dumps({n: summary([c for key, c in cases.items() if f" {n} " in key]) for n in given.labels}, indent=2))
 
 
 if __name__ == "__main__":
