@@ -190,6 +190,23 @@ def test_bad_input_is_refused_in_a_sentence(change, message):
         label(table.assign(**columns), options.pop("target", "kind"), **QUICK | options)
 
 
+@each("data", (None, np.zeros((9, 2)), pd.Series(["a", "b"])))
+def test_what_is_no_table_is_refused(data):
+    with pytest.raises(DSGError, match="data must be a DataFrame, or the path"):
+        label(data, "kind", **QUICK)
+
+
+def test_columns_of_any_type_and_name_are_taken():
+    table, _ = moons(90, 40)
+    plain = label(table, "kind", drop=["id"], **QUICK).table
+    odd = table.assign(nested=[[1, 2]] * 90, wave=table["a"] + 1j, told=[{"a": 1}] * 90)
+    pd.testing.assert_frame_equal(label(odd, "kind", drop=["id"], **QUICK).table, plain)
+    arrow = label(table.convert_dtypes(dtype_backend="pyarrow"), "kind", drop=["id"], **QUICK).table
+    assert (arrow["class"] == plain["class"]).all()
+    numbered = label(table.set_axis(range(5), axis=1), 4, drop=["0"], keep="0", **QUICK).table
+    assert (numbered["class"] == plain["class"]).all()
+
+
 def test_a_share_to_expect_has_an_interval_for_both_samples():
     hits = np.arange(100) < 90
     wide, narrow = Expected.of(hits, 50), Expected.of(hits, 10**6)

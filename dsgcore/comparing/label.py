@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
@@ -27,7 +28,7 @@ from dsgcore.core.metrics import INFLATION, share_interval
 from dsgcore.core.parameters import Integer, ParameterError, Real, quoted
 from dsgcore.data.datasets import OF_OWN, DataError
 from dsgcore.data.reading import LOCAL, Features, File, Recipe
-from dsgcore.data.reading.binary import is_large
+from dsgcore.data.reading.binary import frame_of_table, is_large
 from dsgcore.data.reading.cells import check_column
 from dsgcore.data.reading.file import is_whole
 from dsgcore.data.rows import PartedTable, Prepared
@@ -45,6 +46,8 @@ SEED = 0  # as of `dsg-lab fit`
 FEW, FOLDS_OF_FEW, FOLDS, LEAST_FOLDS = 200, 10, 5, 2
 # Values of the points that are read and predicted at a time.
 VALUES_AT_A_TIME = 4_000_000
+# Cells that are no single value.
+NESTED = (list, tuple, dict, set, np.ndarray)
 DROPPED = "Warning: rows with missing numbers are left out, and have no class."
 Report = Callable[[str], object]
 
@@ -224,18 +227,19 @@ def label(
     True
     """
     report("reading the table")
+    target, keep = None if target is None else str(target), [keep] if isinstance(keep, str) else [*map(str, keep)]
     labels, options = (
         "ordinal" if ordered else "classes",
         {"method": method, "ordered": ordered, "ask": ask, "keep": keep},
     )
     options |= {"seconds": seconds, "report": report}
-    if not isinstance(data, pd.DataFrame) and is_large(Path(data)):
+    if isinstance(data, str | os.PathLike) and Path(data).exists() and is_large(Path(data)):
         large = PartedTable.of_path(Path(data))
         made = large.prepared(labels, str(OF_OWN["scaling"]), target=target, **reading)
         recipe, rows = made.features.recipe, thinned(made.y)
         _check_kept(keep, [*large.kinds])
         parts = _unlabeled_parts(large, made, keep)
-        frame = large.some(rows, [name for name, _ in recipe.roles]).table(recipe).frame
+        frame = large.some(rows, [*large.kinds]).table(recipe).frame
         given = frame, recipe, made.y[rows], made.classes
         return label_rows(*given, **options, features=made.features, unlabeled=parts)
     file = _file_of(data)
@@ -341,14 +345,25 @@ def label_in_job(
 
 
 def _file_of(data: Any) -> File:
-    """Return the reader of a path, or of a table in memory, whose rows count from 0."""
-    if not isinstance(data, pd.DataFrame):
+    """Return the reader of a path, or of a table in memory, whose rows count from 0.
+
+    Columns of Arrow's types are read as those of a Parquet file, and nested ones are left out as there.
+    """
+    if isinstance(data, str | os.PathLike):
         return File.of_path(data)
+    if not isinstance(data, pd.DataFrame):
+        raise DataError(f"data must be a DataFrame, or the path of a file or a folder, got {type(data).__name__}")
     names = [str(name) for name in data.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the columns of the table must have different names, got {twice!r} twice")
-    return File.of_frame(data.set_axis(names, axis=1).reset_index(drop=True), "table")
+    frame = data.set_axis(names, axis=1).reset_index(drop=True)
+    for name, column in frame.items():
+        if column.dtype.kind == "c" or column.map(lambda cell: isinstance(cell, NESTED)).any():
+            frame = frame.drop(columns=name)
+        elif isinstance(column.dtype, pd.ArrowDtype):
+            frame[name] = frame_of_table(pyarrow.table({name: pyarrow.array(column)}), LOCAL)[0][name]
+    return File.of_frame(frame, "table")
 
 
 def _unlabeled_parts(large: PartedTable, made: Prepared, keep: Sequence[str]) -> Iterator[pd.DataFrame]:
