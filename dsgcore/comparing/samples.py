@@ -157,7 +157,7 @@ class Sample:
     @cached_property
     def sha256(self) -> str:
         """Digest of everything that the fits depend on, except for seed and number of labels."""
-        said = repr((self.X.shape, self.classes, self.kind, self.test_share)).encode()
+        said = repr((self.X.shape, len(self.classes), self.kind, self.test_share)).encode()
         digest = hashlib.sha256(said + self.X.tobytes() + self.y.tobytes())
         if self.table is not None and self.recipe is not None:
             digest.update(repr((self.recipe.to_dict(), [*self.table.columns])).encode())
