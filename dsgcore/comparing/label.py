@@ -228,10 +228,8 @@ def label(
     """
     report("reading the table")
     target, keep = None if target is None else str(target), [keep] if isinstance(keep, str) else [*map(str, keep)]
-    labels, options = (
-        "ordinal" if ordered else "classes",
-        {"method": method, "ordered": ordered, "ask": ask, "keep": keep},
-    )
+    labels = "ordinal" if ordered else "classes"
+    options: dict[str, Any] = {"method": method, "ordered": ordered, "ask": ask, "keep": keep}
     options |= {"seconds": seconds, "report": report}
     if isinstance(data, str | os.PathLike) and Path(data).exists() and is_large(Path(data)):
         large = PartedTable.of_path(Path(data))
@@ -294,21 +292,11 @@ def label_rows(
     hits, margins = _held_out(chosen, X, codes, limit, report)
     report(f"fitting {method} to all labels")
     model = _fitted(chosen, X, codes)
-    confidence, size = (
-        Confidence(len(class_names)).fit(margins, hits),
-        max(1, VALUES_AT_A_TIME // max(1, len(features.names))),
-    )
     names: list[Any] = [int(name) if is_whole(class_names) else name for name in class_names]
-    labeled = list[pd.DataFrame]()
-    for frames in [frame[y == UNLABELED]] if unlabeled is None else unlabeled:
-        for part in gen_batches(len(frames), size):
-            report(f"labeling rows, {sum(map(len, labeled)):,} are done")
-            own = frames.iloc[part]
-            predicted, apart = _predicted(model, features.transform(own))
-            made = {ROW: own.index.to_numpy(), CLASS: np.array(names)[predicted], PROBABILITY: apart}
-            labeled.append(pd.DataFrame(made | {name: own[name].to_numpy() for name in keep}))
-    table = pd.concat(labeled, ignore_index=True)
+    parts = [frame[y == UNLABELED]] if unlabeled is None else unlabeled
+    table = _with_classes(parts, model, features, np.array(names), keep, report)
     unsure = table[ROW].to_numpy()[np.argsort(table[PROBABILITY].to_numpy(), kind="stable")[:n_asked]]
+    confidence = Confidence(len(class_names)).fit(margins, hits)
     table[PROBABILITY] = confidence.probability(table[PROBABILITY].to_numpy())
     report("checking the data")
     about = (
@@ -359,10 +347,11 @@ def _file_of(data: Any) -> File:
         raise DataError(f"the columns of the table must have different names, got {twice!r} twice")
     frame = data.set_axis(names, axis=1).reset_index(drop=True)
     for name, column in frame.items():
-        if column.dtype.kind == "c" or column.map(lambda cell: isinstance(cell, NESTED)).any():
-            frame = frame.drop(columns=name)
-        elif isinstance(column.dtype, pd.ArrowDtype):
-            frame[name] = frame_of_table(pyarrow.table({name: pyarrow.array(column)}), LOCAL)[0][name]
+        is_nested = column.dtype == object and column.map(lambda cell: isinstance(cell, NESTED)).any()
+        made = pd.DataFrame() if is_nested or column.dtype.kind == "c" else pd.DataFrame({name: column})
+        if isinstance(column.dtype, pd.ArrowDtype):
+            made = frame_of_table(pyarrow.table({str(name): pyarrow.array(column)}), LOCAL)[0]
+        frame = frame.assign(**made) if len(made.columns) else frame.drop(columns=[name])
     return File.of_frame(frame, "table")
 
 
@@ -441,6 +430,21 @@ def _predicted(model: Any, X: NDArray) -> tuple[NDArray[np.int64], NDArray]:
         return model.classes_[(f > 0).astype(int)], np.abs(f)
     two = np.partition(f, -2, axis=1)[:, -2:]
     return model.classes_[f.argmax(axis=1)], two[:, 1] - two[:, 0]
+
+
+def _with_classes(
+    parts: Iterable[pd.DataFrame], model: Any, features: Features, names: NDArray, keep: Sequence[str], report: Report
+) -> pd.DataFrame:
+    """Return the rows of some parts with their classes, by how much each is ahead as its probability, and columns to keep."""
+    made, size = list[pd.DataFrame](), max(1, VALUES_AT_A_TIME // max(1, len(features.names)))
+    for part in parts:
+        for rows in gen_batches(len(part), size):
+            report(f"labeling rows, {sum(map(len, made)):,} are done")
+            own = part.iloc[rows]
+            predicted, ahead = _predicted(model, features.transform(own))
+            columns = {ROW: own.index.to_numpy(), CLASS: names[predicted], PROBABILITY: ahead}
+            made.append(pd.DataFrame(columns | {name: own[name].to_numpy() for name in keep}))
+    return pd.concat(made, ignore_index=True)
 
 
 def _held_out(

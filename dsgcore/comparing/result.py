@@ -296,8 +296,8 @@ class Comparison:
         shared = sorted(some.keys() & full.keys())
         found = self._difference([full[s] for s in shared], [some[s] for s in shared], self.n_labeled)
         share = math.log1p(more / self.n_known) / math.log(self.n_labeled / max(sizes)) * self.score.sign
-        ends = sorted((share * found.low, share * found.high))
-        return Difference(share * found.mean, *ends, found.n)
+        low, high = sorted((share * found.low, share * found.high))
+        return Difference(share * found.mean, low, high, found.n)
 
     def _mean(self, name: str, seeds: Sequence[int], n_labeled: int) -> Difference:
         scores = self.scores(name, n_labeled)
