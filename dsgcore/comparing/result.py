@@ -286,10 +286,10 @@ class Comparison:
     def gain_of_labels(self, name: str, more: int) -> Difference:
         """Return by how much so many labels more, drawn at random, would raise a method's score, by its learning curve.
 
-        The slope is that over the logarithm of the number of labels, from half of them or fewer to all of `n_labeled`.
+        The slope is that over the logarithm of the number of labels, from two thirds of them or fewer to all of `n_labeled`.
         Without a curve it is NaN.
         """
-        sizes = [n for one, n in self._fits if one == name and 2 * n <= self.n_labeled]
+        sizes = [n for one, n in self._fits if one == name and 1.5 * n <= self.n_labeled]
         if not sizes or not self.n_known:
             return Difference()
         some, full = self.scores(name, max(sizes)), self.scores(name)
