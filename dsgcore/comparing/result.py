@@ -208,7 +208,7 @@ class Comparison:
         gain = self.difference(one, other)
         if gain.n < FEWEST_SEEDS:
             return False
-        return gain.mean > gain.half_width / student(gain.n) and gain.mean > (1.0 + EQUAL) * CLOSE[self.score.unit]
+        return gain.mean > (1.0 + EQUAL) * max(gain.half_width / student(gain.n), CLOSE[self.score.unit])
 
     def _difference(self, first: Sequence[float], second: Sequence[float], n_labeled: int) -> Difference:
         step = (self.score.factor if self.score.unit == "points" else 1.0) / self.n_test  # one test point
