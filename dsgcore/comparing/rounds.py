@@ -38,7 +38,7 @@ MEMORY = Integer("memory_limit", 3 * 10**9, low=10**7, high=10**13)
 # The first rounds end after so many seeds, the later ones after so many more.
 FIRST_ROUNDS, SEEDS_OF_A_ROUND = (1, 3, 6, 10), 5
 # By default only the methods that may be the best get more seeds than these, up to the last number. With ten seeds alone
-# 39 of 47 verdicts are right, with these 44 (.github/docs/notes/verdict.md).
+# 39 of 47 verdicts were right, with these 44 (tests/benchmarks/verdict.md in commit e592ceea).
 USUAL_SEEDS, MOST_SEEDS = 10, 50
 # Share of the time for the rounds. The rest is for the curves, and for what lacked time.
 SHARE_OF_TABLE = 0.65
