@@ -29,6 +29,7 @@ def is_presented() -> bool:
 _PRESENTED = """<style>@media (min-width: 961px) {
   :root {font-size: max(16px, min(1.4vw, 2.5vh)) !important}
   .stMain {--st-chart-projected: 1; --st-chart-type: 18}
+  .stMain :is(.live-chart-head, .live-chart-title, .live-chart-word) {font-size: 0.9rem !important}
 }
 @media (min-width: 1600px) {.stMain {--st-chart-type: 26}}</style>"""
 
