@@ -442,8 +442,8 @@ REACHED = """() => {
     if (stage.scrollWidth > innerWidth) found.push("it scrolls sideways");
     const picture = document.querySelector(".st-key-stage-pictures").getBoundingClientRect();
     if (picture.height < innerHeight / 2 || picture.bottom > innerHeight + 1) found.push("the picture is not whole");
-    const box = element => element.getBoundingClientRect(), words = stage.querySelectorAll(".st-key-stage-answer :is(label, p, h2)");
-    const moves = box(stage.querySelector(".st-key-lesson-on"));
+    const box = element => element.getBoundingClientRect(), moves = box(stage.querySelector(".st-key-lesson-on"));
+    const words = stage.querySelectorAll(".st-key-stage-answer :is(label, p, h2)");
     if (moves.top < Math.max(...[...words].map(word => box(word).bottom)) - 1) found.push("a button covers the words");
     const parts = ".st-key-stage-answer :is(label, p, h2), .st-key-stage-moves button, .st-key-stage-tools button";
     for (const part of stage.querySelectorAll(parts)) {
