@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from dsgcore.baselines.base import BasisParameters, Callback, Watch
 from dsgcore.baselines.basis import PENALTY, BasisModel, solve_symmetric
 from dsgcore.core.documented import estimator
-from dsgcore.core.errors import DSGError
+from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import like, parameter_like
 from dsgcore.core.sampling import batches
 from dsgcore.estimators.classes import check_two_classes
@@ -243,7 +243,7 @@ class CUU(PairsBaseline):
             with np.errstate(over="ignore", invalid="ignore"):  # the check of the objective reports divergence
                 value = objective(problem.terms(f)) + s["lam"] / 2.0 * float(w @ w)
             if not np.isfinite(value):
-                raise DSGError(
+                raise DivergedError(
                     f"CUU diverged at iteration {t}: step_size {s['step_size']:g} is too big for this problem; try half of it"
                 )
             watch.step(value)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 from sklearn.model_selection import GridSearchCV
 
-from dsgcore.core.errors import DSGError
+from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.files import cache_folder
 from dsgcore.core.parameters import quoted
 from dsgcore.core.threads import single_threaded_blas
@@ -259,7 +259,15 @@ def measured(setting: str, method: Any, parameters: Parameters, sample: Sample, 
     with warnings.catch_warnings(), single_threaded_blas():
         warnings.simplefilter("ignore")
         begin = time.process_time()
-        estimator.fit(sample.X, sample.seen)
+        while True:
+            try:
+                estimator.fit(sample.X, sample.seen)
+                break
+            except DivergedError:  # the step that is best in the folds can be too large for all points
+                if not isinstance(estimator.step_size, float):
+                    raise
+                estimator.step_size /= 2
+                begin = time.process_time()
         seconds = time.process_time() - begin
         problem = SETTINGS[setting]()
         f = values_of(estimator, sample.X_test, problem.decision, sample.n_classes)

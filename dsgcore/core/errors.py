@@ -7,3 +7,7 @@ class DSGError(ValueError):
     Every error class of the project derives from it. An error of another class is a bug in the program, and keeps its
     traceback.
     """
+
+
+class DivergedError(DSGError):
+    """A fit diverged: its step size is too large for the data and the other parameters."""

@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described
-from dsgcore.core.errors import DSGError
+from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import AUTOMATIC, ParameterError, like, parameters_of
 from dsgcore.core.sampling import batches, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
@@ -268,7 +268,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             values = mean.values if len(mean.rows) else model.evaluate(task.X[:FEW_POINTS])
         if not np.isfinite(values).all() or (len(model) < task.plan.n_iter and not is_done):
             or_else = "" if np.isfinite(task.kernel.bound) else ", or a smaller sigma"
-            raise DSGError(
+            raise DivergedError(
                 f"{type(self).__name__} diverged at iteration {len(model) + 1}: "
                 f"step_size {task.plan.theta:g} is too big for this problem; try half of it{or_else}"
             )

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described, estimator
-from dsgcore.core.errors import DSGError
+from dsgcore.core.errors import DivergedError
 from dsgcore.core.parameters import AUTOMATIC, check_all, like, parameter_like
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.estimators.as_in_paper import FromPaper
@@ -224,7 +224,7 @@ class PS3VT(FromPaper, HighestScore, BaseEstimator):
                 break
         self.n_iter_ = 0 if iterate is None else iterate.t
         if self.n_iter_ < task.problem.n_iter and not is_done:
-            raise DSGError(
+            raise DivergedError(
                 f"{type(self).__name__} diverged at iteration {self.n_iter_ + 1}: step_size {task.problem.step_size:g} "
                 "is too big for points of this size; scale them, or try a smaller one"
             )

@@ -1,8 +1,12 @@
-"""The README's pictures, recorded from the app in Chromium: ``python -m tests.browser.recording``."""
+"""The README's pictures, recorded from the app in Chromium: ``python -m tests.browser.recording``.
+
+Beside them are the words of the menu and of the controls that each picture shows, so that a test can tell when one is old.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +31,28 @@ STILLS = {
     "limits": "auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter=100&at=100&speed=instant",
     "data": "data?set=Breast+cancer",
 }
+RECORDED = FOLDER / "pictures.json"
+WORDS = """() => [...document.querySelectorAll(
+    '[data-testid="stSidebarNavLink"], [data-testid="stWidgetLabel"], [role="tab"], .stMain button'
+)].filter(part => part.checkVisibility() && part.getBoundingClientRect().top < innerHeight)
+    .map(part => part.innerText.trim().replace(/\\s+/g, " ")).filter(Boolean)"""
+# A hand that is seen in the recording, at the middle of a slider's handle.
+HAND = """handle => {
+    const box = handle.getBoundingClientRect(), hand = document.getElementById("hand") ?? document.createElement("div");
+    hand.id = "hand";
+    hand.textContent = "\\u{1F446}";
+    hand.style.cssText = `position: fixed; z-index: 999999; font-size: 30px; left: ${box.x + box.width / 2 - 15}px; top: ${box.y + 8}px`;
+    document.body.append(hand);
+}"""
+MOVED = {
+    10: ("Random features", -5),
+    18: ("Random features", 5),
+}  # frames at which a slider is moved, and by how many stops
+
+
+def words_of(page: Page) -> list[str]:
+    """Return the words of the menu and of the controls in the window."""
+    return list(page.evaluate(WORDS))
 
 
 @contextmanager
@@ -38,13 +64,14 @@ def app() -> Iterator[tuple[str, Page]]:
         browser.close()
 
 
-def still(page: Page, address: str, name: str) -> None:
-    """Save a page as it is when nothing moves any more."""
+def still(page: Page, address: str, name: str) -> list[str]:
+    """Save a page as it is when nothing moves any more; return its words."""
     page.goto(address)
     _wait_ready(page)
     page.wait_for_timeout(9000)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     picture.quantize(256, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
+    return words_of(page)
 
 
 def side_by_side(frames: list[Image.Image]) -> Image.Image:
@@ -56,12 +83,23 @@ def side_by_side(frames: list[Image.Image]) -> Image.Image:
     return sheet
 
 
-def moving(page: Page, address: str, name: str) -> None:
-    """Record a run from its first chart on as an animated GIF."""
+def move(page: Page, label: str, stops: int) -> None:
+    """Move a slider by some stops, under a hand."""
+    handle = page.get_by_role("slider", name=label)
+    for _ in range(abs(stops)):
+        handle.press("ArrowRight" if stops > 0 else "ArrowLeft")
+    handle.evaluate(HAND)
+
+
+def moving(page: Page, address: str, name: str) -> list[str]:
+    """Record a run from its first chart on as an animated GIF, while a hand moves a slider; return the page's words."""
     page.goto(address)
     page.wait_for_selector(".js-plotly-plot .main-svg", timeout=60_000)
     frames = []
-    for _ in range(N_FRAMES):
+    page.get_by_role("slider", name="Random features").evaluate(HAND)
+    for number in range(N_FRAMES):
+        if number in MOVED:
+            move(page, *MOVED[number])
         frames.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
         page.wait_for_timeout(FRAME_MS)
     height = WIDTH * SIZE["height"] // SIZE["width"]
@@ -72,6 +110,7 @@ def moving(page: Page, address: str, name: str) -> None:
     frames[0].save(
         FOLDER / f"{name}.gif", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=True
     )
+    return words_of(page)
 
 
 if __name__ == "__main__":
@@ -79,6 +118,6 @@ if __name__ == "__main__":
         page.goto(url)
         _wait_ready(page)  # so that the first visit's compilation is not recorded
         page.wait_for_timeout(15_000)
-        moving(page, f"{url}/{RUN}", "run")
-        for name, path in STILLS.items():
-            still(page, f"{url}/{path}", name)
+        words = {"run": moving(page, f"{url}/{RUN}", "run")}
+        words |= {name: still(page, f"{url}/{path}", name) for name, path in STILLS.items()}
+    RECORDED.write_text(json.dumps(words, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
