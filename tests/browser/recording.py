@@ -41,7 +41,8 @@ HAND = """handle => {
     const box = handle.getBoundingClientRect(), hand = document.getElementById("hand") ?? document.createElement("div");
     hand.id = "hand";
     hand.textContent = "\\u{1F446}";
-    hand.style.cssText = `position: fixed; z-index: 999999; font-size: 30px; left: ${box.x + box.width / 2 - 15}px; top: ${box.y + 8}px`;
+    hand.style.cssText = "position: fixed; z-index: 999999; font-size: 30px";
+    Object.assign(hand.style, {left: `${box.x + box.width / 2 - 15}px`, top: `${box.y + 8}px`});
     document.body.append(hand);
 }"""
 MOVED = {
