@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / ".github"
 SIZE = {"width": 1280, "height": 800}
-RUN = "auc?speed=fast&n_iter=600"
+RUN = "auc?speed=fast&n_iter=1500"
 N_FRAMES, FRAME_MS, LAST_MS = 28, 250, 2500
 WIDTH = 800
 STILLS = {
@@ -33,16 +33,18 @@ STILLS = {
 }
 RECORDED = FOLDER / "pictures.json"
 WORDS = """() => [...document.querySelectorAll(
-    '[data-testid="stSidebarNavLink"], [data-testid="stWidgetLabel"], [role="tab"], .stMain button'
+    '[data-testid="stSidebarNavLink"], [data-testid="stTopNavLink"], [data-testid="stWidgetLabel"], [role="tab"], .stMain button'
 )].filter(part => part.checkVisibility() && part.getBoundingClientRect().top < innerHeight)
     .map(part => part.innerText.trim().replace(/\\s+/g, " ")).filter(Boolean)"""
-# A hand that is seen in the recording, at the middle of a slider's handle.
+# An arrow that is seen in the recording, at a slider's handle.
 HAND = """handle => {
-    const box = handle.getBoundingClientRect(), hand = document.getElementById("hand") ?? document.createElement("div");
+    const box = handle.getBoundingClientRect(), share = (handle.value - handle.min) / (handle.max - handle.min || 1);
+    const hand = document.getElementById("hand") ?? document.createElement("div");
     hand.id = "hand";
-    hand.textContent = "\\u{1F446}";
-    hand.style.cssText = "position: fixed; z-index: 999999; font-size: 30px";
-    Object.assign(hand.style, {left: `${box.x + box.width / 2 - 15}px`, top: `${box.y + 8}px`});
+    const arrow = "M2 2 v26 l7 -6 l5 12 l5 -2 l-5 -12 h9 z";
+    hand.innerHTML = `<svg width="30" height="40"><path d="${arrow}" stroke="white" stroke-width="2"/></svg>`;
+    hand.style.cssText = "position: fixed; z-index: 999999";
+    Object.assign(hand.style, {left: `${box.x + share * box.width}px`, top: `${box.y + box.height / 2}px`});
     document.body.append(hand);
 }"""
 MOVED = {
@@ -71,7 +73,9 @@ def still(page: Page, address: str, name: str) -> list[str]:
     _wait_ready(page)
     page.wait_for_timeout(9000)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    picture.quantize(256, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
+    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        FOLDER / f"{name}.png", optimize=True
+    )
     return words_of(page)
 
 
@@ -105,7 +109,7 @@ def moving(page: Page, address: str, name: str) -> list[str]:
         page.wait_for_timeout(FRAME_MS)
     height = WIDTH * SIZE["height"] // SIZE["width"]
     frames = [frame.resize((WIDTH, height), Image.Resampling.LANCZOS) for frame in frames]
-    palette = side_by_side(frames[:: N_FRAMES // 4]).quantize(256, dither=Image.Dither.NONE)
+    palette = side_by_side(frames[:: N_FRAMES // 4]).quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [FRAME_MS] * (N_FRAMES - 1) + [LAST_MS]
     frames[0].save(
