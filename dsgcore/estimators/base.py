@@ -327,7 +327,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             range(made + 1, last + 1),
         )
         kernel = make_kernel(self, some_of(X)) if model is None else model.kernel
-        points = X.astype(dtype) if isinstance(X, Rows) else in_precision(X, dtype)
+        points: Any = X.astype(dtype) if isinstance(X, Rows) else in_precision(X, dtype)
         check_near(self, kernel, some_of(X), dtype)
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_

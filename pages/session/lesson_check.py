@@ -146,7 +146,7 @@ def _of_a_curve(made: list[dict[str, float]], step: int, asks: Curve) -> Iterato
     if len(came_to) < n:
         yield Finding(step, f"the run has the curve {asks.column}", len(came_to), n, False)
         return
-    middle, unmoved = np.median(came_to, axis=0), [(asks.low + asks.high) / 2] * len(came_to[0])
+    middle, unmoved = np.median(came_to, axis=0).tolist(), [(asks.low + asks.high) / 2] * len(came_to[0])
     good, flat = (sum(bool(asks.is_right(guess, one)) for one in made) for guess in (middle, unmoved))
     yield Finding(step, "the middle curve is called good", good, n, good >= n - (n > 2))
     yield Finding(
