@@ -86,9 +86,7 @@ def still(page: Page, address: str, name: str) -> list[str]:
     _wait_ready(page)
     page.wait_for_timeout(9000)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-        FOLDER / f"{name}.png", optimize=True
-    )
+    picture.quantize(palette=palette_of(picture), dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
     return words_of(page)
 
 
