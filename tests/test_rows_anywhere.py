@@ -142,7 +142,8 @@ class Watched(np.ndarray):
 def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monkeypatch, cls):
     monkeypatch.setattr("dsgcore.data.rows.SAMPLE", 100)
     monkeypatch.setattr("dsgcore.estimators.inputs.SAMPLE", 100)
-    monkeypatch.setattr("dsgcore.estimators.inputs.POINTS_CUT", 50)
+    for module in ("dsgcore.estimators.inputs", cls.__module__):
+        monkeypatch.setattr(f"{module}.POINTS_CUT", 50)
     arrays = [own.view(Watched) for own in cut(points[0], CUTS[1])]
     for array in arrays:
         array.asked = []

@@ -23,7 +23,7 @@ from dsgcore.cli.places import check_files, check_folder
 from dsgcore.cli.sweep import read_study
 from dsgcore.core.files import TextFileError, read_text, whole_file
 from dsgcore.experiments import SpecError, read_spec, script
-from dsgcore.settings.lessons import LessonError, lessons_of
+from dsgcore.settings.lessons import LessonError, read_lesson
 
 SPEC = small("auc")
 STUDY = {"spec": SPEC.to_dict(), "seeds": [0, 1]}
@@ -56,7 +56,7 @@ def test_a_spec_a_study_and_a_lesson_are_read_as_they_are_saved(tmp_path, how):
     assert (study.spec, study.seeds) == (SPEC, (0, 1))
     (tmp_path / "auc").mkdir(exist_ok=True)
     save(tmp_path / "auc" / "lesson.toml", TEXT.replace("What will be?", "Größe σ?"), how)
-    (lesson,) = lessons_of("auc", tmp_path)
+    lesson = read_lesson(tmp_path / "auc" / "lesson.toml")
     assert "Größe σ?" in repr(lesson.steps[0])
     assert "\r" not in lesson.steps[0].text
 
@@ -140,7 +140,7 @@ def test_a_lesson_that_is_no_text_is_named_in_one_sentence(tmp_path_factory, mis
     (tmp_path / "auc").mkdir()
     spoil(tmp_path / "auc" / "lesson.toml", mistake)
     with pytest.raises(LessonError) as caught:
-        lessons_of("auc", tmp_path)
+        read_lesson(tmp_path / "auc" / "lesson.toml")
     assert str(caught.value).startswith(f"{tmp_path / 'auc' / 'lesson.toml'} {words}")
 
 

@@ -13,7 +13,7 @@ from opened_pages import open_page, run_of
 from own_tables import with_pairs
 from test_studies import Here
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
+from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
 from dsgcore.__main__ import main
 from dsgcore.comparing import FitRequest, Sample
 from dsgcore.comparing.fits import fit
@@ -331,7 +331,7 @@ def test_a_small_spec_on_a_file_runs_as_the_estimator_fits(setting, tmp_path):
     split = load_split(spec)
     given = split.X_train.astype(spec.solver.dtype), split.y_train
     prior = {"prior": spec.problem.prior} if setting == "similar_unlabeled" else {}
-    model = (ESTIMATORS | {"multiclass": PS3VT})[setting](random_state=0, **prior).fit(*given)
+    model = (ESTIMATORS | {"multiclass": PS3VT, "supervised": DSG})[setting](random_state=0, **prior).fit(*given)
     run = Run(spec, split)
     run.advance()
     assert run.t == model.n_iter_

@@ -8,8 +8,10 @@ from dataclasses import asdict
 from dsgcore.cli.ending import Made, Progress
 from dsgcore.cli.options import names
 from dsgcore.cli.places import check_files, json_file
+from dsgcore.cli.sweep import inputs_of
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import load_split, read_spec
+from dsgcore.experiments.data_of import with_whole_path
 from dsgcore.experiments.heats import Heat, run_heats, summaries, usual_sizes
 from dsgcore.experiments.race import GB, competitors
 from dsgcore.jobs import JobQueue, JobState
@@ -17,8 +19,9 @@ from dsgcore.jobs import JobQueue, JobState
 
 def race(given: argparse.Namespace) -> Made:
     """Race, and print the median score and time of each method at each size."""
-    check_files(json_file(given), [given.spec])
-    spec, progress = read_spec(given.spec), Progress(is_quiet=given.quiet)
+    spec = with_whole_path(read_spec(given.spec), given.spec.parent)
+    check_files(json_file(given), inputs_of(given.spec, spec))
+    progress = Progress(is_quiet=given.quiet)
     split = load_split(spec)
     sizes = tuple(map(_size, names(given.sizes))) if given.sizes else usual_sizes(split)
     rivals = names(given.rivals) if given.rivals else _papers(spec.problem.name)

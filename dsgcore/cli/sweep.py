@@ -19,6 +19,7 @@ from dsgcore.cli.places import check_files, json_file
 from dsgcore.core.files import read_text, whole_file
 from dsgcore.core.parameters import quoted
 from dsgcore.experiments import SETTINGS, Spec
+from dsgcore.experiments.data_of import with_whole_path
 from dsgcore.experiments.settings import FILE
 from dsgcore.experiments.spec import named_in_errors
 from dsgcore.studies.carrying_out import GONE, Outcome, carry_out
@@ -116,22 +117,13 @@ def read_study(file: Path) -> Study:
     text = read_text(file, "a study in JSON")
     with named_in_errors(file):
         study = Study.from_json(text)
-    return replace(study, spec=_with_whole_path(study.spec, file.parent))
+    return replace(study, spec=with_whole_path(study.spec, file.parent))
 
 
 def inputs_of(file: Path, spec: Spec) -> list[Path]:
     """Return the files that a command reads for the spec in a file: this one, and the spec's data."""
     own = spec.data.path if spec.data.name == FILE else None
     return [file, *([] if own is None else [Path(own), file.parent / own])]
-
-
-def _with_whole_path(spec: Spec, folder: Path) -> Spec:
-    """Return a spec whose own file other processes find from any working folder."""
-    if spec.data.name != FILE or spec.data.path is None:
-        return spec
-    places = (Path(spec.data.path), folder / spec.data.path)
-    found = next((place for place in places if place.is_file()), places[0])
-    return replace(spec, data=replace(spec.data, path=str(found.resolve())))
 
 
 @contextmanager

@@ -68,6 +68,15 @@ def read_spec(file: Path) -> Spec:
         return spec if spec.data.name != FILE else _with_usual(spec, json.loads(text), file.parent)
 
 
+def with_whole_path(spec: Spec, folder: Path) -> Spec:
+    """Return a spec whose own file, also looked for in a folder, other processes find from any working folder."""
+    if spec.data.name != FILE or spec.data.path is None:
+        return spec
+    places = (Path(spec.data.path), folder / spec.data.path)
+    found = next((place for place in places if place.is_file()), places[0])
+    return replace(spec, data=replace(spec.data, path=str(found.resolve())))
+
+
 def _with_usual(spec: Spec, said: dict[str, Any], folder: Path) -> Spec:
     """Return a spec on a file with the estimator's values for all that its plain data do not say."""
     setting = type(spec.problem)

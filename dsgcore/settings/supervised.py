@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dsgcore.settings import panels
-from dsgcore.settings.profile import Profile, fitted, texts_of, usual_run
+from dsgcore.settings.profile import FROM_0, Profile, fitted, texts_of, usual_run
 from dsgcore.settings.theorems import Assumption, Breach, convex_theorem
 from dsgcore.solver.parameters import RunSpec
 
@@ -51,7 +51,7 @@ def _smooth(spec: RunSpec) -> tuple[Assumption, ...]:
 
 SUPERVISED = Profile(
     **texts_of("supervised"),
-    fitted=fitted(0.05),
+    fitted=fitted(FROM_0),  # the logistic loss has no exact start
     usual=lambda n, n_labeled, rarest: usual_run(lam=0.5 / n_labeled),
     details=_details,
     theorem=convex_theorem("supervised", lipschitz=_curvature, of_risk=_smooth, loss="squared"),
