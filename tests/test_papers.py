@@ -32,7 +32,7 @@ from dsgcore.comparing.reproductions import (
     reproductions,
     words_of_check,
 )
-from dsgcore.core.errors import DSGError
+from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import batches
 from dsgcore.experiments import SETTINGS, Spec, as_in_paper, default_spec
@@ -345,3 +345,16 @@ def test_the_labels_of_a_draw_are_of_all_classes_or_the_draw_is_refused():
     assert ((sample.seen >= 0).sum(), len(sample.X), len(sample.X_test)) == (10, 60, 140)
     with pytest.raises(DSGError, match="take more labels"):
         drawn_sample(np.zeros((200, 1)), np.arange(200) % 20, 10, 50, 0)
+
+
+def test_a_step_that_diverges_on_all_points_is_halved_and_its_time_counts():
+    drawn = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = drawn.normal(size=(200, 2)) + y[:, None]
+    sample = module.drawn_sample(X, y, 40, 100, 0)
+    values = {"as_in_paper": True, "lam": 0.001, "step_size": 1500.0}
+    with pytest.raises(DivergedError):
+        module.made(QSGS2AUC, values, "auc", sample, 0).fit(sample.X, sample.seen)
+    seconds, score = module.measured("auc", QSGS2AUC, values, sample, 0)
+    assert seconds > 0.0
+    assert 0.0 <= score <= 1.0

@@ -267,7 +267,6 @@ def measured(setting: str, method: Any, parameters: Parameters, sample: Sample, 
                 if not isinstance(estimator.step_size, float):
                     raise
                 estimator.step_size /= 2
-                begin = time.process_time()
         seconds = time.process_time() - begin
         problem = SETTINGS[setting]()
         f = values_of(estimator, sample.X_test, problem.decision, sample.n_classes)
