@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable
-from dataclasses import MISSING, fields
-from inspect import getdoc, signature
+from collections.abc import Iterable, Sequence
+from inspect import cleandoc, getdoc, signature
+from textwrap import indent
 from typing import Any
 
-from dsgcore.core.parameters import Parameter
+from dsgcore.core.parameters import Choice, Parameter
 from dsgcore.data import Edit
 from dsgcore.data.reading import Recipe
 from dsgcore.experiments import SETTINGS, default_spec
@@ -23,11 +23,14 @@ from dsgcore.experiments.settings import DATA_PARAMETERS, DiagnosticsSpec, StopS
 from dsgcore.kernels import KERNELS
 from dsgcore.settings import profile_of
 
+# More choices than these are not in a cell of a table, and a longer default is left out.
+MOST_CHOICES, LONGEST_DEFAULT = 8, 20
+
 HEAD = """# Fields of a spec, columns of a history
 
 A *spec* is one experiment as JSON: the setting, the data, the parameters and the seed.
 The tab **Code** shows the spec of the run on the page, `dsg-lab run SPEC.json` carries one out, and a study varies one.
-A field that is left out has its default, so this is a whole spec, `spec.json`:
+All other fields have defaults, so this is a whole spec, `spec.json`:
 
 ```json
 {example}
@@ -50,30 +53,45 @@ def code(value: Any) -> str:
     return f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
-def described(parameters: Iterable[Parameter], section: str) -> str:
-    """Return the table of a section's parameters. Defaults of single settings stand at the end of the meaning."""
-    rows = []
+def described(parameters: Sequence[Parameter], section: str, settings: Iterable[str] = SETTINGS) -> str:
+    """Return the table of a section's parameters, the longest choices, and what differs on the first set of some settings."""
+    rows, long, own = [], "", {name: defaults_of(SETTINGS[name]).get(section, {}) for name in settings}
     for parameter in parameters:
-        shown = " ".join(filter(None, (parameter.label, parameter.symbol)))
-        own = {s.name: defaults_of(s).get(section, {}).get(parameter.name, MISSING) for s in SETTINGS.values()}
-        by_setting = [f"{name} {code(value)}" for name, value in own.items() if value is not MISSING]
-        rest = f" On the first set of a setting: {', '.join(by_setting)}." if by_setting else ""
-        rows.append(
-            [f"`{parameter.name}`", shown, parameter.allowed(), code(parameter.default), parameter.sentence + rest]
+        shown = " ".join(filter(None, (parameter.label, parameter.symbol))).replace("*", "\\*")
+        allowed = parameter.allowed()
+        if isinstance(parameter, Choice):
+            allowed = ", ".join(map(code, parameter.options)) + " or `null`" * parameter.optional
+            if len(parameter.options) > MOST_CHOICES:
+                long, allowed = f"{long}\n\n`{parameter.name}` is one of {allowed}.", "see below"
+        rows.append([f"`{parameter.name}`", f"**{shown}**: {parameter.sentence}", allowed, code(parameter.default)])
+    differ = [p.name for p in parameters if any(p.name in values for values in own.values())]
+    apart = table(
+        ["on the first set of", *(f"`{name}`" for name in differ)],
+        [
+            [profile_of(SETTINGS[name]).short, *(code(values[field]) if field in values else "" for field in differ)]
+            for name, values in own.items()
+            if values
+        ],
+    )
+    return table(["field", "meaning", "allowed", "default"], rows) + long + f"\n\n{apart}" * bool(differ)
+
+
+def documented(kind: type, parameters: Sequence[Parameter] = ()) -> str:
+    """Return the list of a class's fields, from the part of its docstring that describes them."""
+    defaults = {parameter.name: code(parameter.default) for parameter in parameters}
+    entries = []
+    for entry in re.split(r"\n(?=\S)", getdoc(kind).split("----\n", 1)[1]):  # type: ignore[union-attr]
+        head, _, meaning = entry.partition("\n")
+        named, _, allowed = head.partition(" : ")
+        names = named.split(", ")
+        default = ", ".join(
+            defaults[name] for name in names if len(defaults.get(name, "")) <= LONGEST_DEFAULT and name in defaults
         )
-    return table(["field", "in the app", "allowed", "default", "meaning"], rows)
-
-
-def documented(kind: type, names: Iterable[str]) -> str:
-    """Return the table of a class's fields, from the part of its docstring that describes them."""
-    entries = re.split(r"\n(?=\S)", getdoc(kind).split("----\n", 1)[1])  # type: ignore[union-attr]
-    rows = []
-    for entry in entries:
-        named, _, allowed = entry.partition("\n")[0].partition(" : ")
-        if set(named.split(", ")) <= set(names):
-            meaning = " ".join(line.strip() for line in entry.splitlines()[1:] if line.strip())
-            rows.append([", ".join(f"`{name}`" for name in named.split(", ")), allowed, meaning])
-    return table(["field", "allowed", "meaning"], rows)
+        shown = ", ".join(f"`{name}`" for name in names)
+        entries.append(
+            f"- {shown} ({allowed}{f'; default {default}' if default else ''}):\n{indent(cleandoc(meaning), '  ')}"
+        )
+    return "\n".join(entries)
 
 
 def settings() -> str:
@@ -107,7 +125,7 @@ def settings() -> str:
     return f"""{table(columns, names)}
 
 A page opens with values that suit its first data set, and the estimator has values for any data.
-With your own file a page has the estimator's values, so both give the same model.
+On your own file a page has the estimator's values, so both give the same model.
 
 {table(["setting", "defaults of", *(f"`{key}`" for key in shown)], rows)}"""
 
@@ -116,12 +134,13 @@ def page() -> str:
     """Return the whole page."""
     example = {"version": default_spec("auc").to_dict()["version"], "setting": "auc", "seed": 3}
     problems = "\n\n".join(
-        f"### `problem` of `{name}`\n\n{described(setting.parameters, 'problem')}" for name, setting in SETTINGS.items()
+        f"### `problem` of `{name}`\n\n{described(setting.parameters, 'problem', [name])}"
+        for name, setting in SETTINGS.items()
     )
     kernels = table(
-        ["kernel", "field", "allowed", "default", "meaning"],
+        ["kernel", "field", "meaning", "allowed", "default"],
         [
-            [f"`{name}`", f"`{p.name}`", p.allowed(), code(p.default), p.sentence]
+            [f"`{name}`", f"`{p.name}`", p.sentence, p.allowed(), code(p.default)]
             for name, kernel in KERNELS.items()
             for p in kernel.parameters
         ],
@@ -137,11 +156,11 @@ def page() -> str:
 
 `edits` is a list of edits by hand:
 
-{documented(Edit, [f.name for f in fields(Edit)])}
+{documented(Edit)}
 
-`recipe` says how a file is read. All fields may be left out:
+`recipe` says how a file is read. Only `format` must be named:
 
-{documented(Recipe, [f.name for f in fields(Recipe)])}
+{documented(Recipe, Recipe.parameters)}
 
 ## `kernel`
 
@@ -152,6 +171,21 @@ def page() -> str:
 ## `problem`
 
 {problems}
+
+### The units of C
+
+`C` and `C_star` of a spec, a link and the app weigh *mean* losses, as in the paper: each of n_l labeled points weighs `C` / n_l.
+`C` and `C_star` of the class `TSGS3VM` weigh *each point*, as in scikit-learn's `SVC`, so that one value suits any number.
+The same model has these values:
+
+| in a spec, a link and the app | `TSGS3VM(C_per="point")`, the default | `TSGS3VM(C_per="mean")` |
+| --- | --- | --- |
+| `C` | `C` / n_l | `C` |
+| `C_star` | `C_star` / n_u | `C_star` |
+| no `C_star` | `C` n_l / n_u² | no `C_star` |
+
+Without `C_star`, `TSGS3VM()` gives all unlabeled points together a tenth of the labels' weight, which is more.
+The tab **Code** writes `C_per="mean"` beside the page's values.
 
 ## `solver`
 
@@ -165,8 +199,9 @@ def page() -> str:
 
 {described(DiagnosticsSpec.parameters, "diagnostics")}
 
-## `changes` and `seed`
+## The other fields
 
+`version` is the version of this format, and `setting` a word of the first table.
 `changes` is a list of moved sliders: `{{"t": 100, "name": "step_size", "value": 0.1}}` holds after iteration 100.
 `seed` is a whole number from 0. It sets the data, the hidden labels, the batches and the random features.
 

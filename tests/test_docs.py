@@ -11,12 +11,12 @@ import re
 import shlex
 import sys
 import tomllib
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from cases import each
+from pictures_of_parameters import PARAMETERS, runs
 from test_toys import TOYS
 
 import dsgcore
@@ -25,12 +25,11 @@ from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.options import command_parser
 
 ROOT = Path(__file__).parents[1]
-DOCS = ROOT / ".github" / "docs"
-README = ROOT / "README.md"
-CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
-PAGES = [README, CONTRIBUTING, *sorted(DOCS.glob("*.md"))]
+sys.path.append(str(ROOT / ".ci"))
+walkthrough = import_module("walkthrough")
+README, CONTRIBUTING, DOCS, PAGES = walkthrough.README, walkthrough.CONTRIBUTING, walkthrough.DOCS, walkthrough.PAGES
+
 NOTES = sorted((DOCS / "notes").glob("*.md"))
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LIBRARY = "dsg-lab "
 # They need a network, take minutes or serve the app: they are parsed and not carried out.
 PARSED_ONLY = ("data fetch", "app", "export-lesson")
@@ -49,23 +48,9 @@ KNOWN = (
 )
 
 
-@dataclass(frozen=True)
-class Block:
-    """One fenced block of a page: its language, its text and the text before it."""
-
-    language: str
-    text: str
-    before: str
-
-
-def blocks_of(page):
-    text = page.read_text(encoding="utf-8")
-    return [Block(m[1], m[2], text[: m.start()]) for m in FENCE.finditer(text)]
-
-
 def prose_of(page):
     """Return a page without its fenced blocks."""
-    return FENCE.sub("", page.read_text(encoding="utf-8"))
+    return walkthrough.FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
 # The longest take as long as all others.
@@ -81,15 +66,14 @@ def test_a_page_read_from_top_to_bottom_does_what_it_says(page, tmp_path, monkey
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     names: dict[str, object] = {"__name__": "__main__"}
     printed = None
-    for block in blocks_of(page):
+    for block in walkthrough.blocks_of(page):
         if block.language == "python":
             printed = printed_by(block.text, names, page)
         elif block.language in ("json", "toml"):
-            file = Path(re.findall(rf"`(\S+\.{block.language})`", block.before)[-1])
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(block.text, encoding="utf-8")
+            block.file.parent.mkdir(exist_ok=True)
+            block.file.write_text(block.text, encoding="utf-8")
         elif block.language == "sh":
-            for command in commands_of(block.text):
+            for command in block.commands:
                 carry_out(command)
         elif block.language == "text":
             assert printed == block.text
@@ -103,10 +87,6 @@ def printed_by(source, names, page):
     with contextlib.redirect_stdout(output):
         exec(compile(source, str(page), "exec"), names)
     return output.getvalue()
-
-
-def commands_of(text):
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def carry_out(command):
@@ -158,7 +138,35 @@ def test_a_command_within_a_sentence_is_one_that_there_is(page):
 
 
 def known_commands():
-    return re.findall(r"^    ([a-z-]+) ", command_parser().format_help(), re.M)
+    return commands_of(command_parser())
+
+
+# Options of other programs.
+OTHERS = {"--only", "--long"}
+
+
+@each("page", PAGES)
+def test_an_option_within_a_sentence_is_one_that_its_command_has(page):
+    for words in re.findall(r"`((?:dsg-lab|--)[^`]*)`", prose_of(page)):
+        named = [word for word in words.removeprefix(LIBRARY).split() if not word.startswith("--")]
+        parser = parser_of(command_parser(), named) if words.startswith(LIBRARY) else command_parser()
+        assert set(re.findall(r"(?<!\S)--[\w.-]+", words)) <= options_of(parser) | OTHERS, words
+
+
+def parser_of(parser, named):
+    """Return the parser of a command that begins with these words."""
+    commands = commands_of(parser)
+    return parser_of(commands[named[0]], named[1:]) if named and named[0] in commands else parser
+
+
+def commands_of(parser):
+    return next((action.choices for action in parser._actions if action.nargs == "A..."), {})
+
+
+def options_of(parser):
+    """Return the options of a parser and of those of its commands."""
+    own = {option for action in parser._actions for option in action.option_strings}
+    return own.union(*map(options_of, commands_of(parser).values()))
 
 
 def anchor_of(heading):
@@ -184,7 +192,6 @@ def test_every_link_leads_to_a_file_and_a_heading(page):
 
 
 def test_the_fields_of_a_spec_and_the_columns_of_a_history_are_those_of_the_code():
-    sys.path.append(str(ROOT / ".ci"))
     from fields import page
 
     assert (DOCS / "spec.md").read_text(encoding="utf-8") == page()  # else: python .ci/fields.py > .github/docs/spec.md
@@ -193,10 +200,22 @@ def test_the_fields_of_a_spec_and_the_columns_of_a_history_are_those_of_the_code
 def test_the_readme_is_short_and_has_two_commands():
     text = README.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 120
-    commands = [command for block in blocks_of(README) if block.language == "sh" for command in commands_of(block.text)]
+    commands = [
+        command for block in walkthrough.blocks_of(README) if block.language == "sh" for command in block.commands
+    ]
     run, test = commands
     assert run.endswith("streamlit run app.py")
     assert "pytest" in test
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_the_picture_of_a_parameter_has_the_scores_of_its_runs(name):
+    picture = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    written = re.findall(r">(\S+ = \S+: .+) (\S+)</text>", picture)
+    for (words, score), (said, run) in zip(written, runs(name), strict=True):
+        assert said.startswith(words)
+        assert float(score) == pytest.approx(run.result_score, abs=0.02)  # processors round in other ways
 
 
 # --- CONTRIBUTING, the citation and the changelog

@@ -103,7 +103,7 @@ LABEL_NOISE = Real("label_noise", 0.0, low=0.0, high=1.0, usual=(0.0, 0.5)).call
 )
 PRIOR_SHIFT = Real("prior_shift", 0.0, low=-0.95, high=0.95, usual=(-0.9, 0.9)).called(
     "Unlabeled points left out",
-    "Share of the negatives (with more classes: the lower half) that is missing from the unlabeled points. A negative "
+    "Share of the negatives that is missing from the unlabeled points; with more classes, of the lower half. A negative "
     "value removes positives. This breaks the assumption that labeled and unlabeled points have the same class shares.",
 )
 SCALING = Choice("scaling", "unit", options=("unit", "standard", "none")).called(

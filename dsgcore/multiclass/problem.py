@@ -69,7 +69,7 @@ class MultiClass:
     Parameters
     ----------
     lam : Regularisation
-        Strength of the pull of the weights towards zero (ridge). “auto” counts as much as one labeled point.
+        Strength of the pull of the weights towards zero (ridge). The value “auto” counts as much as one labeled point.
     tau_I : Trust in the graph
         Weight of the graph: larger values make neighbouring points, labeled or not, score more alike. 0 uses the
         labels alone.
@@ -78,7 +78,7 @@ class MultiClass:
     theta : Singular values left out
         Share of the singular values, counted from the largest, that the pull to low rank leaves unchanged.
     step_size : Step size
-        Size of each iteration's step. “auto” is one over the curvature of mini-batches.
+        Size of each iteration's step. The value “auto” is one over the curvature of mini-batches.
     radius : Largest norm
         Largest norm of the weights after each step. None (empty in the app) is 1, or 1/√τ_A with an automatic step.
     batch_size : Mini-batch

@@ -21,7 +21,8 @@ _AS_IN_SETTING = ("theta", "n_neighbors", "features", "fit_intercept", "loss")
 # Default weight of the graph, if the step allows it.
 AUTOMATIC_TAU_I = 1e-3
 _AUTO = (
-    f"{parameter_like(MultiClass, 'tau_I').sentence} “auto” is {AUTOMATIC_TAU_I:g}, or less if a step would overshoot."
+    f"{parameter_like(MultiClass, 'tau_I').sentence} The value “auto” is {AUTOMATIC_TAU_I:g}, "
+    "or less if a step would overshoot."
 )
 
 

@@ -50,8 +50,8 @@ class SemiSupervisedAUC(RankingProblem):
     gamma : Trust in the labels
         Weight of the labeled pairs against pairs with unlabeled points. With 1, only the labels count.
     pairing : Pairs in a batch
-        “triplets” pairs the points one by one, as in the paper. “all” uses every pair, which has less noise and the
-        same mean.
+        The value “triplets” pairs the points one by one, as in the paper. The value “all” takes every pair, which has
+        less noise and the same mean.
     is_pooled : Pool the spread of both classes
         Estimate the spread of the scores from both classes together. A class with few labels says little about it.
 

@@ -39,8 +39,8 @@ class SemiSupervisedOrdinal(RankingProblem):
     gamma : Trust in the labels
         Weight of the labeled pairs against pairs with unlabeled points. With 1, only the labels count.
     pairing : Pairs in a batch
-        “paired” pairs the points one by one, as in the paper. “all” uses every pair, which has less noise and the same
-        mean.
+        The value “paired” pairs the points one by one, as in the paper. The value “all” takes every pair, which has
+        less noise and the same mean.
 
     Notes
     -----

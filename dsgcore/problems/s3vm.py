@@ -63,9 +63,9 @@ class SemiSupervisedSVM(Problem):
     Parameters
     ----------
     C : Weight of the labels
-        Cost of a labeled point on the wrong side.
+        Weight of the mean cost of labeled points on the wrong side.
     C_star : Weight of the unlabeled points
-        Cost of an unlabeled point near the boundary. The default is the weight of the labels times n_l / n_u.
+        Weight of the mean cost of unlabeled points near the boundary. The default is that of the labels times n_l / n_u.
     loss : Loss of unlabeled points
         Shape of the cost of an unlabeled point near the boundary.
     s : Ramp's kink

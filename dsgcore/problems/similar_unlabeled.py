@@ -67,7 +67,7 @@ class SimilarUnlabeled(Problem):
     loss : Loss
         Cost of a score on the wrong side of the boundary.
     correction : Correction
-        Correction of an estimated risk below zero. “identity” does nothing.
+        Correction of an estimated risk below zero. The value “identity” does nothing.
     leak : Leak
         Slope of the leaky ReLU for a negative risk. 0 gives ReLU, 1 the absolute value.
 

@@ -37,8 +37,8 @@ class Supervised(Problem):
     Parameters
     ----------
     loss : Loss
-        Loss of a labeled point. The logistic loss weighs all points, the hinge loss those near the boundary or on its
-        wrong side, and the squared loss makes ridge regression of the labels 1 and -1.
+        Loss of a labeled point. The logistic loss weighs all points. The hinge loss weighs those near the boundary or
+        on its wrong side. The squared loss makes ridge regression of the labels 1 and -1.
 
     Notes
     -----

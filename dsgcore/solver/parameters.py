@@ -21,7 +21,7 @@ class SolverParameters(Checked):
     Parameters
     ----------
     step_size : Step size
-        Length of each step (θ in the decaying schedules). “auto” computes it from the data.
+        Length of each step (θ in the decaying schedules). The value “auto” is computed from the data.
     schedule : Step schedule
         Learning-rate schedule: the step may shrink with the iteration t, or with the length T of the run.
     lam : Regularisation
@@ -33,9 +33,9 @@ class SolverParameters(Checked):
     n_iter : Iterations
         Number of iterations.
     average : Average
-        “tail” also follows the mean of the iterates in the second half, which is less noisy.
+        The value “tail” also follows the mean of the iterates in the second half, which is less noisy.
     start : Start
-        Where the run starts: “exact” is the exact solution for some points, and none is f = 0.
+        The run starts at f = 0, or with “exact” at the exact solution for some points.
     sampling : Sampling
         How the points of a mini-batch are drawn: independently, or “shuffled” in passes over all of them.
     tol : Tolerance

@@ -93,17 +93,18 @@ class Recipe:
 
     Parameters
     ----------
-    format : {"delimited", "parquet", "svmlight", "npz"}
-        "delimited": a table as text, such as CSV; "svmlight": LIBSVM's sparse text; "npz": NumPy's archive.
+    format : {"delimited", "parquet", "svmlight", "npz", "arrow", "orc", "json"}
+        Kind of file. "delimited" is a table as text, such as CSV. "svmlight" is LIBSVM's sparse text, and "npz" NumPy's
+        archive.
     delimiter, header, decimal, encoding : str, bool, str, str
-        For delimited text: the delimiter of cells, True if the first line names the columns, the decimal mark, the
+        For delimited text: the delimiter of cells, True if the first line names the columns, the decimal mark and the
         encoding. The delimiter " " means any white space.
     above : int, 0 <= above <= 1000
         For delimited text: lines above the table, such as a title.
     units, escape : bool
-        For delimited text: True if the line below the names holds units; True if a backslash escapes a quote.
+        For delimited text: True if the line below the names holds units, and True if a backslash escapes a quote.
     comment : str
-        For delimited text: the sign that begins lines of comments; empty if there are none.
+        For delimited text: the sign that begins lines of comments. It is empty if there are none.
     first_index, n_indices : int or None
         For LIBSVM text: the first index and the number of columns. None: as the file has them. A model's file has those
         of its training file.
@@ -113,25 +114,29 @@ class Recipe:
         The role of each column that is not a plain number, by its name:
 
         - "number 1,234.5" or "number 1.234,5": numbers with separated thousands; the last mark is the decimal mark
-        - "date", "date d/m/y", "date m/d/y": the number of days since 1970
+        - "date", "date d/m/y" or "date m/d/y": the number of days since 1970
         - "category": one column of the points for each value
         - "text": TF-IDF, then the leading singular directions
-        - "label", or "pair": the id of a similar pair
-        - "index": names or numbers the rows, and is left out; "ignore": left out
+        - "label": the classes
+        - "pair": the id of a similar pair
+        - "index": names or numbers of the rows, which are no features
+        - "ignore": no feature
     missing : {"mean", "median", "most frequent", "drop"}
-        Treatment of missing numbers: replace them by the column's mean, median or most frequent value, or drop the row.
+        Treatment of missing numbers. The column's mean, median or most frequent value replaces them, or the row is
+        dropped.
     text_dimensions : int, 1 <= text_dimensions <= 1000
         Number of singular directions that describe a column of text.
     unlabeled : str or None
-        A label that means "not labeled", besides an empty one. "auto" takes -1 if there are two or more other labels,
-        unless another one is negative or -1 is `positive` or in `order`. None or "none": every label is a class.
+        A label that means "not labeled", besides an empty one. With "auto" it is -1 if there are two or more other
+        labels, unless another one is negative or -1 is `positive` or in `order`. With None or "none" every label is a
+        class.
     positive : str or None
-        The positive label of a binary task; the others are negative.
+        The positive label of two classes. All others are negative.
     bins : int or None, 2 <= bins <= 100
-        Cut a label that is a number into so many bins that hold equally many rows. None: each value is a class.
+        A label that is a number is cut into so many bins that hold equally many rows. With None each value is a class.
     order : tuple of str
-        The classes in their order; empty: by size (numbers), by a known scale such as low, medium, high, or
-        alphabetically if the order does not matter.
+        The classes in their order. If it is empty, numbers are ordered by size, words by a known scale such as low,
+        medium, high. Other words are ordered alphabetically, if the order does not matter.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
