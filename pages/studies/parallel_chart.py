@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from plotly.colors import sample_colorscale
 
 from dsgcore.studies.results import Results
 from pages.charts import figures as charts
@@ -61,7 +60,7 @@ def _ends(values: NDArray) -> tuple[float, float]:
 def _by_color(results: Results, columns: NDArray, kept: list[int]) -> list[dict[str, Any]]:
     """Return the selected lines in a few colours of the map's scale, by their mean, with the best drawn last."""
     worth = columns[-1, kept] if results.measure.is_better_high else 1.0 - columns[-1, kept]
-    colors = sample_colorscale(charts.SEQUENTIAL, np.linspace(0.0, 0.95, N_COLORS).tolist())
+    colors = charts.sequential_colors(np.linspace(0.0, 0.95, N_COLORS).tolist())
     steps = np.minimum((worth * N_COLORS).astype(int), N_COLORS - 1)
     groups = ([i for i, own in zip(kept, steps, strict=True) if own == step] for step in range(N_COLORS))
     return [

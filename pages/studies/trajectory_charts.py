@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from plotly.colors import sample_colorscale
 
 from dsgcore.studies import Curves
 from pages.charts import figures as charts
@@ -97,7 +96,7 @@ def looks(groups: Sequence[str], values: Sequence[Any]) -> list[tuple[str, str]]
     colors = (
         COLORS
         if len(numbers) <= len(COLORS) and any(isinstance(value, str) for value in numbers)
-        else sample_colorscale("Viridis", np.linspace(0.0, 0.85, len(numbers)).tolist())
+        else charts.sequential_colors(np.linspace(0.0, 0.85, len(numbers)).tolist())
     )
     pairs = zip(groups, values, strict=True)
     return [(colors[numbers.index(value)], DASHES[names.index(group) % len(DASHES)]) for group, value in pairs]
