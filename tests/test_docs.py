@@ -247,6 +247,16 @@ def test_a_recipe_names_the_files_that_its_toy_touches(kind):
     assert place.parent.as_posix() + "/" in recipe
 
 
+@each("kind", [kind for kind in TOYS if TOYS[kind].list_file])
+def test_the_page_about_extending_shows_the_toys_that_are_tested(kind):
+    toy, page = TOYS[kind], DOCS / "extending.md"
+    assert (ROOT / "tests" / "toys" / toy.file).read_text(encoding="utf-8") in {
+        b.text for b in walkthrough.blocks_of(page)
+    }
+    assert f"`{toy.place}`" in page.read_text(encoding="utf-8")
+    assert f"`{toy.list_file}`" in page.read_text(encoding="utf-8")
+
+
 def test_the_version_is_the_same_everywhere():
     version = PROJECT["project"]["version"]
     newest = re.search(r"^## \[(\d\S*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)

@@ -281,6 +281,19 @@ def test_the_list_of_reproductions_names_figures_of_the_papers_and_known_rivals(
         reproduction("auc/fig9")
 
 
+def test_a_fetched_set_serves_as_the_figures_set(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
+    assert main(["reproduce", "auc/fig1", "--quick", "--store", str(tmp_path / "store")]) == 1
+    assert "dsg-lab data fetch cod-rna" in capsys.readouterr().out
+    file = tmp_path / "cod-rna" / "cod-rna"
+    file.parent.mkdir()
+    file.write_text("1 1:2 3:4\n-1 2:3\n1 1:1\n", encoding="utf-8")
+    X, y = module.read_set(module.find_set("codrna", None), "binary")
+    assert X.tolist() == [[1, 0, 1], [0, 1, 0], [0.5, 0, 0]]
+    assert y.tolist() == [1, 0, 1]
+    assert module.find_set("real-sim", None) is None  # too large to be read whole
+
+
 @pytest.mark.parametrize("name", some(sorted(reproductions()), 4))
 def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made, tmp_path, monkeypatch):
     store = Store(tmp_path / "store.sqlite")

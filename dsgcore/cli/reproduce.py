@@ -12,6 +12,7 @@ from dsgcore.comparing.reproductions import (
     REPRODUCED,
     Reproduction,
     Verdict,
+    archive_of,
     carry_out_reproduction,
     compact,
     reproduction,
@@ -47,7 +48,11 @@ def said(asked: Reproduction, found: Verdict) -> str:
     """Return the verdict as lines: the claim, each check with its interval, and the sets that are not there."""
     missing = ", ".join(found.missing)
     if found.outcome == NOT_RUN:
-        return f"{asked.name}: not run: needs {missing}. Name the folder that holds {found.missing[0]}.npz with --data."
+        remote = archive_of(found.missing[0])
+        fetch = f"Type `dsg-lab data fetch {remote.name}` first, or name" if remote else "Name"
+        return (
+            f"{asked.name}: not run: needs {missing}. {fetch} the folder that holds {found.missing[0]}.npz with --data."
+        )
     lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}"]
     lines += [f"  {check.state:<5}  {words_of_check(asked, check)}" for check in found.checks]
     lines += [f"Left out, because they are not there: {missing}."] if missing else []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import inspect
 import json
+import lzma
 import math
 import time
 import tomllib
@@ -18,12 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
+from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import GridSearchCV
 
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.files import cache_folder
 from dsgcore.core.parameters import quoted
 from dsgcore.core.threads import single_threaded_blas
+from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.experiments.race import competitor, values_of
 from dsgcore.experiments.settings import SETTINGS
@@ -33,6 +37,12 @@ from dsgcore.studies.store import Store
 from dsgcore.tuning.folds import LabeledFolds
 from dsgcore.tuning.scorers import accuracy, auc_score, mean_auc_score
 
+# Names of sets of the archives that have other names in the figures, and the largest set that is read whole.
+FETCHED = {
+    **{"codrna": "cod-rna", "skin_nonskin": "skin", "covtype20k": "covtype"},
+    **{"higgs7500": "higgs", "poker25k": "poker", "mnist10k": "mnist"},
+}
+MOST_NUMBERS = 200_000_000
 REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "reproduced in part", "not reproduced"
 UNDECIDED, NOT_RUN = "undecided", "not run"
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
@@ -192,9 +202,19 @@ def _kept() -> dict[str, Kept]:
 
 
 def find_set(name: str, folder: Path | None) -> Path | None:
-    """Return a set's file, in the folder or else in the cache of downloads; None if it is in neither."""
+    """Return a set's file: NAME.npz in the folder or in the cache, or the file that was fetched; None if there is none."""
+    remote = archive_of(name)
     places = [place / f"{name}.npz" for place in (folder, cache_folder(), cache_folder() / name) if place is not None]
-    return next((place for place in places if place.is_file()), None)
+    fetched = None if remote is None else cached(remote)
+    return next((place for place in [*places, *([fetched] if fetched else [])] if place.is_file()), None)
+
+
+def archive_of(name: str) -> RemoteSet | None:
+    """Return the archive's set that serves as a figure's, if it has labels by itself and fits into memory."""
+    remote = REMOTE_SETS.get(FETCHED.get(name, name))
+    if remote is None or remote.archive == "UCI" or remote.n * remote.d > MOST_NUMBERS:
+        return None
+    return remote
 
 
 def read_set(file: Path, labels: str) -> tuple[NDArray, NDArray]:
@@ -206,8 +226,7 @@ def read_set(file: Path, labels: str) -> tuple[NDArray, NDArray]:
         If the file does not hold points and labels.
     """
     try:
-        with np.load(file, allow_pickle=False) as held:
-            X, y = held["X"].astype(np.float64), held["y5" if labels == "ordinal" else "y"]
+        X, y = _arrays(file, labels)
     except (KeyError, ValueError, OSError) as error:
         raise DSGError(f"{file} must hold X and {'y5' if labels == 'ordinal' else 'y'}: {error}") from None
     classes, codes = np.unique(y, return_inverse=True)
@@ -215,6 +234,16 @@ def read_set(file: Path, labels: str) -> tuple[NDArray, NDArray]:
         codes = codes if len(classes) == 2 else (codes == np.bincount(codes).argmax()).astype(int)
     low = X.min(axis=0)
     return (X - low) / np.maximum(X.max(axis=0) - low, 1e-12), codes
+
+
+def _arrays(file: Path, labels: str) -> tuple[NDArray, NDArray]:
+    """Return the points and labels of a NumPy archive, or of LIBSVM text; ordered labels are five equal parts of a number."""
+    if file.suffix == ".npz":
+        with np.load(file, allow_pickle=False) as held:
+            return held["X"].astype(np.float64), held["y5" if labels == "ordinal" else "y"]
+    with {".bz2": bz2.open, ".xz": lzma.open}.get(file.suffix, open)(file, "rb") as text:
+        X, y = load_svmlight_file(text)
+    return X.toarray(), np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y) if labels == "ordinal" else y
 
 
 @dataclass(frozen=True, eq=False)
