@@ -21,7 +21,7 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from pages.charts.live_chart import FOLDER, LIBRARY, LIBRARY_ADDRESS, MODULES, address_of, digest
 from pages.shell.addresses import base_path, home_routes, own_route, redirect
-from pages.shell.streamlit_gaps import UNTIL_DRAWN, first_page, scripts_of
+from pages.shell.streamlit_gaps import SERVER_IS_HERE, UNTIL_DRAWN, first_page, scripts_of
 from pages.shell.warm_up import warm_up
 
 __all__ = ["elsewhere", "routes"]
@@ -45,7 +45,7 @@ _STYLE = Path(__file__).with_name("style.css")
 _AHEAD = '<link rel="modulepreload" crossorigin href="{}">\n'
 # What Streamlit's pages here consist of. It loads the script of each kind only when it draws the first one.
 _EVERYWHERE = ("StreamlitMarkdown", "PageLink", "Html", "BidiComponent", "Button")
-_CONTROLS = ("Selectbox", "Slider", "ButtonGroup", "Checkbox", "NumberInput", "WidgetLabel", "Tooltip")
+_CONTROLS = ("Selectbox", "Slider", "ButtonGroup", "Checkbox", "NumberInput", "TextInput", "WidgetLabel", "Tooltip")
 # The library is fetched with the page, but starts only after the page has sent its request to the server.
 _NOW = """<link rel="preload" as="script" href="{0}">
 <script>
@@ -168,7 +168,7 @@ def _front_page(*, has_charts: bool) -> str:
     streamlits = scripts_of(*_EVERYWHERE, *(_CONTROLS if has_charts else ()))
     ahead = "".join(_AHEAD.format(address) for address in [*own, *streamlits] if address not in head)
     library = (_NOW if has_charts else _LATER).format(LIBRARY_ADDRESS)
-    return head + style + ahead + library + found + rest if found else ""
+    return head + SERVER_IS_HERE + style + ahead + library + found + rest if found else ""
 
 
 # The content at these addresses never changes: each address holds a digest or a version.

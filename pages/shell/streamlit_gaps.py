@@ -29,6 +29,11 @@ UNTIL_DRAWN = """@keyframes seen {to {visibility: visible}}
 .stAppViewContainer:has(.stProgress) {visibility: visible; transition: none}
 .stAppViewContainer :is(label, .stMarkdown > div) {visibility: inherit !important}  /* Streamlit makes these visible itself */
 """
+# Where the server is. Without it, a page other than the first asks at its own address, and only then one level higher.
+SERVER_IS_HERE = """<script>
+window.__streamlit ??= (base => ({BACKEND_BASE_URL: base, MAIN_PAGE_BASE_URL: base}))(new URL(".", location.href).href);
+</script>
+"""
 
 
 def ignore_pages_folder() -> None:
