@@ -32,9 +32,12 @@ _STARTING = """<p class="starting" role="status">{said}</p><script>
 (async function tell(asks) {{
   const words = document.querySelector(".starting");
   const asked = await fetch("{address}").then(answer => answer.ok ? answer.text() : "").catch(() => "");
-  const isThere = document.querySelector("h1, .stProgress"), said = isThere ? "" : asked || words?.textContent || "";
+  const page = document.querySelector(".stAppViewContainer"), isThere = page && getComputedStyle(page).visibility === "visible";
+  const said = isThere ? "" : asked || words?.textContent;
   if (words) words.textContent = said;
-  document.documentElement.style.setProperty("--starting", JSON.stringify(said).replaceAll("\\\\n", "\\\\A "));
+  if (said !== undefined) {{
+    document.documentElement.style.setProperty("--starting", JSON.stringify(said).replaceAll("\\\\n", "\\\\A "));
+  }}
   if (asks && !isThere) setTimeout(tell, 500, asks - 1);
 }})(120);
 </script>"""

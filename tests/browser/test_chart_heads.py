@@ -8,7 +8,14 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
-SETTINGS = {"similar_unlabeled": "su_", "auc": "", "s3vm": "svm_", "ordinal": "ord_", "multiclass": "mc_"}
+SETTINGS = {
+    "similar_unlabeled": "su_",
+    "auc": "",
+    "s3vm": "svm_",
+    "ordinal": "ord_",
+    "multiclass": "mc_",
+    "supervised": "sup_",
+}
 # For each chart that is shown: what of it sticks out at a side or covers the plot, and text of another size.
 FAULTS = """() => [...document.querySelectorAll('.live-chart')].filter(c => c.clientWidth).flatMap(chart => {
     const box = element => element.getBoundingClientRect();

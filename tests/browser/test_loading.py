@@ -1,6 +1,7 @@
 """Loading of a page: no jumps, its name, and a keyboard that reaches the run."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -32,10 +33,11 @@ PAGES = {
     "s3vm": "Gaps - DSG Lab",
     "ordinal": "Ordered classes - DSG Lab",
     "multiclass": "Many classes - DSG Lab",
+    "supervised": "Labels - DSG Lab",
 }
 COLD = {"", "auc", "data"}  # opened with nothing in the browser's memory
 MAIN = ("", "auc", "data", "explore")
-ALIKE = {"similar_unlabeled", "s3vm", "ordinal"}  # loaded as auc is
+ALIKE = {"similar_unlabeled", "s3vm", "ordinal", "supervised"}  # loaded as auc is
 SHIFTS = """() => new Promise(done => {
     let sum = 0;
     const add = list => list.getEntries().forEach(entry => { sum += entry.hadRecentInput ? 0 : entry.value; });
@@ -58,6 +60,28 @@ def warm_app(browser, app_url):
     page = browser.new_page()
     page.goto(f"{app_url}/auc")
     page.locator("#chart-score .js-plotly-plot").wait_for(timeout=60_000)
+    page.close()
+
+
+# Counts the moments at which neither the words for the start nor the page is seen.
+WHITE = """window.white = 0;
+setInterval(() => {
+    const page = document.querySelector('.stAppViewContainer'), root = document.documentElement;
+    const isSaid = document.querySelector('.starting') || getComputedStyle(root).getPropertyValue('--starting') !== '""';
+    white += page && getComputedStyle(page).visibility === 'hidden' && !isSaid;
+}, 20)"""
+
+
+@pytest.mark.usefixtures("warm_app")
+def test_words_are_seen_until_the_page_is(browser, app_url):
+    page = browser.new_page()
+    page.add_init_script(WHITE)
+    page.route("**/static/js/TextInput.*", lambda route: (time.sleep(1.5), route.continue_()))  # the last piece is late
+    page.goto(f"{app_url}/auc")
+    page.locator("#chart-score .js-plotly-plot").wait_for(timeout=60_000)
+    expect(page.get_by_test_id("stAppViewContainer")).to_have_css("visibility", "visible", timeout=30_000)
+    assert page.evaluate("white") == 0
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--starting')") in ("", '""')
     page.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,10 +11,6 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Locator, Page, Request, WebSocket
     from playwright.sync_api import Error as PlaywrightError
-
-# Opened at /compare, streamlit's page looks for its server below /compare first, and the browser
-# logs two answers 404. Nothing in the configuration prevents it. At the root it would be an error.
-SERVER_SOUGHT = re.compile(r"://[^/]+(/[^/]+)+/_stcore/(health|host-config)$")
 
 
 @dataclass
@@ -74,7 +69,7 @@ class PageHealth:
 
     def _on_console(self, message: ConsoleMessage) -> None:
         url = message.location.get("url", "")
-        if message.type == "error" and not SERVER_SOUGHT.search(url):
+        if message.type == "error":
             self.errors.append(f"console: {message.text} ({url})")
 
     def _on_url(self, url: str) -> None:
