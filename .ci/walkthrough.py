@@ -1,6 +1,7 @@
 """Every command of the documentation, run as it is written: ``python .ci/walkthrough.py [PAGE ...]``.
 
-A page with an install command gets an empty environment. All others share one that the README's install command has made.
+A page whose first command installs gets an empty environment. All others begin with the README's install command, and share
+what it has made unless they install more.
 Each page has a fresh clone. Its blocks are carried out from top to bottom, and a server must answer at its address.
 The last lines are a table of all commands with their seconds and exit codes; the exit code is 1 if one has failed.
 """
@@ -169,10 +170,10 @@ class Reader:
         said = []
         for line in self.session.stderr:
             if line == "done\n":
-                return Result(self.page.stem, f"{first_line(text)} ...", 0, time.monotonic() - began)
+                return Result(self.page.stem, f"{last_line(text)} ...", 0, time.monotonic() - began)
             said.append(line)
         print("".join(said))
-        return Result(self.page.stem, f"{first_line(text)} ...", self.session.wait(), time.monotonic() - began)
+        return Result(self.page.stem, f"{last_line(text)} ...", self.session.wait(), time.monotonic() - began)
 
     def place(self) -> dict[str, object]:
         """Return the folder and the variables of the page's commands: a home of its own, and nothing of ours."""
@@ -193,7 +194,7 @@ class Reader:
             self.session.kill()
 
 
-def first_line(text: str) -> str:
+def last_line(text: str) -> str:
     """Return the last line of a block's code that does something, as its name in the table."""
     return [line for line in text.splitlines() if line.strip()][-1].strip()
 
@@ -229,16 +230,20 @@ def cloned(folder: Path) -> Path:
     return folder
 
 
-def installs(page: Path) -> bool:
-    """Return whether a page has an install command."""
-    return any(
+def installs(page: Path) -> list[bool]:
+    """Return whether each command of a page installs something."""
+    return [
         command.startswith(INSTALL) for block in blocks_of(page) if block.language == "sh" for command in block.commands
-    )
+    ]
 
 
-def new_environment(folder: Path) -> Path:
-    """Return an empty virtual environment in a folder."""
+def new_environment(folder: Path, log: Path | None = None) -> Path:
+    """Return a virtual environment in a folder: with what the README installs if there is a log, else an empty one."""
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    if log is not None:
+        clone = cloned(folder.with_name(f"{folder.name}-clone"))
+        install = blocks_of(README)[0].commands[0].split(" && ")[0]
+        assert not Reader(README, clone, folder, log).carry_out(install).has_failed, install
     return folder
 
 
@@ -249,15 +254,12 @@ def read_all(pages: list[Path], workspace: Path) -> Iterator[Result]:
         if not any(block.language in ("sh", "python") for block in blocks_of(page)):
             continue
         log, clone = workspace / f"{page.stem}.log", cloned(workspace / page.stem)
-        if installs(page):
-            environment = new_environment(workspace / f"{page.stem}-environment")
-        elif shared is None:
-            environment = shared = new_environment(workspace / "environment")
-            install = blocks_of(README)[0].commands[0].split(" && ")[0]
-            first = Reader(README, cloned(workspace / "installed"), shared, log)
-            yield Result("for those without", install, first.carry_out(install).code)
+        own = any(installs(page))
+        if own:
+            is_first = installs(page)[0]
+            environment = new_environment(workspace / f"{page.stem}-environment", None if is_first else log)
         else:
-            environment = shared
+            environment = shared = shared or new_environment(workspace / "environment", log)
         reader = Reader(page, clone, environment, log)
         try:
             for result in reader.read():
@@ -267,7 +269,7 @@ def read_all(pages: list[Path], workspace: Path) -> Iterator[Result]:
                 yield result
         finally:
             reader.leave()
-            if installs(page):
+            if own:
                 shutil.rmtree(environment)
 
 

@@ -63,7 +63,9 @@ def _of_engine(name: str) -> Any:
 
 
 class Run:
-    """One run of a spec. `problem`, `model`, the values, `shift` and `exact_values` are described at `StochasticEngine`.
+    """One run of a spec: it makes iterations when it is asked to, and keeps their history.
+
+    The engine gives `problem`, `model`, the values, `shift` and `exact_values`: see `StochasticEngine`.
 
     Parameters
     ----------
