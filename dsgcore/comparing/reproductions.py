@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import inspect
 import json
-import lzma
 import math
 import time
 import tomllib
@@ -20,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
-from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import GridSearchCV
 
 from dsgcore.core.errors import DivergedError, DSGError
@@ -28,6 +25,9 @@ from dsgcore.core.files import cache_folder
 from dsgcore.core.parameters import quoted
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached
+from dsgcore.data.reading.recipe import LOCAL
+from dsgcore.data.reading.sources import Source, streamed
+from dsgcore.data.reading.svmlight import TARGET, read_svmlight
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.experiments.race import competitor, values_of
 from dsgcore.experiments.settings import SETTINGS
@@ -241,9 +241,9 @@ def _arrays(file: Path, labels: str) -> tuple[NDArray, NDArray]:
     if file.suffix == ".npz":
         with np.load(file, allow_pickle=False) as held:
             return held["X"].astype(np.float64), held["y5" if labels == "ordinal" else "y"]
-    with {".bz2": bz2.open, ".xz": lzma.open}.get(file.suffix, open)(file, "rb") as text:
-        X, y = load_svmlight_file(text)
-    return X.toarray(), np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y) if labels == "ordinal" else y
+    frame, _ = read_svmlight(streamed(Source.of_path(file), LOCAL), LOCAL)
+    X, y = frame.drop(columns=TARGET).to_numpy(np.float64), frame[TARGET].to_numpy(np.float64)
+    return X, np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y) if labels == "ordinal" else y
 
 
 @dataclass(frozen=True, eq=False)
