@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import doctest
 import inspect
 import io
@@ -23,6 +24,7 @@ import dsgcore
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.options import command_parser
+from dsgcore.settings import lessons
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / ".ci"))
@@ -207,6 +209,14 @@ def test_the_readme_is_short_and_has_two_commands():
     run, test = commands
     assert run.endswith("streamlit run app.py")
     assert "pytest" in test
+
+
+def test_every_field_of_a_lesson_is_in_the_page_about_teaching():
+    text = (DOCS / "teaching.md").read_text(encoding="utf-8")
+    kinds = (lessons.GuidedLesson, lessons.LessonStep, lessons.Pick, lessons.Option, lessons.Estimate, lessons.Curve)
+    fields = {field.name for kind in (*kinds, lessons.Goal, lessons.Claim) for field in dataclasses.fields(kind)}
+    assert [name for name in fields - {"name"} if f"`{name}" not in text] == []  # the name is the file's
+    assert [name for name in lessons.CHARTS if f"`{name}`" not in text] == []
 
 
 @pytest.mark.ci
