@@ -73,7 +73,7 @@ from dsgcore.baselines.pair_risk import pnu_risk, samult_risk
 from dsgcore.baselines.svorex import _middle
 from dsgcore.core.parameters import Parameter, ParameterError
 from dsgcore.experiments import default_spec, load_split
-from dsgcore.experiments.race import free_parameters
+from dsgcore.experiments.rivals import free_parameters
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.kernels import KERNELS, Gaussian
 from dsgcore.model_selection import PNUAUCRisk

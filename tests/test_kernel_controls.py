@@ -15,7 +15,7 @@ from dsgcore.data import DATASETS, load
 from dsgcore.estimators.kernel import width
 from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec, theory_of
 from dsgcore.experiments.kernel_words import words_of
-from dsgcore.experiments.race import competitors, fixed_parameters, kernel_note
+from dsgcore.experiments.rivals import competitors, fixed_parameters, kernel_note
 from dsgcore.experiments.settings import FINE, SIGMAS, kernel_names
 from dsgcore.kernels import KERNELS
 from dsgcore.kernels.widths import like_gaussian, like_scale, usual_sigma

@@ -18,23 +18,23 @@ from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import LiveRun, load_split
-from dsgcore.experiments import heats as heats_module
-from dsgcore.experiments.heats import run_heats, smaller, summaries, usual_sizes
+from dsgcore.experiments import race as race_module
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.race import (
     GRID,
     MAX_STEPS,
     Race,
-    RaceError,
     RaceProgress,
     RaceResult,
     begin_race,
-    competitors,
-    fixed_parameters,
-    free_parameters,
+    run_heats,
     run_race,
+    smaller,
+    summaries,
+    usual_sizes,
 )
-from dsgcore.experiments.race import competitor as named
+from dsgcore.experiments.rivals import RaceError, competitors, fixed_parameters, free_parameters
+from dsgcore.experiments.rivals import competitor as named
 from dsgcore.jobs import JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.solver.exact import exact_optimum
@@ -61,8 +61,7 @@ def parameters(spec, kind):
 def raced(spec, kind, report=lambda progress: None, axes=(None, None), **changes):
     """Run a race in this process."""
     given = parameters(spec, kind) | changes
-    plain = {"competitor": kind.__name__, "parameters": given, "memory_limit": 4.0, "axes": axes}
-    return run_race(spec.to_json(), plain, None, report=report)
+    return run_race(Race(spec, kind.__name__, given, axes=axes), None, report=report)
 
 
 # --- every competitor
@@ -251,8 +250,8 @@ def test_a_race_for_data_from_a_file_takes_them_along():
     """The file may be gone, or have been nowhere but in the session."""
 
     class Queue:
-        def submit(self, function, spec, plain, split, **options):
-            return function(spec, plain, split, report=lambda progress: None)
+        def submit(self, function, race, split, **options):
+            return function(race, split, report=lambda progress: None)
 
     plain = small("s3vm").to_dict()
     split = load_split(Spec.from_dict(plain))
@@ -482,7 +481,7 @@ def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(
     heats = run_heats(spec, ["SAMULT"], (20, 40), 1, seconds=1e-9)
     assert [bool(h.note) for h in heats] == [False, False, False, True]
     assert heats[-1].note.startswith("it would take about ")
-    monkeypatch.setattr(heats_module, "_rival", lambda *_: (_ for _ in ()).throw(MemoryError))
+    monkeypatch.setattr(race_module, "measured", lambda *_: (_ for _ in ()).throw(MemoryError))
     assert run_heats(spec, ["SAMULT"], (20,), 1)[-1].note == "it needs more memory than the limit"
     with pytest.raises(DSGError, match="got 'Nobody'"):
         run_heats(spec, ["Nobody"], (20,), 1)

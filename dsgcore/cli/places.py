@@ -7,9 +7,13 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dsgcore.core.files import TextFileError, check_place
 from dsgcore.core.parameters import quoted
+
+if TYPE_CHECKING:
+    from dsgcore.experiments import Spec
 
 # Bytes of an earlier result's head, and of its end, in which the text is that tells it.
 _SEARCHED = 65_536
@@ -43,6 +47,12 @@ def json_file(given: argparse.Namespace) -> dict[str, tuple[Path | None, str]]:
     return {"--json": (None if str(given.json) == "-" else given.json, '"command": "dsg-lab ')}
 
 
+def inputs_of(file: Path, spec: Spec) -> list[Path]:
+    """Return the files that a command reads for the spec in a file: this one, and the spec's data."""
+    own = spec.data.path
+    return [file, *([] if own is None else [Path(own), file.parent / own])]
+
+
 def check_own(file: Path, option: str, mark: str) -> None:
     """Raise `TextFileError` if a file exists and is not empty, and neither its head nor its end has the text."""
     if not file.exists() or file.stat().st_size == 0:
@@ -71,9 +81,7 @@ def check_folder(folder: Path, names: Sequence[str], inputs: Sequence[Path], is_
     is_own : callable
         True for a file of the folder that only this command writes.
     """
-    taken = next((place for place in (folder, *folder.parents) if place.is_file()), None)
-    if taken is not None:
-        raise TextFileError(f"--out must name a folder, but {taken} is a file: name another folder")
+    check_no_file(folder)
     _check_apart(folder, "--out", inputs)
     for name in names:
         _check_apart(folder / name, "--out", inputs)
@@ -86,6 +94,13 @@ def check_folder(folder: Path, names: Sequence[str], inputs: Sequence[Path], is_
             f"--out must name a new or empty folder, or one that this command has written, but {folder} holds "
             f"{quoted(seen[0].name)}: name another folder"
         )
+
+
+def check_no_file(folder: Path) -> None:
+    """Raise `TextFileError` if the folder of --out, or one above it, is a file."""
+    taken = next((place for place in (folder, *folder.parents) if place.is_file()), None)
+    if taken is not None:
+        raise TextFileError(f"--out must name a folder, but {taken} is a file: name another folder")
 
 
 def holds_fields(file: Path, name: str, fields: Set[str]) -> bool:

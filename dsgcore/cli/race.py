@@ -7,13 +7,13 @@ from dataclasses import asdict
 
 from dsgcore.cli.ending import Made, Progress
 from dsgcore.cli.options import names
-from dsgcore.cli.places import check_files, json_file
-from dsgcore.cli.sweep import inputs_of
+from dsgcore.cli.places import check_files, inputs_of, json_file
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import load_split, read_spec
+from dsgcore.experiments.cost import machine_budget
 from dsgcore.experiments.data_of import with_whole_path
-from dsgcore.experiments.heats import Heat, run_heats, summaries, usual_sizes
-from dsgcore.experiments.race import GB, competitors
+from dsgcore.experiments.race import Heat, run_heats, summaries, usual_sizes
+from dsgcore.experiments.rivals import competitors
 from dsgcore.jobs import JobQueue, JobState
 
 
@@ -23,9 +23,9 @@ def race(given: argparse.Namespace) -> Made:
     check_files(json_file(given), inputs_of(given.spec, spec))
     progress = Progress(is_quiet=given.quiet)
     split = load_split(spec)
-    sizes = tuple(map(_size, names(given.sizes))) if given.sizes else usual_sizes(split)
-    rivals = names(given.rivals) if given.rivals else _papers(spec.problem.name)
-    limit = int(given.memory * GB)
+    sizes = usual_sizes(split) if given.sizes is None else tuple(map(_size, _some(given.sizes, "--sizes")))
+    rivals = _papers(spec.problem.name) if given.rivals is None else _some(given.rivals, "--with")
+    limit = machine_budget(given.memory_limit).memory
     job = JobQueue(1).submit(run_heats, spec.to_json(), rivals, sizes, given.seeds, memory_limit=limit)
     while not job.is_over:
         job.wait(0.2)
@@ -52,6 +52,12 @@ def said(heats: tuple[Heat, ...], score: str) -> str:
 def _papers(setting: str) -> list[str]:
     """Return the papers' own competitors."""
     return [kind.__name__ for kind in competitors(setting) if not kind.is_everyday]
+
+
+def _some(text: str, option: str) -> list[str]:
+    if not (found := names(text)):
+        raise DSGError(f"{option} must be a list such as A,B, got {text!r}")
+    return found
 
 
 def _size(text: str) -> int:

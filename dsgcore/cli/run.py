@@ -8,8 +8,7 @@ from pathlib import Path
 
 from dsgcore.cli.ending import NO, Made, Progress, note
 from dsgcore.cli.options import PROGRAM
-from dsgcore.cli.places import check_files, check_folder, holds_fields, json_file
-from dsgcore.cli.sweep import inputs_of
+from dsgcore.cli.places import check_files, check_folder, holds_fields, inputs_of, json_file
 from dsgcore.core.durations import TimeLeft
 from dsgcore.core.files import whole_files
 from dsgcore.diagnostics.judgement import Judgement, judgement

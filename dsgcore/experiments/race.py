@@ -1,30 +1,29 @@
-"""Races: comparison of a run with another method, on the same data and score, in a separate process; its parameters."""
+"""Races: a run's competitors on the same data and score. Of one all is measured; of several, at growing sizes and over seeds."""
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.baselines import COMPETITORS, Progress
+from dsgcore.baselines import Progress
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, quoted
+from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
-from dsgcore.estimators.kernel import width
 from dsgcore.experiments.data_of import load_split
-from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.plane import Plane
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments.rivals import RaceError, competitor, fixed_parameters, free_parameters, values_of
+from dsgcore.experiments.run import Run
+from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.jobs.memory import forget_peak, peak
-from dsgcore.kernels import GAUSSIAN, KERNELS
 from dsgcore.settings import profile_of
 from dsgcore.solver.problem import UNLABELED
 
@@ -34,10 +33,8 @@ GB = 1e9
 ALLOWANCE = 300_000_000
 SECONDS_BETWEEN_REPORTS = 0.1
 MAX_STEPS = 1000
-
-
-class RaceError(DSGError):
-    """A race that cannot be run. The message says what is wrong and what is allowed."""
+# Seconds after which a method is not tried at a larger size. Its time is expected to grow with the square of the points.
+SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -121,19 +118,6 @@ class RaceResult:
     classes: NDArray
 
 
-def competitors(setting: str) -> tuple[type[Any], ...]:
-    """Return the classes of the methods that compete in a setting."""
-    return COMPETITORS.get(setting, ())
-
-
-def competitor(setting: str, name: str) -> type[Any]:
-    """Return a competitor's class by its name, or raise `RaceError`."""
-    known = {kind.__name__: kind for kind in competitors(setting)}
-    if name not in known:
-        raise RaceError(f"the competitors in the setting {setting} are {', '.join(known)}, got {quoted(name)}")
-    return known[name]
-
-
 def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job:
     """Submit a race to a queue; the job's progress is a `RaceProgress`, its result a `RaceResult`.
 
@@ -142,22 +126,15 @@ def begin_race(queue: JobQueue, race: Race, split: Split, **options: Any) -> Job
     """
     held = split if race.spec.data.name == FILE else None
     limit = int(race.memory_limit * GB) + ALLOWANCE
-    plain = vars(race) | {"parameters": dict(race.parameters)}
-    spec = plain.pop("spec").to_json()
-    return queue.submit(run_race, spec, plain, held, memory_limit=limit, **options)
+    return queue.submit(run_race, race, held, memory_limit=limit, **options)
 
 
-def run_race(
-    spec: str, plain: Mapping[str, Any], split: Split | None, *, report: Callable[[RaceProgress], None]
-) -> RaceResult:
+def run_race(race: Race, split: Split | None, *, report: Callable[[RaceProgress], None]) -> RaceResult:
     """Fit the competitor and measure it.
 
     Parameters
     ----------
-    spec : str
-        The run's spec as JSON.
-    plain : mapping
-        The other fields of `Race`.
+    race : Race
     split : Split or None
         The run's data; None loads them as the spec says.
     report : callable
@@ -168,58 +145,49 @@ def run_race(
     ValueError
         If the competitor refuses its parameters or the data, or needs more memory than the limit.
     """
-    race = Race(Spec.from_json(spec), **plain)
     report(RaceProgress())
-    estimator = race.estimator()
+    estimator, log = race.estimator(), _Log(report)
     data = load_split(race.spec) if split is None else split
+    problem, points = race.spec.problem, race.plane(data).grid(GRID)
     try:
-        return _measured(race, estimator, data, report)
+        found = measured(estimator, problem, data, log)
+        return RaceResult(
+            **vars(found),
+            converged=bool(getattr(estimator, "converged_", True)),
+            surface=values_of(estimator, points, problem.decision, len(data.class_names)).astype(np.float32),
+            classes=np.asarray(estimator.predict(points), dtype=np.int64),
+            **log.arrays(),
+        )
     except MemoryError:
         raise RaceError(
             f"{estimator.title} needs more memory than the limit of {race.memory_limit:g} GB, and was stopped."
         ) from None
 
 
-def _as_people_say(text: str, estimator: Any) -> str:
-    """Return an estimator's message with the method's name in place of the class's."""
-    return text.replace(type(estimator).__name__, estimator.title)
+@dataclass(frozen=True)
+class Measured:
+    """What a competitor's fit took and gave, as in `RaceResult`."""
+
+    score: float
+    seconds: float
+    memory: int
+    notes: tuple[str, ...]
 
 
-def _measured(race: Race, estimator: Any, split: Split, report: Callable[[RaceProgress], None]) -> RaceResult:
-    log = _Log(report)
+def measured(estimator: Any, problem: Setting, split: Split, callback: Callable[[Progress], None] | None) -> Measured:
+    """Fit a competitor, and score it on the test points; the warnings name the method instead of the class."""
     held = forget_peak()
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as said, single_threaded_blas():
         warnings.simplefilter("always")
-        estimator.fit(split.X_train, split.y_train, callback=log)
+        estimator.fit(split.X_train, split.y_train, callback=callback)
     seconds = time.perf_counter() - start
     memory = max(0, peak() - held)
-    notes = (_as_people_say(str(w.message), estimator) for w in said if issubclass(w.category, UserWarning))
-    decision, k = race.spec.problem.decision, len(split.class_names)
-    points = race.plane(split).grid(GRID)
-    return RaceResult(
-        score=race.spec.problem.score(split.y_test, values_of(estimator, split.X_test, decision, k)),
-        seconds=seconds,
-        memory=memory,
-        converged=bool(getattr(estimator, "converged_", True)),
-        notes=tuple(dict.fromkeys(notes)),
-        surface=values_of(estimator, points, decision, k).astype(np.float32),
-        classes=np.asarray(estimator.predict(points), dtype=np.int64),
-        **log.arrays(),
-    )
-
-
-def values_of(estimator: Any, X: NDArray, decision: str, k: int) -> NDArray:
-    """Return the values that the setting scores, of shape (n,), or (n, k) for classes without an order."""
-    if decision == "ranks":
-        return np.asarray(estimator.ranking_function(X))
-    values = np.asarray(estimator.decision_function(X))
-    if decision != "highest":
-        return values
-    known = np.stack([-values, values], axis=1) if values.ndim == 1 else values
-    scores = np.full((len(X), k), -np.inf)
-    scores[:, estimator.classes_] = known
-    return scores
+    notes = [str(w.message) for w in said if issubclass(w.category, UserWarning)]
+    notes = [text.replace(type(estimator).__name__, estimator.title) for text in notes]
+    with single_threaded_blas():
+        values = values_of(estimator, split.X_test, problem.decision, len(split.class_names))
+    return Measured(float(problem.score(split.y_test, values)), seconds, memory, tuple(dict.fromkeys(notes)))
 
 
 class _Log:
@@ -245,89 +213,153 @@ class _Log:
         return {"steps": steps.astype(int), "times": times, "objectives": objectives}
 
 
-# Parameters that a page does not offer: the coding of labels, which is fixed here.
-FIXED = ("y_holds",)
-SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
-
-Values = dict[str, Any]
+# --- several methods at growing sizes
 
 
-def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
-    """Return the parameters that a competitor always takes from the run: kernel, its smoothness and the seed."""
-    takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
-    own = [p.name for p in spec.kernel.parameters if isinstance(p, Choice)] if kernel == spec.kernel.name else []
-    fixed = {"kernel": kernel, **{name: getattr(spec.kernel, name) for name in own}, "random_state": spec.seed}
-    return {name: value for name, value in fixed.items() if name in takes}
+@dataclass(frozen=True)
+class Heat:
+    """One fit: its method, number of unlabeled points and seed, and its seconds and test score, or else why it has none."""
+
+    method: str
+    n_unlabeled: int
+    seed: int
+    seconds: float = math.nan
+    score: float = math.nan
+    note: str = ""
 
 
-def _kernel_name(spec: Spec, kind: type[Any]) -> str:
-    """Return the run's kernel if the competitor has it, else the Gaussian one."""
-    return spec.kernel.name if spec.kernel.name in getattr(kind, "kernels", ()) else GAUSSIAN
+@dataclass(frozen=True)
+class Summary:
+    """A method at one size: medians over the seeds, and the smallest and the largest score."""
+
+    method: str
+    n_unlabeled: int
+    seconds: float
+    score: float
+    low: float
+    high: float
 
 
-def kernel_note(spec: Spec, kind: type[Any]) -> str:
-    """Return a sentence about the competitor's kernel if it cannot have the run's; empty if it can, or has no kernel."""
-    if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
-        return ""
-    run_has = words_of(spec.kernel.name).title
-    if spec.kernel.family == GAUSSIAN:
-        return f"{kind.title} has no orthogonal features: it gets the same Gaussian kernel without them."
-    return (
-        f"{kind.title} has no {run_has} kernel: it gets a {words_of(GAUSSIAN).title} one, whose "
-        "default bandwidth follows the spread of the points."
-    )
+def usual_sizes(split: Split) -> tuple[int, ...]:
+    """Return the numbers of unlabeled points of a race: a hundredth, a tenth, a third and all of them, at least ten."""
+    n = int(np.sum(split.y_train == UNLABELED))
+    return tuple(sorted({max(10, n // part) for part in (100, 10, 3)} | {n})) if n >= 10 else (n,)
 
 
-def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
-    """Return a competitor's parameters that the user can choose, with the run's values as defaults if it has them."""
-    own = [p for p in kind.parameters if p.name not in FIXED]
-    values = {p.name: p.default for p in own} | _same_names(spec, own) | _translated(spec, split, kind)
-    return (*_kernel_parameters(spec, split, kind), *(_with_default(p, values[p.name]) for p in own))
+def run_heats(
+    spec: str,
+    rivals: Sequence[str],
+    sizes: Iterable[int],
+    n_seeds: int,
+    split: Split | None = None,
+    *,
+    seconds: float = SECONDS,
+    report: Callable[[tuple[int, int, tuple[Heat, ...]]], object] = lambda so_far: None,
+) -> tuple[Heat, ...]:
+    """Fit the run and its rivals at each size and seed, the small sizes first.
+
+    Parameters
+    ----------
+    spec : str
+        The run as JSON. A seed is added to its own, which draws other labels, mini-batches and features.
+    rivals : sequence of str
+        Names of competitors' classes. They get the run's kernel and the parameters that they share with it.
+    sizes : iterable of int
+        Numbers of unlabeled points. The labeled ones and the test points stay.
+    n_seeds : int
+    split : Split, optional
+        Data of a file, which may no longer exist; all seeds have its labels. Default: as the spec says.
+    seconds : float
+        A method is left out where it is expected to take longer.
+    report : callable
+        Called after each fit with the number of finished ones, the number of all, and all so far.
+
+    Raises
+    ------
+    DSGError
+        If there is no such rival, or if the data cannot be loaded.
+    """
+    base, found = Spec.from_json(spec), list[Heat]()
+    names = ["", *rivals]
+    for name in rivals:
+        competitor(base.problem.name, name)
+    sizes, last = sorted(sizes), dict[str, tuple[int, float]]()
+    total = len(sizes) * n_seeds * len(names)
+    splits = {
+        seed: load_split(replace(base, seed=base.seed + seed)) if split is None else split for seed in range(n_seeds)
+    }
+    most = min(int(np.sum(whole.y_train == UNLABELED)) for whole in splits.values())
+    if sizes[-1] > most:
+        raise RaceError(f"a size must be at most {most:,}, the number of unlabeled points, got {sizes[-1]:,}")
+    Run(base, smaller(splits[0], sizes[0], 0)).advance(1)  # compile, or load what is compiled
+    for n in sizes:
+        for seed, whole in splits.items():
+            own, part = replace(base, seed=base.seed + seed), smaller(whole, n, seed)
+            for name in names:
+                found.append(_heat(own, name, part, n, seed, _expected(last.get(name), n), seconds))
+                report((len(found), total, tuple(found)))
+        for name in names:
+            times = [heat.seconds for heat in found if heat.method == title(base, name) and heat.n_unlabeled == n]
+            last[name] = (n, float(np.median(times)))
+    return tuple(found)
 
 
-def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parameter]:
-    takes = signature(kind).parameters
-    if "kernel" not in takes:
-        return []
-    if _kernel_name(spec, kind) == spec.kernel.name:
-        own = [p for p in spec.kernel.parameters if not isinstance(p, Choice) and p.name in takes]
-        return [replace(p, default=getattr(spec.kernel, p.name)) for p in own]
-    if spec.kernel.family == GAUSSIAN:  # with other random features
-        return [replace(SIGMA, default=getattr(spec.kernel, SIGMA.name))]
-    return [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
+def smaller(split: Split, n: int, seed: int) -> Split:
+    """Return a split with so many of the unlabeled training points, drawn by the seed, and all labeled ones."""
+    unlabeled = np.flatnonzero(split.y_train == UNLABELED)
+    drawn = np.random.default_rng([seed, len(unlabeled)]).permutation(unlabeled)[:n]
+    rows = np.sort(np.concatenate([np.flatnonzero(split.y_train != UNLABELED), drawn]))
+    names = ("X_train", "y_train", "y_hidden", "train_rows")
+    parts: dict[str, Any] = {name: np.ascontiguousarray(getattr(split, name)[rows]) for name in names}
+    return replace(split, **parts)
 
 
-def _same_names(spec: Spec, parameters: list[Parameter]) -> Values:
-    """Return the values of the run's method or solver that have the same names."""
-    owners = (spec.kernel, spec.solver, spec.problem)
-    return {p.name: getattr(owner, p.name) for owner in owners for p in parameters if hasattr(owner, p.name)}
+def title(spec: Spec, name: str) -> str:
+    """Return a method's name in the race; an empty name is the run's own."""
+    return competitor(spec.problem.name, name).title if name else profile_of(spec.problem).paper
 
 
-def _with_default(parameter: Parameter, value: Any) -> Parameter:
-    """Set a parameter's default to the nearest allowed value; keep its own if the types differ."""
-    if isinstance(parameter, Real | Integer) and isinstance(value, int | float):
-        value = min(max(float(f"{value:.4g}"), parameter.low), parameter.high)
-        value = int(value) if isinstance(parameter, Integer) else value
+def _expected(last: tuple[int, float] | None, n: int) -> float:
+    """Return the seconds that a method will take, from its last size; NaN if it had no time there."""
+    return 0.0 if last is None else last[1] * (n / last[0]) ** 2
+
+
+def _heat(spec: Spec, name: str, split: Split, n: int, seed: int, expected: float, most: float) -> Heat:
+    shown = title(spec, name)
+    if name and not expected <= most:
+        about = f"it would take about {expected:,.0f} s" if math.isfinite(expected) else "fewer points took too long"
+        return Heat(shown, n, seed, note=about)
     try:
-        return replace(parameter, default=parameter.check(value))
-    except ParameterError:
-        return parameter
+        return Heat(shown, n, seed, *(_of_rival(spec, name, split) if name else _of_run(spec, split)))
+    except MemoryError:
+        return Heat(shown, n, seed, note="it needs more memory than the limit")
+    except DSGError as error:
+        return Heat(shown, n, seed, note=str(error))
 
 
-def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
-    """Return the values that have another name or unit in the competitor's objective."""
-    names = {p.name for p in kind.parameters}
-    labels = split.y_train[split.y_train != UNLABELED]
-    values: Values = {}
-    if "penalty" in names:
-        values["penalty"] = "half rkhs"  # the norm of the run's own ridge
-    if "prior" in names and spec.problem.labels != "pairs":
-        values["prior"] = _shares_above(labels)
-    rule = profile_of(spec.problem).translations.get(kind.__name__)
-    return values if rule is None else values | rule(spec, len(labels), len(split.y_train) - len(labels))
+def _of_run(spec: Spec, split: Split) -> tuple[float, float]:
+    run = Run(spec, split)
+    run.advance(run.n_iter)
+    score = run.result_score
+    return (run.training_clock[-1] if run.training_clock else math.nan), (math.nan if score is None else score)
 
 
-def _shares_above(labels: NDArray) -> float | tuple[float, ...]:
-    """Return the share of the labeled points above the threshold of two classes, or above each threshold."""
-    shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
-    return shares[0] if len(shares) == 1 else shares
+def _of_rival(spec: Spec, name: str, split: Split) -> tuple[float, float]:
+    kind = competitor(spec.problem.name, name)
+    free = {p.name: p.default for p in free_parameters(spec, split, kind)}
+    found = measured(kind(**{**fixed_parameters(spec, kind), **free}), spec.problem, split, None)
+    return found.seconds, found.score
+
+
+def summaries(heats: Iterable[Heat]) -> list[Summary]:
+    """Return the medians of each method at each size over the seeds; fits without a score are left out."""
+    scored: dict[tuple[str, int], list[Heat]] = {}
+    for heat in heats:
+        if math.isfinite(heat.score):
+            scored.setdefault((heat.method, heat.n_unlabeled), []).append(heat)
+    made = []
+    for (method, n), own in scored.items():
+        scores = [heat.score for heat in own]
+        seconds = float(np.median([heat.seconds for heat in own]))
+        made.append(Summary(method, n, seconds, float(np.median(scores)), min(scores), max(scores)))
+    return made

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import data_folder
 from dsgcore.experiments import Spec
-from dsgcore.experiments.race import Race, RaceResult, competitor
+from dsgcore.experiments.race import Race, RaceResult
+from dsgcore.experiments.rivals import competitor
 
 # The name of the file, unless the caller gives one.
 VARIABLE = "DSGLAB_STORE"
@@ -73,7 +74,7 @@ class StoredRun:
         one. None if the run had no iteration, or if they are not finite.
     seconds : float
         The run's computing time.
-    state : {"finished", "plateau", "diverged"}
+    state : {"finished", "settled", "plateau", "diverged"}
     error : float or None
         The mean of |f − h|² at the end.
     step_limit : float or None

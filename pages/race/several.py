@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from dsgcore.experiments import LiveRun
-from dsgcore.experiments.heats import Heat, run_heats, summaries, title, usual_sizes
-from dsgcore.experiments.race import GB, competitors
+from dsgcore.experiments.race import GB, Heat, run_heats, summaries, title, usual_sizes
+from dsgcore.experiments.rivals import competitors
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
 from pages.charts import figures as charts

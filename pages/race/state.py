@@ -11,7 +11,8 @@ import streamlit as st
 
 from dsgcore.data import DATASETS
 from dsgcore.experiments import LiveRun, Spec
-from dsgcore.experiments.race import Race, RaceResult, competitor
+from dsgcore.experiments.race import Race, RaceResult
+from dsgcore.experiments.rivals import competitor
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobState
 from dsgcore.studies import Store, StoreError, default_store, keep_race, kept_race, name_of

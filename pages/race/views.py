@@ -13,15 +13,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real
 from dsgcore.experiments import LiveRun
-from dsgcore.experiments.race import (
-    Race,
-    RaceProgress,
-    begin_race,
-    competitors,
-    fixed_parameters,
-    free_parameters,
-    kernel_note,
-)
+from dsgcore.experiments.race import Race, RaceProgress, begin_race
+from dsgcore.experiments.rivals import competitors, fixed_parameters, free_parameters, kernel_note
 from dsgcore.jobs import Job, JobError, shared_queue
 from pages.race.result import draw_result
 from pages.race.several import several

@@ -1,0 +1,138 @@
+"""A run's competitors: their names, the parameters that they share with the run, and the values that its setting scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dsgcore.baselines import COMPETITORS
+from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import Choice, Integer, Parameter, ParameterError, Real, quoted
+from dsgcore.data import Split
+from dsgcore.estimators.kernel import width
+from dsgcore.experiments.kernel_words import words_of
+from dsgcore.experiments.spec import Spec
+from dsgcore.kernels import GAUSSIAN, KERNELS
+from dsgcore.settings import profile_of
+from dsgcore.solver.problem import UNLABELED
+
+# Parameters that a page does not offer: the coding of labels, which is fixed here.
+FIXED = ("y_holds",)
+SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
+
+Values = dict[str, Any]
+
+
+class RaceError(DSGError):
+    """A race that cannot be run. The message says what is wrong and what is allowed."""
+
+
+def competitors(setting: str) -> tuple[type[Any], ...]:
+    """Return the classes of the methods that compete in a setting."""
+    return COMPETITORS.get(setting, ())
+
+
+def competitor(setting: str, name: str) -> type[Any]:
+    """Return a competitor's class by its name, or raise `RaceError`."""
+    known = {kind.__name__: kind for kind in competitors(setting)}
+    if name not in known:
+        raise RaceError(f"the competitors in the setting {setting} are {', '.join(known)}, got {quoted(name)}")
+    return known[name]
+
+
+def values_of(estimator: Any, X: NDArray, decision: str, k: int) -> NDArray:
+    """Return the values that the setting scores, of shape (n,), or (n, k) for classes without an order."""
+    if decision == "ranks":
+        return np.asarray(estimator.ranking_function(X))
+    values = np.asarray(estimator.decision_function(X))
+    if decision != "highest":
+        return values
+    known = np.stack([-values, values], axis=1) if values.ndim == 1 else values
+    scores = np.full((len(X), k), -np.inf)
+    scores[:, estimator.classes_] = known
+    return scores
+
+
+def fixed_parameters(spec: Spec, kind: type[Any]) -> Values:
+    """Return the parameters that a competitor always takes from the run: kernel, its smoothness and the seed."""
+    takes, kernel = signature(kind).parameters, _kernel_name(spec, kind)
+    own = [p.name for p in spec.kernel.parameters if isinstance(p, Choice)] if kernel == spec.kernel.name else []
+    fixed = {"kernel": kernel, **{name: getattr(spec.kernel, name) for name in own}, "random_state": spec.seed}
+    return {name: value for name, value in fixed.items() if name in takes}
+
+
+def _kernel_name(spec: Spec, kind: type[Any]) -> str:
+    """Return the run's kernel if the competitor has it, else the Gaussian one."""
+    return spec.kernel.name if spec.kernel.name in getattr(kind, "kernels", ()) else GAUSSIAN
+
+
+def kernel_note(spec: Spec, kind: type[Any]) -> str:
+    """Return a sentence about the competitor's kernel if it cannot have the run's; empty if it can, or has no kernel."""
+    if "kernel" not in signature(kind).parameters or _kernel_name(spec, kind) == spec.kernel.name:
+        return ""
+    run_has = words_of(spec.kernel.name).title
+    if spec.kernel.family == GAUSSIAN:
+        return f"{kind.title} has no orthogonal features: it gets the same Gaussian kernel without them."
+    return (
+        f"{kind.title} has no {run_has} kernel: it gets a {words_of(GAUSSIAN).title} one, whose "
+        "default bandwidth follows the spread of the points."
+    )
+
+
+def free_parameters(spec: Spec, split: Split, kind: type[Any]) -> tuple[Parameter, ...]:
+    """Return a competitor's parameters that the user can choose, with the run's values as defaults if it has them."""
+    own = [p for p in kind.parameters if p.name not in FIXED]
+    values = {p.name: p.default for p in own} | _same_names(spec, own) | _translated(spec, split, kind)
+    return (*_kernel_parameters(spec, split, kind), *(_with_default(p, values[p.name]) for p in own))
+
+
+def _kernel_parameters(spec: Spec, split: Split, kind: type[Any]) -> list[Parameter]:
+    takes = signature(kind).parameters
+    if "kernel" not in takes:
+        return []
+    if _kernel_name(spec, kind) == spec.kernel.name:
+        own = [p for p in spec.kernel.parameters if not isinstance(p, Choice) and p.name in takes]
+        return [replace(p, default=getattr(spec.kernel, p.name)) for p in own]
+    if spec.kernel.family == GAUSSIAN:  # with other random features
+        return [replace(SIGMA, default=getattr(spec.kernel, SIGMA.name))]
+    return [replace(SIGMA, default=float(f"{width(SIGMA, 'scale', split.X_train):.3g}"))]
+
+
+def _same_names(spec: Spec, parameters: list[Parameter]) -> Values:
+    """Return the values of the run's method or solver that have the same names."""
+    owners = (spec.kernel, spec.solver, spec.problem)
+    return {p.name: getattr(owner, p.name) for owner in owners for p in parameters if hasattr(owner, p.name)}
+
+
+def _with_default(parameter: Parameter, value: Any) -> Parameter:
+    """Set a parameter's default to the nearest allowed value; keep its own if the types differ."""
+    if isinstance(parameter, Real | Integer) and isinstance(value, int | float):
+        value = min(max(float(f"{value:.4g}"), parameter.low), parameter.high)
+        value = int(value) if isinstance(parameter, Integer) else value
+    try:
+        return replace(parameter, default=parameter.check(value))
+    except ParameterError:
+        return parameter
+
+
+def _translated(spec: Spec, split: Split, kind: type[Any]) -> Values:
+    """Return the values that have another name or unit in the competitor's objective."""
+    names = {p.name for p in kind.parameters}
+    labels = split.y_train[split.y_train != UNLABELED]
+    values: Values = {}
+    if "penalty" in names:
+        values["penalty"] = "half rkhs"  # the norm of the run's own ridge
+    if "prior" in names and spec.problem.labels != "pairs":
+        values["prior"] = _shares_above(labels)
+    rule = profile_of(spec.problem).translations.get(kind.__name__)
+    return values if rule is None else values | rule(spec, len(labels), len(split.y_train) - len(labels))
+
+
+def _shares_above(labels: NDArray) -> float | tuple[float, ...]:
+    """Return the share of the labeled points above the threshold of two classes, or above each threshold."""
+    shares = tuple(float(f"{np.mean(labels >= code):.4g}") for code in range(1, int(labels.max()) + 1))
+    return shares[0] if len(shares) == 1 else shares
