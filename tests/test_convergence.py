@@ -2,7 +2,6 @@
 
 import csv
 import io
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -355,8 +354,7 @@ def test_ways_in_the_store_are_the_same_and_are_made_once(tmp_path):
     study, store = Trajectories(specs, (0, 1), 0), Store(tmp_path / "runs.sqlite")
     assert Trajectories.from_dict(study.to_dict()) == study
     for n_new in (4, 0):
-        with ThreadPoolExecutor(1) as executor:
-            assert sum(outcome.is_new for outcome in carry_out(study, store, executor, 1)) == n_new
+        assert sum(outcome.is_new for outcome in carry_out(study, store)) == n_new
     made = StudyRuns(study)
     made.refresh(store)
     assert made.n_there == 4
@@ -412,8 +410,7 @@ def asked(app):
 def answered(store, **link):
     """The page once all of its runs are there."""
     study = asked(opened(**link)).made.study
-    with ThreadPoolExecutor(1) as executor:
-        carry_out(study, store, executor, 1)
+    carry_out(study, store)
     app = opened(**link)
     assert "All runs are done" in "".join(m.value for m in app.markdown)
     return app

@@ -47,7 +47,7 @@ from dsgcore.solver.exact import (
 from dsgcore.solver.loop import solve
 from dsgcore.solver.plan import Plan
 from dsgcore.solver.task import Task
-from dsgcore.studies import Store, Study, StudyRuns, carry_out
+from dsgcore.studies import Pool, Store, Study, StudyRuns, carry_out
 from dsgcore.studies.processes import make_run
 from pages.studies import study_charts as charts
 from pages.studies.parallel_chart import parallel
@@ -496,7 +496,7 @@ WIDTHS = {"name": "kernel.sigma", "values": [0.5, 5.0]}
 def made(tmp_path, *axes, **solver):
     study = Study.from_dict({"spec": {**SPEC, "solver": SPEC["solver"] | solver}, "axes": list(axes), "seeds": [0, 1]})
     store, runs = Store(tmp_path / "runs.sqlite"), StudyRuns(study)
-    carry_out(study, store, Here(), 1)
+    carry_out(study, store, Pool(Here()))
     runs.refresh(store)
     return runs.results("objective")
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from cases import some
 from opened_pages import checked, left_in_browser, open_page
-from scipy import stats
 
 from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
 from dsgcore.__main__ import main
@@ -26,7 +25,6 @@ from dsgcore.comparing.reproductions import (
     carry_out_reproduction,
     compact,
     drawn_sample,
-    interval,
     kept_verdict,
     reproduction,
     reproductions,
@@ -314,23 +312,18 @@ def test_a_reproduction_measures_each_method_and_goes_on_where_it_was(name, made
     assert carry_out_reproduction(asked, made, store) == found
 
 
-def test_the_interval_is_students_and_the_outcome_follows_from_all_checks():
-    values = np.array([0.1, 0.3, 0.2, 0.6])
-    mean, half = interval(values)
-    low, high = stats.t.interval(0.95, 3, loc=values.mean(), scale=stats.sem(values))
-    assert (mean - half, mean + half) == (pytest.approx(low), pytest.approx(high))
-    assert interval(np.array([0.5])) == (0.5, math.inf)
+def test_the_outcome_follows_from_all_checks_by_the_interval_of_each():
     asked = replace(reproductions()["auc/fig2"], within=0.01)
 
     def outcome(*scores):
-        fits = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.8, 0.81))]
+        fits = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.8, 0.81, 0.82))]
         for rival, value in zip(("SAMULT", "PNUAUC"), scores, strict=False):
-            fits += [Fit("one", rival, 9, seed, 1.0, value + 0.01 * seed) for seed in (0, 1)]
+            fits += [Fit("one", rival, 9, seed, 1.0, value + 0.01 * seed) for seed in (0, 1, 2)]
         return module._outcome(tuple(module._checks(asked, fits)))
 
     assert (outcome(0.7, 0.805), outcome(0.7, 0.9), outcome(0.9)) == (REPRODUCED, IN_PART, NOT_REPRODUCED)
-    wide = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.7, 0.9))]
-    wide += [Fit("one", "SAMULT", 9, seed, 1.0, 0.81) for seed in (0, 1)]
+    wide = [Fit("one", "QSGS2AUC", 9, seed, 1.0, score) for seed, score in enumerate((0.7, 0.9, 0.8))]
+    wide += [Fit("one", "SAMULT", 9, seed, 1.0, 0.81) for seed in (0, 1, 2)]
     checks = tuple(module._checks(asked, wide))
     assert (checks[0].state, module._outcome(checks)) == ("open", "undecided")
 

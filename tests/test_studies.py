@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import zipfile
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +26,7 @@ from dsgcore.cli.sweep import asked_study, axis_of
 from dsgcore.data.reading import File
 from dsgcore.experiments import Run, Spec, load_split
 from dsgcore.studies import (
+    Pool,
     SpecList,
     Store,
     StoreError,
@@ -34,6 +35,7 @@ from dsgcore.studies import (
     Trajectories,
     carry_out,
     carrying_out,
+    csv_of,
     default_store,
     processes,
     table_of,
@@ -158,7 +160,7 @@ def test_what_is_no_json_is_refused(text):
 
 def test_a_run_is_made_as_run_makes_it(store):
     study = Study.from_dict({"spec": SPEC})
-    (outcome,) = carry_out(study, store, Here(), 1)
+    (outcome,) = carry_out(study, store, Pool(Here()))
     run = Run(study.spec)
     run.advance()
     assert outcome.stored.score == run.history.last()["score_test"]
@@ -169,13 +171,13 @@ def test_a_run_is_made_as_run_makes_it(store):
 
 def test_nothing_is_made_twice_and_the_table_stays_the_same(store):
     study, tables, executor = Study.from_dict(STUDY), [], Here()
-    carry_out(Study.from_dict({**STUDY, "seeds": [1]}), store, executor, 2)
+    carry_out(Study.from_dict({**STUDY, "seeds": [1]}), store, Pool(executor, 2))
     assert len(executor.made) == 6
     for _ in range(2):
-        tables.append(table_of(study, carry_out(study, store, executor, 2)))
+        tables.append(table_of(study, carry_out(study, store, Pool(executor, 2))))
     assert len(executor.made) == len(store) == 12
-    assert tables[0] == tables[1]
-    lines = tables[0].splitlines()
+    assert tables[0].equals(tables[1])
+    lines = csv_of(tables[0]).splitlines()
     assert lines[0] == "solver.step_size,kernel.sigma,seed,score,objective,seconds,state,sha256"
     assert len(lines) == 13
 
@@ -183,12 +185,13 @@ def test_nothing_is_made_twice_and_the_table_stays_the_same(store):
 def test_what_does_not_fit_is_said_in_its_row_and_the_others_are_made(store):
     axes = [{"name": "data.n_labeled", "values": [20, 100_000]}]
     study = Study.from_dict({"spec": SPEC, "axes": axes})
-    good, bad = carry_out(study, store, Here(), 1)
+    good, bad = carry_out(study, store, Pool(Here()))
     assert good.stored is not None
     assert bad.stored is None
     assert bad.failed
     table = table_of(study, [good, bad])
-    assert len(table.splitlines()) == 3
+    assert table["state"].tolist() == ["finished", bad.failed]
+    assert csv_of(table).splitlines()[2] == f'100000,0,,,,"{bad.failed}",{bad.run.spec.sha256}'
     assert len(store) == 1
 
 
@@ -222,7 +225,7 @@ def test_every_kind_of_study_keeps_every_field_of_a_persons_file(tmp_path):
     for i, data in enumerate(own_files(tmp_path)):
         spec = {"setting": "auc", "data": data, "solver": {"n_iter": 3, "n_features": 8}, "kernel": {"sigma": 1.0}}
         for study in studies_of(spec):
-            outcomes = carry_out(study, Store(tmp_path / f"{i}.sqlite"), Here(), 1, folder=str(tmp_path))
+            outcomes = carry_out(study, Store(tmp_path / f"{i}.sqlite"), Pool(Here()), folder=str(tmp_path))
             assert [outcome.failed for outcome in outcomes] == [""] * len(study)
 
 
@@ -237,11 +240,11 @@ def test_the_runs_of_a_study_parse_a_file_once(tmp_path, monkeypatch):
     monkeypatch.setattr(File, "table", table)
     spec = {"setting": "auc", "data": data, "solver": {"n_iter": 2}}
     for study in studies_of(spec):
-        carry_out(study, Store(tmp_path / "runs.sqlite"), Here(), 1)
+        carry_out(study, Store(tmp_path / "runs.sqlite"), Pool(Here()))
     assert len(parsed) == 1
     table_file = tmp_path / "table.csv"
     os.utime(table_file, ns=(0, 0))  # another version
-    carry_out(Study.from_dict({"spec": spec, "seeds": [5, 6]}), Store(tmp_path / "runs.sqlite"), Here(), 1)
+    carry_out(Study.from_dict({"spec": spec, "seeds": [5, 6]}), Store(tmp_path / "runs.sqlite"), Pool(Here()))
     assert len(parsed) == 2
 
 
@@ -264,12 +267,12 @@ def test_a_load_fits_the_words_of_a_text_once(tmp_path, monkeypatch):
 
 def test_a_diverged_run_is_a_state_of_its_own(store):
     study = Study.from_dict({"spec": SPEC, "axes": [{"name": "solver.step_size", "values": [0.1, 1e6]}]})
-    assert [outcome.stored.state for outcome in carry_out(study, store, Here(), 1)] == ["finished", "diverged"]
+    assert [outcome.stored.state for outcome in carry_out(study, store, Pool(Here()))] == ["finished", "diverged"]
 
 
 def test_no_run_begins_after_the_time(store):
     study = Study.from_dict({**STUDY, "budget": {"seconds": 0}})
-    outcomes = carry_out(study, store, Here(), 1)
+    outcomes = carry_out(study, store, Pool(Here()))
     assert {outcome.failed for outcome in outcomes} == {"the time of the study was over before this run began"}
 
 
@@ -283,7 +286,7 @@ def test_what_was_submitted_ahead_does_not_begin_after_the_time(store, monkeypat
             return super().submit(work, *arguments, **options) if not self.made else Future()
 
     executor, study = Slow(), Study.from_dict({**STUDY, "budget": {"seconds": 1}})
-    outcomes = carry_out(study, store, executor, 2)
+    outcomes = carry_out(study, store, Pool(executor, 2))
     assert [outcome.failed for outcome in outcomes] == ["", *[carrying_out.LATE] * 11]
 
 
@@ -332,19 +335,51 @@ def test_an_interrupt_while_a_history_is_packed_stays_an_interrupt(monkeypatch):
         packed({"t": np.arange(6.0)})
 
 
-def test_a_killed_process_ends_the_study_in_one_sentence_and_finished_runs_are_kept(store):
-    class Dying(Here):
-        def submit(self, function, *arguments, **options):
-            if self.made:
-                return pool.submit(os._exit, 1)
-            return super().submit(function, *arguments, **options)
+class Fragile(Here):
+    """A process that each run kills once, and one always."""
 
-    with (
-        processes.local_processes(1) as pool,
-        pytest.raises(StudyError, match=r"^a process .* was killed[^\n]*Finished runs are kept"),
-    ):
-        carry_out(Study.from_dict(STUDY), store, Dying(), 1)
-    assert len(store) == 1
+    def __init__(self, killed, executors):
+        super().__init__()
+        self.killed, self.has_ended = killed, False
+        executors.append(self)
+
+    def submit(self, work, text, /, **options):
+        if self.has_ended:
+            raise BrokenExecutor("a process has ended")
+        step, future = Spec.from_json(text).solver.step_size, Future()
+        if step != 0.5 and step in self.killed:
+            return super().submit(work, text, **options)
+        self.killed.add(step)
+        self.has_ended = True
+        future.set_exception(BrokenExecutor("a process has ended"))
+        return future
+
+
+def test_a_killed_process_loses_no_run_and_the_run_that_kills_it_again_has_its_reason(store):
+    axes = [{"name": "solver.step_size", "values": [0.1, 0.2, 0.3, 0.5, 0.7]}]
+    executors, killed = [], set()
+
+    def another():
+        return Fragile(killed, executors)
+
+    outcomes = carry_out(Study.from_dict({"spec": SPEC, "axes": axes}), store, Pool(another(), 2, another))
+    assert [outcome.failed for outcome in outcomes] == ["", "", "", carrying_out.KILLED, ""]
+    assert len(store) == 4
+    assert len(executors) > 2
+
+
+@pytest.mark.ci
+def test_a_worker_that_is_killed_loses_no_run(store):
+    study = Study.from_dict({**STUDY, "seeds": list(range(10))})
+    with processes.local_processes(2) as pool:
+
+        def kill(outcome):
+            if len(store) == 5:
+                os.kill(next(iter(pool.executor._processes)), signal.SIGKILL)
+
+        outcomes = carry_out(study, store, pool, callback=kill)
+    assert {outcome.failed for outcome in outcomes} == {""}
+    assert len(store) == len(study) == 60
 
 
 @pytest.mark.skipif(processes.context().get_start_method() != processes.FORK_SERVER, reason="there is no fork server")
@@ -476,6 +511,38 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path):
     assert is_whole(tmp_path / "runs.sqlite")
 
 
+def sweeping(folder, name):
+    """Begin a sweep in a process of its own, on the store of the folder."""
+    line = [*PYTHON, "-m", "dsgcore", "sweep", folder / "study.json", "--store", folder / "runs.sqlite", "--quiet"]
+    line += ["--jobs", "2", "--csv", folder / name]
+    return subprocess.Popen([*map(str, line)], cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL)
+
+
+def without_seconds(file):
+    return [line.split(",")[:5] + line.split(",")[6:] for line in file.read_text().splitlines()]
+
+
+@pytest.mark.ci
+def test_a_study_that_is_killed_at_any_place_or_made_twice_at_once_has_the_bytes_of_one(tmp_path):
+    (tmp_path / "study.json").write_text(json.dumps({**STUDY, "seeds": list(range(20))}))
+    store = Store(tmp_path / "runs.sqlite")
+    for number in (1, 40):  # at its first runs, and among the later ones
+        process = sweeping(tmp_path, "killed.csv")
+        until(lambda p=process, n=number: p.poll() is not None or len(store) >= n, 300)
+        process.kill()
+        process.wait(60)
+    assert not (tmp_path / "killed.csv").exists()
+    assert 1 <= len(store) < 120
+    together = [sweeping(tmp_path, f"{name}.csv") for name in "ab"]
+    for process in together:
+        assert process.wait(300) == 0
+    assert len(store) == 120  # each once, though two were making them
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    study, alone = Study.from_json((tmp_path / "study.json").read_text()), tmp_path / "alone.csv"
+    alone.write_text(csv_of(table_of(study, carry_out(study, Store(tmp_path / "other.sqlite"), Pool(Here())))))
+    assert without_seconds(tmp_path / "a.csv") == without_seconds(alone)
+
+
 # --- axes and seeds on the command line
 
 
@@ -514,6 +581,13 @@ def test_a_settings_name_is_a_study_of_its_default_spec():
     assert study.spec.problem.name == "auc"
     assert study.seeds == (0, 1)
     assert sorted({run.values[0] for run in study.runs()}) == pytest.approx(np.geomspace(0.1, 10, 3))
+
+
+def test_a_spec_is_a_study_without_axes(tmp_path):
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC), encoding="utf-8")
+    assert asked_study(tmp_path / "spec.json", ["solver.n_iter=2,3"], 3) == Study.from_dict(
+        {"spec": SPEC, "axes": [{"name": "solver.n_iter", "values": [2, 3]}], "seeds": [0, 1, 2]}
+    )
 
 
 def test_options_replace_the_axes_and_seeds_of_a_file(tmp_path):

@@ -7,19 +7,22 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 from clusters import cluster_of  # skips where distributed is not installed
 from distributed import Client
-from opened_pages import checked
+from opened_pages import bench_of, checked, open_auc
 from sklearn.datasets import load_iris
 from test_explore import looked_at, opened
 from test_studies import SPEC
 
 from dsgcore.__main__ import main
-from dsgcore.cli import sweep as command
+from dsgcore.cli import options as command
 from dsgcore.comparing import compare
-from dsgcore.studies import Store, StudyError, table_of
+from dsgcore.experiments import script
+from dsgcore.studies import Store, Study, StudyError, carry_out, csv_of, table_of
+from dsgcore.studies.carrying_out import on_cluster
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, ca
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_an_error_that_the_cluster_has_lost_is_the_same_sentence(monkeypatch):
+def test_an_error_that_the_cluster_has_lost_is_the_same_sentence():
     class Client:
         def get_executor(self, pure):
             return None
@@ -107,10 +110,9 @@ def test_an_error_that_the_cluster_has_lost_is_the_same_sentence(monkeypatch):
         def nthreads(self):
             return {"a worker": 1}
 
-    monkeypatch.setattr(command, "client_of", lambda address: contextlib.nullcontext(Client()))
-    with pytest.raises(StudyError, match="the cluster has stopped"), command.on_cluster("somewhere"):
+    with pytest.raises(StudyError, match="the cluster has stopped"), on_cluster(Client()):
         raise AttributeError("'dict' object has no attribute 'with_traceback'")
-    with pytest.raises(AttributeError, match="something else"), command.on_cluster("somewhere"):
+    with pytest.raises(AttributeError, match="something else"), on_cluster(Client()):
         raise AttributeError("something else")
 
 
@@ -139,7 +141,7 @@ def by_page(tmp_path_factory):
         made = looked_at(checked(app.run())).made
     made.refresh(Store(folder / "runs.sqlite"))
     (folder / "study.json").write_text(json.dumps(made.study.to_dict()))
-    return folder, table_of(made.study, made.outcomes())
+    return folder, csv_of(table_of(made.study, made.outcomes()))
 
 
 def swept(by_page, store, csv, *options):
@@ -179,6 +181,30 @@ def test_two_processes_of_a_dask_cluster_make_the_same_rows(by_page, tmp_path):
         address = cluster.scheduler_address
         rows = swept(by_page, tmp_path / "dask.sqlite", tmp_path / "dask.csv", "--dask", address)
     assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())
+
+
+@pytest.mark.ci
+@pytest.mark.filterwarnings("ignore")
+def test_a_spec_has_the_same_bits_in_the_app_a_command_a_script_a_study_and_on_dask(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    live = bench_of(open_auc(n="150", n_iter="12", n_features="16")).live
+    live.advance()
+    spec = live.run.spec
+    assert (spec.solver.n_iter, spec.data.n, live.run.t) == (12, 150, 12)
+    (tmp_path / "spec.json").write_text(spec.to_json())
+    assert main(["run", "spec.json", "--out", "command", "--quiet"]) == 0
+    exec(script(spec, 12), {})
+    histories = {"command": pd.read_csv("command/history.csv"), "script": pd.read_csv("history.csv")}
+    study, names = Study(spec, seeds=(spec.seed,)), ("t", "objective", "score_test")
+    with cluster_of(1) as cluster, Client(cluster.scheduler_address, set_as_default=False) as client:
+        for name, options in {"study": {}, "processes": {"jobs": 1}, "dask": {"client": client}}.items():
+            store = Store(tmp_path / f"{name}.sqlite")
+            (outcome,) = carry_out(study, store, **options)
+            assert outcome.stored.score == live.run.result_score, outcome.failed
+            histories[name] = store.history(spec.sha256)
+    for where, columns in histories.items():
+        for name in names:
+            assert np.array_equal(columns[name], live.run.history.column(name)), (where, name)
 
 
 @pytest.mark.filterwarnings("ignore")

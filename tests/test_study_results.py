@@ -18,7 +18,7 @@ from dsgcore.core.metrics import Effect, paired_difference
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
 from dsgcore.jobs.starting import fork_server
-from dsgcore.studies import Store, StoredRun, Study, StudyError, StudyRuns, importance, response
+from dsgcore.studies import Pool, Store, StoredRun, Study, StudyError, StudyRuns, importance, response
 from dsgcore.studies.carrying_out import LEFT_OUT
 from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, _forest, encoded
 
@@ -228,16 +228,18 @@ def test_best_first_gives_further_seeds_to_the_best_third_alone_and_goes_on_wher
     study = Study.from_dict({**plain, "budget": {"best_first": True}})
     assert Study.from_dict(study.to_dict()) == study
     store, making = Store(tmp_path / "runs.sqlite"), Making(lambda spec: spec.solver.step_size)
-    outcomes = studies.carry_out(study, store, making, 1)
+    outcomes = studies.carry_out(study, store, Pool(making))
     seeds = [sum(step == s for s, _ in making.made) for step in steps]
     assert seeds == [1] * 6 + [3, 5, 5]
     assert making.made[:9] == [(step, 0) for step in steps]
     assert {outcome.failed for outcome in outcomes if outcome.stored is None} == {LEFT_OUT}
     again = Making(making.worth)
-    assert studies.table_of(study, studies.carry_out(study, store, again, 1)) == studies.table_of(study, outcomes)
+    assert studies.table_of(study, studies.carry_out(study, store, Pool(again))).equals(
+        studies.table_of(study, outcomes)
+    )
     assert again.made == []
     rest = Making(making.worth)
-    studies.carry_out(Study.from_dict(plain), store, rest, 1)
+    studies.carry_out(Study.from_dict(plain), store, Pool(rest))
     assert len(rest.made) == 45 - sum(seeds)
 
 

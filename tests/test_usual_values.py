@@ -15,6 +15,7 @@ from test_studies import Here
 
 from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, Run, Spec
 from dsgcore.__main__ import main
+from dsgcore.cli.sweep import read_study
 from dsgcore.comparing import FitRequest, Sample
 from dsgcore.comparing.fits import fit
 from dsgcore.data import DATASETS
@@ -23,7 +24,7 @@ from dsgcore.experiments import SETTINGS, LiveRun, StopReason, read_spec
 from dsgcore.experiments.data_of import load_split
 from dsgcore.experiments.export import script
 from dsgcore.experiments.stochastic import learned
-from dsgcore.studies import SpecList, Store, carry_out
+from dsgcore.studies import Pool, SpecList, Store, carry_out
 from pages.controls import controls
 
 ESTIMATORS = {"auc": QSGS2AUC, "s3vm": TSGS3VM, "ordinal": QS3ORAO, "similar_unlabeled": TSGSU}
@@ -174,7 +175,7 @@ def test_fit_and_predict_learn_what_the_page_does(own_run, tmp_path):
 def test_a_study_and_the_script_learn_what_the_page_does(own_run, tmp_path, monkeypatch, capsys):
     spec = own_run.spec
     (tmp_path / "own.csv").write_bytes(own_rows(spec.problem.name).to_csv(index=False).encode())
-    (outcome,) = carry_out(SpecList((spec,), (0,)), Store(tmp_path / "runs.sqlite"), Here(), 1, folder=str(tmp_path))
+    (outcome,) = carry_out(SpecList((spec,), (0,)), Store(tmp_path / "runs.sqlite"), Pool(Here()), folder=str(tmp_path))
     assert (outcome.stored.score, outcome.stored.iterations) == (own_run.result_score, own_run.t)
     (tmp_path / "run.py").write_text(script(spec, spec.solver.n_iter), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -284,7 +285,7 @@ def test_a_study_of_several_classes_on_a_file_learns_what_the_page_does(run_of_s
     run = run_of_several
     (tmp_path / "own.csv").write_bytes(several_rows().to_csv(index=False).encode())
     asked = SpecList((run.spec,), (0,))
-    (outcome,) = carry_out(asked, Store(tmp_path / "runs.sqlite"), Here(), 1, folder=str(tmp_path))
+    (outcome,) = carry_out(asked, Store(tmp_path / "runs.sqlite"), Pool(Here()), folder=str(tmp_path))
     assert (outcome.stored.score, outcome.stored.iterations) == (run.result_score, run.t)
 
 
@@ -341,6 +342,8 @@ def test_a_small_spec_on_a_file_runs_as_the_estimator_fits(setting, tmp_path):
         np.testing.assert_array_equal(run.result.evaluate(split.X_test), model.model_.evaluate(split.X_test))
     (tmp_path / "whole.json").write_text(spec.to_json())
     assert read_spec(tmp_path / "whole.json") == spec
+    (tmp_path / "study.json").write_text(json.dumps({"spec": {"setting": setting, "data": data}}))
+    assert read_study(tmp_path / "study.json").spec == spec
     small = {"setting": setting, "data": data, "solver": {"n_iter": 3, "lam": 0.5}}
     (tmp_path / "spec.json").write_text(json.dumps(small))
     assert (read_spec(tmp_path / "spec.json").solver.n_iter, read_spec(tmp_path / "spec.json").solver.lam) == (3, 0.5)

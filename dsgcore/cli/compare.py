@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import NO, Line, Made
-from dsgcore.cli.options import listed_names, reading_of
+from dsgcore.cli.options import client_of, listed_names, reading_of
 from dsgcore.cli.places import check_files, json_file
-from dsgcore.cli.sweep import client_of
 from dsgcore.comparing.report import html_of, text_of
 from dsgcore.comparing.result import COLUMNS, Comparison
 from dsgcore.comparing.rounds import compare as compare_methods

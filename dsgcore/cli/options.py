@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import textwrap
 import tomllib
@@ -13,6 +14,9 @@ from typing import Any, NoReturn
 from dsgcore.core.errors import DSGError
 
 PROGRAM, HOST, PORT = "dsg-lab", "127.0.0.1", 8501
+# What a Dask scheduler is given to answer in.
+SECONDS_TO_ANSWER = 10
+_OF_PYTHON = {"None": None, "True": True, "False": False}
 DELIMITER_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "colon": ":", "space": " ", "\\t": "\t"}
 
 
@@ -91,6 +95,34 @@ def _explain(parser: argparse.ArgumentParser, about: str, example: str) -> None:
 def listed_names(given: str | None) -> list[str] | None:
     """Return the names in a comma-separated list; None if nothing is given."""
     return None if given is None else names(given)
+
+
+def typed_value(word: str) -> Any:
+    """Return a value of the command line: JSON, a value as Python writes it, or text otherwise.
+
+    Examples
+    --------
+    >>> typed_value("1e3"), typed_value("0.5"), typed_value("None"), typed_value("auto")
+    (1000, 0.5, None, 'auto')
+    """
+    try:
+        value: Any = _OF_PYTHON[word] if word in _OF_PYTHON else json.loads(word)
+    except (ValueError, RecursionError):
+        return word
+    is_whole = isinstance(value, float) and "e" in word.lower() and abs(value) < 2**53 and value.is_integer()
+    return int(value) if is_whole else value
+
+
+def client_of(address: str) -> Any:
+    """Return a client of the Dask scheduler at this address; a ``with`` statement closes it."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise DSGError("--dask needs the package distributed: install dsg-lab[dask]") from None
+    try:
+        return Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
+    except ValueError as error:  # no address at all
+        raise DSGError(f"--dask must be an address such as tcp://127.0.0.1:8786, got {address!r}: {error}") from None
 
 
 def reading_of(given: argparse.Namespace) -> dict[str, Any]:

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dsgcore.cli.ending import NO, Made, Progress, note
-from dsgcore.cli.options import PROGRAM
-from dsgcore.cli.places import check_files, json_file
+from dsgcore.cli.options import PROGRAM, client_of, typed_value
+from dsgcore.cli.places import check_files, inputs_of, json_file
 from dsgcore.core.files import read_text, whole_file
 from dsgcore.core.parameters import quoted
-from dsgcore.experiments import SETTINGS, Spec
-from dsgcore.experiments.data_of import with_whole_path
-from dsgcore.experiments.settings import FILE
+from dsgcore.experiments import SETTINGS
+from dsgcore.experiments.data_of import with_usual, with_whole_path
 from dsgcore.experiments.spec import named_in_errors
-from dsgcore.studies.carrying_out import GONE, Outcome, carry_out
+from dsgcore.studies.carrying_out import Outcome, carry_out
 from dsgcore.studies.optuna_trials import to_optuna
-from dsgcore.studies.processes import local_processes
-from dsgcore.studies.results import RESULTS, table_of
+from dsgcore.studies.processes import all_cores
+from dsgcore.studies.results import RESULTS, csv_of, table_of
 from dsgcore.studies.store import Store, default_store
 from dsgcore.studies.study import Study, StudyError
-
-_OF_PYTHON = {"None": None, "True": True, "False": False}
-# What a Dask scheduler is given to answer in.
-SECONDS_TO_ANSWER = 10
 
 
 def sweep(given: argparse.Namespace) -> Made:
@@ -48,8 +40,8 @@ def sweep(given: argparse.Namespace) -> Made:
             logging.set_verbosity(logging.WARNING)  # its messages do not belong into the progress line
         to_optuna(study, store, given.optuna_storage)  # so a storage that cannot be used is refused before any run
     try:
-        with _executor(given.dask, given.jobs) as (executor, at_once):
-            outcomes = carry_out(study, store, executor, at_once, progress.tell)
+        with client_of(given.dask) if given.dask else nullcontext() as client:
+            outcomes = carry_out(study, store, given.jobs or all_cores(), client=client, callback=progress.tell)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"finished runs are kept in {store.file}. Run the same command to continue") from None
     if given.optuna_storage is not None:
@@ -57,13 +49,13 @@ def sweep(given: argparse.Namespace) -> Made:
     table = table_of(study, outcomes)
     if given.csv is not None:
         with whole_file(given.csv) as to:
-            to.write(table)
+            to.write(csv_of(table))
     has_result = any(outcome.stored is not None for outcome in outcomes)
     if not has_result:
         note(f"{PROGRAM}: no run has a result: {outcomes[0].failed}")
     counts = {"runs": len(outcomes), "new": progress.new, "failed": progress.failed}
-    data = counts | {"store": store.file, "csv": given.csv, "table": list(csv.DictReader(table.splitlines()))}
-    text = table.rstrip("\n") if given.csv is None else f"{progress.said()}. The table is in {given.csv}."
+    data = counts | {"store": store.file, "csv": given.csv, "table": table.to_dict("records")}
+    text = csv_of(table).rstrip("\n") if given.csv is None else f"{progress.said()}. The table is in {given.csv}."
     return Made(data, text, 0 if has_result else NO, is_result=given.csv is None)
 
 
@@ -96,69 +88,17 @@ def axis_of(text: str) -> dict[str, Any]:
     return {"name": name, "values": [typed_value(word) for word in said.split(",")]}
 
 
-def typed_value(word: str) -> Any:
-    """Return a value of the command line: JSON, a value as Python writes it, or text otherwise.
-
-    Examples
-    --------
-    >>> typed_value("1e3"), typed_value("0.5"), typed_value("None"), typed_value("auto")
-    (1000, 0.5, None, 'auto')
-    """
-    try:
-        value: Any = _OF_PYTHON[word] if word in _OF_PYTHON else json.loads(word)
-    except (ValueError, RecursionError):
-        return word
-    is_whole = isinstance(value, float) and "e" in word.lower() and abs(value) < 2**53 and value.is_integer()
-    return int(value) if is_whole else value
-
-
 def read_study(file: Path) -> Study:
-    """Read a study's file. A data file that its spec names without a folder is also looked for beside the study."""
+    """Read a study's file, with its spec as `read_spec` reads one.
+
+    A data file that the spec names without a folder is also looked for beside the study.
+    """
     text = read_text(file, "a study in JSON")
     with named_in_errors(file):
         study = Study.from_json(text)
-    return replace(study, spec=with_whole_path(study.spec, file.parent))
-
-
-def inputs_of(file: Path, spec: Spec) -> list[Path]:
-    """Return the files that a command reads for the spec in a file: this one, and the spec's data."""
-    own = spec.data.path if spec.data.name == FILE else None
-    return [file, *([] if own is None else [Path(own), file.parent / own])]
-
-
-@contextmanager
-def _executor(address: str | None, jobs: int | None) -> Iterator[tuple[Executor, int]]:
-    """Yield the executor, and the number of runs that it makes at a time."""
-    if address is None:
-        at_once = jobs or os.cpu_count() or 1
-        with local_processes(at_once) as executor:
-            yield executor, at_once
-        return
-    with on_cluster(address) as made:
-        yield made
-
-
-@contextmanager
-def on_cluster(address: str) -> Iterator[tuple[Executor, int]]:
-    """Yield an executor on the workers of a Dask cluster, and their number."""
-    with client_of(address) as client:
-        try:
-            yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
-        except AttributeError as error:
-            # The exceptions that `distributed` raises for a running task when the scheduler ends, if it has no other
-            # error.
-            if "with_traceback" not in str(error):
-                raise
-            raise StudyError(GONE) from None
-
-
-def client_of(address: str) -> Any:
-    """Return a client of the Dask scheduler at this address; a ``with`` statement closes it."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise StudyError("--dask needs the package distributed: install dsg-lab[dask]") from None
-    return Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
+        said = json.loads(text)
+        spec = with_usual(study.spec, said.get("spec", said), file.parent)
+    return replace(study, spec=with_whole_path(spec, file.parent))
 
 
 class _Progress(Progress):

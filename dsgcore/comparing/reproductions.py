@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 from sklearn.model_selection import GridSearchCV
 
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.files import cache_folder
+from dsgcore.core.metrics import paired_difference
 from dsgcore.core.parameters import quoted
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached
@@ -29,7 +29,7 @@ from dsgcore.data.reading.recipe import LOCAL
 from dsgcore.data.reading.sources import Source, streamed
 from dsgcore.data.reading.svmlight import TARGET, read_svmlight
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
-from dsgcore.experiments.race import competitor, values_of
+from dsgcore.experiments.rivals import competitor, values_of
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.problems import UNLABELED
 from dsgcore.settings import profile_of
@@ -53,7 +53,7 @@ OURS: dict[str, Any] = {
     "ordinal": QS3ORAO,
     "multiclass": PS3VT,
 }
-KIND, VERSION, CONFIDENCE, MOST_TESTED, TRIES = "reproduction", 2, 0.95, 2000, 100
+KIND, VERSION, MOST_TESTED, TRIES = "reproduction", 2, 2000, 100
 FASTER, BETTER, AS_GOOD = "faster", "better", "as good"
 SCORERS: Mapping[str, Any] = {"auc": auc_score, "ordinal": mean_auc_score}
 Parameters = Mapping[str, Any]
@@ -440,19 +440,9 @@ def _checks(asked: Reproduction, fits: Iterable[Fit]) -> Iterator[Check]:
             both = sorted(values[ours].keys() & values.get(rival, {}).keys())
             if not both:
                 continue
-            mean, half = interval(np.array([values[ours][seed] - values[rival][seed] for seed in both]))
-            low, high = mean - half, mean + half
-            state = HOLDS if low > -asked.within else FAILS if high < -asked.within else OPEN
-            yield Check(name, rival, mean, low, high, state)
-
-
-def interval(differences: NDArray) -> tuple[float, float]:
-    """Return the mean, and half the width of its interval by Student's t. One number has an infinite one."""
-    n = len(differences)
-    if n < 2:
-        return float(differences.mean()), float("inf")
-    half = student.ppf((1.0 + CONFIDENCE) / 2.0, n - 1) * differences.std(ddof=1) / np.sqrt(n)
-    return float(differences.mean()), float(half)
+            gain = paired_difference([values[ours][seed] for seed in both], [values[rival][seed] for seed in both])
+            state = HOLDS if gain.low > -asked.within else FAILS if gain.high < -asked.within else OPEN
+            yield Check(name, rival, gain.mean, gain.low, gain.high, state)
 
 
 def _outcome(checks: tuple[Check, ...]) -> str:

@@ -28,12 +28,12 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import Integer, Real
 from dsgcore.data.reading import Recipe
 from dsgcore.jobs import Job, JobQueue
+from dsgcore.studies.processes import JOBS
 from dsgcore.studies.store import Store, default_store
 from dsgcore.tuning.search import rounds
 
 SEEDS = Integer("seeds", None, low=1, high=1000, optional=True)
 SECONDS = Real("seconds", 75.0, low=1.0, high=86_400.0)
-JOBS = Integer("jobs", None, low=1, high=256, optional=True)
 MEMORY = Integer("memory_limit", 3 * 10**9, low=10**7, high=10**13)
 # The first rounds end after so many seeds, the later ones after so many more.
 FIRST_ROUNDS, SEEDS_OF_A_ROUND = (1, 3, 6, 10), 5

@@ -65,7 +65,7 @@ def read_spec(file: Path) -> Spec:
     text = read_text(file, "a spec in JSON")
     with named_in_errors(file):
         spec = Spec.from_json(text)
-        return spec if spec.data.name != FILE else _with_usual(spec, json.loads(text), file.parent)
+        return with_usual(spec, json.loads(text), file.parent)
 
 
 def with_whole_path(spec: Spec, folder: Path) -> Spec:
@@ -77,8 +77,10 @@ def with_whole_path(spec: Spec, folder: Path) -> Spec:
     return replace(spec, data=replace(spec.data, path=str(found.resolve())))
 
 
-def _with_usual(spec: Spec, said: dict[str, Any], folder: Path) -> Spec:
-    """Return a spec on a file with the estimator's values for all that its plain data do not say."""
+def with_usual(spec: Spec, said: Mapping[str, Any], folder: Path) -> Spec:
+    """Return a spec with the estimator's values for all that its plain data do not say, if its data are a file."""
+    if spec.data.name != FILE:
+        return spec
     setting = type(spec.problem)
     sections = {"problem": setting.parameters, "solver": solver_parameters(setting), "data": (N_LABELED,)}
     own = {name: dict(said.get(name, {})) for name in sections}

@@ -63,6 +63,16 @@ def named_in_errors(file: Path) -> Iterator[None]:
         raise type(error)(f"{error} (in {file})") from None
 
 
+def plain_of(text: str, what: str) -> Any:
+    """Return the plain data of a JSON text; raise `SpecError` if it is none, with `what` it should be."""
+    try:
+        return json.loads(text)
+    except ValueError as error:  # also for numbers of more digits than Python reads
+        raise SpecError(f"{what} is not valid JSON: {error}") from None
+    except RecursionError:
+        raise SpecError(f"{what} is not valid JSON: it is nested too deeply") from None
+
+
 CHANGE_T = Integer("t", 1, low=1, high=100_000)
 CHANGES = Items("changes", (), most=100_000)
 SECTIONS = ("problem", "kernel", "data", "solver", "stop", "diagnostics")
@@ -123,13 +133,7 @@ class Spec:
     @classmethod
     def from_json(cls, text: str) -> Spec:
         """Return a spec made from JSON text."""
-        try:
-            given = json.loads(text)
-        except ValueError as error:  # also for numbers of more digits than Python reads
-            raise SpecError(f"the spec is not valid JSON: {error}") from None
-        except RecursionError:
-            raise SpecError("the spec is not valid JSON: it is nested too deeply") from None
-        return cls.from_dict(given)
+        return cls.from_dict(plain_of(text, "the spec"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as plain data."""

@@ -3,7 +3,7 @@
 from dsgcore.studies.carrying_out import Outcome, Progress, begin_study, carry_out
 from dsgcore.studies.importance import Importance, Response, importance, response
 from dsgcore.studies.optuna_trials import to_optuna
-from dsgcore.studies.processes import local_processes
+from dsgcore.studies.processes import Pool, local_processes
 from dsgcore.studies.results import (
     MEASURES,
     Curves,
@@ -11,6 +11,7 @@ from dsgcore.studies.results import (
     Results,
     ScoreCurves,
     StudyRuns,
+    csv_of,
     curves_of,
     evaluations,
     table_of,
@@ -38,6 +39,7 @@ __all__ = [
     "Importance",
     "Measure",
     "Outcome",
+    "Pool",
     "Price",
     "Progress",
     "Response",
@@ -57,6 +59,7 @@ __all__ = [
     "carry_out",
     "check_price",
     "convergences",
+    "csv_of",
     "curves_of",
     "default_store",
     "evaluations",

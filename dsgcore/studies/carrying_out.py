@@ -1,4 +1,4 @@
-"""Execution of a study by any `concurrent.futures` executor, also in the background of a server.
+"""Execution of a study by processes of this machine or of a Dask cluster, also in the background of a server.
 
 Runs that the store holds are not repeated. In the background a separate process makes the runs, and the store shows those
 that are finished.
@@ -7,12 +7,12 @@ that are finished.
 from __future__ import annotations
 
 import math
-import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -20,7 +20,16 @@ from typing import Any
 
 from dsgcore.core.errors import DSGError
 from dsgcore.jobs import Job, shared_queue
-from dsgcore.studies.processes import GivenUpError, Made, give_way, local_processes
+from dsgcore.studies.processes import (
+    MEMORY,
+    GivenUpError,
+    Made,
+    Pool,
+    all_cores,
+    give_way,
+    local_processes,
+    this_process,
+)
 from dsgcore.studies.store import DIVERGED, Store, StoredRun
 from dsgcore.studies.study import AnyStudy, SpecList, Study, StudyError, StudyRun
 from dsgcore.studies.trajectories import Trajectories
@@ -29,9 +38,7 @@ from dsgcore.tuning.search import KEPT, best_part, rounds
 # Number of runs submitted ahead, per run that the executor makes at a time.
 AHEAD = 2
 SECONDS_BETWEEN_LOOKS = 0.2
-WORKER_KILLED = (
-    "a process that makes runs was killed, probably because memory ran out. Finished runs are kept: start again"
-)
+KILLED = "the process that made this run was killed, probably because memory ran out"
 LATE = "the time of the study was over before this run began"
 GONE = "the cluster has stopped. Finished runs are kept"
 LEFT_OUT = "left out: its point was not among the best third of a round"
@@ -52,25 +59,35 @@ class Outcome:
 def carry_out(
     study: AnyStudy,
     store: Store,
-    executor: Executor,
-    at_once: int,
+    jobs: int | Pool | None = None,
+    *,
+    client: Any = None,
     callback: Callable[[Outcome], object] = lambda outcome: None,
     folder: str | None = None,
+    memory: int | None = MEMORY,
 ) -> list[Outcome]:
     """Make all runs of a study that the store does not have; return an outcome for each, in the study's order.
 
     If the study asks for the best first, the seeds come in rounds, each with the best third of the points of the round
-    before.
+    before. If a process is killed, the runs that were under way are made again, one at a time. One that has its process
+    killed once more has no result, and the others go on.
 
     Parameters
     ----------
     study : Study or SpecList
-    at_once : int
-        Number of runs that the executor makes at a time.
+    store : Store
+        The finished runs.
+    jobs : int or Pool, optional
+        Number of processes on this machine, which import a script again, as those of `multiprocessing` do; or an executor.
+        By default this process makes the runs.
+    client : dask.distributed.Client, optional
+        A Dask client whose workers make the runs, instead of processes of this machine. The numbers are the same.
     callback : callable, optional
         Called with each outcome as soon as it is known.
     folder : str, optional
         The folder of the user's own data file, if the spec names the file without a folder.
+    memory : int, optional
+        Bytes that each process on this machine may take.
 
     Returns
     -------
@@ -88,11 +105,14 @@ def carry_out(
         if run.spec is None or stored is not None:
             settle(Outcome(run, stored, run.refused))
     end = math.inf if study.seconds is None else time.monotonic() + study.seconds
-    submit = partial(executor.submit, study.make, folder=folder)
 
     def measure(points: list[list[StudyRun]], stage: tuple[int, int]) -> bool:
         missing = [run for point in points for run in point[slice(*stage)] if run.place not in outcomes]
-        for outcome in _made(missing, store, submit, at_once * AHEAD, end):
+
+        def submit(run: StudyRun) -> Future[Made]:
+            return pool.submit(study.make, run.text, folder=folder)
+
+        for outcome in _made(missing, store, submit, pool.at_once * AHEAD, end):
             settle(outcome)
         return True
 
@@ -105,13 +125,31 @@ def carry_out(
     n, ends = len(study.seeds), [0]
     while ends[-1] < n:
         ends.append(min(n, TIMES ** (len(ends) - 1)) if study.is_best_first else n)
-    try:
+    with _pool_for(jobs, client, memory) as pool:
         rounds([runs[first : first + n] for first in range(0, len(runs), n)], pairwise(ends), measure, keep)
-    except BrokenExecutor:
-        raise StudyError(WORKER_KILLED) from None
     for run in [run for run in runs if run.place not in outcomes]:
         settle(Outcome(run, None, LEFT_OUT))
     return [outcomes[run.place] for run in runs]
+
+
+def _pool_for(jobs: int | Pool | None, client: Any, memory: int | None) -> AbstractContextManager[Pool]:
+    if client is not None:
+        return on_cluster(client)
+    if jobs is None:
+        return this_process()
+    return nullcontext(jobs) if isinstance(jobs, Pool) else local_processes(jobs, memory)
+
+
+@contextmanager
+def on_cluster(client: Any) -> Iterator[Pool]:
+    """Provide the workers of a Dask client; raise `StudyError` if the cluster stops meanwhile."""
+    try:
+        yield Pool(client.get_executor(pure=False), max(1, sum(client.nthreads().values())))
+    except AttributeError as error:
+        # The exceptions that `distributed` raises for a running task when the scheduler ends, if it has no other error.
+        if "with_traceback" not in str(error):
+            raise
+        raise StudyError(GONE) from None
 
 
 def _worth(runs: list[StoredRun | None]) -> float:
@@ -121,23 +159,42 @@ def _worth(runs: list[StoredRun | None]) -> float:
 
 
 def _made(
-    missing: list[StudyRun], store: Store, submit: Callable[[str], Future[Made]], most_waiting: int, end: float
+    missing: list[StudyRun], store: Store, submit: Callable[[StudyRun], Future[Made]], most_waiting: int, end: float
 ) -> Iterator[Outcome]:
-    left = iter(missing)
-    waiting: dict[Future[Made], StudyRun] = {}
+    left, waiting = deque(missing), dict[Future[Made], StudyRun]()
+    suspects = set[int]()  # runs that were under way when a process was killed: they are made alone
+
+    def has_room() -> bool:
+        is_alone = any(run.place in suspects for run in (left[0], *waiting.values()))
+        return len(waiting) < (1 if is_alone else most_waiting)
+
     while True:
         is_over = time.monotonic() >= end
         for future in [future for future in waiting if is_over and future.cancel()]:  # submitted, but not begun
             yield Outcome(waiting.pop(future), None, LATE)
-        while not is_over and len(waiting) < most_waiting and (run := next(left, None)) is not None:
-            waiting[submit(run.text or "")] = run
+        while not is_over and left and has_room():
+            run = left.popleft()
+            waiting[submit(run)] = run
         if not waiting:
             break
         done, _ = wait(waiting, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
         for future in done:
-            yield _settled(waiting.pop(future), future, store)
+            run = waiting.pop(future)
+            if not _was_killed(future):
+                yield _settled(run, future, store)
+            elif run.place in suspects:
+                yield Outcome(run, None, KILLED)
+            else:
+                suspects.add(run.place)
+                left.appendleft(run)
     for run in left:
         yield Outcome(run, None, LATE)
+
+
+def _was_killed(future: Future[Made]) -> bool:
+    """Return True if the process of a run was killed; a Dask cluster has tried it on several workers."""
+    error = None if future.cancelled() else future.exception()
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
 
 
 def _settled(run: StudyRun, future: Future[Made], store: Store) -> Outcome:
@@ -201,7 +258,7 @@ def make_study(
 ) -> Progress:
     """Make a study's runs in child processes; report the progress, and return the last report."""
     give_way()
-    progress, at_once = Progress(), os.cpu_count() or 1
+    progress = Progress()
 
     def callback(outcome: Outcome) -> None:
         nonlocal progress
@@ -209,8 +266,7 @@ def make_study(
         progress = Progress(progress.done + 1, progress.new + outcome.is_new, {**progress.failed, **failed})
         report(progress)
 
-    with local_processes(at_once, memory) as executor:
-        carry_out(study_of(plain), Store(file), executor, at_once, callback, folder)
+    carry_out(study_of(plain), Store(file), all_cores(), callback=callback, folder=folder, memory=memory)
     return progress
 
 

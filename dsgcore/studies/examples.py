@@ -64,13 +64,13 @@ def example_trajectories(setting: str) -> tuple[Trajectories, list[Convergence]]
 def make_again() -> None:
     """Make all examples again, in a new store that then replaces the old one."""
     old = Store(FILE, is_fixed=True)
-    with TemporaryDirectory(dir=FILE.parent) as folder, local_processes() as executor:
+    with TemporaryDirectory(dir=FILE.parent) as folder, local_processes(1) as pool:
         new = Store(Path(folder) / FILE.name)
         for name in sorted(old.kept(KIND)):
             print(name, flush=True)
             study, _ = _kept(old, name) or (None, None)
             assert study is not None
-            failed = [outcome.failed for outcome in carry_out(study, new, executor, 1) if outcome.failed]
+            failed = [outcome.failed for outcome in carry_out(study, new, pool) if outcome.failed]
             if failed:
                 raise SystemExit(f"{len(failed)} runs of {name} failed: {failed[0]}")
             said = {"study": study.to_dict(), "keys": [run.key for run in study.runs()]}

@@ -11,9 +11,9 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from multiprocessing.connection import wait
@@ -22,7 +22,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dsgcore.core.threads import n_workers, set_workers
+from dsgcore.core.parameters import Integer
+from dsgcore.core.threads import set_workers
 from dsgcore.data import Split
 from dsgcore.experiments import Run, Spec, StopReason, load_split, summary
 from dsgcore.experiments.run import step_limit
@@ -32,6 +33,7 @@ from dsgcore.jobs.memory import limit_growth
 FORK_SERVER = "forkserver"
 PRELOADED = ["dsgcore.studies.preloaded"]
 MEMORY = 2 * 10**9
+JOBS = Integer("jobs", None, low=1, high=256, optional=True)
 # Other processes have priority for the cores.
 NICENESS = 10
 
@@ -43,31 +45,69 @@ class GivenUpError(Exception):
     """A study that has been given up."""
 
 
+@dataclass
+class Pool:
+    """Where runs are made: any executor, the number of runs that it makes at a time, and another one if it breaks."""
+
+    executor: Executor
+    at_once: int = 1
+    again: Callable[[], Executor] | None = None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Future[Any]:
+        """Submit a call, if necessary to another executor in place of a broken one."""
+        try:
+            return self.executor.submit(function, *arguments, **options)
+        except BrokenExecutor:
+            if self.again is None:
+                raise
+            self.executor = self.again()
+            return self.executor.submit(function, *arguments, **options)
+
+
 @contextmanager
-def local_processes(jobs: int | None = None, memory: int | None = MEMORY) -> Iterator[Executor]:
+def this_process() -> Iterator[Pool]:
+    """Provide this process itself, which makes one run at a time."""
+    executor = ThreadPoolExecutor(1)
+    try:
+        yield Pool(executor)
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def local_processes(jobs: int, memory: int | None = MEMORY) -> Iterator[Pool]:
     """Provide processes on this machine, with one thread each. If the block ends early, they end within about a second.
 
     If the system can fork, they are forks of one process that has imported everything that runs need.
 
     Parameters
     ----------
-    jobs : int, optional
-        Number of processes; by default one per core.
+    jobs : int
+        Number of processes.
     memory : int, optional
         Bytes that each may take.
     """
-    made_by = context()
+    n, made_by = int(JOBS.check(jobs) or 1), context()
     if made_by.get_start_method() == FORK_SERVER:
         _begin_server()
     given_up = made_by.Event()
-    executor = ProcessPoolExecutor(jobs or n_workers(), made_by, begin_worker, (given_up, memory))
+
+    def begin() -> Executor:
+        return ProcessPoolExecutor(n, made_by, begin_worker, (given_up, memory))
+
+    pool = Pool(begin(), n, begin)
     try:
-        yield executor
+        yield pool
     except BaseException:
         given_up.set()
         raise
     finally:
-        executor.shutdown(cancel_futures=True)
+        pool.executor.shutdown(cancel_futures=True)
+
+
+def all_cores() -> int:
+    """Return the usual number of processes: one for each core."""
+    return min(os.cpu_count() or 1, JOBS.high or 1)
 
 
 def context() -> Any:

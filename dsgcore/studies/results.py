@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dsgcore.core.metrics import Difference, paired_difference
@@ -125,23 +124,26 @@ class Results:
 RESULTS = ("seed", "score", "objective", "seconds", "state", "sha256")
 
 
-def table_of(study: AnyStudy, outcomes: Sequence[Outcome]) -> str:
-    """Return one row per run, in the study's order, as CSV text. Any executor gives the same bytes.
+def table_of(study: AnyStudy, outcomes: Sequence[Outcome]) -> pd.DataFrame:
+    """Return one row per run, in the study's order. `csv_of` it has the same bytes, wherever the runs were made.
 
-    The columns are the axes' values, seed, score, objective, seconds, state and the spec's sha256. Numbers have the
-    shortest form that reads back exactly. The state of a stored run is "finished", "plateau" or "diverged"; otherwise
-    it is the error message.
+    The columns are the axes' values, seed, score, objective, seconds, state and the spec's sha256. The state of a stored run
+    is "finished", "settled", "plateau" or "diverged"; otherwise it is the error message.
     """
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*(axis.name for axis in study.axes), *RESULTS])
+    rows = []
     for outcome in outcomes:
         run, stored = outcome.run, outcome.stored
         made: list[Any] = [None, None, None, outcome.failed]
         if stored is not None:
             made = [stored.score, stored.objective, stored.seconds, stored.state]
-        writer.writerow([*run.values, run.seed, *made, run.spec.sha256 if run.spec is not None else None])
-    return file.getvalue()
+        rows.append([*run.values, run.seed, *made, run.spec.sha256 if run.spec is not None else None])
+    names = [*(axis.name for axis in study.axes), *RESULTS]
+    return pd.DataFrame(rows, columns=names, dtype=object).infer_objects()
+
+
+def csv_of(table: pd.DataFrame) -> str:
+    """Return a table as CSV text. Numbers have the shortest form that reads back exactly."""
+    return table.to_csv(index=False, lineterminator="\n")
 
 
 ITERATIONS, EVALUATIONS, SECONDS = "iterations", "evaluations", "seconds"

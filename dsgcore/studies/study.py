@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,7 +45,7 @@ from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.cost import Budget, check_cost, cost_of
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, solver_parameters
-from dsgcore.experiments.spec import SECTIONS
+from dsgcore.experiments.spec import SECTIONS, plain_of
 from dsgcore.studies.processes import Maker, make_run
 
 MOST_RUNS, MOST_AXES = 100_000, 4
@@ -257,12 +256,12 @@ class Study:
 
     @classmethod
     def from_json(cls, text: str) -> Study:
-        """Return a study made from JSON text."""
+        """Return a study made from JSON text. A spec is a study without axes."""
         try:
-            given = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise StudyError(f"the study is not valid JSON: {error}") from None
-        return cls.from_dict(given)
+            given = plain_of(text, "the study")
+        except SpecError as error:
+            raise StudyError(str(error)) from None
+        return cls.from_dict({"spec": given} if isinstance(given, dict) and "setting" in given else given)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as plain data."""

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dsgcore.studies import Results, table_of
+from dsgcore.studies import Results, csv_of, table_of
 from dsgcore.studies.study import AnyStudy, parameter_of
 from pages.charts.figures import Figure
 from pages.charts.live_chart import clicked, live_chart
@@ -209,7 +209,7 @@ def draw_way_out(state: Exploring, look: Look) -> None:
     study, outcomes = state.made.study, state.made.outcomes()
     with st.container(horizontal=True, vertical_alignment="bottom", key="part-study-out"):
         _draw_point(state, look)
-        draw_download("Table (CSV)", "study.csv", lambda: table_of(study, outcomes))
+        draw_download("Table (CSV)", "study.csv", lambda: csv_of(table_of(study, outcomes)))
         draw_download("Study (JSON)", "study.json", lambda: json.dumps(study.to_dict(), indent=2) + "\n")
     st.caption(EXPORT)
 
