@@ -236,6 +236,79 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
     assert printed.count("\n") == 1
 
 
+# What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used. WILD is a spec that diverges, LATE a
+# study without a result, and OUT is new.
+SHORT = "--seconds 20 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
+ENDS = {
+    "run spec.json --out OUT": 0,
+    "run wild.json --out OUT": 1,
+    "run nowhere.json --out OUT": 2,
+    "check spec.json --seeds 1": 1,
+    "check settled.json --seeds 1": 0,
+    "check data.csv": 2,
+    "sweep study.json --store OUT": 0,
+    "sweep late.json --store OUT": 1,
+    "sweep study.json --axis eta=1": 2,
+    f"compare data.csv --target class --seeds 3 {SHORT}": 0,
+    f"compare data.csv --target class --seeds 1 {SHORT}": 1,
+    "compare data.csv --target nothing": 2,
+    "label half.csv --target class --method SVC --out OUT": 0,
+    "label data.csv --target class --out OUT": 2,
+    "fit SVC data.csv --target class --out OUT": 0,
+    "fit DSG data.csv --target class --out OUT --set n_iter=3": 0,
+    "fit DSGSoftmax data.csv --target class --out OUT --set n_iter=3": 0,
+    "fit Nobody data.csv --target class --out OUT": 2,
+    "predict model data.csv --out OUT": 0,
+    "predict model nowhere.csv --out OUT": 2,
+    "race spec.json --with SAMULT --sizes 10 --seeds 1": 0,
+    "race spec.json --with Nobody": 2,
+    "reproduce --list": 0,
+    "reproduce auc/fig1 --quick --store OUT": 1,
+    "reproduce auc/fig99": 2,
+    "check-lesson lesson.toml --seeds 1": 0,
+    "check-lesson wrong.toml --seeds 1": 1,
+    "check-lesson data.csv": 2,
+    "export-lesson no-lesson --out OUT": 2,
+    "data list": 0,
+    "data fetch no-set": 2,
+    "data describe data.csv": 0,
+    "data describe nowhere.csv": 2,
+    "data convert data.csv OUT": 0,
+    "data convert nowhere.csv OUT": 2,
+    "study open nowhere.json --no-browser": 2,
+    "app --port 99999 --no-browser": 2,
+    "nothing": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def ends(person):
+    """The person's folder with what ENDS names."""
+    spec = json.loads((person / "spec.json").read_text(encoding="utf-8"))
+    moons = {"name": "two_moons", "n": 100, "n_labeled": 10}
+    settled = {"n_iter": 4000, "n_features": 64, "batch_size": 16, "lam": 0.5, "step_size": 0.1}
+    named = {
+        "wild": {**spec, "solver": {"n_iter": 5, "step_size": 1e6}},
+        "settled": {"setting": "auc", "data": moons, "solver": settled},
+        "late": {"spec": spec, "budget": {"seconds": 0}},
+    }
+    for name, plain in named.items():
+        (person / f"{name}.json").write_text(json.dumps(plain), encoding="utf-8")
+    (person / "wrong.toml").write_text(OWN_LESSON.replace("low = 20", "low = 21"), encoding="utf-8")
+    return person
+
+
+@each("line, code", ENDS.items())
+def test_a_command_ends_with_0_or_1_for_no_or_2_for_bad_input(line, code, ends, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ends)
+    found = main(line.replace("OUT", str(tmp_path / f"out{[*ENDS].index(line)}")).split())
+    printed = capsys.readouterr()
+    assert found == code, printed
+    if code == 2:
+        assert printed.err.startswith("dsg-lab: ")
+        assert (printed.out, printed.err.count("\n")) == ("", 1)
+
+
 @each(
     "given",
     [
@@ -458,6 +531,18 @@ def test_a_run_that_diverges_ends_with_1_and_the_reason(spec_file, tmp_path, cap
     [
         ("predict nowhere data.csv --out new", "there is no model nowhere: give model.npz, or the folder that"),
         *((f"fit TSGS3VM {name} --out new", "dsg-lab: ") for name in ("imaginary.npz", "fields.npz", "flat.npz")),
+        ("predict data.csv data.csv --out new", "data.csv: not a model file"),
+        ("sweep study.json --store new --dask x", "--dask must be an address such as tcp://127.0.0.1:8786, got 'x'"),
+        ("sweep study.json --store new --jobs 9999", "jobs must be a whole number between 1 and 256 or null, got 9999"),
+        ("sweep deep.json --store new", "the study is not valid JSON: it is nested too deeply (in deep.json)"),
+        ("race spec.json --memory-limit nan", "memory_limit must be a number of gigabytes above 0, got nan"),
+        ("race spec.json --memory-limit -1", "memory_limit must be a number of gigabytes above 0, got -1"),
+        ("race spec.json --sizes 61 --seeds 1", "a size must be at most 50, the number of unlabeled points, got 61"),
+        ("race spec.json --sizes ,", "--sizes must be a list such as A,B, got ','"),
+        ("race spec.json --with ,", "--with must be a list such as A,B, got ','"),
+        ("data convert wine new", "wine comes with the package, and is no file"),
+        ("export-lesson step-size --out data.csv", "--out must name a folder, but data.csv is a file"),
+        ("check-lesson data.csv", "dsg-lab: data.csv is not valid TOML"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_a_remedy(line, said, person, monkeypatch, capsys):
@@ -466,6 +551,7 @@ def test_what_cannot_be_used_is_named_with_a_remedy(line, said, person, monkeypa
     np.savez("imaginary.npz", X=np.ones((30, 2)) * 1j, y=y)
     np.savez("fields.npz", X=np.zeros(30, dtype=[("a", float), ("b", float)]), y=y)
     np.savez("flat.npz", X=np.ones(30), y=y)
+    Path("deep.json").write_text("[" * 100_000)
     assert said in refusal(capsys, line.split())
 
 

@@ -26,7 +26,7 @@ import segno
 from dsgcore.cli.ending import Made
 from dsgcore.cli.network import VARIABLE, addresses, firewall_hint, obstacles, place_for_phones, said_address
 from dsgcore.cli.options import HOST, PORT
-from dsgcore.cli.places import check_files, json_file
+from dsgcore.cli.places import check_files, check_no_file, json_file
 from dsgcore.cli.sweep import asked_study
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments.data_of import content_of
@@ -196,6 +196,7 @@ def _print_qr(address: str, out: TextIO) -> None:
 def export_lesson(given: argparse.Namespace) -> Made:
     """Write a step of a lesson as one HTML file."""
     check_files(json_file(given), [])
+    check_no_file(given.out)
     _take_lessons(given.lessons)
     file = str(_of_app(_WRITE)(given.lesson, given.out, given.step))
     return Made({"file": file}, file, is_result=True)

@@ -16,10 +16,9 @@ import numpy as np
 
 from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.ending import Made, Progress, bar, note
-from dsgcore.cli.options import reading_of
+from dsgcore.cli.options import reading_of, typed_value
 from dsgcore.cli.places import check_files, check_folder, holds_fields, json_file
 from dsgcore.cli.predict import FACTS, MACHINE, MODEL, PREPARATION
-from dsgcore.cli.sweep import typed_value
 from dsgcore.comparing.methods import METHODS as COMPARED
 from dsgcore.comparing.methods import Method
 from dsgcore.core.files import whole_files
@@ -30,6 +29,7 @@ from dsgcore.data.reading.file import is_whole, training_labels
 from dsgcore.data.reading.labels import pair_ids
 from dsgcore.data.rows import PartedTable
 from dsgcore.estimators.auc import QSGS2AUC
+from dsgcore.estimators.dsg import DSG, DSGSoftmax
 from dsgcore.estimators.ordinal import QS3ORAO
 from dsgcore.estimators.s3vm import TSGS3VM
 from dsgcore.estimators.similar_unlabeled import TSGSU
@@ -40,10 +40,12 @@ from dsgcore.solver.problem import UNLABELED
 from dsgcore.tuning.safe import Safe
 
 # Methods that visit the rows a few at a time. All others need the rows in memory.
-STREAMED = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU)}
+STREAMED = {cls.__name__: cls for cls in (QSGS2AUC, TSGS3VM, QS3ORAO, TSGSU, DSG)}
 # The methods of `compare` by their names there, and those that it leaves out by their classes.
 _OTHERS: tuple[type[Any], ...] = (
     TSGSU,
+    DSG,
+    DSGSoftmax,
     *(one for name, own in COMPETITORS.items() if name != "similar_unlabeled" for one in own),
 )
 METHODS = {

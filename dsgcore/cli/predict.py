@@ -151,9 +151,9 @@ class Fitted:
     def of(cls, place: Path) -> Fitted:
         """Load a model's file, or the folder of a fit. Only load estimators that you have trained yourself."""
         if not place.is_dir():
-            return cls(load_model(place), {}, None, hashlib.sha256(place.read_bytes()).hexdigest())
+            return cls(_model_in(place), {}, None, hashlib.sha256(place.read_bytes()).hexdigest())
         facts, machine = facts_of(place), place / MACHINE
-        model = joblib.load(machine) if machine.exists() else load_model(place / MODEL)
+        model = joblib.load(machine) if machine.exists() else _model_in(place / MODEL)
         files = (machine if machine.exists() else place / MODEL, place / FACTS, place / PREPARATION)
         content = b"".join(file.read_bytes() for file in files)
         return cls(model, facts, joblib.load(place / PREPARATION), hashlib.sha256(content).hexdigest())
@@ -235,6 +235,13 @@ def _scores(values: NDArray, classes: Sequence[Any] | None) -> dict[str, NDArray
         return {"score": values}
     names = range(values.shape[1]) if classes is None else classes
     return {f"score {name}": np.ascontiguousarray(column) for name, column in zip(names, values.T, strict=True)}
+
+
+def _model_in(file: Path) -> Any:
+    try:
+        return load_model(file)
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
 
 
 def facts_of(folder: Path) -> dict[str, Any]:

@@ -433,4 +433,4 @@ def read_table(cls: type[Made], plain: Mapping[str, Any], file: Path, **more: An
 
 
 def _place(file: Path) -> str:
-    return f"{file.parent.name}/{file.name}"
+    return Path(file.parent.name, file.name).as_posix()
