@@ -490,8 +490,8 @@ def test_a_method_that_would_take_too_long_or_fails_is_left_out_with_the_reason(
 def test_the_command_races_several_and_refuses_sizes_that_are_none(tmp_path, capsys):
     file = tmp_path / "spec.json"
     file.write_text(Spec.from_dict(SEVERAL).to_json())
-    assert main(["race", str(file), "--with", "SAMULT", "--sizes", "20", "--seeds", "1", "--quiet"]) == 0
+    assert main(["race", str(file), "--with", "SAMULT,SVC", "--sizes", "20", "--seeds", "1", "--quiet"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["method", "QSG-S2AUC", "SAMULT"]
+    assert [line.split()[0] for line in lines] == ["method", "QSGS2AUC", "SAMULT", "SVC"]
     assert main(["race", str(file), "--sizes", "2.5"]) == 2
     assert "--sizes must be whole numbers" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from dsgcore.cli.ending import Made, Progress
 from dsgcore.cli.options import names
@@ -12,8 +12,9 @@ from dsgcore.core.errors import DSGError
 from dsgcore.experiments import load_split, read_spec
 from dsgcore.experiments.cost import machine_budget
 from dsgcore.experiments.data_of import with_whole_path
-from dsgcore.experiments.race import Heat, run_heats, summaries, usual_sizes
-from dsgcore.experiments.rivals import competitors
+from dsgcore.experiments.export import estimator_of
+from dsgcore.experiments.race import Heat, run_heats, summaries, title, usual_sizes
+from dsgcore.experiments.rivals import competitor, competitors, plain_name
 from dsgcore.jobs import JobQueue, JobState
 
 
@@ -34,7 +35,11 @@ def race(given: argparse.Namespace) -> Made:
             progress.part(done, total, f"{so_far[-1].method}, {so_far[-1].n_unlabeled:,} unlabeled points")
     if job.state is not JobState.DONE:
         raise DSGError(job.error)
-    heats: tuple[Heat, ...] = job.result
+    kinds = [competitor(spec.problem.name, name) for name in rivals]
+    called = {kind.title: plain_name(kind) for kind in kinds}
+    if (own := estimator_of(type(spec.problem))) is not None:
+        called[title(spec, "")] = own.__name__
+    heats = tuple(replace(heat, method=called.get(heat.method, heat.method)) for heat in job.result)
     return Made({"heats": [asdict(heat) for heat in heats]}, said(heats, spec.problem.score_name), is_result=True)
 
 
@@ -50,8 +55,9 @@ def said(heats: tuple[Heat, ...], score: str) -> str:
 
 
 def _papers(setting: str) -> list[str]:
-    """Return the papers' own competitors."""
-    return [kind.__name__ for kind in competitors(setting) if not kind.is_everyday]
+    """Return the papers' own competitors, or without any the first two everyday ones."""
+    kinds = competitors(setting)
+    return [plain_name(kind) for kind in [kind for kind in kinds if not kind.is_everyday] or kinds[:2]]
 
 
 def _some(text: str, option: str) -> list[str]:

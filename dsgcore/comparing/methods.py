@@ -14,6 +14,7 @@ from dsgcore.baselines.base import LabelsAlone, OrdinalBaseline
 from dsgcore.core.metrics import auc
 from dsgcore.core.parameters import ParameterError, quoted
 from dsgcore.estimators import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM
+from dsgcore.experiments.rivals import plain_name
 from dsgcore.problems.thresholds import mean_auc
 from dsgcore.tuning.safe import Safe
 
@@ -74,8 +75,7 @@ def _ours(name: str, kinds: tuple[str, ...], labels_only: Mapping[str, Any]) -> 
 def _everyday(own: type[Any]) -> Method:
     """Return one of scikit-learn's methods."""
     kinds = (ORDINAL,) if issubclass(own, OrdinalBaseline) else _NOMINAL
-    name = own.__name__.removeprefix("Everyday")
-    return Method(name, kinds, not issubclass(own, LabelsAlone), own.effort, own, is_slow=own.is_slow)
+    return Method(plain_name(own), kinds, not issubclass(own, LabelsAlone), own.effort, own, is_slow=own.is_slow)
 
 
 _NOMINAL, _FOURIER = (BINARY, CLASSES), {"features": "fourier"}

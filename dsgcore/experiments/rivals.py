@@ -22,6 +22,8 @@ from dsgcore.solver.problem import UNLABELED
 
 # Parameters that a page does not offer: the coding of labels, which is fixed here.
 FIXED = ("y_holds",)
+# The beginning of the names of everyday competitors' classes.
+EVERYDAY = "Everyday"
 SIGMA = next(p for p in KERNELS[GAUSSIAN].parameters if p.name == "sigma")
 
 Values = dict[str, Any]
@@ -37,11 +39,16 @@ def competitors(setting: str) -> tuple[type[Any], ...]:
 
 
 def competitor(setting: str, name: str) -> type[Any]:
-    """Return a competitor's class by its name, or raise `RaceError`."""
-    known = {kind.__name__: kind for kind in competitors(setting)}
-    if name not in known:
+    """Return a competitor's class by its name, as `compare` and `fit` have it, or raise `RaceError`."""
+    known = {plain_name(kind): kind for kind in competitors(setting)}
+    if (own := name.removeprefix(EVERYDAY)) not in known:
         raise RaceError(f"the competitors in the setting {setting} are {', '.join(known)}, got {quoted(name)}")
-    return known[name]
+    return known[own]
+
+
+def plain_name(kind: type[Any]) -> str:
+    """Return the name that a class has in every table and command."""
+    return kind.__name__.removeprefix(EVERYDAY)
 
 
 def values_of(estimator: Any, X: NDArray, decision: str, k: int) -> NDArray:
