@@ -238,7 +238,7 @@ def test_every_command_ends_with_a_code_and_one_sentence(command, person, capsys
 
 # What commands end with: 0, 1 if the answer is no, 2 for input that cannot be used. WILD is a spec that diverges, LATE a
 # study without a result, and OUT is new.
-SHORT = "--seconds 20 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
+SHORT = "--seconds 500 --methods SVC,LogisticRegression --no-curves --store OUT.sqlite"
 ENDS = {
     "run spec.json --out OUT": 0,
     "run wild.json --out OUT": 1,
@@ -531,16 +531,18 @@ def test_a_run_that_diverges_ends_with_1_and_the_reason(spec_file, tmp_path, cap
     [
         ("predict nowhere data.csv --out new", "there is no model nowhere: give model.npz, or the folder that"),
         *((f"fit TSGS3VM {name} --out new", "dsg-lab: ") for name in ("imaginary.npz", "fields.npz", "flat.npz")),
-        ("predict data.csv data.csv --out new", "data.csv: not a model file"),
-        ("sweep study.json --store new --dask x", "--dask must be an address such as tcp://127.0.0.1:8786, got 'x'"),
-        ("sweep study.json --store new --jobs 9999", "jobs must be a whole number between 1 and 256 or null, got 9999"),
-        ("sweep deep.json --store new", "the study is not valid JSON: it is nested too deeply (in deep.json)"),
+        ("predict data.csv data.csv --out other", "data.csv: not a model file"),
+        (
+            "sweep study.json --store s.sqlite --jobs 9999",
+            "jobs must be a whole number between 1 and 256 or null, got 9999",
+        ),
+        ("sweep deep.json --store s.sqlite", "the study is not valid JSON: it is nested too deeply (in deep.json)"),
         ("race spec.json --memory-limit nan", "memory_limit must be a number of gigabytes above 0, got nan"),
         ("race spec.json --memory-limit -1", "memory_limit must be a number of gigabytes above 0, got -1"),
         ("race spec.json --sizes 61 --seeds 1", "a size must be at most 50, the number of unlabeled points, got 61"),
         ("race spec.json --sizes ,", "--sizes must be a list such as A,B, got ','"),
         ("race spec.json --with ,", "--with must be a list such as A,B, got ','"),
-        ("data convert wine new", "wine comes with the package, and is no file"),
+        ("data convert wine other", "wine comes with the package, and is no file"),
         ("export-lesson step-size --out data.csv", "--out must name a folder, but data.csv is a file"),
         ("check-lesson data.csv", "dsg-lab: data.csv is not valid TOML"),
     ],

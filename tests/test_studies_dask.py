@@ -99,6 +99,8 @@ def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, ca
     monkeypatch.setattr(command, "SECONDS_TO_ANSWER", 1)
     assert sweep(tmp_path, study_file(tmp_path, 1), "--dask", "tcp://127.0.0.1:1") == 2
     assert capfd.readouterr().err == "dsg-lab: Timed out trying to connect to tcp://127.0.0.1:1 after 1 s\n"
+    assert sweep(tmp_path, study_file(tmp_path, 1), "--dask", "x") == 2
+    assert capfd.readouterr().err.startswith("dsg-lab: --dask must be an address such as tcp://127.0.0.1:8786, got 'x'")
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -205,7 +205,7 @@ class _Log:
             self.reported_at = now
             self.report(RaceProgress(progress.step, progress.total, progress.objective))
 
-    def arrays(self) -> dict[str, NDArray]:
+    def arrays(self) -> dict[str, Any]:
         """Return the steps, evenly thinned; the last one is always kept."""
         rows = np.array(self.rows, dtype=float).reshape(-1, 3)
         kept = np.linspace(0, len(rows) - 1, min(len(rows), MAX_STEPS)).astype(int)
