@@ -298,6 +298,7 @@ def ends(person):
     return person
 
 
+@pytest.mark.ci
 @each("line, code", ENDS.items())
 def test_a_command_ends_with_0_or_1_for_no_or_2_for_bad_input(line, code, ends, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(ends)

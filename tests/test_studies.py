@@ -368,6 +368,17 @@ def test_a_killed_process_loses_no_run_and_the_run_that_kills_it_again_has_its_r
     assert len(executors) > 2
 
 
+def test_a_study_ends_in_a_sentence_if_no_process_makes_a_run(store):
+    class Ending(Here):
+        def submit(self, work, text, /, **options):
+            future = Future()
+            future.set_exception(BrokenExecutor("a process has ended"))
+            return future
+
+    with pytest.raises(StudyError, match=r"^the processes of several runs in a row ended [^\n]*Finished runs are kept"):
+        carry_out(Study.from_dict(STUDY), store, Pool(Ending(), 1, Ending))
+
+
 @pytest.mark.ci
 def test_a_worker_that_is_killed_loses_no_run(store):
     study = Study.from_dict({**STUDY, "seeds": list(range(10))})
@@ -522,7 +533,7 @@ def without_seconds(file):
     return [line.split(",")[:5] + line.split(",")[6:] for line in file.read_text().splitlines()]
 
 
-@pytest.mark.ci
+@pytest.mark.weekly
 def test_a_study_that_is_killed_at_any_place_or_made_twice_at_once_has_the_bytes_of_one(tmp_path):
     (tmp_path / "study.json").write_text(json.dumps({**STUDY, "seeds": list(range(20))}))
     store = Store(tmp_path / "runs.sqlite")

@@ -38,7 +38,12 @@ from dsgcore.tuning.search import KEPT, best_part, rounds
 # Number of runs submitted ahead, per run that the executor makes at a time.
 AHEAD = 2
 SECONDS_BETWEEN_LOOKS = 0.2
-KILLED = "the process that made this run was killed, probably because memory ran out"
+KILLED = "the process that made this run ended twice before it had a result, probably because memory ran out"
+# After so many of these in a row no process is likely to make any run.
+MOST_KILLED = 5
+ALL_KILLED = (
+    "the processes of several runs in a row ended before they had a result. Finished runs are kept: start again"
+)
 LATE = "the time of the study was over before this run began"
 GONE = "the cluster has stopped. Finished runs are kept"
 LEFT_OUT = "left out: its point was not among the best third of a round"
@@ -163,6 +168,7 @@ def _made(
 ) -> Iterator[Outcome]:
     left, waiting = deque(missing), dict[Future[Made], StudyRun]()
     suspects = set[int]()  # runs that were under way when a process was killed: they are made alone
+    n_killed = 0
 
     def has_room() -> bool:
         is_alone = any(run.place in suspects for run in (left[0], *waiting.values()))
@@ -181,9 +187,13 @@ def _made(
         for future in done:
             run = waiting.pop(future)
             if not _was_killed(future):
+                n_killed = 0
                 yield _settled(run, future, store)
             elif run.place in suspects:
+                n_killed += 1
                 yield Outcome(run, None, KILLED)
+                if n_killed == MOST_KILLED:
+                    raise StudyError(ALL_KILLED)
             else:
                 suspects.add(run.place)
                 left.appendleft(run)
