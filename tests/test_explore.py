@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from opened_pages import OF_EACH_ENGINE, checked, open_page, shown
 
+from dsgcore.cli.sweep import asked_study
 from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
-from dsgcore.studies import Store, Study, StudyRuns, csv_of, table_of
+from dsgcore.studies import Pool, Store, Study, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study, example_trajectories, make_again
 from pages.controls import controls
 from pages.studies import links
+from pages.studies.onward import link_to_study
 from pages.studies.trajectory_asking import WITH_A_WAY
 
 
@@ -181,6 +183,19 @@ def test_the_table_is_the_commands(store):
     table = table_of(made.study, made.outcomes())
     assert table_of(again.study, again.outcomes()).equals(table)
     assert csv_of(table).splitlines()[1].startswith("0.05,0.05,0,0.5,0.1,0.1,finished,")
+
+
+def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(store, tmp_path, monkeypatch):
+    made, files = first_runs(), {}
+    fill(store, made)
+    with monkeypatch.context() as patch:
+        patch.setattr("streamlit.download_button", lambda label, make, file, *_, **__: files.update({file: make}))
+        looked_at(opened())
+    (tmp_path / "study.json").write_text(files["study.json"](), encoding="utf-8")
+    study = asked_study(tmp_path / "study.json", [], None)
+    assert study == made.study
+    assert csv_of(table_of(study, carry_out(study, store, Pool(None)))) == files["study.csv"]()  # none is made again
+    assert looked_at(opened(**link_to_study(study))).made.study == study
 
 
 @pytest.mark.usefixtures("store")
