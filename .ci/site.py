@@ -13,7 +13,7 @@ from reference import write
 
 from dsgcore.__main__ import main
 from dsgcore.experiments import SETTINGS
-from dsgcore.settings import profile_of
+from dsgcore.lessons import lessons_of
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>DSG Lab</title>
@@ -29,7 +29,7 @@ def lessons(folder: Path) -> list[tuple[str, str]]:
     """Write the lessons to a folder; return the file and the title of each."""
     found = []
     for setting in SETTINGS.values():
-        for lesson in profile_of(setting).guided:
+        for lesson in lessons_of(setting):
             name = f"{setting.name}/{lesson.name}"
             if main(["export-lesson", name, "--out", str(folder / setting.name), "--quiet"]) == 0:
                 found.append((f"{setting.name}/{lesson.name}.html", lesson.title))

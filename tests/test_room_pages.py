@@ -7,6 +7,7 @@ import secrets
 from dataclasses import replace
 
 import anyio
+import numpy as np
 import pytest
 import uvicorn
 from cases import each
@@ -18,11 +19,12 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from streamlit.runtime.context import ContextProxy
 from test_stage import presented
+from test_theory import finished
 
 from dsgcore.experiments import script
 from dsgcore.rooms.questions import LABELS, result_of
 from dsgcore.rooms.rooms import Asked, Key, NoRoomError, RoomError, State
-from pages.room import entrance, lecturer_pages, waiting
+from pages.room import entrance, waiting
 from pages.room.drawings import answers
 from pages.room.entrance import LONGEST_ANSWER, entrance_routes
 from pages.room.pace import CodeGuard, Pace
@@ -345,14 +347,65 @@ def test_the_vote_is_hidden_until_the_lecturer_reveals_it_and_the_second_one_sta
     assert app.button(key="room-again").disabled
 
 
-def test_the_run_begins_with_the_choice_of_the_class(phones, rooms):
-    app, code = opened()
-    for k, guess in enumerate("220"):
-        phones.send(code, guess, client=f"{k:032d}")
+CHOICES = {
+    "unlabeled": (["2", "2", "0"], 2),
+    "random-features": (["0.1", "0.2", "0.6"], 0.2),
+    "own-errors": (["0.500~0.500~0.500~0.500~0.500~0.500", "0.700~0.700~0.700~0.700~0.700~0.700"], (0.6,) * 6),
+}
+
+
+@each("lesson", CHOICES)
+def test_the_run_begins_with_the_choice_of_the_class(phones, lesson):
+    app = presented(lesson=lesson)
+    app.button(key="room-open").click().run()
+    code, (guesses, choice) = bench_of(app).group.room.code, CHOICES[lesson]
+    name = phones.asked(code).json()["name"]
     click(app, "reveal")
-    click(app, "choice")
-    assert bench_of(app).lesson.place.guess == 2
-    assert not bench_of(app).lesson.place.waits
+    assert "room-choice" not in [button.key for button in app.button]  # nobody has answered
+    click(app, "again")
+    for k, guess in enumerate(guesses):
+        assert phones.send(code, guess, client=f"{k:032d}", name=name, round=2).status_code == 200
+    click(app, "reveal")
+    click(app, "choice").run()
+    bench = bench_of(app)
+    assert bench.lesson.place.guess == choice
+    assert not bench.lesson.place.waits
+    if isinstance(choice, tuple):
+        assert bench.view.scene.guess == choice  # the curve of the class stays in the chart
+
+
+@each("lesson", ["five-labels:2", "unlabeled"])
+def test_a_run_learns_from_the_labels_that_the_class_has_placed(phones, lesson):
+    app = presented(lesson=lesson)
+    app.button(key="room-open").click().run()
+    if lesson == "unlabeled":  # after its own question
+        for _press in ("warned", "run"):
+            app.button(key="lesson-run").click().run()
+        finished(app)
+        click(app, "labels").run()
+    code = bench_of(app).group.room.code
+    said = phones.asked(code).json()
+    points = np.array(said["picture"]["points"])
+    corners = [[0.2, 0.2], [0.2, 0.8], [0.8, 0.2], [0.8, 0.8], [0.5, 0.5]]
+    chosen = [points[np.argsort(np.sum((points - corner) ** 2, axis=1))[:4]] for corner in corners]
+    for k in range(4):
+        guess = "~".join(f"{value:.3f}" for one in chosen for value in one[k])
+        assert phones.send(code, guess, client=f"{k:032d}", name=said["name"]).status_code == 200
+    assert "room-choice" not in [button.key for button in app.button]
+    click(app, "reveal")
+    click(app, "choice").run()
+    bench = bench_of(app)
+    assert bench.hand.lacks == ""
+    split = bench.live.run.split
+    assert len(split.labeled) == 5
+    assert np.array_equal(split.y_train[split.labeled], split.y_hidden[split.labeled])
+    where = np.sort(split.X_train[split.labeled].round(3).astype(float), axis=0)
+    assert np.abs(where - np.sort([one.mean(axis=0) for one in chosen], axis=0)).max() < 0.1
+    for _ in range(3):
+        app.run()
+    assert bench.live.run.t > 0
+    app.button(key="room-choice").click().run()  # a second time it is the same choice
+    assert len(bench_of(app).live.run.split.labeled) == 5
 
 
 def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, rooms):
@@ -613,15 +666,6 @@ def test_notes_and_results_are_for_the_lecturers_browser_alone(phones, room, pag
         reply = phones.get(path, cookie=cookie)
         assert reply.status_code == 403
         assert set(reply.json()) == {"why"}
-
-
-def test_who_tries_keys_is_put_off_and_the_lecturer_is_not(phones, room, monkeypatch):
-    monkeypatch.setattr(lecturer_pages, "_wrong_keys", Pace(3, 0))
-    path = f"/r/{room.code}/notes/now"
-    assert phones.get(path, cookie=cookie_of(room)).status_code == 200
-    tried = [phones.get(path, cookie=cookie_of(Key(room.code, f"guess{k}"))).status_code for k in range(5)]
-    assert tried == [403] * 3 + [429] * 2
-    assert phones.get(path, cookie=cookie_of(room)).status_code == 200
 
 
 def test_the_second_screen_has_the_notes_and_the_answers_before_the_class_sees_them(phones, room):

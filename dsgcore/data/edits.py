@@ -357,6 +357,11 @@ def at_centres(split: Split, n_labeled: int) -> tuple[Edit, ...]:
     return (*NO_LABELS, *_labels(split, _centres(split, n_labeled)))
 
 
+def labels_near(split: Split, places: NDArray) -> tuple[Edit, ...]:
+    """Return edits that label the training point nearest to each place, and take all other labels away."""
+    return (*NO_LABELS, *_labels(split, np.unique(_nearest(split, places))))
+
+
 def one_wrong(split: Split, n_labeled: int) -> tuple[Edit, ...]:
     """Return the same edits, with a wrong label in the middle of the group that is farthest from the last label."""
     chosen = _centres(split, n_labeled)
@@ -402,13 +407,24 @@ def _centres(split: Split, n_labeled: int) -> NDArray[np.intp]:
     from sklearn.cluster import KMeans  # slow to import, and only lessons need it
 
     check_whole("n_labeled", n_labeled, 2, MOST_CENTRES, "where a lesson labels the centres of groups")
-    known = np.flatnonzero(split.y_hidden != UNLABELED)
-    X = split.X_train[known].astype(np.float64)
     with single_threaded_openmp():
         centres = KMeans(n_labeled - 1, n_init=5, random_state=0).fit(split.X_train).cluster_centers_
-    chosen = np.argmin(_squared(centres, X), axis=1)
-    farthest = np.argmax(_squared(X, X[chosen]).min(axis=1))
-    return known[np.append(chosen, farthest)]
+    known, X = _known(split)
+    chosen = _nearest(split, centres)
+    farthest = np.argmax(_squared(X, split.X_train[chosen].astype(np.float64)).min(axis=1))
+    return np.append(chosen, known[farthest])
+
+
+def _known(split: Split) -> tuple[NDArray[np.intp], NDArray]:
+    """Return the training points whose class is known, and where they are."""
+    known = np.flatnonzero(split.y_hidden != UNLABELED)
+    return known, split.X_train[known].astype(np.float64)
+
+
+def _nearest(split: Split, places: NDArray) -> NDArray[np.intp]:
+    """Return the known training point nearest to each place."""
+    known, X = _known(split)
+    return known[np.argmin(_squared(places, X), axis=1)]
 
 
 def _squared(A: NDArray, B: NDArray) -> NDArray:

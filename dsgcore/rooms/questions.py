@@ -12,8 +12,10 @@ from secrets import token_hex
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
+from dsgcore.core.threads import single_threaded_openmp
 from dsgcore.lessons import Lecture, lesson_named, lessons_of
 from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick
 from dsgcore.settings.lessons import SHARES, Option, numbers_in
@@ -207,12 +209,28 @@ def tally(asks: Question, guesses: Sequence[Any]) -> dict[str, Any]:
     return said | {"low": low, "middle": middle, "high": high}
 
 
-def choice_of(asks: Pick | Estimate | Curve, guesses: Sequence[Any]) -> Any:
-    """Return a class's choice: the option with most answers, of several the first, or the median of its numbers or curves."""
+def choice_of(asks: Question, guesses: Sequence[Any]) -> Any:
+    """Return a class's choice.
+
+    It is the option with most answers, of several the first; the median of numbers or curves; or the middles of as many
+    groups of places as each phone has chosen.
+    """
     if isinstance(asks, Pick):
         return max(range(len(asks.options)), key=list(guesses).count)
+    if isinstance(asks, Places):
+        return _middles(np.array(guesses, dtype=float).reshape(-1, 2), asks.number)
     middle = np.median(np.array(guesses, dtype=float), axis=0).round(4)
     return tuple(middle.tolist()) if isinstance(asks, Curve) else float(middle)
+
+
+def _middles(places: NDArray, number: int) -> NDArray:
+    from sklearn.cluster import KMeans  # slow to import, and few lectures need it
+
+    places, counts = np.unique(places, axis=0, return_counts=True)
+    groups = KMeans(min(number, len(places)), n_init=5, random_state=0)
+    with single_threaded_openmp():
+        middles: NDArray = groups.fit(places, sample_weight=counts).cluster_centers_
+    return middles
 
 
 def plain_question(asks: Question) -> dict[str, Any]:

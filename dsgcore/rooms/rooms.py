@@ -28,29 +28,25 @@ LONGEST_TOKEN, LONGEST_GUESS = 64, 100
 # Seconds after the end of a round in which an answer that was given before still arrives, from a phone without a network.
 LATE = 180.0
 TABLES = {
-    "class_rooms": """
-    code TEXT PRIMARY KEY, key_digest TEXT NOT NULL, entry TEXT NOT NULL, opened REAL NOT NULL,
-    version INTEGER NOT NULL DEFAULT 0, question TEXT NOT NULL DEFAULT '', is_shut INTEGER NOT NULL DEFAULT 0
-""",
-    "class_rounds": """
-    code TEXT NOT NULL, question TEXT NOT NULL, round INTEGER NOT NULL, opened REAL NOT NULL, closes REAL,
-    is_revealed INTEGER NOT NULL DEFAULT 0, result TEXT NOT NULL DEFAULT '{}', picture TEXT NOT NULL DEFAULT '{}',
-    PRIMARY KEY (code, question, round)
-""",
-    "class_votes": """
+    # `room` is JSON: its version, the present question, and of each question that was asked its record.
+    "rooms": "code TEXT PRIMARY KEY, key_digest TEXT NOT NULL, opened REAL NOT NULL, room TEXT NOT NULL",
+    "votes": """
     code TEXT NOT NULL, question TEXT NOT NULL, round INTEGER NOT NULL, client TEXT NOT NULL, guess TEXT NOT NULL,
     PRIMARY KEY (code, question, round, client)
 """,
 }
-_LAST_ROUND = "round = (SELECT max(round) FROM class_rounds WHERE code = :code AND question = :question)"
 
 
 class RoomError(DSGError):
-    """A request that a room does not allow. The message is a sentence for the client."""
+    """A request that a room does not allow. The message is a sentence for the client, and `status` is for its browser."""
+
+    status = 409
 
 
 class NoRoomError(RoomError):
     """A code without a room."""
+
+    status = 404
 
     def __init__(self) -> None:
         super().__init__("There is no such room. Look at the code again.")
@@ -113,19 +109,20 @@ class Rooms:
         """Open a room, and delete those that are older than a day; raise `RoomError` if there are too many."""
         with self._store.opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            alive = "SELECT code FROM class_rooms WHERE opened > ?"
+            alive = "SELECT code FROM rooms WHERE opened > ?"
             for table in reversed(TABLES):
                 old = f"DELETE FROM {table} WHERE code NOT IN ({alive})"
                 connection.execute(old, (self._now() - SECONDS_OF_LIFE,))
-            codes = {code for (code,) in connection.execute("SELECT code FROM class_rooms")}
+            codes = {code for (code,) in connection.execute("SELECT code FROM rooms")}
             if len(codes) >= MOST_ROOMS:
                 raise RoomError(f"There are {MOST_ROOMS} rooms already. One is free when the oldest is a day old.")
             code = ""
             while not code or code in codes:
                 code = "".join(secrets.choice(SIGNS) for _ in range(CODE_LENGTH))
             key = Key(code, secrets.token_urlsafe(24))
-            row = (key.code, _digest(key.secret), secrets.token_hex(8), self._now())
-            connection.execute("INSERT INTO class_rooms (code, key_digest, entry, opened) VALUES (?, ?, ?, ?)", row)
+            room = {"version": 0, "entry": secrets.token_hex(8), "question": "", "is_shut": False, "asked": {}}
+            row = (key.code, _digest(key.secret), self._now(), json.dumps(room))
+            connection.execute("INSERT INTO rooms (code, key_digest, opened, room) VALUES (?, ?, ?, ?)", row)
         return key
 
     def close(self, key: Key) -> None:
@@ -140,113 +137,106 @@ class Rooms:
 
         A new question opens its first round. A question that had no reveal and no result goes on where it was.
         """
-        name = "" if asked is None else asked.name
+        picture = dict(picture or {})
         if asked is not None and asked.own is not None:
-            picture = {**(picture or {}), OWN: plain_question(asked.own)}
-        with self._changing(key) as (connection, at, _round):
-            if name == at["question"]:
+            picture[OWN] = plain_question(asked.own)
+        name = "" if asked is None else asked.name
+        with self._changing(key) as room:
+            if name == room["question"]:
                 return
-            self._end(connection, at, 0.0)
-            connection.execute("UPDATE class_rooms SET question = ? WHERE code = ?", (name, key.code))
+            self._end(room)
+            room["question"] = name
             if name:
-                at = {**at, "question": name}
-                self._begin(connection, at, 1, json.dumps(picture or {}), "{}")
-                connection.execute(
-                    "UPDATE class_rounds SET closes = NULL WHERE code = :code AND question = :question "
-                    "AND is_revealed = 0 AND result = '{}'",
-                    at,
-                )
+                new = {"picture": picture, "result": {}, "is_revealed": False, "closes": [None]}
+                record = room["asked"].setdefault(name, new)
+                if not (record["is_revealed"] or record["result"]):
+                    record["closes"][-1] = None
 
     def again(self, key: Key) -> None:
         """Open the second round of the present question, and hide the answers; after that, do nothing."""
-        with self._changing(key) as (connection, at, last):
-            if at["question"] and last is not None and last["round"] < MOST_ROUNDS:
-                self._end(connection, at, 0.0)
-                self._begin(connection, at, last["round"] + 1, last["picture"], last["result"])
+        with self._changing(key) as room:
+            record = _present(room)
+            if record is not None and len(record["closes"]) < MOST_ROUNDS:
+                self._end(room, is_revealed=False)
+                record["closes"].append(None)
 
     def end(self, key: Key, seconds: float = 0.0) -> None:
         """End the present round, now or after some seconds."""
-        with self._changing(key) as (connection, at, _round):
-            self._end(connection, at, seconds)
+        with self._changing(key) as room:
+            self._end(room, seconds)
 
     def reveal(self, key: Key) -> None:
         """End the present round, and show its answers."""
-        self._end_with(key, "is_revealed", 1)
+        with self._changing(key) as room:
+            self._end(room, is_revealed=True)
 
     def tell(self, key: Key, result: Mapping[str, Any]) -> None:
         """Keep what the run says about the present question, which ends its round."""
-        self._end_with(key, "result", json.dumps(result))
-
-    def _end_with(self, key: Key, column: str, value: Any) -> None:
-        with self._changing(key) as (connection, at, _round):
-            self._end(connection, at, 0.0)
-            change = f"UPDATE class_rounds SET {column} = :value WHERE code = :code AND question = :question"
-            connection.execute(change, {**at, "value": value})
+        with self._changing(key) as room:
+            self._end(room, result=dict(result))
 
     def shut(self, key: Key, is_to_be: bool = True) -> None:
         """Take answers only from phones that have answered in this room before, or from new ones again."""
-        with self._changing(key) as (connection, _at, _round):
-            connection.execute("UPDATE class_rooms SET is_shut = ? WHERE code = ?", (is_to_be, key.code))
+        with self._changing(key) as room:
+            room["is_shut"] = is_to_be
 
     @contextmanager
-    def _changing(self, key: Key) -> Iterator[tuple[sqlite3.Connection, dict[str, Any], sqlite3.Row | None]]:
-        """Open a change by the lecturer; it gives the connection, the room's code and question, and the last round."""
+    def _changing(self, key: Key) -> Iterator[dict[str, Any]]:
+        """Give a room to change to the lecturer, and store it after the block."""
         with self._store.opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
             room = self._check(connection, key)
-            connection.execute("UPDATE class_rooms SET version = version + 1 WHERE code = ?", (key.code,))
-            at = {"code": key.code, "question": room["question"]}
-            yield connection, at, _round(connection, at)
+            yield room
+            room["version"] += 1
+            connection.execute("UPDATE rooms SET room = ? WHERE code = ?", (json.dumps(room), key.code))
 
-    def _begin(
-        self, connection: sqlite3.Connection, at: Mapping[str, Any], number: int, picture: str, result: str
-    ) -> None:
-        row = {**at, "round": number, "opened": self._now(), "picture": picture, "result": result}
-        new = f"INSERT OR IGNORE INTO class_rounds ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
-        connection.execute(new, tuple(row.values()))
+    def _end(self, room: dict[str, Any], seconds: float = 0.0, **change: Any) -> None:
+        """End the present round, if there is one that is open, and change the record of its question."""
+        record, now = _present(room), self._now()
+        if record is not None:
+            if record["closes"][-1] is None or record["closes"][-1] > now:
+                record["closes"][-1] = now + seconds
+            record |= change
 
-    def _end(self, connection: sqlite3.Connection, at: Mapping[str, Any], seconds: float) -> None:
-        ends = (
-            "UPDATE class_rounds SET closes = :closes WHERE code = :code AND question = :question "
-            f"AND (closes IS NULL OR closes > :now) AND {_LAST_ROUND}"
-        )
-        now = self._now()
-        connection.execute(ends, {**at, "now": now, "closes": now + seconds})
-
-    def _check(self, connection: sqlite3.Connection, key: Key) -> sqlite3.Row:
+    def _check(self, connection: sqlite3.Connection, key: Key) -> dict[str, Any]:
         """Return a room; raise `RoomError` if the key is not the room's."""
-        room = self._room(connection, key.code)
-        if room is None or not secrets.compare_digest(room["key_digest"], _digest(key.secret)):
+        try:
+            digest, room = self._read(connection, key.code)
+        except NoRoomError:
+            digest, room = "", {}
+        if not secrets.compare_digest(digest, _digest(key.secret)):
             raise RoomError("This room is closed, or it is another lecturer's.")
         return room
 
-    def _room(self, connection: sqlite3.Connection, code: str) -> sqlite3.Row | None:
-        given = (code, self._now() - SECONDS_OF_LIFE)
-        return _one(connection, "SELECT * FROM class_rooms WHERE code = ? AND opened > ?", given)
+    def _read(self, connection: sqlite3.Connection, code: str) -> tuple[str, dict[str, Any]]:
+        """Return the digest of a room's key, and the room; raise `NoRoomError` if there is no room with that code."""
+        found = "SELECT key_digest, room FROM rooms WHERE code = ? AND opened > ?"
+        row = connection.execute(found, (code, self._now() - SECONDS_OF_LIFE)).fetchone()
+        if row is None:
+            raise NoRoomError
+        return row[0], json.loads(row[1])
 
     def state(self, code: str) -> State:
         """Return the state of a room; raise `NoRoomError` if there is no room with that code."""
         with self._store.opened() as connection:
-            room = self._room(connection, code)
-            if room is None:
-                raise NoRoomError
-            last = _round(connection, {"code": code, "question": room["question"]}) if room["question"] else None
-        if last is None:
+            _key, room = self._read(connection, code)
+        record = _present(room)
+        if record is None:
             return State(2 * room["version"], room["entry"])
-        left = None if last["closes"] is None else max(0.0, last["closes"] - self._now())
+        closes = record["closes"][-1]
+        left = None if closes is None else max(0.0, closes - self._now())
         is_open = left is None or left > 0
-        picture = json.loads(last["picture"])
         return State(
             2 * room["version"] + (not is_open),
             room["entry"],
-            asked_by(room["question"], picture),
-            last["round"],
+            asked_by(room["question"], record["picture"]),
+            len(record["closes"]),
             is_open,
             left,
-            bool(last["is_revealed"]),
-            json.loads(last["result"]),
-            picture,
-            bool(room["is_shut"]),
+            record["is_revealed"],
+            record["result"],
+            record["picture"],
+            room["is_shut"],
         )
 
     def answer(
@@ -281,28 +271,27 @@ class Rooms:
         are_texts = isinstance(client, str) and isinstance(guess, str)
         if not (are_texts and 16 <= len(client) <= LONGEST_TOKEN and 1 <= number <= MOST_ROUNDS):
             raise RoomError("This is no answer.")
-        at, digest = {"code": code, "question": name}, _digest(client)
+        digest = _digest(client)
         with self._store.opened() as connection:
             connection.execute("BEGIN IMMEDIATE")  # counted and stored in one transaction
-            room = self._room(connection, code)
-            if room is None:
-                raise NoRoomError
-            found = _round(connection, at, number)
-            said = None if found is None else _read(asked_by(name, json.loads(found["picture"])), guess)
-            if found is None or said is None:
+            _key, room = self._read(connection, code)
+            record = room["asked"].get(name)
+            said = None if record is None else _guess(asked_by(name, record["picture"]), guess)
+            if said is None or number > len(record["closes"]):
                 raise RoomError("This does not answer the current question.")
-            if found["closes"] is not None and self._now() - (age if 0 < age < LATE else 0.0) >= found["closes"]:
+            closes = record["closes"][number - 1]
+            if closes is not None and self._now() - (age if 0 < age < LATE else 0.0) >= closes:
                 raise RoomError("The time for answers is over.")
-            before = "SELECT 1 FROM class_votes WHERE code = ? AND client = ? LIMIT 1"
-            if _one(connection, before, (code, digest)) is None:
+            before = "SELECT 1 FROM votes WHERE code = ? AND client = ? LIMIT 1"
+            if connection.execute(before, (code, digest)).fetchone() is None:
                 if room["is_shut"]:
                     raise RoomError("The lecturer lets in no new phones now.")
                 let_in()
-            others = "SELECT count(*) FROM class_votes WHERE code = ? AND question = ? AND round = ? AND client != ?"
-            if _one(connection, others, (code, name, number, digest))[0] >= MOST_CLIENTS:
+            others = "SELECT count(*) FROM votes WHERE code = ? AND question = ? AND round = ? AND client != ?"
+            if connection.execute(others, (code, name, number, digest)).fetchone()[0] >= MOST_CLIENTS:
                 raise RoomError(f"This room is full: {MOST_CLIENTS} have answered.")
             row = (code, name, number, digest, said)
-            connection.execute("INSERT OR REPLACE INTO class_votes VALUES (?, ?, ?, ?, ?)", row)
+            connection.execute("INSERT OR REPLACE INTO votes VALUES (?, ?, ?, ?, ?)", row)
         return said
 
     def rounds(self, key: Key, asked: Asked) -> list[list[Any]]:
@@ -313,63 +302,56 @@ class Rooms:
 
     def revealed(self, code: str, asked: Asked) -> list[list[Any]]:
         """Return the same without a key, for a caller who knows that the round is revealed."""
-        at, asks = {"code": code, "question": asked.name}, asked.question
+        # Sorted by the guess, so that the order tells nothing of who has answered.
+        votes = "SELECT round, guess FROM votes WHERE code = ? AND question = ? ORDER BY round, guess"
         with self._store.opened() as connection:
-            last = _round(connection, at)
-            # Sorted by the guess, so that the order tells nothing of who has answered.
-            votes = (
-                "SELECT round, guess FROM class_votes WHERE code = :code AND question = :question ORDER BY round, guess"
-            )
-            rows = connection.execute(votes, at).fetchall()
-        read = [] if asks is None else [(number, asks.read(text)) for number, text in rows]
-        n = 0 if last is None else last["round"]
-        return [[guess for number, guess in read if number == one] for one in range(1, n + 1)]
+            _key, room = self._read(connection, code)
+            rows = connection.execute(votes, (code, asked.name)).fetchall()
+        asks, record = asked.question, room["asked"].get(asked.name)
+        if asks is None or record is None:
+            return []
+        return [
+            [asks.read(text) for number, text in rows if number == one] for one in range(1, len(record["closes"]) + 1)
+        ]
 
     def count(self, key: Key) -> int:
         """Return the number of answers in the present round; raise `RoomError` if the key is not the room's."""
+        votes = "SELECT count(*) FROM votes WHERE code = ? AND question = ? AND round = ?"
         with self._store.opened() as connection:
-            at = {"code": key.code, "question": self._check(connection, key)["question"]}
-            votes = f"SELECT count(*) FROM class_votes WHERE code = :code AND question = :question AND {_LAST_ROUND}"
-            return int(_one(connection, votes, at)[0])
+            room = self._check(connection, key)
+            record = _present(room)
+            number = 0 if record is None else len(record["closes"])
+            return int(connection.execute(votes, (key.code, room["question"], number)).fetchone()[0])
 
     def questions(self, key: Key) -> list[Answered]:
         """Return all questions of a room in the order in which they were asked, with their answers.
 
         Raises `RoomError` without its key.
         """
-        every = (
-            "SELECT question, result, picture FROM class_rounds WHERE code = ? AND round = 1 ORDER BY opened, question"
-        )
         with self._store.opened() as connection:
-            self._check(connection, key)
-            rows = connection.execute(every, (key.code,)).fetchall()
+            room = self._check(connection, key)
         return [
-            Answered(asked, self.revealed(key.code, asked), json.loads(result), drawn)
-            for name, result, picture in rows
-            if (asked := asked_by(name, drawn := json.loads(picture))) is not None
+            Answered(asked, self.revealed(key.code, asked), record["result"], record["picture"])
+            for name, record in room["asked"].items()
+            if (asked := asked_by(name, record["picture"])) is not None
         ]
 
 
-def _one(connection: sqlite3.Connection, question: str, given: Any) -> Any:
-    """Return the first row of a question, whose columns have names; None if there is none."""
-    cursor = connection.cursor()
-    cursor.row_factory = sqlite3.Row
-    return cursor.execute(question, given).fetchone()
+def _present(room: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the record of a room's present question, or None if there is none.
 
-
-def _round(connection: sqlite3.Connection, at: Mapping[str, Any], number: int | None = None) -> Any:
-    """Return a round of a question, by default the last one."""
-    which = _LAST_ROUND if number is None else "round = :round"
-    question = f"SELECT * FROM class_rounds WHERE code = :code AND question = :question AND {which}"
-    return _one(connection, question, {**at, "round": number})
+    A record holds the picture, the result of the run, if the answers are revealed, and when each round closes.
+    """
+    record: dict[str, Any] | None = room["asked"].get(room["question"])
+    return record
 
 
 def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _read(asked: Asked | None, guess: str) -> str | None:
+def _guess(asked: Asked | None, text: str) -> str | None:
     """Return the guess that the question reads from an answer; None if it reads none."""
     asks = None if asked is None else asked.question
-    read = None if asks is None or len(guess) > LONGEST_GUESS else asks.read(guess)
+    read = None if asks is None or len(text) > LONGEST_GUESS else asks.read(text)
     return None if asks is None or read is None else asks.say(read)  # type: ignore[arg-type]  # each reads what it says

@@ -149,6 +149,8 @@ async def _enter(caller: str, code: str, entry: str) -> None:
 class TooOftenError(RoomError):
     """A network that has tried too many wrong codes, or has brought too many new phones."""
 
+    status = 429
+
 
 _drawings: dict[str, tuple[int, dict[str, Any]]] = {}
 _MOST_DRAWINGS = 64
@@ -224,12 +226,8 @@ def _take(said: dict[str, Any], caller: str) -> dict[str, str]:
 
 
 def _refusal(error: Exception) -> Response:
-    if isinstance(error, TooOftenError):
-        return refused(str(error), 429)
-    if isinstance(error, NoRoomError):
-        return refused(str(error), 404)
     if isinstance(error, RoomError):
-        return refused(str(error), 409)
+        return refused(str(error), error.status)
     return refused("The server cannot save answers now. Try again.", 503)  # the details concern the server only
 
 

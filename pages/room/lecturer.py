@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from dsgcore.core.errors import DSGError
+from dsgcore.data.edits import PAIRS, labels_near
 from dsgcore.experiments import Setting
 from dsgcore.rooms.questions import (
     LABELS,
@@ -164,7 +165,7 @@ def _panel(bench: Bench) -> None:
         if state.asked is not None:
             with st.container(key="room-panel"):
                 _board(room, state, number, bench.group.warned)
-                _bar(bench, room, state)
+                _bar(bench, room, state, number)
     except DSGError as error:
         st.warning(plain(str(error)))
 
@@ -194,14 +195,13 @@ def _board(room: Key, state: State, number: int, warned: str) -> None:
     )
 
 
-def _bar(bench: Bench, room: Key, state: State) -> None:
-    """Draw the presenter's buttons."""
+def _bar(bench: Bench, room: Key, state: State, number: int) -> None:
+    """Draw the presenter's buttons; `number` have answered."""
     assert state.asked is not None
     with st.container(key="room-bar", horizontal=True, vertical_alignment="center", gap="small"):
         _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
         _button(bench, "Vote again", "again", lambda: rooms().again(room), off=state.round >= MOST_ROUNDS)
-        place = bench.lesson.place
-        if state.is_revealed and not state.asked.kind and place is not None and place.waits:
+        if state.is_revealed and number and _can_run_with_choice(bench, state.asked):
             _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, room, state.asked))
         else:
             _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
@@ -214,12 +214,24 @@ def _bar(bench: Bench, room: Key, state: State) -> None:
             _more(bench, room, state)
 
 
+def _can_run_with_choice(bench: Bench, asked: Asked) -> bool:
+    """Return True if the answers to a question are a guess, or labels, with which a run can begin now."""
+    place, live = bench.lesson.place, bench.live
+    if place is None or live is None or asked.own is not None:
+        return False
+    return not place.waits and type(live.run.problem).labels != PAIRS if asked.kind == LABELS else place.waits
+
+
 def _run_with_choice(bench: Bench, room: Key, asked: Asked) -> None:
-    """Start the run with what the class has answered as the guess."""
+    """Start the run with what the class has answered: as the guess, or as the labels of the data."""
     place, asks, guesses = bench.lesson.place, asked.question, rooms().rounds(room, asked)[-1]
-    if place is None or asks is None or isinstance(asks, Places) or not guesses:
+    if place is None or asks is None or bench.live is None or not guesses:
         return
-    place.guesses[place.number] = choice_of(asks, guesses)
+    choice = choice_of(asks, guesses)
+    if isinstance(asks, Places):
+        bench.hand.change(labels_near(bench.live.run.split, choice))
+    else:
+        place.guesses[place.number] = choice
     bench.is_playing = bench.group.is_turned = True
 
 

@@ -21,25 +21,11 @@ from dsgcore.rooms.rooms import Key, RoomError
 from dsgcore.studies import StoreError
 from pages.room.drawings import answers
 from pages.room.entrance import ADDRESS, HEADERS, STYLE, TOO_FAST, is_too_fast, limiter, refused, rooms
-from pages.room.pace import Pace
 from pages.shell.addresses import own_route
-from pages.shell.callers import caller_of
 from pages.shell.room_key import cookie_name
 
 _RESULTS = Path(__file__).with_name("results.html")
 NOT_YOURS = "Only the browser that opened this room can see this page."
-
-
-# A wrong key costs a look into the store. The lecturer's browser goes on while others in its network try keys.
-_wrong_keys = Pace(20, 0.2)
-_right_keys: dict[Key, None] = {}
-_MOST_RIGHT_KEYS = 100
-
-
-def _remember(key: Key) -> None:
-    if len(_right_keys) >= _MOST_RIGHT_KEYS:
-        _right_keys.clear()
-    _right_keys[key] = None
 
 
 def lecturer_routes() -> list[Route]:
@@ -58,16 +44,11 @@ def _for_key(made: Callable[[Key], Response]) -> Callable[[Request], Any]:
     async def answer(request: Request) -> Response:
         code = request.path_params["code"][:16]
         key = Key(code, request.cookies.get(cookie_name(code), ""))
-        if is_too_fast(request) or not (
-            key.secret and (key in _right_keys or _wrong_keys.left(caller_of(request)) >= 1)
-        ):
-            return refused(TOO_FAST if key.secret else NOT_YOURS, 429 if key.secret else 403)
+        if is_too_fast(request):
+            return refused(TOO_FAST, 429)
         try:
-            reply = await anyio.to_thread.run_sync(made, key, limiter=limiter())
-            _remember(key)
-            return reply
+            return await anyio.to_thread.run_sync(made, key, limiter=limiter())
         except RoomError:
-            _wrong_keys.allows(caller_of(request))
             return refused(NOT_YOURS, 403)
         except (StoreError, sqlite3.Error):
             return refused("The server cannot read the room now. Try again.", 503)

@@ -83,7 +83,7 @@ def page_of(setting: type[Setting], **options: Any) -> Any:
 
 
 def _draw(name: str) -> None:
-    from pages.stage.page import setting_page  # here, so that the other pages appear sooner
+    from pages.stage.stage import setting_page  # here, so that the other pages appear sooner
 
     setting_page(name)
 

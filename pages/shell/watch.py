@@ -79,7 +79,7 @@ def said(sessions: int, playing: int, updates: float, memory: int, waiting: int)
 
 
 # The page with the most imports, for which the first visit would otherwise wait.
-_PAGE = "pages.stage.page"
+_PAGE = "pages.stage.stage"
 
 
 @asynccontextmanager

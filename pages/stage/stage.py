@@ -15,25 +15,34 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import EDITS
-from dsgcore.experiments import Setting, Spec
+from dsgcore.experiments import SETTINGS, Setting, Spec
 from dsgcore.settings import Curve
 from dsgcore.settings.lessons import MAP
 from pages.controls.pickers import open_setting
 from pages.controls.view import SPEED, keep_choice
 from pages.live.component import draw_charts, draw_head
 from pages.live.tick import head_data
+from pages.room.lecturer import (
+    ask_anything,
+    is_asked,
+    is_led_elsewhere,
+    notes_address,
+    offer_to_lead,
+    room_panel,
+    tell_the_room,
+)
 from pages.session.bench import Bench, Scene, view_of
 from pages.session.lesson_place import Place, Stage
 from pages.session.link import keep_place
+from pages.shell.browser import keep_room_key
 from pages.shell.turns import drawing
 from pages.shell.warm_up import is_ready
 from pages.stage.marks import keep_mark
-from pages.stage.moves import is_painted, moves, steps_of_run
-from pages.stage.room import room
+from pages.stage.moves import is_painted, lesson_button, moves, steps_of_run
 from pages.stage.step import answer, is_exercise, text
-from pages.stage.top import top
-from pages.workbench.layout import ANSWER, PARTS, hidden_parts
-from pages.workbench.page import edit, go_further, keep_view, prepare
+from pages.workbench.layout import ANSWER, PARTS, hidden_parts, is_presented
+from pages.workbench.opening import bench_of, hold_of
+from pages.workbench.page import edit, go_further, keep_view, prepare, workbench
 from pages.workbench.sidebar import spec_without_sidebar
 from pages.workbench.steering import follow
 
@@ -41,6 +50,15 @@ _STYLE = Path(__file__).with_suffix(".css")
 AREAS = ("top", "text", "answer", "moves", "pictures", "room", "tools")
 # Parts of the workbench that the stage can show. The link of an exercise hides some of them.
 SHOWN = {"transport", "map", "curves", "error", ANSWER}
+
+
+def setting_page(name: str) -> None:
+    """Draw the page of the setting `name`: a lesson on the stage, or the workbench. Both show the same run."""
+    with hold_of(name).taken():
+        problem = SETTINGS[name]
+        bench = bench_of(problem)
+        draw = workbench if bench.lesson.place is None else stage
+        draw(problem, bench)
 
 
 def stage(problem: type[Setting], bench: Bench) -> None:
@@ -58,7 +76,7 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     with st.container(key="stage"):
         areas = {name: st.container(key=f"stage-{name}") for name in AREAS}
     with areas["top"]:
-        top(problem, bench, place)
+        _top(problem, bench, place)
     with areas["tools"]:
         asked, run = _tools(problem, bench, place)
     with areas["answer"]:
@@ -71,7 +89,7 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     with run:  # after the pictures, which may end an instant run
         steps_of_run(problem, bench, place)
     with areas["room"]:  # it may add a notice, which the text shows
-        room(problem, bench, place)
+        _room(problem, bench, place)
     with areas["text"]:
         text(bench, place)
     with areas["answer"]:
@@ -79,6 +97,32 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     with areas["moves"]:
         moves(problem, bench, place, guess)
     keep_mark(problem, place)
+
+
+def _top(problem: type[Setting], bench: Bench, place: Place) -> None:
+    """Draw the title, the progress and the buttons."""
+    st.markdown(f"# {place.lesson.title}")
+    with st.container(key="stage-progress", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(progress(place))
+        if is_presented():
+            if not is_led_elsewhere(bench):
+                ask_anything(problem, bench)
+            with st.container(key="stage-notes", width="content"):
+                st.link_button("Notes", notes_address(bench), icon=":material/notes:", type="tertiary")
+        icon = ":material/close:"
+        # Escape presses it, unless a list is open (shell/browser.py).
+        lesson_button(bench, "Open the workbench", "lesson-leave", _leave, bench, icon=icon, type="tertiary")
+
+
+def progress(place: Place) -> str:
+    """Return the marks of the lesson's steps, with their number in words."""
+    marks = "".join(f"<i{' data-done' * (number <= place.number)}></i>" for number in range(len(place.lesson.steps)))
+    said = f"Step {place.number + 1} of {len(place.lesson.steps)}"
+    return f'<div class="stage-steps"><span>{said}</span><span aria-hidden="true">{marks}</span></div>'
+
+
+def _leave(bench: Bench) -> None:
+    bench.lesson.place = None
 
 
 def _tools(problem: type[Setting], bench: Bench, place: Place) -> tuple[Spec | None, DeltaGenerator]:
@@ -115,6 +159,21 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, run: DeltaGene
     first = "map" if is_on_map else "curves"
     named = f"{place.lesson.name} {place.number} {first}"
     draw_charts(on_edit=partial(edit, bench), lesson={"first": first, "step": named, "canTurn": not place.waits})
+
+
+def _room(problem: type[Setting], bench: Bench, place: Place) -> None:
+    """Draw the class's room, if the lesson is shown to a class: in the chart's place, and after the run in a part of it."""
+    if not is_presented():
+        return
+    tell_the_room(problem, bench)
+    if bench.group.ticket is not None:
+        keep_room_key(bench.group.ticket.name)
+    is_elsewhere = is_led_elsewhere(bench)
+    is_own = bench.group.own is not None
+    if not (is_asked(bench) or is_elsewhere) or (place.stage is Stage.RUN and place.step.goal is None and not is_own):
+        return
+    with st.container(key=f"stage-class-{'question' if is_own or place.stage is Stage.QUESTION else 'outcome'}"):
+        (offer_to_lead if is_elsewhere else room_panel)(bench)
 
 
 def _scene(bench: Bench, place: Place) -> Scene:

@@ -25,10 +25,10 @@ def is_presented() -> bool:
     return st.query_params.get("present") == "1"
 
 
-# As on the stage, by the same unit: a page that is shown to a class is readable from the last row, and may scroll.
+# As on the stage, by the same unit: a page that is shown to a class is readable from the last row.
 _PRESENTED = """<style>@media (min-width: 961px) {
   :root {font-size: max(16px, min(1.4vw, 2.5vh)) !important}
-  .stMain {--st-chart-projected: 1; --st-chart-type: 18}
+  .stMain {--st-chart-projected: 1; --st-chart-type: 18; --row: clamp(300px, 100vh - 18.7rem, 800px)}
   .stMain :is(.live-chart-head, .live-chart-title, .live-chart-word) {font-size: 0.9rem !important}
 }
 @media (min-width: 1600px) {.stMain {--st-chart-type: 26}}</style>"""

@@ -263,6 +263,54 @@ def test_a_class_can_read_every_step_of_every_lesson_with_its_room(open_page, wa
     assert not found, "\n".join(found)
 
 
+LONG_ANSWERS = [f"{letter} is an answer with quite a few words" for letter in "ABCDEF"]
+OWN = {
+    "two answers": {"Answers, one a line": "yes\nno"},
+    "six answers": {"Answers, one a line": "\n".join(LONG_ANSWERS)},
+    "a number": {"from": "0", "to": "50"},
+    "a place on the map": {},
+}
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("kind", [*OWN, "labels"])
+def test_a_class_can_read_every_kind_of_question_of_its_lecturer(open_page, wait_ready, kind):
+    page = open_page("auc?present=1&lesson=unlabeled&speed=instant", viewport=PROJECTOR)
+    wait_ready(page)
+    if kind == "labels":
+        page.get_by_role("button", name="Ask the class").click(timeout=LONG)
+        page.get_by_role("button", name="More").click(timeout=LONG)
+        page.get_by_role("button", name="Ask: which points to label?").click()
+        expect(page.locator(".room-count")).to_contain_text("points would you label", timeout=LONG)
+    else:
+        ask_own(page, kind, OWN[kind])
+    found = too_small(page, f"{kind}, asked")
+    for turn in ("first", "second"):
+        page.keyboard.press("v")
+        expect(page.locator(".room-drawing > *").first).to_be_attached(timeout=LONG)
+        found += too_small(page, f"{kind}, {turn} reveal")
+        if turn == "first":
+            page.get_by_role("button", name="Vote again").click()
+            expect(page.locator(".room-drawing")).to_have_count(0, timeout=LONG)
+            found += too_small(page, f"{kind}, second vote")
+    if kind == "a place on the map":
+        assert page.locator(".room-map").first.bounding_box()["height"] > PROJECTOR[1] / 3
+    assert not found, "\n".join(found)
+
+
+def ask_own(page, kind, given):
+    """Ask a question of one's own, of a kind that its form names."""
+    page.get_by_role("button", name="Ask anything").click(timeout=LONG)
+    page.get_by_label("Question").fill("Which of these would you say is most like what you have seen in your own work?")
+    if "Answers, one a line" not in given:
+        page.locator(".st-key-room-own-kind label", has_text=kind).click()
+    for label, words in given.items():
+        page.get_by_label(label).fill(words)
+    page.get_by_role("button", name="Ask now").click()
+    expect(page.locator(".st-key-stage-answer h2")).to_contain_text("Which of these", timeout=LONG)
+    expect(page.locator(".room-count")).to_be_visible(timeout=LONG)
+
+
 # A step of each kind, of which the README's command takes three:
 # a choice, an estimate, a goal, labels by hand, a painted set, ordered classes, and classes without an order.
 # test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome has the drawn curve.

@@ -121,6 +121,17 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
         assert_no_faults(page)
 
 
+@pytest.mark.ci
+def test_a_page_before_a_class_is_large_and_seen_without_scrolling(open_page):
+    page = open_drawn(open_page, "supervised?present=1&sup_at=60", viewport=(1920, 1080))
+    page.wait_for_function("parseFloat(getComputedStyle(document.documentElement).fontSize) > 26")
+    page.wait_for_function(
+        "() => {const {scrollHeight, clientHeight} = document.querySelector('.stMain'); return scrollHeight <= clientHeight}"
+    )
+    assert ends(page, "#chart-error")[3] <= 1080
+    assert_no_faults(page)
+
+
 def assert_the_bar_is_a_phones(page):
     """Fail where the bar names keys that a phone does not have, or is wider than it."""
     expect(page.locator(".st-key-part-transport kbd").filter(visible=True)).to_have_count(0)
