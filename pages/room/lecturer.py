@@ -330,9 +330,10 @@ def end_own_question(bench: Bench) -> None:
 def show_own_question(asked: Asked) -> None:
     """Draw a lecturer's own question and its answers for the class to read."""
     assert asked.own is not None
-    st.markdown(f"## {plain(asked.own.text)}")
-    for letter, option in zip(LETTERS, getattr(asked.own, "options", ()), strict=False):
-        st.markdown(f"**{letter}** {plain(option.words)}")
+    with st.container(key="stage-own"):
+        st.markdown(f"## {plain(asked.own.text)}")
+        for letter, option in zip(LETTERS, getattr(asked.own, "options", ()), strict=False):
+            st.markdown(f"**{letter}** {plain(option.words)}")
 
 
 def asked_lessons(room: Key) -> list[GuidedLesson | None]:

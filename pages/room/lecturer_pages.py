@@ -44,6 +44,8 @@ def _for_key(made: Callable[[Key], Response]) -> Callable[[Request], Any]:
     async def answer(request: Request) -> Response:
         code = request.path_params["code"][:16]
         key = Key(code, request.cookies.get(cookie_name(code), ""))
+        if not key.secret:
+            return refused(NOT_YOURS, 403)
         if is_too_fast(request):
             return refused(TOO_FAST, 429)
         try:

@@ -29,7 +29,9 @@ def is_presented() -> bool:
 _PRESENTED = """<style>@media (min-width: 961px) {
   :root {font-size: max(16px, min(1.4vw, 2.5vh)) !important}
   .stMain {--st-chart-projected: 1; --st-chart-type: 18; --row: clamp(300px, 100vh - 18.7rem, 800px)}
-  .stMain :is(.live-chart-head, .live-chart-title, .live-chart-word) {font-size: 0.9rem !important}
+  .stMain :is(.live-chart-head, .live-chart-title, .live-chart-word, .live-chart-value) {font-size: 0.9rem !important}
+  .stMain :is(.live-head button, .live-step, .wipe-rule span) {font-size: 0.75rem !important}
+  .st-key-part-transport > :has(.stSelectbox) {width: 8rem !important}
 }
 @media (min-width: 1600px) {.stMain {--st-chart-type: 26}}</style>"""
 
