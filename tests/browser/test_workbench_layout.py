@@ -122,8 +122,12 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
 
 
 @pytest.mark.ci
-def test_a_page_before_a_class_is_large_and_seen_without_scrolling(open_page):
-    page = open_drawn(open_page, "supervised?present=1&sup_at=60", viewport=(1920, 1080))
+def test_a_page_before_a_class_is_large_and_seen_without_scrolling(open_page, wait_ready):
+    page = open_page("auc?present=1&lesson=unlabeled&speed=instant", viewport=(1920, 1080))
+    page.wait_for_selector(".st-key-lesson-run button")
+    wait_ready(page)
+    page.keyboard.press("Escape")
+    page.locator("#chart-error .main-svg").first.wait_for()
     page.wait_for_function("parseFloat(getComputedStyle(document.documentElement).fontSize) > 26")
     page.wait_for_function(
         "() => {const {scrollHeight, clientHeight} = document.querySelector('.stMain'); return scrollHeight <= clientHeight}"
