@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from streamlit.runtime.context import ContextProxy
-from test_stage import presented
+from test_stage import presented, words
 from test_theory import finished
 
 from dsgcore.experiments import script
@@ -406,6 +406,12 @@ def test_a_run_learns_from_the_labels_that_the_class_has_placed(phones, lesson):
     assert bench.live.run.t > 0
     app.button(key="room-choice").click().run()  # a second time it is the same choice
     assert len(bench_of(app).live.run.split.labeled) == 5
+    click(app, "again")
+    guess = "~".join(f"{value:.3f}" for value in [*chosen[0][0]] * 5)
+    assert phones.send(code, guess, name=said["name"], round=2).status_code == 200
+    click(app, "reveal")
+    click(app, "choice").run()
+    assert "Still missing: " in words(app)  # all five labels are of one class
 
 
 def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, rooms):

@@ -116,6 +116,9 @@ def _what_to_do(place: Place) -> str:
 
 def _explain(bench: Bench, place: Place) -> None:
     """Compare the guess with the outcome, and say why it came so. A later run with other values is not the one explained."""
+    if bench.hand.lacks:  # of labels that the class has placed afterwards
+        st.markdown(plain(bench.hand.lacks))
+        return
     earlier = "" if bench.spec == place.explained.get(place.number) else "**Earlier run:** "
     st.markdown(f"{earlier}{verdict(place)} {unbroken(place.step.explanation)}")
     asks = place.step.asks

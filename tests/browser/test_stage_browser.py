@@ -192,6 +192,9 @@ SMALL = """() => {
     each(".scatterlayer path.js-line", element => {
         const width = parseFloat(getComputedStyle(element).strokeWidth);
         if (width > 0 && width < 3) found.push(`a line of ${width} px`); });
+    const ends = [...document.querySelectorAll("[data-place=curves] .annotation text")].filter(isSeen);
+    const tops = ends.map(element => element.getBoundingClientRect().top).sort((a, b) => a - b);
+    if (tops.some((top, k) => k && top - tops[k - 1] < 0.85 * size(ends[0]))) found.push("final values cover one another");
     const map = document.querySelector("#chart-map").getBoundingClientRect();
     each(":is(.st-key-stage-room > *, .st-key-stage-pad, button, p)", element => {
         const {left, right, top, bottom} = element.getBoundingClientRect();

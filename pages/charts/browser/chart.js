@@ -111,7 +111,8 @@ async function react(chart, Plotly, {figure}) {
   if (isProjected(chart.root)) enlarge(data, chart.type);
   write(chart, data, layout);
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
-  if (isProjected(chart.root) && chart.isPlain) nameEnds(data, layout, chart.type, chart.node.clientHeight);
+  const height = chart.node._fullLayout?._size?.h ?? chart.node.clientHeight;  // within the margins, as it was drawn last
+  if (isProjected(chart.root) && chart.isPlain) nameEnds(data, layout, chart.type, height);
   const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
   const hidden = [...chart.hidden];
   chart.size = sizeOf(chart.node);
