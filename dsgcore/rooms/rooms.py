@@ -137,9 +137,9 @@ class Rooms:
 
         A new question opens its first round. A question that had no reveal and no result goes on where it was.
         """
-        picture = dict(picture or {})
+        drawn = dict(picture or {})
         if asked is not None and asked.own is not None:
-            picture[OWN] = plain_question(asked.own)
+            drawn[OWN] = plain_question(asked.own)
         name = "" if asked is None else asked.name
         with self._changing(key) as room:
             if name == room["question"]:
@@ -147,7 +147,7 @@ class Rooms:
             self._end(room)
             room["question"] = name
             if name:
-                new = {"picture": picture, "result": {}, "is_revealed": False, "closes": [None]}
+                new = {"picture": drawn, "result": {}, "is_revealed": False, "closes": [None]}
                 record = room["asked"].setdefault(name, new)
                 if not (record["is_revealed"] or record["result"]):
                     record["closes"][-1] = None
