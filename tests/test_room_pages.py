@@ -411,7 +411,7 @@ def test_a_run_learns_from_the_labels_that_the_class_has_placed(phones, lesson):
     assert phones.send(code, guess, name=said["name"], round=2).status_code == 200
     click(app, "reveal")
     click(app, "choice").run()
-    assert "Still missing: " in words(app)  # all five labels are of one class
+    assert "each class has a labeled point" in words(app)  # all five labels are of one class
 
 
 def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, rooms):
