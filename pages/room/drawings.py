@@ -36,7 +36,7 @@ def answers(
     if isinstance(asks, Curve):
         return f'<figure class="room-figure">{_curves(asks, tallies, result.get("value"))}</figure>'
     if isinstance(asks, Places):
-        return f'<div class="room-maps">{"".join(_titled(name, _map(one, picture)) for name, one in _named(tallies))}</div>'
+        return _maps(tallies, picture)
     return _bars(asks, tallies, result)
 
 
@@ -48,15 +48,6 @@ def draw(html: str) -> None:
 @cache
 def _component() -> Callable[..., Any]:
     return component("room_drawing", html='<div class="room-drawing"></div>', js=_SCRIPT, isolate_styles=False)
-
-
-def _named(tallies: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the rounds, each with its name if there are several."""
-    return list(zip(_ROUNDS if len(tallies) > 1 else ("",), tallies, strict=False))
-
-
-def _titled(title: str, drawing: str) -> str:
-    return f'<figure class="room-figure">{f"<figcaption>{title}</figcaption>" if title else ""}{drawing}</figure>'
 
 
 def _bars(asks: Pick | Estimate, tallies: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> str:
@@ -169,6 +160,19 @@ def _frame(asks: Curve) -> str:
     return f'{axes}{ends}{along}<text x="{_LEFT}" y="{_TOP - 10}">{escape(asks.words)}</text>'
 
 
+def _maps(tallies: Sequence[Mapping[str, Any]], picture: Mapping[str, Any]) -> str:
+    """Return a map of each round, and what its colours mean."""
+    titles = [_counted(one["n"], "phone") for one in tallies]
+    if len(tallies) > 1:
+        titles = [f"{name}: {title}" for name, title in zip(_ROUNDS, titles, strict=True)]
+    maps = "".join(
+        f'<figure class="room-figure"><figcaption>{title}</figcaption>{_map(one, picture)}</figure>'
+        for title, one in zip(titles, tallies, strict=True)
+    )
+    key = "The stronger the colour of a square, the more often it was chosen."
+    return f'<div class="room-maps">{maps}</div><p class="room-key">{key}</p>'
+
+
 def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
     """Return a map with the points, and squares whose colour is the stronger the more often they were chosen."""
     cells = one["cells"]
@@ -190,5 +194,4 @@ def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
         f'<svg class="room-map" viewBox="0 0 {_MAP} {_MAP}" {_box(_EDGE, _MAP - _EDGE, _EDGE, _MAP - _EDGE)} '
         f'role="img" aria-label="{label}">{squares}{dots}'
         f'<rect class="frame" x="1" y="1" width="{_MAP - 2}" height="{_MAP - 2}"/></svg>'
-        f'<p class="room-key">{_counted(one["n"], "phone")}. The stronger the colour of a square, the more often it was chosen.</p>'
     )

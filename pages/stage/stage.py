@@ -75,15 +75,16 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     st.html(_STYLE)
     with st.container(key="stage"):
         areas = {name: st.container(key=f"stage-{name}") for name in AREAS}
-    with areas["top"]:
-        _top(problem, bench, place)
     with areas["tools"]:
         asked, run = _tools(problem, bench, place)
     with areas["answer"]:
-        if not is_ready():
-            return
-    if asked is not None:
+        is_warm = is_ready()
+    if is_warm and asked is not None:
         follow(problem, bench, asked)
+    with areas["top"]:  # with the run, whose data say if the class can be asked for a place on the map
+        _top(problem, bench, place)
+    if not is_warm:
+        return
     with areas["pictures"]:
         _pictures(problem, bench, place, run, may_begin=asked is not None)
     with run:  # after the pictures, which may end an instant run

@@ -46,7 +46,7 @@ LOOK = """() => {
     if (over > 1 - spare) found.push(`the words are ${Math.round(over)} px too long`);
     const question = stage.querySelector(".st-key-stage-answer h2"), text = stage.querySelector(".st-key-stage-text");
     const fixed = [text, question, ...["moves", "pictures"].map(name => stage.querySelector(".st-key-stage-" + name))];
-    const places = fixed.map(element => [box(element).left, box(element).top].map(Math.round).join());
+    const places = fixed.filter(Boolean).map(element => [box(element).left, box(element).top].map(Math.round).join());
     const said = controls.map(element => (element.textContent || element.className || element.type).trim().slice(0, 30));
     return {found, places: places.join(" "), controls: said};
 }"""
@@ -273,7 +273,7 @@ LONG_ANSWERS = [f"{letter} is an answer with quite a few words" for letter in "A
 OWN = {
     "two answers": {"Answers, one a line": "yes\nno"},
     "six answers": {"Answers, one a line": "\n".join(LONG_ANSWERS)},
-    "a number": {"from": "0", "to": "50"},
+    "a number": {"from": "10"},
     "a place on the map": {},
 }
 
@@ -311,7 +311,7 @@ def ask_own(page, kind, given):
     if "Answers, one a line" not in given:
         page.locator(".st-key-room-own-kind label", has_text=kind).click()
     for label, words in given.items():
-        page.get_by_label(label).fill(words)
+        page.get_by_label(label, exact=label == "from").fill(words)
     page.get_by_role("button", name="Ask now").click()
     expect(page.locator(".st-key-stage-answer h2")).to_contain_text("Which of these", timeout=LONG)
     expect(page.locator(".room-count")).to_be_visible(timeout=LONG)
