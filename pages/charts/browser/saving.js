@@ -22,7 +22,7 @@ function whole(chart) {
   const axis = own => ({...own, title: {...own?.title, font: {size: 17}}, tickfont: {size: 15}, automargin: true});
   if (along) Object.assign(xaxis, {showticklabels: true, title: {text: along}});
   const own = {font, legend, title, margin: marginOf(layout, 64 + 24 * rows), showlegend: words.length > 1,
-    paper_bgcolor: get("background-color"), xaxis: axis(xaxis), yaxis: axis(yaxis), ...divided(chart, layout, get)};
+    paper_bgcolor: get("background-color"), plot_bgcolor: get("background-color"), xaxis: axis(xaxis), yaxis: axis(yaxis), ...divided(chart, layout, get)};
   return {data, layout: {...rest, ...own}};
 }
 
