@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 
@@ -267,6 +269,20 @@ def test_a_class_can_read_every_step_of_every_lesson_with_its_room(open_page, wa
         page.keyboard.press("ArrowRight")
     expect(page.locator("h1", has_text=lesson.title)).to_have_count(0, timeout=LONG)  # the next lesson, or the list
     assert not found, "\n".join(found)
+
+
+@pytest.mark.weekly
+def test_a_picture_saved_before_a_class_in_the_dark_is_whole(open_page, wait_ready):
+    page = open_page("multiclass?present=1&mc_lesson=tail&mc_speed=instant", viewport=PROJECTOR, theme="dark")
+    wait_ready(page)
+    page.locator("#chart-map .live-chart-help").click(timeout=LONG)
+    with page.expect_download(timeout=LONG) as saved:
+        page.locator("#chart-map").get_by_role("button", name="Save as SVG").click()
+    picture = Path(saved.value.path()).read_text(encoding="utf-8")
+    assert 'viewBox="0 0 960 720"' in picture
+    for words in ("Class", "unlabeled", "class 6"):
+        assert f">{words}<" in picture
+    assert "rgb(255, 255, 255)" not in re.sub(r"stroke: [^;]*;", "", picture)  # neither the paper nor the plot
 
 
 LONG_ANSWERS = [f"{letter} is an answer with quite a few words" for letter in "ABCDEF"]
