@@ -25,7 +25,7 @@ PAGE = """<!doctype html>
 """
 
 
-def lessons(folder: Path) -> list[tuple[str, str]]:
+def write_lessons(folder: Path) -> list[tuple[str, str]]:
     """Write the lessons to a folder; return the file and the title of each."""
     found = []
     for setting in SETTINGS.values():
@@ -40,7 +40,8 @@ def site(folder: Path) -> None:
     """Write the whole page to a folder."""
     write(folder / "reference")
     listed = "".join(
-        f'<li><a href="lessons/{escape(file)}">{escape(title)}</a></li>' for file, title in lessons(folder / "lessons")
+        f'<li><a href="lessons/{escape(file)}">{escape(title)}</a></li>'
+        for file, title in write_lessons(folder / "lessons")
     )
     (folder / "index.html").write_text(PAGE.format(lessons=listed), encoding="utf-8")
 

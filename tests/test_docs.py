@@ -13,6 +13,7 @@ import shlex
 import sys
 import tomllib
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ import dsgcore
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
 from dsgcore.cli.options import command_parser
+from dsgcore.lessons import library
 from dsgcore.settings import lessons
 
 ROOT = Path(__file__).parents[1]
@@ -198,6 +200,18 @@ def test_the_fields_of_a_spec_and_the_columns_of_a_history_are_those_of_the_code
     from fields import page
 
     assert (DOCS / "spec.md").read_text(encoding="utf-8") == page()  # else: python .ci/fields.py > .github/docs/spec.md
+
+
+def test_the_page_on_the_web_has_every_lesson(tmp_path, monkeypatch):
+    pytest.importorskip("pdoc", reason="pdoc is not installed: install dsg-lab[docs]")
+    spec = spec_from_file_location("web_page", ROOT / ".ci" / "site.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    asked = []
+    monkeypatch.setattr(module, "main", lambda arguments: asked.append(arguments[1]) or 0)
+    found = module.write_lessons(tmp_path)
+    assert asked == [file.removesuffix(".html") for file, _ in found]
+    assert set(asked) == {f"{name}/{lesson}" for name, own in library().lessons.items() for lesson in own}
 
 
 def test_the_readme_is_short_and_has_two_commands():
