@@ -5,7 +5,6 @@ import json
 import re
 from html import unescape
 from html.parser import HTMLParser
-from importlib.util import module_from_spec, spec_from_file_location
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -239,14 +238,3 @@ def test_a_name_or_a_step_that_is_not_there_is_refused(tmp_path):
         write_lesson("none", tmp_path)
     with pytest.raises(DSGError, match="--step must be from 1 to 3, got 9"):
         write_lesson("step-size", tmp_path, 9)
-
-
-def test_the_projects_page_lists_the_lessons_that_can_be_written(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
-    site = module_from_spec(spec := spec_from_file_location("site_of_the_project", ROOT / ".ci" / "site.py"))
-    spec.loader.exec_module(site)
-    asked = []
-    monkeypatch.setattr(site, "main", lambda words: asked.append(words[1]) or len(asked) % 2)
-    listed = site.lessons(tmp_path)
-    assert asked == [f"{setting.name}/{lesson.name}" for setting, lesson in EVERY_LESSON]
-    assert [file for file, _title in listed] == [f"{name}.html" for name in asked[1::2]]
