@@ -231,10 +231,10 @@ def cloned(folder: Path) -> Path:
 
 
 def installs(page: Path) -> list[bool]:
-    """Return whether each command of a page installs something."""
-    return [
-        command.startswith(INSTALL) for block in blocks_of(page) if block.language == "sh" for command in block.commands
-    ]
+    """Return whether each command and each block of Python of a page installs something."""
+    blocks = [block for block in blocks_of(page) if block.language in ("sh", "python")]
+    steps = [step for block in blocks for step in (block.commands if block.language == "sh" else [block.text])]
+    return [step.startswith(INSTALL) for step in steps]
 
 
 def new_environment(folder: Path, log: Path | None = None) -> Path:
@@ -251,7 +251,7 @@ def read_all(pages: list[Path], workspace: Path) -> Iterator[Result]:
     """Read pages as newcomers do; yield the results of their commands."""
     shared = None
     for page in pages:
-        if not any(block.language in ("sh", "python") for block in blocks_of(page)):
+        if not installs(page):  # it has neither commands nor Python
             continue
         log, clone = workspace / f"{page.stem}.log", cloned(workspace / page.stem)
         own = any(installs(page))
