@@ -79,6 +79,9 @@ const canWait = ({isAway, isPlotted}) => isAway && isPlotted;
 
 const sizeOf = ({clientWidth, clientHeight}) => `${clientWidth} x ${clientHeight}`;
 
+/** Return true if the last values are at the ends of the curves: where they are depends on the height of the plot. */
+const hasEnds = ({isPlain, root}) => isPlain && isProjected(root);
+
 /** Draw the plot at the size of its box, if that has changed. Plotly does it a moment later, and not if the plot is hidden by then. */
 async function fit(chart) {
   const {node} = chart, size = sizeOf(node);
@@ -86,6 +89,9 @@ async function fit(chart) {
   await window.Plotly.Plots.resize(node).catch(() => {});
   if (node.clientWidth) chart.size = size;
   chart.onDrawn();
+  if (!hasEnds(chart)) return;
+  chart.figure = null;
+  chart.again();
 }
 
 /** Remove the tooltip of an earlier run. A finger leaves it open, and Plotly would move it to the new curves. */
@@ -112,7 +118,7 @@ async function react(chart, Plotly, {figure}) {
   write(chart, data, layout);
   for (const trace of data) if (chart.hidden.has(groupOf(trace))) trace.visible = "legendonly";
   const height = chart.node._fullLayout?._size?.h ?? chart.node.clientHeight;  // within the margins, as it was drawn last
-  if (isProjected(chart.root) && chart.isPlain) nameEnds(data, layout, chart.type, height);
+  if (hasEnds(chart)) nameEnds(data, layout, chart.type, height);
   const own = {title: undefined, showlegend: false, height: undefined, width: undefined, autosize: true};
   const hidden = [...chart.hidden];
   chart.size = sizeOf(chart.node);
@@ -120,7 +126,9 @@ async function react(chart, Plotly, {figure}) {
   await Plotly.react(chart.node, data, {...layout, ...own}, {...chart.config, responsive: false});
   chart.isPlotted = true;
   fit(chart);  // its box may have changed meanwhile
-  [chart.figure, chart.look] = [figure, look + hidden];
+  const isOff = hasEnds(chart) && Math.abs(chart.node._fullLayout._size.h - height) > 1;
+  if (isOff) chart.newest ??= chart.drawn;  // once more, with the height that it has now
+  [chart.figure, chart.look] = [isOff ? null : figure, look + hidden];
   if (!chart.hears) {
     chart.hears = true;
     chart.node.on("plotly_click", ({points}) => {
