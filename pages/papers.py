@@ -18,6 +18,7 @@ from dsgcore.comparing.reproductions import (
     Reproduction,
     Verdict,
     find_set,
+    how_to_get,
     kept_verdict,
     reproduction,
     reproductions,
@@ -103,9 +104,10 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
 
 
 def _offer_quick(asked: Reproduction) -> None:
-    """Offer the quick form as a button, if its sets are in the cache, else as a command."""
+    """Offer the quick form as a button, if its sets are in the cache; else say how to get them."""
     st.markdown(f"On your machine: `dsg-lab reproduce {asked.name} --data FOLDER`, or `--quick` in minutes.")
-    if any(find_set(name, None) is None for name in reproduction(asked.name, is_quick=True).sets):
+    if missing := [name for name in reproduction(asked.name, is_quick=True).sets if find_set(name, None) is None]:
+        st.caption(f"The quick form by a button: {how_to_get(missing)}")
         return
     job = st.session_state.setdefault(_JOBS, {}).get(asked.name)
     is_going = job is not None and not job.is_over

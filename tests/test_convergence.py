@@ -104,6 +104,7 @@ def test_each_assumption_that_is_broken_does_what_is_said_of_it():
         "constant step",
         "θλ = 0.1",
         "unbounded features",
+        "fixed features",
         "step × 10 at half time",
     ]
     constant = found["constant step"]
@@ -111,6 +112,8 @@ def test_each_assumption_that_is_broken_does_what_is_said_of_it():
     assert constant.slope("average").value < -0.6
     assert found["θλ = 0.1"].slope("distance").value == pytest.approx(-0.2, abs=0.1)
     assert not np.isfinite(found["unbounded features"].bounds("error")["the paper's bound"][-1])
+    assert kept.slope("error").value < -0.7
+    assert found["fixed features"].slope("error").value > -0.3
     changed, half = found["step × 10 at half time"], 200
     before = np.flatnonzero(changed.t <= half)
     assert np.array_equal(changed.columns["error"][:, before], kept.columns["error"][:, before])
@@ -469,7 +472,7 @@ def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(stor
     assert "2 seeds" in chart["layout"]["title"]["text"]
     assert app.dataframe[0].value["theorem"][0].startswith("-1.00 (1/t)")
     said = "".join(m.value for m in app.markdown)
-    assert said.count(":green[● holds:]") == 5
+    assert said.count(":green[● holds:]") == 6
     assert "with κ = 1, φ = 1, M = " in said
     drawn = next(trace["y"][-1] for trace in chart["data"] if trace.get("name") == "the theorem's bound")
     assert f"At t = 32 it is {short_number(drawn)}; the measured value is" in said
@@ -486,11 +489,11 @@ def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(stor
     app = answered(store, **SMALL, v_steps=EACH)
     names = list(app.dataframe[0].value.iloc[:, 0])
     assert names[0] == "all assumptions kept"
-    assert len(names) == 5
+    assert len(names) == 6
     assert all(name.startswith("broken: ") for name in names[1:])
     assert app.dataframe[0].value["theorem"][1].endswith("assumptions are broken")
     said = "".join(m.value for m in app.markdown)
-    assert said.count(":grey[○ **") == 4
+    assert said.count(":grey[○ **") == 5
     assert "the curves become flat" in said
 
 

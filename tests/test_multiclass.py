@@ -10,7 +10,6 @@ import oracle_files
 import pytest
 from cases import each
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
 from scipy.special import softmax
 from scipy.stats import sem
 from sklearn.datasets import load_digits, load_iris, load_wine
@@ -121,7 +120,7 @@ def test_gradient_terms_and_graph_are_those_of_the_authors_program(path, record_
     terms = [problem.terms(W, X, y, d["XLX"]) for W in weights]
     tails = [d["tau_S"] * np.linalg.svd(W, compute_uv=False).sum() for W in weights]
     errors = [np.mean(_margins(d["X_test"] @ W, d["y_test"]) <= 0) for W in weights]
-    released_L = csr_array(naive_proximal.laplacian(d["X"], d["knn"], released=True))
+    released_L = laplacian(d["X"], d["knn"], True)
     residuals = {
         "laplacian": np.abs(released_L - d["laplacian"]).max(),
         "XLX": np.abs(smoothness(d["X"], released_L) - d["XLX"]).max() / np.abs(d["XLX"]).max(),
@@ -133,6 +132,28 @@ def test_gradient_terms_and_graph_are_those_of_the_authors_program(path, record_
     oracle_files.report(record_property, path, **residuals)
     # The README advises 1e-7 on W; these programs agree to rounding.
     assert max(residuals.values()) < 1e-10
+
+
+@pytest.mark.parametrize(("batch_size", "tau_S"), [(1, 0.2), (1, 0.0), (19, 0.2)])
+def test_the_released_variant_is_the_authors_program(make, points, batch_size, tau_S):
+    X, y = points
+    task = make(variant="released", batch_size=batch_size, tau_S=tau_S, step_size=30.0, lam=0.5, n_iter=40)
+    np.testing.assert_allclose(
+        laplacian(X, 4, True).toarray(), naive_proximal.laplacian(X, 4, released=True), rtol=1e-10
+    )
+    M = naive_proximal.graph_matrix(X, naive_proximal.laplacian(X, 4, released=True))
+    order = np.concatenate([task.batch(t) for t in range(1, 41)])[: 40 * batch_size // 19 * 19].reshape(-1, 19)
+    assert (np.sort(order, axis=1) == np.arange(19)).all()
+    steps = list(descend(task))
+    expected = list(released(task.problem, X[:19], y[:19], 4, M, order))
+    for step, W in zip(steps, expected, strict=False):
+        np.testing.assert_allclose(step.W, W, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(step.singular_values, np.linalg.svd(W, compute_uv=False), atol=1e-10)
+    assert len(expected) >= 38
+    assert (task.problem.ball, steps[4].task.problem.step_size) == (2**0.5, 30.0 / 24)
+    assert np.linalg.norm(expected[0]) == pytest.approx(2**0.5) or tau_S
+    values = np.linalg.svd(steps[-1].before, compute_uv=False)
+    assert steps[-1].terms["tail"] == pytest.approx(tau_S * values.sum())
 
 
 def _margins(scores, y):
@@ -257,7 +278,7 @@ def test_singular_value_thresholding_is_the_proximal_operator(shape, n_kept):
         values = np.linalg.svd(W, compute_uv=False)
         return 0.5 * np.sum((W - Q) ** 2) + tau * values[n_kept:].sum()
 
-    W, values = shrink(Q, tau, n_kept)
+    W, values = shrink(Q, tau, slice(n_kept, None))
     np.testing.assert_allclose(np.linalg.svd(W, compute_uv=False), values, atol=1e-12)
     options = {"xatol": 1e-9, "fatol": 1e-12, "maxiter": 20_000, "maxfev": 20_000, "adaptive": True}
     starts = [Q, Q + rng.normal(size=shape)]

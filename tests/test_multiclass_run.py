@@ -250,9 +250,9 @@ def graphs_made(monkeypatch):
     """Record the arguments of every graph that is made."""
     made = []
 
-    def counted(X, **options):
-        made.append((len(X), options["n_neighbors"]))
-        return laplacian(X, **options)
+    def counted(X, *links, **options):
+        made.append((len(X), links[0]))
+        return laplacian(X, *links, **options)
 
     laplacian = graphs.laplacian
     monkeypatch.setattr(graphs, "laplacian", counted)

@@ -12,7 +12,7 @@ import pytest
 from cases import some
 from opened_pages import checked, left_in_browser, open_page
 
-from dsgcore import PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU
+from dsgcore import DSG, PS3VT, QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, load_model
 from dsgcore.__main__ import main
 from dsgcore.comparing import reproductions as module
 from dsgcore.comparing.reproductions import (
@@ -25,6 +25,8 @@ from dsgcore.comparing.reproductions import (
     carry_out_reproduction,
     compact,
     drawn_sample,
+    find_set,
+    how_to_get,
     kept_verdict,
     reproduction,
     reproductions,
@@ -33,10 +35,13 @@ from dsgcore.comparing.reproductions import (
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import batches
-from dsgcore.experiments import SETTINGS, Spec, as_in_paper, default_spec
+from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, theory_of
+from dsgcore.experiments.race import run_heats, with_fixed_features
+from dsgcore.experiments.stochastic import learned
 from dsgcore.multiclass.task import make_task
-from dsgcore.problems.as_in_paper import AS_IN_PAPER
+from dsgcore.problems.as_in_paper import AS_IN_PAPER, PLAIN
 from dsgcore.settings import profile_of
+from dsgcore.settings.theorems import _lipschitz
 from dsgcore.studies import MEASURES, Study
 from dsgcore.studies.store import Store
 from pages.studies.going import BUDGET
@@ -120,6 +125,21 @@ def test_the_quick_form_is_a_button_where_its_sets_are_in_the_cache(made, monkey
     assert keys == ["quick-ordinal/fig1", "quick-ordinal/fig2"]
 
 
+def test_a_set_is_read_from_the_package_or_as_it_came_from_its_archive(tmp_path, monkeypatch):
+    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
+    assert find_set("codrna", None) is None
+    assert how_to_get(["codrna", "baby"]) == (
+        "Needs codrna, baby: fetch it with `dsg-lab data fetch cod-rna` and name a folder that holds baby.npz."
+    )
+    (tmp_path / "cod-rna").mkdir()
+    (tmp_path / "cod-rna" / "cod-rna").write_text("".join(f"{(-1) ** i} 1:{i} 2:{2 * i}\n" for i in range(20)))
+    for name, labels, n_classes in (("codrna", "binary", 2), ("iris", "classes", 3), ("wine", "classes", 3)):
+        X, y = module.read_set(find_set(name, None), labels)
+        assert (X.min(), X.max(), len(np.unique(y))) == (0.0, 1.0, n_classes)
+    caption = "The quick form by a button: Needs sgemm: fetch it with `dsg-lab data fetch sgemm`."
+    assert caption in [one.value for one in open_page("papers").caption]
+
+
 def test_what_the_package_keeps_are_the_fits():
     fits = [Fit("one", "QSGS2AUC", 9.0, seed, 0.5, 0.75) for seed in (0, 1)]
     assert compact(fits) == {"one": {"QSGS2AUC": {"9": [[0.5, 0.75], [0.5, 0.75]]}}}
@@ -184,6 +204,102 @@ def test_as_in_the_paper_is_the_papers_algorithm(model, y, twin):
     assert model.iterate_ is model.model_
 
 
+def twin_of_labels(model, s):
+    return naive_problems.dsg(X, *s, np.mean(BINARY[BINARY >= 0] == 1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "y", "twin", "given"),
+    [
+        (QSGS2AUC, BINARY, twin_of_auc, {"lam": 1.0, "pairing": "triplets", "is_pooled": False}),
+        (TSGSU, PAIRS, twin_of_tsgsu, {"lam": 1.0, "prior": 0.7, "correction": "absolute value"}),
+        (TSGS3VM, BINARY, twin_of_s3vm, {"lam": 1.0, "C": 10.0, "C_per": "mean", "is_balanced": False}),
+        (QS3ORAO, CODES, twin_of_ordinal, {"lam": 1.0, "pairing": "paired"}),
+        (DSG, BINARY, twin_of_labels, {"lam": 0.1}),
+    ],
+    ids=["auc", "pairs", "s3vm", "ordinal", "labels"],
+)
+def test_with_fixed_features_a_fit_is_the_algorithm_on_the_first_ones_in_a_model_of_one_block(kind, y, twin, given):
+    plain = {name: value for name, value in PLAIN.items() if name != "features"}
+    given = {"step_size": 0.3, "sigma": 1.0, **plain, **given, **SMALL}
+    model = kind(features="fixed", **given).fit(X, y)
+    drawn, W, steps, lams = streams(model, y)
+    s = (drawn, [W[0]] * 6, steps, lams)
+    expected = [naive.predict(x, twin(model, s), s[1]) for x in X]
+    np.testing.assert_allclose(model.model_.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(model.iterate_.evaluate(X), expected, rtol=1e-10, atol=1e-12)
+    assert ([b.shape for b in model.model_.blocks], len(model.iterate_), model.n_iter_) == ([(2, 5)], 6, 6)
+    fresh = kind(**given).fit(X, y)
+    assert np.abs(fresh.model_.evaluate(X) - expected).max() > 1e-3
+    tail = kind(features="fixed", **{**given, "average": "tail"}).fit(X, y)
+    iterates = [tail.iterate_.evaluate(X, t) for t in (4, 5, 6)]
+    np.testing.assert_allclose(tail.model_.evaluate(X), np.mean(iterates, axis=0), rtol=1e-10, atol=1e-12)
+    with pytest.raises(ValueError, match="fixed features stay 5, got n_features 8"):
+        model.set_params(n_features=8).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "dot_product"])
+def test_a_run_with_fixed_features_is_one_block_at_every_iteration(kernel, tmp_path):
+    plain = {
+        "setting": "auc",
+        "data": {"name": "two_moons", "n": 200, "n_labeled": 20},
+        "kernel": {"name": kernel},
+        "solver": {
+            "features": "fixed",
+            "n_features": 16,
+            "n_iter": 24,
+            "batch_size": 8,
+            "dtype": "float64",
+            "average": "tail",
+        },
+    }
+    spec = Spec.from_dict(plain)
+    assert Spec.from_json(spec.to_json()) == spec
+    assert spec.sha256 != Spec.from_dict({**plain, "solver": {**plain["solver"], "features": "fresh"}}).sha256
+    assert "features" not in default_spec("auc").to_dict()["solver"]
+    run = Run(spec)
+    run.advance(24)
+    X = run.split.X_test.astype(float)
+    joined = run.engine.model.joined()
+    assert (len(joined), len(run.engine.model)) == (1, 24)
+    for t in (1, 9, 24):
+        view = run.at(t)
+        np.testing.assert_allclose(view.engine.model.evaluate(X), view.engine.test_values, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(learned(spec, run.split), run.engine.test_average, rtol=1e-9, atol=1e-12)
+    # the band: the spread of the features' contributions to f
+    W, map_ = run.engine.model.frequencies(1, 16), spec.kernel.feature_map
+    each = np.stack([_alone(map_, W, joined.blocks[0], X[:20], j) for j in range(16)]) * 16
+    np.testing.assert_allclose(run.engine.probes.variance[:20], each.var(axis=0, ddof=1) / 16, rtol=1e-6)
+    for model in (run.engine.model, joined):
+        model.save(tmp_path / "model.npz")
+        np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X), model.evaluate(X))
+    with pytest.raises(ParameterError, match="name must be"):
+        run.change("n_features", 8)
+
+
+def _alone(feature_map, W, block, X, j):
+    own, out = feature_map.alone(W, block, X.shape[1], j), np.zeros(len(X))
+    feature_map.evaluate(X, own[0], own[1], 0.0, out)
+    return out
+
+
+def test_fresh_races_fixed_at_equal_memory():
+    spec = Spec.from_dict(
+        {
+            "setting": "s3vm",
+            "data": {"name": "two_moons", "n": 200, "n_labeled": 10},
+            "solver": {"n_iter": 6, "n_features": 8},
+            "changes": [{"t": 5, "name": "n_features", "value": 16}],
+        }
+    )
+    assert with_fixed_features(spec).solver.n_features == 4 * 8 + 2 * 16
+    heats = run_heats(spec.to_json(), ["fixed"], (40,), 2)
+    assert {heat.method for heat in heats} == {"TSGS3VM", "TSGS3VM, 64 fixed features"}
+    assert all(0.0 <= heat.score <= 1.0 and heat.seconds > 0.0 for heat in heats)
+    with pytest.raises(DSGError, match="leave 'fixed' out"):
+        run_heats(default_spec("multiclass").to_json(), ["fixed"], (40,), 1)
+
+
 def test_ps3vt_as_printed_is_algorithm_1():
     model = PS3VT.as_in_paper(n_iter=60, n_neighbors=4, random_state=5).fit(X, CODES)
     p, task = model.problem_, make_task(model.problem_, X, CODES, 5)
@@ -194,6 +310,29 @@ def test_ps3vt_as_printed_is_algorithm_1():
     assert ({len(batch) for batch in batches}, p.ball, p.loss) == ({1}, 1.0, "hinge")
     np.testing.assert_allclose(model.coef_.T, Ws[-1], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(model.decision_function(X), X @ Ws[-1], rtol=1e-9, atol=1e-10)
+
+
+def test_ps3vt_as_released_is_apart_from_as_printed():
+    given = {"n_iter": 30, "n_neighbors": 4, "random_state": 5}
+    released, printed = (PS3VT.as_in_paper(variant=v, **given).fit(X, CODES) for v in ("released", "printed"))
+    assert (printed.variant, released.problem_.ball) == ("printed", pytest.approx(released.problem_.lam**-0.5))
+    np.testing.assert_array_equal(printed.coef_, PS3VT.as_in_paper(**given).fit(X, CODES).coef_)
+    assert np.linalg.norm(printed.coef_) == pytest.approx(1.0)
+    assert np.linalg.norm(released.coef_) > 10.0
+    for variant in ("printed", "released"):
+        spec = Spec.from_dict({"setting": "multiclass", "problem": {"variant": variant}, "solver": {"n_iter": 20}})
+        spec = as_in_paper(spec, 1000)
+        run = Run(spec)
+        run.advance(20)
+        assert spec.problem.variant == variant
+        expected = spec.solver.step_size / (1 if variant == "printed" else 20 + spec.data.n_labeled)
+        assert run.history.column("step_size")[-1] == run.engine.step_at(20) == pytest.approx(expected)
+
+
+def test_the_printed_constants_take_a_weight_for_each_place_between_classes():
+    spec = Spec.from_dict({"setting": "ordinal", "problem": {"gamma": [0.0, 0.5, 0.5, 1.0]}})
+    assert _lipschitz(spec) == pytest.approx(6.0)
+    assert theory_of(spec).assumptions
 
 
 def test_the_papers_values_are_the_printed_ones():
@@ -333,7 +472,7 @@ def test_a_figure_whose_sets_are_not_there_is_not_run_and_says_which(tmp_path, c
     store = ["--store", str(tmp_path / "store.sqlite")]
     assert main(["reproduce", "ordinal/fig2", "--quick", "--data", str(tmp_path), *store]) == 1
     said = capsys.readouterr().out
-    assert said.startswith("ordinal/fig2: not run: needs sgemm. ")
+    assert said.startswith("ordinal/fig2: not run. Needs sgemm: fetch it with `dsg-lab data fetch sgemm`. ")
     assert "--data" in said
     assert main(["reproduce", *store]) == 2
     assert "--list" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from dsgcore.experiments import load_split, read_spec
 from dsgcore.experiments.cost import machine_budget
 from dsgcore.experiments.data_of import with_whole_path
 from dsgcore.experiments.export import estimator_of
-from dsgcore.experiments.race import Heat, run_heats, summaries, title, usual_sizes
+from dsgcore.experiments.race import FIXED_FEATURES, Heat, run_heats, summaries, title, usual_sizes
 from dsgcore.experiments.rivals import competitor, competitors, plain_name
 from dsgcore.jobs import JobQueue, JobState
 
@@ -35,7 +35,7 @@ def race(given: argparse.Namespace) -> Made:
             progress.part(done, total, f"{so_far[-1].method}, {so_far[-1].n_unlabeled:,} unlabeled points")
     if job.state is not JobState.DONE:
         raise DSGError(job.error)
-    kinds = [competitor(spec.problem.name, name) for name in rivals]
+    kinds = [competitor(spec.problem.name, name) for name in rivals if name != FIXED_FEATURES]
     called = {kind.title: plain_name(kind) for kind in kinds}
     if (own := estimator_of(type(spec.problem))) is not None:
         called[title(spec, "")] = own.__name__

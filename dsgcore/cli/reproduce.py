@@ -12,9 +12,9 @@ from dsgcore.comparing.reproductions import (
     REPRODUCED,
     Reproduction,
     Verdict,
-    archive_of,
     carry_out_reproduction,
     compact,
+    how_to_get,
     reproduction,
     reproductions,
     words_of_check,
@@ -46,16 +46,11 @@ def reproduce(given: argparse.Namespace) -> Made:
 
 def said(asked: Reproduction, found: Verdict) -> str:
     """Return the verdict as lines: the claim, each check with its interval, and the sets that are not there."""
-    missing = ", ".join(found.missing)
     if found.outcome == NOT_RUN:
-        remote = archive_of(found.missing[0])
-        fetch = f"Type `dsg-lab data fetch {remote.name}` first, or name" if remote else "Name"
-        return (
-            f"{asked.name}: not run: needs {missing}. {fetch} the folder that holds {found.missing[0]}.npz with --data."
-        )
+        return f"{asked.name}: not run. {how_to_get(found.missing)} The option --data names a folder with NAME.npz."
     lines = [f"{asked.name}: {found.outcome}. The paper: {asked.says}"]
     lines += [f"  {check.state:<5}  {words_of_check(asked, check)}" for check in found.checks]
-    lines += [f"Left out, because they are not there: {missing}."] if missing else []
+    lines += [f"Left out: {', '.join(found.missing)}. {how_to_get(found.missing)}"] if found.missing else []
     lines += [asked.why] if asked.why else []
     return "\n".join(
         [*lines, f"{asked.seeds} seeds, 95 % intervals over them; seconds are the processor's, in one thread."]

@@ -8,7 +8,7 @@ import math
 import time
 import tomllib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from hashlib import sha256
@@ -24,6 +24,7 @@ from dsgcore.core.files import cache_folder
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.parameters import quoted
 from dsgcore.core.threads import single_threaded_blas
+from dsgcore.data import DATASETS, load
 from dsgcore.data.archive_sets import REMOTE_SETS, RemoteSet, cached
 from dsgcore.data.reading.recipe import LOCAL
 from dsgcore.data.reading.sources import Source, streamed
@@ -201,12 +202,24 @@ def _kept() -> dict[str, Kept]:
     return json.loads(Path(__file__).with_name("reproduced.json").read_text(encoding="utf-8"))
 
 
-def find_set(name: str, folder: Path | None) -> Path | None:
-    """Return a set's file: NAME.npz in the folder or in the cache, or the file that was fetched; None if there is none."""
+def find_set(name: str, folder: Path | None) -> Path | str | None:
+    """Return a set's file: NAME.npz in the folder or in the cache, or the file that was fetched; None if there is none.
+
+    A set of the package is found by its name.
+    """
     remote = archive_of(name)
     places = [place / f"{name}.npz" for place in (folder, cache_folder(), cache_folder() / name) if place is not None]
     fetched = None if remote is None else cached(remote)
-    return next((place for place in [*places, *([fetched] if fetched else [])] if place.is_file()), None)
+    found = next((place for place in [*places, *([fetched] if fetched else [])] if place.is_file()), None)
+    return name if found is None and name in DATASETS else found
+
+
+def how_to_get(missing: Sequence[str]) -> str:
+    """Return a sentence on sets that were not found: the command that fetches them, or the file to give."""
+    remotes = [remote.name for name in missing if (remote := archive_of(name))]
+    others = [f"{name}.npz" for name in missing if archive_of(name) is None]
+    ways = [f"fetch it with `dsg-lab data fetch {' '.join(remotes)}`"] * bool(remotes)
+    return f"Needs {', '.join(missing)}: {' and '.join(ways + [f'name a folder that holds {name}' for name in others])}."
 
 
 def archive_of(name: str) -> RemoteSet | None:
@@ -217,7 +230,7 @@ def archive_of(name: str) -> RemoteSet | None:
     return remote
 
 
-def read_set(file: Path, labels: str) -> tuple[NDArray, NDArray]:
+def read_set(file: Path | str, labels: str) -> tuple[NDArray, NDArray]:
     """Return a set's points, scaled to [0, 1] per column, and its classes from 0 on. Binary: the most frequent against the rest.
 
     Raises
@@ -236,8 +249,11 @@ def read_set(file: Path, labels: str) -> tuple[NDArray, NDArray]:
     return (X - low) / np.maximum(X.max(axis=0) - low, 1e-12), codes
 
 
-def _arrays(file: Path, labels: str) -> tuple[NDArray, NDArray]:
+def _arrays(file: Path | str, labels: str) -> tuple[NDArray, NDArray]:
     """Return the points and labels of a NumPy archive, or of LIBSVM text; ordered labels are five equal parts of a number."""
+    if isinstance(file, str):
+        own = load(file)
+        return own.X.astype(np.float64), own.y
     if file.suffix == ".npz":
         with np.load(file, allow_pickle=False) as held:
             return held["X"].astype(np.float64), held["y5" if labels == "ordinal" else "y"]

@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dsgcore.core.documented import SEED, described
-from dsgcore.core.errors import DivergedError
+from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import AUTOMATIC, ParameterError, like, parameters_of
 from dsgcore.core.sampling import batches, evenly_spread
 from dsgcore.core.threads import single_threaded_blas
@@ -53,7 +53,7 @@ from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import Plan, tail_start
 from dsgcore.solver.start import AUTOMATIC_START, EXACT, ITERATIONS, MOST_LABELS, OF_AUTOMATIC_START, plan_start
 from dsgcore.solver.stopping import TOL, Stopping, ValuesMean
-from dsgcore.solver.task import SAMPLING, SHUFFLED, Task
+from dsgcore.solver.task import FIXED, FRESH, SAMPLING, SHUFFLED, Task
 
 Callback = Callable[[Iterate], object]
 # Two numbers are the same parameter up to this relative difference, such as one that a person has computed.
@@ -125,6 +125,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
     )
     n_iter: int = like(SolverParameters, "n_iter", default=800)
     n_features: int = like(SolverParameters, "n_features", default=64)
+    features: Literal["fresh", "fixed"] = like(SolverParameters, "features")
     batch_size: int = like(SolverParameters, "batch_size")
     step_size: float | Literal["auto"] | None = like(SolverParameters, "step_size", default=AUTOMATIC)
     schedule: Literal["constant", "theta/t", "theta/sqrt(T)", "theta/T^(3/4)"] = like(SolverParameters, "schedule")
@@ -254,7 +255,7 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
             self._check_finite(task, model, mean, is_done=is_done)
             mean.warn(self)
             n = len(model)
-            learned = model if self.average is None else model.tail_average(n - tail_start(n))
+            learned = (model if self.average is None else model.tail_average(n - tail_start(n))).joined()
             known = None if self.average is None else mean.known
             values = TrainingValues(partial(values_of, learned, task.X), None if known is None else mean.rows, known)
             found = self._thresholds(task, labels, values)
@@ -332,9 +333,12 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         if s["lam"] is None:
             s["lam"] = self._ridge(problem, kernel, X, labels, rows) if model is None else self.lam_
         plan = Plan(s["schedule"], s["step_size"], s["lam"], s["n_features"], n_iter)
-        if model is not None:  # the step size from the first call
-            plan.automatic_step = self.step_size_
-        task = Task(problem, kernel, points, rows, plan, size, seed, dtype, sampling)
+        features = s["features"]
+        if model is not None:  # the step size and the features from the first call
+            plan.automatic_step, features = self.step_size_, FIXED if model.is_fixed else FRESH
+            if model.is_fixed and s["n_features"] != model.blocks[-1].shape[1]:
+                raise DSGError(f"fixed features stay {model.blocks[-1].shape[1]}, got n_features {s['n_features']}")
+        task = Task(problem, kernel, points, rows, plan, size, seed, dtype, sampling, features)
         settle_step(task)
         return task
 

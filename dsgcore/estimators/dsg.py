@@ -27,6 +27,7 @@ from dsgcore.problems.supervised import Supervised
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import tail_start
 from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.task import FIXED
 
 
 @estimator
@@ -94,7 +95,7 @@ class DSGSoftmax(HighestScore, BaseEstimator):
     classes_ : ndarray of shape (K,)
         The labels, sorted.
     coef_ : ndarray of shape (n_iter, 2 * n_features, K)
-        Coefficients of each iteration's features, cosines first.
+        Coefficients of each iteration's features, cosines first; of one iteration if the features are fixed.
     seed_ : int
         Seed of the features.
     sigma_ : float
@@ -126,6 +127,7 @@ class DSGSoftmax(HighestScore, BaseEstimator):
     lam: float = like(SolverParameters, "lam", default=1e-3)
     n_iter: int = like(SolverParameters, "n_iter", default=100)
     n_features: int = like(SolverParameters, "n_features", default=64)
+    features: Literal["fresh", "fixed"] = like(SolverParameters, "features")
     batch_size: int = like(SolverParameters, "batch_size", default=256)
     step_size: float = real(0.5, low=1e-6, high=1e6)
     step_decay: float = real(1e-4, low=0.0, high=1e6)
@@ -179,11 +181,14 @@ class DSGSoftmax(HighestScore, BaseEstimator):
         )
         with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
             self.coef_ = weighted_blocks(list(blocks), n - 1 if s["average"] is None else tail_start(n))
+            if s["features"] == FIXED:
+                self.coef_ = self.coef_.sum(axis=0, keepdims=True)
         if not np.isfinite(self.coef_).all():
             raise DSGError(f"{kind.__name__} diverged: step_size {s['step_size']:g} is too big; try half of it")
         return self
 
     def _frequencies(self, kernel: Gaussian, t: int, m: int) -> NDArray:
+        t = 1 if self.features == FIXED else t
         return block_frequencies(kernel, self.seed_, t, self.n_features_in_, m, np.dtype(np.float64))
 
     def decision_function(self, X: ArrayLike) -> NDArray:

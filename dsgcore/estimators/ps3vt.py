@@ -109,7 +109,8 @@ class PS3VT(FromPaper, HighestScore, BaseEstimator):
     deviations from the paper.
 
     The defaults differ from the paper: 'auto' values, the intercept, the start and the average.
-    `PS3VT.as_in_paper()` is the paper's Algorithm 1 as printed.
+    `PS3VT.as_in_paper()` is the paper's Algorithm 1 as printed, and `PS3VT.as_in_paper(variant="released")` the authors'
+    program.
 
     Examples
     --------
@@ -145,6 +146,7 @@ class PS3VT(FromPaper, HighestScore, BaseEstimator):
     is_orthogonal: bool = like(MultiClass, "is_orthogonal", default=True)
     fit_intercept: bool = like(MultiClass, "fit_intercept", default=True)
     loss: Literal["auto", "hinge", "logistic"] = like(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
+    variant: Literal["printed", "released"] = like(MultiClass, "variant")
     sigma: float | Literal["scale"] = described("scale", f"{_SIGMA.allowed()}, or 'scale'")
     n_features: int = like(MultiClass, "n_features", default=2048)
     random_state: int | np.random.RandomState | None = described(None, SEED)

@@ -93,7 +93,7 @@ def script_with_estimator(run: Run) -> str:
     if (estimator := estimator_of(type(spec.problem))) is None:
         return text
     measured = run.history.last()
-    values = vars(spec.kernel) | vars(spec.problem) | vars(spec.solver)
+    values = vars(spec.kernel) | vars(spec.solver) | vars(spec.problem)
     values |= {"kernel": type(spec.kernel).name, "random_state": spec.seed}
     values |= {name: measured[name] for name in AUTOMATIC if values.get(name) is None and name in measured}
     values |= {"C_per": "mean", "is_orthogonal": False}  # as a setting has it

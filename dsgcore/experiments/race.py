@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dsgcore.baselines import Progress
 from dsgcore.core.errors import DSGError
+from dsgcore.core.parameters import parameter_like
 from dsgcore.core.threads import single_threaded_blas
 from dsgcore.data import Split
 from dsgcore.experiments.data_of import load_split
@@ -22,10 +23,13 @@ from dsgcore.experiments.rivals import RaceError, competitor, fixed_parameters, 
 from dsgcore.experiments.run import Run
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
+from dsgcore.experiments.stochastic import learned_score
 from dsgcore.jobs import Job, JobQueue
 from dsgcore.jobs.memory import forget_peak, peak
 from dsgcore.settings import profile_of
+from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
+from dsgcore.solver.task import FIXED
 
 GRID = 60
 GB = 1e9
@@ -33,6 +37,8 @@ GB = 1e9
 ALLOWANCE = 300_000_000
 SECONDS_BETWEEN_REPORTS = 0.1
 MAX_STEPS = 1000
+# The name of the run itself with features that are drawn once, as many numbers as its fresh ones of all iterations.
+FIXED_FEATURES = "fixed"
 # Seconds after which a method is not tried at a larger size. Its time is expected to grow with the square of the points.
 SECONDS = 60.0
 
@@ -263,7 +269,7 @@ def run_heats(
     spec : str
         The run as JSON. A seed is added to its own, which draws other labels, mini-batches and features.
     rivals : sequence of str
-        Names of competitors' classes. They get the run's kernel and the parameters that they share with it.
+        Names of competitors' classes, or "fixed". They get the run's kernel and the parameters that they share with it.
     sizes : iterable of int
         Numbers of unlabeled points. The labeled ones and the test points stay.
     n_seeds : int
@@ -282,7 +288,7 @@ def run_heats(
     base, found = Spec.from_json(spec), list[Heat]()
     names = ["", *rivals]
     for name in rivals:
-        competitor(base.problem.name, name)
+        title(base, name)
     sizes, last = sorted(sizes), dict[str, tuple[int, float]]()
     total = len(sizes) * n_seeds * len(names)
     splits = {
@@ -296,7 +302,7 @@ def run_heats(
         for seed, whole in splits.items():
             own, part = replace(base, seed=base.seed + seed), smaller(whole, n, seed)
             for name in names:
-                found.append(_heat(own, name, part, n, seed, _expected(last.get(name), n), seconds))
+                found.append(_heat(own, name, part, n, seed, _expected(name, last.get(name), n), seconds))
                 report((len(found), total, tuple(found)))
         for name in names:
             times = [heat.seconds for heat in found if heat.method == title(base, name) and heat.n_unlabeled == n]
@@ -315,13 +321,31 @@ def smaller(split: Split, n: int, seed: int) -> Split:
 
 
 def title(spec: Spec, name: str) -> str:
-    """Return a method's name in the race; an empty name is the run's own."""
-    return competitor(spec.problem.name, name).title if name else profile_of(spec.problem).paper
+    """Return a method's name in the race; an empty name is the run's own. Raise `DSGError` if there is none of that name."""
+    own = profile_of(spec.problem).paper
+    if name == FIXED_FEATURES:
+        return f"{own}, {with_fixed_features(spec).solver.n_features:,} fixed features"
+    return competitor(spec.problem.name, name).title if name else own
 
 
-def _expected(last: tuple[int, float] | None, n: int) -> float:
+def with_fixed_features(spec: Spec) -> Spec:
+    """Return the spec with features that are drawn once, for a model of as many numbers, up to the allowed ones.
+
+    Raise `RaceError` if the run has no fresh ones.
+    """
+    if "n_features" not in spec.steerable:
+        raise RaceError(f"this run of {profile_of(spec.problem).paper} has fixed features itself: leave 'fixed' out")
+    total = sum(int(spec.values_at(t)["n_features"]) for t in range(1, spec.solver.n_iter + 1))
+    most = parameter_like(SolverParameters, "n_features").high
+    solver = replace(spec.solver, features=FIXED, n_features=min(total, most))
+    return replace(spec, solver=solver, changes=tuple(c for c in spec.changes if c.name != "n_features"))
+
+
+def _expected(name: str, last: tuple[int, float] | None, n: int) -> float:
     """Return the seconds that a method will take, from its last size; NaN if it had no time there."""
-    return 0.0 if last is None else last[1] * (n / last[0]) ** 2
+    if last is None:
+        return 0.0
+    return last[1] if name == FIXED_FEATURES else last[1] * (n / last[0]) ** 2  # its steps have as many points at any size
 
 
 def _heat(spec: Spec, name: str, split: Split, n: int, seed: int, expected: float, most: float) -> Heat:
@@ -330,6 +354,8 @@ def _heat(spec: Spec, name: str, split: Split, n: int, seed: int, expected: floa
         about = f"it would take about {expected:,.0f} s" if math.isfinite(expected) else "fewer points took too long"
         return Heat(shown, n, seed, note=about)
     try:
+        if name == FIXED_FEATURES:
+            return Heat(shown, n, seed, *_of_fixed(with_fixed_features(spec), split))
         return Heat(shown, n, seed, *(_of_rival(spec, name, split) if name else _of_run(spec, split)))
     except MemoryError:
         return Heat(shown, n, seed, note="it needs more memory than the limit")
@@ -342,6 +368,13 @@ def _of_run(spec: Spec, split: Split) -> tuple[float, float]:
     run.advance(run.n_iter)
     score = run.result_score
     return (run.training_clock[-1] if run.training_clock else math.nan), (math.nan if score is None else score)
+
+
+def _of_fixed(spec: Spec, split: Split) -> tuple[float, float]:
+    begin = time.perf_counter()
+    with single_threaded_blas():
+        score = learned_score(spec, split)
+    return time.perf_counter() - begin, score
 
 
 def _of_rival(spec: Spec, name: str, split: Split) -> tuple[float, float]:

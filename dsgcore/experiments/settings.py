@@ -172,7 +172,8 @@ def solver_parameters(setting: type[Setting]) -> tuple[Parameter, ...]:
     """Return the parameters of the solver section that this setting has."""
     dtypes = setting.dtypes
     own: dict[str, Any] = {"dtype": {"default": dtypes[0], "options": dtypes}} if dtypes else {}
-    left_out = () if setting.engine == "stochastic" else ("sampling",)  # a proximal run draws in one way
+    # A proximal run draws in one way, and learns weights of fixed features.
+    left_out = () if setting.engine == "stochastic" else ("sampling", "features")
     return tuple(replace(p, **own.get(p.name, {})) for p in SOLVER_PARAMETERS if p.name not in left_out)
 
 

@@ -44,8 +44,9 @@ from dsgcore.experiments.settings import (
 )
 from dsgcore.kernels import KERNELS, Kernel
 from dsgcore.problems import SemiSupervisedAUC
-from dsgcore.solver.parameters import OF_A_FIT, SolverParameters
+from dsgcore.solver.parameters import SILENT, SolverParameters
 from dsgcore.solver.plan import STEERABLE, Change, Plan, tail_start
+from dsgcore.solver.task import FRESH
 
 VERSION = 1
 
@@ -110,7 +111,7 @@ class Spec:
         """Check the seed and the changes; the sections check themselves."""
         try:
             seed = SEED.check(self.seed)
-            changes = tuple(_change(asdict(change), self.problem, CHANGE_T.high) for change in self.changes)
+            changes = tuple(_change(asdict(c), self.problem, self.solver, CHANGE_T.high) for c in self.changes)
         except ParameterError as error:
             raise SpecError(str(error)) from None
         object.__setattr__(self, "seed", seed)
@@ -150,8 +151,8 @@ class Spec:
         }
 
     def _solver_fields(self) -> dict[str, Any]:
-        """Return the solver's section, without the fields of a fit that have their defaults: there are runs without them."""
-        usual = {name: getattr(SolverParameters, name) for name in OF_A_FIT}
+        """Return the solver's section, without some fields that have their defaults."""
+        usual = {name: getattr(SolverParameters, name) for name in SILENT}
         return {name: value for name, value in asdict(self.solver).items() if value != usual.get(name, ...)}
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -166,7 +167,7 @@ class Spec:
     @property
     def steerable(self) -> tuple[str, ...]:
         """The names of the parameters that can change during a run."""
-        return self.problem.steerable
+        return _steerable(self.problem, self.solver)
 
     def values_at(self, t: int) -> dict[str, Any]:
         """Return the values of the steerable parameters, by name, at iteration `t` (0: at the start)."""
@@ -188,7 +189,7 @@ class Spec:
     def with_change(self, change: Change) -> Spec:
         """Return the spec with one more change, which replaces one of the same name at the same iteration."""
         kept = [c for c in self.changes if (c.t, c.name) != (change.t, change.name)]
-        checked = _change({"t": change.t, "name": change.name, "value": change.value}, self.problem, self.solver.n_iter)
+        checked = _change(asdict(change), self.problem, self.solver, self.solver.n_iter)
         return replace(self, changes=tuple(sorted([*kept, checked], key=lambda c: c.t)))
 
     def from_0(self) -> Spec:
@@ -226,7 +227,7 @@ def _spec(given: Mapping[str, Any]) -> Spec:
         solver=solver,
         stop=StopSpec(**_section(given, "stop", StopSpec.parameters, defaults)),
         diagnostics=DiagnosticsSpec(**_section(given, "diagnostics", DiagnosticsSpec.parameters, defaults)),
-        changes=_changes(given.get("changes", []), problem, solver.n_iter),
+        changes=_changes(given.get("changes", []), problem, solver),
         seed=SEED.check(given.get("seed", SEED.default)),
     )
 
@@ -305,15 +306,20 @@ def _check_file_conversion(given: str | None, labels: str) -> None:
         )
 
 
-def _changes(given: object, problem: Setting, n_iter: int) -> tuple[Change, ...]:
-    changes = [_change(change, problem, n_iter) for change in CHANGES.check(given)]
+def _steerable(problem: Setting, solver: SolverParameters) -> tuple[str, ...]:
+    """Return the parameters that can change during a run: not the number of fixed features, which would be other ones."""
+    return tuple(name for name in problem.steerable if name != "n_features" or solver.features == FRESH)
+
+
+def _changes(given: object, problem: Setting, solver: SolverParameters) -> tuple[Change, ...]:
+    changes = [_change(change, problem, solver, solver.n_iter) for change in CHANGES.check(given)]
     return tuple(sorted(changes, key=lambda change: change.t))
 
 
-def _change(given: object, problem: Setting, n_iter: int) -> Change:
+def _change(given: object, problem: Setting, solver: SolverParameters, n_iter: int) -> Change:
     if not isinstance(given, Mapping) or set(given) != {"t", "name", "value"}:
         raise SpecError(f"a change must be an object with t, name and value, got {quoted(given)}")
-    steerable = problem.steerable
+    steerable = _steerable(problem, solver)
     name = Choice("name", steerable[0], options=steerable).check(given["name"])
     parameter = next(p for p in (*solver_parameters(type(problem)), *problem.parameters) if p.name == name)
     t = replace(CHANGE_T, high=n_iter).check(given["t"])

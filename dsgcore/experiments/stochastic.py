@@ -73,6 +73,7 @@ def task_of(spec: Spec, split: Split) -> Task:
         seed=spec.seed,
         dtype=dtype,
         sampling=spec.solver.sampling,
+        features=spec.solver.features,
     )
     plan_start(task, spec.solver.start)
     return task
@@ -89,7 +90,8 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
     unlabeled = Carried(task.X[rows[evenly_spread(len(rows), MAX_POINTS_FOR_WHOLE_SAMPLE)]], model, average_after=after)
     training = training_points(task, model)
     check = ValuesMean(task, model, training, Stopping(tol=spec.solver.tol or None))
-    carried = [points for points in (test, unlabeled) if len(points.X)]
+    # With fixed features, values at the end are one block's.
+    carried = [points for points in (test, unlabeled) if len(points.X) and not model.is_fixed]
     with single_threaded_blas():  # one limit for all iterations: setting it is slow
         for _ in solve(task, model, training=training, carried=[*carried, *check.carried]):
             if until():
@@ -100,8 +102,8 @@ def learned(spec: Spec, split: Split, until: Callable[[], bool] = lambda: False)
     if n_iter < task.plan.n_iter and not check.is_settled:  # the next step is not finite
         return np.full(len(test.X), np.nan)
     of_test, of_unlabeled = test.average, unlabeled.average
-    if n_iter < task.plan.n_iter and after is not None:  # the mean of the second half of those made
-        mean = model.tail_average(n_iter - tail_start(n_iter))
+    if model.is_fixed or (n_iter < task.plan.n_iter and after is not None):  # the mean of the second half of those made
+        mean = model if after is None else model.tail_average(n_iter - tail_start(n_iter))
         of_test, of_unlabeled = (mean.evaluate(points.X) for points in (test, unlabeled))
     return of_test + task.problem.shift(of_unlabeled) if task.problem.is_shifted else of_test
 

@@ -51,6 +51,10 @@ class FeatureMap(Protocol):
         """Return alpha as the papers write it."""
         ...
 
+    def block_of(self, alpha: NDArray) -> NDArray:
+        """Return the block of such coefficients."""
+        ...
+
     def alone(self, W: NDArray, block: NDArray, d: int, number: int) -> tuple[NDArray, NDArray]:
         """Return frequencies and a block with only the `number`-th feature (from 0), for points (n, d)."""
         ...

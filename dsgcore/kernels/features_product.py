@@ -84,3 +84,8 @@ def evaluate_with_squares(X: NDArray, W: NDArray, block: NDArray) -> tuple[NDArr
 def coefficients(block: NDArray) -> NDArray:
     """Return alpha_t of shape (m,), for features scaled by sqrt(1/m)."""
     return block[0] * np.sqrt(block.shape[1])
+
+
+def block_of(alpha: NDArray) -> NDArray:
+    """Return the block of coefficients (m,) as `coefficients` returns them."""
+    return alpha[None] * alpha.dtype.type(len(alpha) ** -0.5)

@@ -68,13 +68,13 @@ def settle_weights(
     if _is_open(problem, "tau_S"):
         problem = replace(problem, tau_S=TAIL[features.kind])
     if not _is_open(problem, "tau_I"):
-        L = laplacian(X, n_neighbors=problem.n_neighbors) if problem.tau_I > 0.0 else None
+        L = laplacian(X, *problem.links) if problem.tau_I > 0.0 else None
         return problem, None if L is None else smoothness(features(X), L)
     # A product with the matrix of Fourier features would take longer than the rest of an iteration.
     if n_labeled > MOST_LABELS or features.kind == "fourier":
         return replace(problem, tau_I=0.0), None
     some = X[evenly_spread(len(X), MOST_POINTS)]
-    L = laplacian(some, n_neighbors=problem.n_neighbors)
+    L = laplacian(some, *problem.links)
     # The graph's term counts each link once, the degrees count it twice.
     weight = 2.0 / (n_labeled * max(L.diagonal().sum(), np.finfo(float).tiny))
     return replace(problem, tau_I=float(weight)), smoothness(features(some), L)

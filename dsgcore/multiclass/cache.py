@@ -80,14 +80,14 @@ class Pull:
 def make_graph_and_pull(
     X: NDArray,
     graph: Graph | None,
-    n_neighbors: int,
+    links: tuple[int, bool],
     features: FixedFeatures,
     *,
     report: Callable[[tuple[str, float]], object] = lambda done: None,
 ) -> tuple[Graph, Pull]:
     """Make the graph over the points `X`, unless it is given, and its term for a model that is linear in the features.
 
-    `report` gets the current work and the share done.
+    `links` are `MultiClass.links`. `report` gets the current work and the share done.
     """
 
     def told(share: float) -> None:
@@ -97,7 +97,7 @@ def make_graph_and_pull(
     with single_threaded_blas():  # bit-for-bit identical for any number of threads
         start = time.perf_counter()
         if graph is None:
-            graph = Graph(laplacian(X, n_neighbors=n_neighbors, report=told), time.perf_counter() - start)
+            graph = Graph(laplacian(X, *links, report=told), time.perf_counter() - start)
         report(("computing the graph's matrix", SHARE_OF_NEIGHBOURS))
         start = time.perf_counter()
         M = smoothness(features(X), graph.L)
@@ -116,28 +116,28 @@ class GraphCache:
         self._points = {"training": self.X, "labeled": labeled, "test": split.X_test.astype(np.float64)}
         self._made: dict[str, tuple[object, Any]] = {}
 
-    def pull(self, n_neighbors: int, features: FixedFeatures) -> Pull:
+    def pull(self, links: tuple[int, bool], features: FixedFeatures) -> Pull:
         """Return the graph's term."""
-        if self.made(n_neighbors, features)[1] is None:
-            graph = self.made(n_neighbors, features)[0]
-            self.keep(n_neighbors, features, make_graph_and_pull(self.X, graph, n_neighbors, features))
+        if self.made(links, features)[1] is None:
+            graph = self.made(links, features)[0]
+            self.keep(links, features, make_graph_and_pull(self.X, graph, links, features))
         return self._made["pull"][1]
 
-    def laplacian(self, n_neighbors: int) -> csr_array:
+    def laplacian(self, links: tuple[int, bool]) -> csr_array:
         """Return the graph's Laplacian, of shape (n, n)."""
-        if self._known("graph", n_neighbors) is None:  # no run has used it, so that there is no term
+        if self._known("graph", links) is None:  # no run has used it, so that there is no term
             start = time.perf_counter()
-            L = laplacian(self.X, n_neighbors=n_neighbors)
-            self._made["graph"] = n_neighbors, Graph(L, time.perf_counter() - start)
+            L = laplacian(self.X, *links)
+            self._made["graph"] = links, Graph(L, time.perf_counter() - start)
         return self._made["graph"][1].L
 
-    def keep(self, n_neighbors: int, features: FixedFeatures, made: tuple[Graph, Pull]) -> None:
+    def keep(self, links: tuple[int, bool], features: FixedFeatures, made: tuple[Graph, Pull]) -> None:
         """Keep the results of `make_graph_and_pull`."""
-        self._made["graph"], self._made["pull"] = (n_neighbors, made[0]), ((n_neighbors, features), made[1])
+        self._made["graph"], self._made["pull"] = (links, made[0]), ((links, features), made[1])
 
-    def made(self, n_neighbors: int, features: FixedFeatures) -> tuple[Graph | None, Pull | None]:
+    def made(self, links: tuple[int, bool], features: FixedFeatures) -> tuple[Graph | None, Pull | None]:
         """Return the kept graph and its term, or None for each that is missing."""
-        return self._known("graph", n_neighbors), self._known("pull", (n_neighbors, features))
+        return self._known("graph", links), self._known("pull", (links, features))
 
     def scored(self, which: str, features: FixedFeatures) -> ScoredPoints:
         """Return the points for "training", the "labeled" ones of them, or those for the "test"."""

@@ -152,15 +152,14 @@ class MultiClassEngine:
 
     def _take_graph(self) -> None:
         """Get the graph, and compute the weight that a step allows."""
-        n_neighbors = self.task.problem.n_neighbors
-        pull = self.graphs.pull(n_neighbors, self.task.features)
+        pull = self.graphs.pull(self.task.problem.links, self.task.features)
         self.task = replace(self.task, M=pull.M)
         self.training_seconds += pull.seconds  # even if another run made it
         self._largest = pull.largest
         step = self.task.problem.step_size  # the largest step of every schedule
         self.automatic_tau_I = min(AUTOMATIC_TAU_I, SHARE_OF_LIMIT / max(step * pull.largest, SMALLEST))
         if self.twin is not None:
-            self.twin.link(self.graphs.laplacian(n_neighbors))
+            self.twin.link(self.graphs.laplacian(self.task.problem.links))
 
     def _new_twin(self) -> KernelTwin | None:
         """Return the exact-kernel twin; None for linear features or large samples."""
@@ -328,7 +327,7 @@ class MultiClassEngine:
         """Return at most `limit` links of the neighbour graph, evenly spread over them: rows of both ends, (m, 2)."""
         if self.task.M is None and len(self.graphs.X) >= MIN_POINTS_TO_WAIT_FOR:
             return np.zeros((0, 2), dtype=np.intp)  # the run does not use the graph, so it has not been made
-        L = self.graphs.laplacian(self.task.problem.n_neighbors).tocoo()
+        L = self.graphs.laplacian(self.task.problem.links).tocoo()
         ends = np.stack([L.row, L.col], axis=1)[L.row < L.col]
         return ends[:: max(1, -(-len(ends) // limit))]
 
@@ -344,7 +343,7 @@ class MultiClassEngine:
         if not uses_graph(spec) or len(split.X_train) < MIN_POINTS_TO_WAIT_FOR:
             return None
         graphs, problem = graph_cache_of(split), problem_at(spec, 0)
-        key = problem.n_neighbors, features_of(problem, spec.seed)
+        key = problem.links, features_of(problem, spec.seed)
         graph, pull = graphs.made(*key)
         if graph is not None and pull is not None:
             return None
@@ -439,7 +438,7 @@ class MultiClassEngine:
 
     def step_at(self, t: int) -> float:
         """Return the step size of iteration `t`, past or future."""
-        return self._problem_at(t).step_size
+        return self._problem_at(t).at(max(t, 1), len(self.task.y)).step_size
 
     def model_at(self, t: int) -> Weights:
         """Return the model after `t` iterations, by repeating the steps from the last kept weights before it."""

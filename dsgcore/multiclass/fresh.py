@@ -3,7 +3,7 @@
 for j = 1 .. T:
     R     <- softmax(F at the mini-batch) - one hot, with F = sum of all earlier W_i' phi_i
     W_j   <- -eta_j (Phi'Phi / B + lam + tiny)^-1 Phi'R / B, or the same without the inverse
-    W_i   <- (1 - eta_j lam) W_i for all earlier i
+    W_i   <- (1 - eta_j lam) W_i for all earlier i; with the inverse, only if lam > 1e-6, as in the authors' program
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dsgcore.core.threads import single_threaded_blas
 from dsgcore.kernels.features import explicit
 from dsgcore.multiclass.problem import logistic
 
-# Added to the preconditioner's diagonal, as in the authors' program.
-TINY = 1e-7
+# Added to the preconditioner's diagonal, and the largest ridge that shrinks nothing, as in the authors' program.
+TINY, NO_RIDGE = 1e-7, 1e-6
 # Rows of the mini-batch, frequencies (d, m) in turns per unit, and the step size.
 Draw = tuple[NDArray, NDArray, float]
 
@@ -35,7 +35,7 @@ def softmax_blocks(
     """
     F = np.zeros((len(X), n_classes))
     for rows, frequencies, eta in draws:
-        decay = 1.0 - eta * lam
+        decay = 1.0 if is_preconditioned and lam <= NO_RIDGE else 1.0 - eta * lam
         with single_threaded_blas():  # bit-for-bit identical for any number of threads
             every = explicit(X, frequencies)
             phi, slopes = every[rows], logistic(F[rows], y[rows])[1] / len(rows)

@@ -23,8 +23,9 @@ MAX_ROWS_FOR_ALL_EIGENVALUES = 64
 
 def laplacian(
     X: NDArray,
-    *,
     n_neighbors: int = 10,
+    is_released: bool = False,
+    *,
     report: Callable[[float], object] = lambda share: None,
 ) -> csr_array:
     """Make the Laplacian L = D - S of the nearest-neighbour graph with weights S_ij = exp(-||x_i - x_j||^2 / s^2).
@@ -36,6 +37,8 @@ def laplacian(
     n_neighbors : int, default 10
         Number of nearest points that each point lists, not counting itself. At most n - 1 of them exist.
         Two points are linked if one of them lists the other.
+    is_released : bool, default False
+        True for the authors' program: s is the mean distance to the last listed neighbour, and mutual links count twice.
     report : callable, optional
         Called with the share of the points whose neighbours are known, in (0, 1], after each block of them.
 
@@ -53,10 +56,11 @@ def laplacian(
     and leaves j open. Here the mean is over all pairs. With more than 1000 points, j runs over 1000 of them, evenly
     spread over the rows.
     """
-    S, width = _listed(X, min(n_neighbors, len(X) - 1), report), mean_distance(X)
+    S = _listed(X, min(n_neighbors, len(X) - 1), report)
+    width = float(np.sqrt(S.data.reshape(len(X), -1).max(axis=1)).mean()) if is_released else mean_distance(X)
     # If all points coincide, every weight is one.
     S.data = np.exp(-S.data / width**2) if width > 0 else np.ones_like(S.data)
-    S = S.maximum(S.T)
+    S = S + S.T if is_released else S.maximum(S.T)
     return csr_array(diags_array(S.sum(axis=1)) - S)
 
 

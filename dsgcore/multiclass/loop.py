@@ -6,13 +6,14 @@
         W <- Q with every singular value after the first theta made smaller by tau_S / mu, not below 0
         W <- W min(1, 1 / ||W||)
 
-Like the solver it is a generator, so that the caller can pause it. Any iteration's draws follow from (seed, t).
+The authors' program differs in steps, ball and shrunk values (`dsgcore.multiclass.problem.MultiClass`). Like the solver this
+is a generator, so that the caller can pause it. Any iteration's draws follow from (seed, t).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.sampling import evenly_spread
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.problem import RELEASED, MultiClass
 from dsgcore.multiclass.task import MultiClassTask
 from dsgcore.solver.stopping import Stopping, TailMean
 
@@ -72,9 +73,10 @@ def descend(task: MultiClassTask, W: NDArray | None = None, t: int = 0) -> Itera
 
     It continues from the weights `W` (d, K) after `t` iterations, or starts from 0 without them.
     """
-    problem, values = task.problem, None
+    values = None
     W = task.start() if W is None else W
-    for number in range(t + 1, problem.n_iter + 1):
+    for number in range(t + 1, task.problem.n_iter + 1):
+        problem = task.problem.at(number, len(task.y))
         with single_threaded_blas():  # bit-for-bit identical for any number of threads
             rows = task.batch(number)
             gradient = problem.gradient(W, task.X[rows], task.y[rows], task.M)
@@ -82,17 +84,22 @@ def descend(task: MultiClassTask, W: NDArray | None = None, t: int = 0) -> Itera
             if not np.isfinite(Q).all():
                 return
             new, spectrum = proximal_step(Q, problem)
-        yield MultiClassStep(task, number, rows, W, gradient, Q, new, (values, spectrum))
+        of_step = task if problem is task.problem else replace(task, problem=problem)
+        yield MultiClassStep(of_step, number, rows, W, gradient, Q, new, (values, spectrum))
         W, values = new, spectrum
 
 
 def proximal_step(Q: NDArray, problem: MultiClass) -> tuple[NDArray, NDArray | None]:
     """Shrink the singular values after the first theta, then project into the ball: Proposition 1.
 
-    Return the weights, and their singular values in descending order if these were computed.
+    The authors' program projects first, and shrinks the first ones. Return the weights, and their singular values in
+    descending order if these were computed.
     """
     threshold = problem.step_size * problem.tau_S
-    W, values = (Q, None) if threshold == 0.0 else shrink(Q, threshold, problem.n_kept(*Q.shape))
+    if problem.variant == RELEASED:
+        Q = Q * min(1.0, problem.ball / (np.linalg.norm(Q) or 1.0))
+        return (Q, None) if threshold == 0.0 else shrink(Q, threshold, problem.shrunk(*Q.shape))
+    W, values = (Q, None) if threshold == 0.0 else shrink(Q, threshold, problem.shrunk(*Q.shape))
     norm = float(np.linalg.norm(W if values is None else values))
     if norm > problem.ball:
         scale = problem.ball / norm
@@ -100,15 +107,15 @@ def proximal_step(Q: NDArray, problem: MultiClass) -> tuple[NDArray, NDArray | N
     return W, values
 
 
-def shrink(Q: NDArray, threshold: float, n_kept: int) -> tuple[NDArray, NDArray]:
-    """Reduce the singular values of Q (d, K) after the first ones by a threshold, but not below zero.
+def shrink(Q: NDArray, threshold: float, which: slice) -> tuple[NDArray, NDArray]:
+    """Reduce some of the descending singular values of Q (d, K) by a threshold, but not below zero.
 
-    Return the matrix W and its singular values. W minimises ||W - Q||_F^2 / 2 + threshold * (sum of the singular values
-    of W after the first `n_kept`): Proposition 1.
+    Return the matrix W and its singular values. If they are those after the first n, W minimises ||W - Q||_F^2 / 2 +
+    threshold * (sum of the singular values of W after the first n): Proposition 1.
     """
     U, values, Vt = np.linalg.svd(Q, full_matrices=False)
-    values[n_kept:] = np.maximum(0.0, values[n_kept:] - threshold)
-    return (U * values) @ Vt, values
+    values[which] = np.maximum(0.0, values[which] - threshold)
+    return (U * values) @ Vt, np.sort(values)[::-1]
 
 
 # Sums for the mean are kept at multiples of this number of iterations: after a start at a solution, and at 0.

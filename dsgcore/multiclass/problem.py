@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -43,6 +43,7 @@ def logistic(scores: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 LOSSES: dict[str, Loss] = {"hinge": hinge, "logistic": logistic}
+PRINTED, RELEASED = "printed", "released"
 # Largest curvature of a point's loss by its scores. The hinge has none; the number stands for its kink.
 CURVATURES = {"hinge": 1.0, "logistic": 0.5}
 
@@ -100,6 +101,8 @@ class MultiClass:
         Add a column of ones to the features, so that no boundary has to pass through the origin.
     loss : Loss
         The paper's hinge loss ignores a point that is far enough on its side. The logistic loss weighs all points.
+    variant : Variant
+        The algorithm as the paper prints it, or that of the authors' program, which is another one.
 
     Notes
     -----
@@ -118,9 +121,9 @@ class MultiClass:
 
     With the logistic loss on linear features, the ridge does not include the intercept, as in a logistic regression.
 
-    Deviation: the authors' public program differs from the paper in its step, step_size / (t + n_l), in the ball
-    (||W||_F <= 1 / sqrt(lam), before the thresholding), in the singular values that it shrinks (the *first* theta) and in
-    the graph's weights. This class follows the paper.
+    The authors' public program, `variant` "released", differs from the paper in its step, step_size / (t + n_l), in the ball
+    (||W||_F <= 1 / sqrt(lam), before the thresholding), in the singular values that it shrinks (the *first* theta), in the
+    graph's weights, and in its draws: passes over the labeled points.
     """
 
     lam: float = real(
@@ -146,12 +149,15 @@ class MultiClass:
     is_orthogonal: bool = flag(False)
     fit_intercept: bool = flag(False)
     loss: str = choice("hinge", options=tuple(LOSSES))
+    variant: str = choice(PRINTED, options=(PRINTED, RELEASED))
 
     parameters: ClassVar[tuple[Parameter, ...]] = parameters_of_fields()
 
     @property
     def ball(self) -> float:
         """Largest allowed norm ||W||_F."""
+        if self.variant == RELEASED:
+            return math.inf if self.lam == 0.0 else self.lam**-0.5
         return 1.0 if self.radius is None else self.radius
 
     @property
@@ -163,6 +169,20 @@ class MultiClass:
         """Return theta as a number of singular values of a (d, K) matrix."""
         # 0.7 * 10 is 7.000000000000001, which must not become 8.
         return math.ceil(self.theta * min(d, n_classes) - 1e-9)
+
+    @property
+    def links(self) -> tuple[int, bool]:
+        """What the graph depends on besides the points, as `dsgcore.multiclass.graph.laplacian` takes it."""
+        return self.n_neighbors, self.variant == RELEASED
+
+    def at(self, t: int, n_labeled: int) -> MultiClass:
+        """Return the problem with the step of iteration `t`: that of the authors' program decays."""
+        return self if self.variant == PRINTED else replace(self, step_size=self.step_size / (t + n_labeled))
+
+    def shrunk(self, d: int, n_classes: int) -> slice:
+        """Return which of the descending singular values of a (d, K) matrix a step shrinks."""
+        kept = self.n_kept(d, n_classes)
+        return slice(kept, None) if self.variant == PRINTED else slice(kept)
 
     def _pulled(self, W: NDArray) -> NDArray:
         """Return the weights that the ridge counts: a free intercept, in the last row, is set to zero."""
@@ -198,8 +218,8 @@ class MultiClass:
         }
 
     def tail(self, singular_values: NDArray, d: int, n_classes: int) -> float:
-        """Return tau_S times the sum of the singular values (in descending order) that the tail counts."""
-        return self.tau_S * float(singular_values[self.n_kept(d, n_classes) :].sum())
+        """Return tau_S times the sum of the descending singular values that the tail counts; the authors' program: all."""
+        return self.tau_S * float(singular_values[self.n_kept(d, n_classes) * (self.variant == PRINTED) :].sum())
 
     def slopes(self, scores: NDArray, y: NDArray) -> NDArray:
         """Return the sub-gradient of each point's loss by its scores, of shape (B, K); y of shape (B,) holds classes."""

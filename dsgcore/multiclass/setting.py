@@ -17,7 +17,7 @@ from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.plan import SCHEDULES
 from dsgcore.solver.problem import Sections
 
-_AS_IN_SETTING = ("theta", "n_neighbors", "features", "fit_intercept", "loss")
+_AS_IN_SETTING = ("theta", "n_neighbors", "features", "fit_intercept", "loss", "variant")
 # Default weight of the graph, if the step allows it.
 AUTOMATIC_TAU_I = 1e-3
 _AUTO = (
@@ -50,6 +50,7 @@ class MultiClassSetting(Setting):
     fit_intercept: bool = like(MultiClass, "fit_intercept")
     loss: str = like(MultiClass, "loss")
     is_full_gradient: bool = flag(False)
+    variant: str = like(MultiClass, "variant")
 
     name = "multiclass"
     title = "Multi-class with a graph"

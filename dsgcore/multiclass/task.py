@@ -13,7 +13,7 @@ from dsgcore.kernels import Gaussian
 from dsgcore.kernels.far_points import too_far
 from dsgcore.multiclass.automatic import settle_step, settle_weights
 from dsgcore.multiclass.features import FixedFeatures, Frame, LazyFeatures, features_of, frame_of
-from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.problem import RELEASED, MultiClass
 from dsgcore.solver.problem import UNLABELED, ProblemError
 
 SOURCE = "labeled"
@@ -64,7 +64,8 @@ class MultiClassTask:
         """Return the rows of iteration `t`'s mini-batch; t from 1."""
         if self.problem.batch_size is None:
             return np.arange(len(self.y))
-        return batch_rows(self.seed, SOURCE, t, np.arange(len(self.y)), self.batch_size)
+        in_passes = self.problem.variant == RELEASED
+        return batch_rows(self.seed, SOURCE, t, np.arange(len(self.y)), self.batch_size, is_shuffled=in_passes)
 
     def start(self) -> NDArray:
         """Return the weights before the first iteration, W = 0."""

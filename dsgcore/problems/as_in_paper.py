@@ -11,7 +11,14 @@ from typing import Any
 from dsgcore.core.parameters import ParameterError
 
 # A run from 0 with independent mini-batches, of which the last iterate counts, in MATLAB's precision.
-PLAIN = {"start": None, "sampling": "independent", "average": None, "tol": None, "dtype": "float64"}
+PLAIN = {
+    "start": None,
+    "sampling": "independent",
+    "average": None,
+    "tol": None,
+    "dtype": "float64",
+    "features": "fresh",
+}
 GAUSSIAN = {"kernel": "gaussian"}
 # theta lam of the steps theta / t: the middle of (1, 2).
 PRODUCT = 1.5
@@ -166,7 +173,8 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
         "PS3VT, Section 5 and Algorithm 1",
         "One point an iteration, the hinge loss on the coordinates, weights in the unit ball, ten neighbours; τ_A from 10⁻¹⁵ to "
         "10⁻⁶, τ_I the same or 0, τ_S from 10⁻¹⁰ to 10⁻¹ or 0, 1/μ from 10 to 10⁵ and θ from 0.5 to 0.9 by five-fold "
-        "cross-validation. The paper prints no T. With steps of that length the weights keep only the last points.",
+        "cross-validation. The paper prints no T. With steps of that length the weights keep only the last points. The variant "
+        "“released” is the authors' program, with step_size / (t + n_l) for 1/μ.",
         {
             **PLAIN,
             "batch_size": 1,
@@ -240,7 +248,7 @@ def paper_grid(setting: str, *, names: tuple[str, ...] = (), prefix: str = "") -
 
     - QS3ORAO: all sub-problems have the same weight gamma here.
     - TSGS3VM: C weighs the labeled points' mean loss, ``TSGS3VM(C_per="mean")``.
-    - TSGS3VM: the paper's text has step sizes of 10^0 to 10^3. They are read as 10^0 down to 10^-3.
+    - TSGS3VM: the paper's step is 1/eta with eta from 10^0 to 10^3.
     """
     grids: dict[str, Mapping[str, Sequence[float]]] = {name: values.grid for name, values in AS_IN_PAPER.items()}
     grids |= {

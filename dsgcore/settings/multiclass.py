@@ -8,7 +8,7 @@ import numpy as np
 
 from dsgcore.multiclass.automatic import FREE, RIDGE, TAIL
 from dsgcore.multiclass.loop import TOL_STARTED
-from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.problem import PRINTED, MultiClass
 from dsgcore.multiclass.setting import MultiClassSetting
 from dsgcore.settings import panels
 from dsgcore.settings.profile import USUAL, Among, Profile, Times, texts_of, usual_run
@@ -25,6 +25,7 @@ GRAPH = 0.2
 def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
     setting, s = cast(MultiClassSetting, spec.problem), spec.solver
     radius = MultiClass(radius=setting.radius).ball
+    is_printed = setting.variant == PRINTED
     return (
         Assumption(
             f"The step 1/μ is constant (here: {SCHEDULE_WORDS[s.schedule]}).",
@@ -44,6 +45,11 @@ def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
             "The features are the points' own coordinates, as in the paper.",
             setting.features == "linear",
             remedy={"problem": {"features": "linear"}},
+        ),
+        Assumption(
+            f"The algorithm is the printed one{'' if is_printed else ' (here: that of the authors’ program)'}.",
+            is_printed,
+            remedy={"problem": {"variant": PRINTED}},
         ),
     )
 

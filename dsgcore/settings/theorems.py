@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from dsgcore.core.parameters import AUTOMATIC
 from dsgcore.kernels.kernels import DotProduct
 from dsgcore.solver.parameters import RunSpec
@@ -163,10 +165,12 @@ _SEEN_SOON = {"n_features": 64, "batch_size": 32}
 def _lipschitz(spec: RunSpec) -> float:
     """Return the papers' L = gamma (L_1 + L_2) + (1 - gamma) (L_3 + ... + L_6), where each L_i of (1 - u + v)^2 is 2.
 
+    QS3ORAO's is the mean over its sub-problems.
+
     Also gamma 2 + (1 - gamma) 4 pairs, each with a Hessian of norm at most 2 |k_u - k_v|^2 <= 4 kappa: the largest
     curvature of the risk is at most kappa L.
     """
-    return 4.0 * (2.0 - cast(Any, spec.problem).gamma)
+    return 4.0 * (2.0 - float(np.mean(cast(Any, spec.problem).gamma)))
 
 
 def convex_theorem(
@@ -278,8 +282,24 @@ def fresh_features(spec: RunSpec) -> tuple[Assumption, ...]:
                 "No lemma bounds the error any more. The error of the features grows with the length of the points.",
             ),
         ),
+        _drawn_anew(spec),
         _unchanged(spec),
         *_as_printed(spec),
+    )
+
+
+def _drawn_anew(spec: RunSpec) -> Assumption:
+    """Return the assumption that each iteration draws its own features, independent of those before."""
+    is_fresh = spec.solver.features == "fresh"
+    return Assumption(
+        f"Each iteration draws new random features{'' if is_fresh else ' (here: all have the same)'}.",
+        is_fresh,
+        {"solver": {"features": "fresh"}},
+        breach=Breach(
+            "fixed features",
+            {"solver": {"features": "fixed"}},
+            "The error of the features no longer averages out. It stays at the size that so few features have.",
+        ),
     )
 
 

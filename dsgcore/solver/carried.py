@@ -57,7 +57,8 @@ class Carried(OwnValues):
     with_variance : bool, default False
         Also track V, an unbiased estimate of E (f - h)^2 at every point, from the spread of the single features'
         contributions: V <- (1 - eta lambda)^2 V + Var_j[m p_j] / m, with p_j the j-th feature's contribution to the
-        block. The errors of the iterations are martingale differences, so their variances add up.
+        block. The errors of the iterations are martingale differences, so their variances add up. With fixed features,
+        V is the same spread of the features' contributions to f.
     average_after : int, optional
         Also track the sum of the iterates after so many iterations, for their mean.
     """
@@ -69,6 +70,8 @@ class Carried(OwnValues):
     ) -> None:
         self.X = features.as_points(X, model.dtype)
         self.feature_map = model.kernel.feature_map
+        # The coefficients of f, if its features are fixed and V is tracked.
+        self.alpha = np.zeros((), dtype=model.dtype) if with_variance and model.is_fixed else None
         self.values = np.zeros(len(X), dtype=model.dtype)
         self.variance = np.zeros(len(X)) if with_variance else None
         # Averaging has begun as soon as more iterations than this have been made.
@@ -104,6 +107,9 @@ class Carried(OwnValues):
             self.feature_map.evaluate(self.X[:n], W, block, decay, self.values[:n])
             return
         m = block.shape[1]
+        if self.alpha is not None:
+            self.alpha = self.alpha * self.alpha.dtype.type(decay) + self.feature_map.coefficients(block)
+            block, decay = self.feature_map.block_of(self.alpha), 0.0
         sums, squares = self.feature_map.evaluate_with_squares(self.X, W, block)
         self.values *= self.values.dtype.type(decay)
         self.values += sums
@@ -180,6 +186,39 @@ class VisitedPoints(Carried):
         super().advance(W, block, decay, self.needed_after[self.t - self.start])
 
 
+class DrawnPoints(OwnValues):
+    """The points of one mini-batch, for fixed features: their values follow from the coefficients of f, none is carried."""
+
+    average_after: ClassVar[float] = math.inf
+
+    def __init__(self, task: Task, model: Expansion) -> None:
+        self.task, self.model, self.feature_map, self.t = task, model, model.kernel.feature_map, len(model)
+        blocks = model.joined().blocks
+        self.alpha = self.feature_map.coefficients(blocks[0]) if blocks else np.zeros((), dtype=model.dtype)
+        self.X = self.values = np.zeros(0, dtype=model.dtype)
+
+    def batch(self, t: int) -> tuple[NDArray, NDArray]:
+        """Return the rows of iteration `t`'s mini-batches, source after source, and their places among the points."""
+        rows = np.concatenate([*self.task.batch(t).values()])
+        self.X, self.values = (
+            features.as_points(self.task.X[rows], self.model.dtype),
+            np.zeros(len(rows), self.model.dtype),
+        )
+        if self.alpha.ndim:
+            block = self.feature_map.block_of(self.alpha)
+            self.feature_map.evaluate(self.X, self.model.frequencies(t, block.shape[1]), block, 0.0, self.values)
+        return rows, np.arange(len(rows))
+
+    def average_of(self, rows: NDArray | slice) -> NDArray:
+        """Return f at some of the points: no mean is tracked."""
+        return self.values[rows]
+
+    def advance(self, W: NDArray, block: NDArray, decay: float) -> None:
+        """Add one iteration's block to the coefficients."""
+        self.t += 1
+        self.alpha = self.alpha * self.alpha.dtype.type(decay) + self.feature_map.coefficients(block)
+
+
 def _rows_in_order(X: NDArray, rows: NDArray, places: NDArray, dtype: np.dtype) -> NDArray:
     """Return the ascending `rows` of X, each at its place; only a few pages of a memory map stay in memory."""
     ordered, memory_map = np.empty((len(rows), X.shape[1]), dtype=dtype), memory_map_of(X)
@@ -199,14 +238,19 @@ def memory_map_of(X: NDArray) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
+TrainingPoints = AllPoints | VisitedPoints | DrawnPoints
+
+
 def training_points(
     task: Task, model: Expansion, first: int | None = None, *, is_staged: bool = False
-) -> AllPoints | VisitedPoints:
+) -> TrainingPoints:
     """Return the training points in the form that suits a run of this length; all if each is visited often.
 
     `first` and `is_staged` are as in `VisitedPoints`.
     """
     start = len(model) if first is None else first
+    if model.is_fixed:
+        return DrawnPoints(task, model.prefix(start))
     n_visits = (task.plan.n_iter - start) * task.batch_size * len(task.rows)
     if n_visits > MAX_VISITS_PER_POINT * len(task.X) and memory_map_of(task.X) is None:
         return AllPoints(task, model.prefix(start))

@@ -50,6 +50,7 @@ def origin_of(task: Task, n_iter: int | None = None) -> dict[str, Any]:
         "batch_size": task.batch_size,
         "dtype": task.dtype.name,
         "seed": task.seed,
+        "features": task.features,
         "n_iter": n_iter,
     }
 

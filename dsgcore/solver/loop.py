@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.threads import single_threaded_blas
-from dsgcore.solver.carried import Advanced, AllPoints, VisitedPoints, training_points
+from dsgcore.solver.carried import Advanced, TrainingPoints, training_points
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import Step
 from dsgcore.solver.problem import Problem, Values
@@ -101,7 +101,7 @@ def solve(
     task: Task,
     model: Expansion,
     *,
-    training: AllPoints | VisitedPoints | None = None,
+    training: TrainingPoints | None = None,
     carried: Sequence[Advanced] = (),
     stop: int | None = None,
 ) -> Iterator[Iterate]:
@@ -112,7 +112,7 @@ def solve(
     task : Task
     model : Expansion
         ``task.new_model()``, or a model to continue; every iteration appends a block to it.
-    training : AllPoints or VisitedPoints, optional
+    training : AllPoints, VisitedPoints or DrawnPoints, optional
         Given if the caller also reads their values.
     carried : sequence of Advanced
         Other state to update: values at test points, probes, a surface.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dsgcore.core.cost import COORDINATES_PER_COSINE
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Choice, Integer, ParameterError, check_all
+from dsgcore.core.parameters import Choice, Flag, Integer, ParameterError, check_all
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.core.threads import (
     MAX_EVALUATIONS_PER_PIECE,
@@ -36,7 +36,7 @@ from dsgcore.solver.model_files import (
     write,
 )
 
-MODEL = "expansion"
+MODEL, FIXED = "expansion", "is_fixed"
 _HEADER = (
     Integer("seed", 0, low=0, high=MAX_SEED),
     Integer("d", 1, low=1),
@@ -112,6 +112,8 @@ class Expansion:
     decays : list of float
         1 - eta_t lambda_t of each iteration. The coefficients are never rescaled: the decays are applied when the
         blocks are summed, in order, so a prefix of the lists *is* the model at an earlier iteration.
+    is_fixed : bool
+        True if all iterations have the random features of the first one.
     """
 
     kernel: Kernel
@@ -120,6 +122,7 @@ class Expansion:
     dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float32))
     blocks: list[NDArray] = field(default_factory=list, repr=False)
     decays: list[float] = field(default_factory=list, repr=False)
+    is_fixed: bool = False
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -134,7 +137,8 @@ class Expansion:
 
         `is_kept` says whether they are cached, by default if they are few numbers.
         """
-        is_kept = self.d * m <= NUMBERS_KEPT if is_kept is None else is_kept
+        is_kept = self.is_fixed or self.d * m <= NUMBERS_KEPT if is_kept is None else is_kept
+        t = 1 if self.is_fixed else t
         return _frequency_cache.get(self.kernel, self.seed, t, self.d, m, self.dtype, is_kept=is_kept)
 
     def update(self, values: NDArray, X: NDArray, start: int, stop: int) -> None:
@@ -204,6 +208,8 @@ class Expansion:
         ModelError
             If the points have another shape, or if they are so far away that the kernel's features overflow.
         """
+        if self.is_fixed and len(self) > 1:
+            return self.prefix(len(self) if t is None else t).joined().evaluate(X)
         X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=self.dtype)
         check_points(X, self.d)
         values, groups = np.zeros(len(X), dtype=self.dtype), self._groups(len(self) if t is None else t)
@@ -220,7 +226,16 @@ class Expansion:
 
     def prefix(self, t: int) -> Expansion:
         """Return the model as it was after `t` iterations (sharing the coefficients)."""
-        return Expansion(self.kernel, self.seed, self.d, self.dtype, self.blocks[:t], self.decays[:t])
+        return replace(self, blocks=self.blocks[:t], decays=self.decays[:t])
+
+    def joined(self) -> Expansion:
+        """Return the same function with one block, if the features are fixed; else the model itself."""
+        if not self.is_fixed or not self.blocks:
+            return self
+        feature_map, alpha = self.kernel.feature_map, np.zeros(())
+        for block, decay in zip(self.blocks, self.decays, strict=True):
+            alpha = decay * alpha + feature_map.coefficients(block).astype(np.float64)
+        return replace(self, blocks=[feature_map.block_of(alpha).astype(self.dtype)], decays=[1.0], is_fixed=False)
 
     def tail_average(self, n_last: int) -> Expansion:
         """Return the mean of the last `n_last` iterates, a model with the same frequencies and size.
@@ -238,7 +253,7 @@ class Expansion:
             weight = (self.decays[t] * weight if t < n else 0.0) + (t > n - n_last)
             # the first row is the amplitudes; a block of products has no other row
             blocks[t - 1][0] *= self.dtype.type(weight / n_last)
-        return Expansion(self.kernel, self.seed, self.d, self.dtype, blocks, [1.0] * n)
+        return replace(self, blocks=blocks, decays=[1.0] * n)
 
     def fingerprint(self) -> str:
         """Return a digest of the first iteration's frequencies, which differs if they cannot be drawn again."""
@@ -261,6 +276,7 @@ class Expansion:
             "d": self.d,
             "dtype": self.dtype.name,
             "fingerprint": self.fingerprint(),
+            **({FIXED: True} if self.is_fixed else {}),
             **({} if run is None else {RUN: dict(run)}),
         }
         empty = np.zeros((self.kernel.feature_map.BLOCK_ROWS, 0), dtype=self.dtype)
@@ -276,18 +292,16 @@ class Expansion:
 
 def restore(held: ModelFile) -> Expansion:
     """Return the model of a file; raise `ModelError` as `dsgcore.load_model` does."""
-    of_checkpoint = {RUN} & held.header.keys()
-    held.expect(
-        {p.name for p in _HEADER} | {"kernel", "fingerprint"} | of_checkpoint, {"sizes", "coefficients", "decays"}
-    )
+    optional = {RUN, FIXED} & held.header.keys()
+    held.expect({p.name for p in _HEADER} | {"kernel", "fingerprint"} | optional, {"sizes", "coefficients", "decays"})
     try:
         given = {parameter.name: parameter.check(held.header[parameter.name]) for parameter in _HEADER}
-        kernel = _kernel(held.header["kernel"])
+        kernel, is_fixed = _kernel(held.header["kernel"]), Flag(FIXED, False).check(held.header.get(FIXED, False))
     except ParameterError as error:
         raise damaged_header(error) from error
     blocks = _blocks(held.arrays, given["dtype"], kernel.feature_map.BLOCK_ROWS)
     model = Expansion(
-        kernel, given["seed"], given["d"], np.dtype(given["dtype"]), blocks, held.arrays["decays"].tolist()
+        kernel, given["seed"], given["d"], np.dtype(given["dtype"]), blocks, held.arrays["decays"].tolist(), is_fixed
     )
     check_fingerprint(held.header["fingerprint"], model.fingerprint())
     return model

@@ -10,7 +10,7 @@ from dsgcore.core.parameters import Checked, choice, integer, like, real
 from dsgcore.kernels import Kernel
 from dsgcore.solver.plan import AVERAGES, SCHEDULES, Change
 from dsgcore.solver.start import START
-from dsgcore.solver.task import SAMPLING
+from dsgcore.solver.task import FIXED, FRESH, SAMPLING
 
 
 @documented
@@ -28,6 +28,8 @@ class SolverParameters(Checked):
         Strength of the ridge, which pulls the function towards zero.
     n_features : Random features
         Number of random features that replace the kernel in each iteration.
+    features : Features
+        Each iteration draws “fresh” random features, or all use the same, “fixed” ones. The errors of fresh ones average out.
     batch_size : Mini-batch
         Number of points that each iteration draws from each source.
     n_iter : Iterations
@@ -50,6 +52,7 @@ class SolverParameters(Checked):
     schedule: str = choice("constant", options=tuple(SCHEDULES), symbol="η_t")
     lam: float = real(1e-2, low=0.0, high=1e3, scale="log", symbol="λ", usual=(0.0, 10.0))
     n_features: int = integer(256, low=1, high=65_536, scale="log2", symbol="m", usual=(1, 4096))
+    features: str = choice(FRESH, options=(FRESH, FIXED))
     batch_size: int = integer(128, low=1, high=65_536, scale="log2", symbol="B", usual=(1, 1024))
     n_iter: int = integer(300, low=1, high=100_000, scale="log", symbol="T", usual=(16, 4096))
     average: str | None = choice(None, options=AVERAGES, optional=True)
@@ -60,8 +63,10 @@ class SolverParameters(Checked):
 
 
 SOLVER_PARAMETERS = SolverParameters.parameters
-# How an estimator's fit differs from a paper's run. Plain data of a spec name them only if they have other values than here.
+# How an estimator's fit differs from a paper's run.
 OF_A_FIT = ("start", "sampling", "tol")
+# Plain data of a spec name these only if they have other values than here.
+SILENT = (*OF_A_FIT, "features")
 
 
 class RunSpec(Protocol):

@@ -91,7 +91,7 @@ def plan_start(task: Task, start: str | None) -> bool:
     if start is None or task.kernel.feature_map is not features or task.problem.near_risk() is None:
         return False
     m = task.plan.n_features
-    task.plan.first_features = max(m, TIMES * min(m, FEATURES))
+    task.plan.first_features = m if task.new_model().is_fixed else max(m, TIMES * min(m, FEATURES))
     return True
 
 

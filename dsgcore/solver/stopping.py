@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dsgcore.core.parameters import AUTOMATIC, Checked, Real, integer, real
 from dsgcore.core.sampling import evenly_spread
-from dsgcore.solver.carried import AllPoints, Carried, VisitedPoints
+from dsgcore.solver.carried import AllPoints, Carried, TrainingPoints
 from dsgcore.solver.loop import Iterate
 from dsgcore.solver.model import Expansion
 from dsgcore.solver.plan import tail_start
@@ -127,7 +127,7 @@ class ValuesMean(TailMean):
     task : Task
     model : Expansion
         The run's model, to which the solver appends.
-    training : AllPoints or VisitedPoints
+    training : AllPoints, VisitedPoints or DrawnPoints
         The solver's source of mini-batches. If it has all points, their values serve here.
     stopping : Stopping
     first : int, default 0
@@ -145,7 +145,7 @@ class ValuesMean(TailMean):
         self,
         task: Task,
         model: Expansion,
-        training: AllPoints | VisitedPoints,
+        training: TrainingPoints,
         stopping: Stopping,
         *,
         first: int = 0,

@@ -16,6 +16,7 @@ from dsgcore.solver.plan import Plan
 from dsgcore.solver.problem import Problem
 
 INDEPENDENT, SHUFFLED = "independent", "shuffled"
+FRESH, FIXED = "fresh", "fixed"
 SAMPLING = Choice("sampling", INDEPENDENT, options=(INDEPENDENT, SHUFFLED)).called(
     "Sampling", "How the points of a mini-batch are drawn: independently, or in passes over all of them."
 )
@@ -34,6 +35,7 @@ class Task:
     seed: int
     dtype: np.dtype
     sampling: str = INDEPENDENT  # or in passes: each row of a source once, in a new random order
+    features: str = FRESH  # or fixed: all iterations have those of the first one
 
     def batch(self, t: int) -> dict[str, NDArray]:
         """Return the rows of iteration `t`'s mini-batches."""
@@ -62,4 +64,4 @@ class Task:
 
     def new_model(self) -> Expansion:
         """Return the model before the first iteration, f = 0."""
-        return Expansion(self.kernel, self.seed, self.X.shape[1], self.dtype)
+        return Expansion(self.kernel, self.seed, self.X.shape[1], self.dtype, is_fixed=self.features == FIXED)

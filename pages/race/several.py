@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from dsgcore.experiments import LiveRun
-from dsgcore.experiments.race import GB, Heat, run_heats, summaries, title, usual_sizes
+from dsgcore.experiments.race import FIXED_FEATURES, GB, Heat, run_heats, summaries, title, usual_sizes
 from dsgcore.experiments.rivals import competitors
 from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
@@ -29,12 +29,13 @@ def several(live: LiveRun) -> None:
     setting = live.run.problem.name
     kinds = {kind.__name__: kind for kind in competitors(setting)}
     papers = [name for name, kind in kinds.items() if not kind.is_everyday]
+    has_fresh = "n_features" in live.run.spec.steerable
     with st.expander("Race several methods, as the numbers of points grow", key="part-heats"):
         names = st.multiselect(
             "Rivals",
-            list(kinds),
+            [*kinds, *[FIXED_FEATURES] * has_fresh],
             default=papers[:USUAL_RIVALS] or list(kinds)[:2],
-            format_func=lambda name: kinds[name].title,
+            format_func=lambda name: title(live.run.spec, name),
             max_selections=MOST_RIVALS,
             key=f"heats-rivals-{setting}",
         )
