@@ -183,19 +183,30 @@ def test_softmax_blocks_are_those_of_the_authors_program(path, record_property):
 
 @each("is_preconditioned", [False, True])
 @each("average", [None, "tail"])
-def test_the_softmax_estimator_equals_its_naive_twin(points, is_preconditioned, average):
+@each("lam, features", [(0.1, "fresh"), (1e-6, "fresh"), (0.1, "fixed")])
+def test_the_softmax_estimator_equals_its_naive_twin(points, is_preconditioned, average, lam, features):
     X, y = points
-    given = {"lam": 0.1, "n_features": 3, "batch_size": 5, "step_size": 0.7, "step_decay": 0.2, "sigma": 0.4}
+    given = {
+        "lam": lam,
+        "features": features,
+        "n_features": 3,
+        "batch_size": 5,
+        "step_size": 0.7,
+        "step_decay": 0.2,
+        "sigma": 0.4,
+    }
     model = DSGSoftmax(n_iter=6, is_preconditioned=is_preconditioned, average=average, random_state=3, **given).fit(
         X, y
     )
     ts = range(1, 7)
     batches = [batch_rows(3, "labeled", t, np.arange(19), 5) for t in ts]
-    W = [2 * np.pi * block_frequencies(Gaussian(0.4), 3, t, 3, 3, np.dtype(np.float64)) for t in ts]
+    drawn = ts if features == "fresh" else [1] * 6
+    W = [2 * np.pi * block_frequencies(Gaussian(0.4), 3, t, 3, 3, np.dtype(np.float64)) for t in drawn]
+    assert model.coef_.shape == (6 if features == "fresh" else 1, 6, 4)
     steps, tiny = [0.7 / (1 + 0.2 * t) for t in ts], 1e-7 if is_preconditioned else None
 
     def iterate(n):
-        return naive_problems.dsg_softmax(X[:19], y[:19], 4, batches[:n], W[:n], steps[:n], 0.1, tiny)
+        return naive_problems.dsg_softmax(X[:19], y[:19], 4, batches[:n], W[:n], steps[:n], lam, tiny)
 
     means = [iterate(n) for n in ((4, 5, 6) if average else (6,))]
     scores = [[[naive.predict(x, [own[:, k] for own in m], W[: len(m)]) for k in range(4)] for x in X] for m in means]
