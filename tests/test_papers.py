@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import naive
@@ -35,7 +36,7 @@ from dsgcore.comparing.reproductions import (
 from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import batches
-from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, theory_of
+from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, kept_to, theory_of
 from dsgcore.experiments.race import run_heats, with_fixed_features
 from dsgcore.experiments.stochastic import learned
 from dsgcore.multiclass.task import make_task
@@ -333,6 +334,16 @@ def test_the_printed_constants_take_a_weight_for_each_place_between_classes():
     spec = Spec.from_dict({"setting": "ordinal", "problem": {"gamma": [0.0, 0.5, 0.5, 1.0]}})
     assert _lipschitz(spec) == pytest.approx(6.0)
     assert theory_of(spec).assumptions
+
+
+@pytest.mark.parametrize("setting", AS_IN_PAPER)
+def test_statement_and_assumptions_name_their_places_in_the_paper(setting):
+    theory = theory_of(kept_to(default_spec(setting)))
+    assert re.search(r"\*\*Theorem \d of ", theory.statement)
+    own = {"Nothing was changed during the run.", "The algorithm is the printed one."}
+    for assumption in theory.assumptions:
+        place = re.search(r"(Assumption|Lemma|Theorem|Algorithm|Section)s? \d|\(\d+\) and", assumption.sentence)
+        assert place or assumption.sentence in own or "unbiased. (6)." in assumption.sentence, assumption.sentence
 
 
 def test_the_papers_values_are_the_printed_ones():

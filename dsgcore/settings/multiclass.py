@@ -28,12 +28,12 @@ def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
     is_printed = setting.variant == PRINTED
     return (
         Assumption(
-            f"The step 1/μ is constant (here: {SCHEDULE_WORDS[s.schedule]}).",
+            f"Algorithm 1: the step 1/μ is constant (here: {SCHEDULE_WORDS[s.schedule]}).",
             s.schedule == "constant" and not spec.changes,
             remedy={"solver": {"schedule": "constant"}},
         ),
         Assumption(
-            f"The weights stay in the ball of radius 1 (here: {radius:g}).",
+            f"Algorithm 1 and Theorem 1: the weights stay in the ball of radius 1 (here: {radius:g}).",
             radius == 1.0,
             # In a small ball, a step of the ball's size keeps only the last mini-batch in the weights.
             remedy={
@@ -42,7 +42,7 @@ def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
             },
         ),
         Assumption(
-            "The features are the points' own coordinates, as in the paper.",
+            "Section 2.1: the features are the points' own coordinates.",
             setting.features == "linear",
             remedy={"problem": {"features": "linear"}},
         ),

@@ -14,6 +14,7 @@ from dsgcore.settings.theorems import (
     Constant,
     Rate,
     constant_step_theorem,
+    placed,
     unbiased_batches,
 )
 from dsgcore.solver.parameters import RunSpec
@@ -99,7 +100,11 @@ def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
             breach=_BALANCE_KEPT,
         ),
         Assumption(
-            f"The gradient of the risk is Lipschitz{here}. The paper's rate needs it, although the labels' hinge has a kink, too.",
+            placed(
+                f"The gradient of the risk is Lipschitz{here}, although the labels' hinge has a kink, too.",
+                spec,
+                "smooth",
+            ),
             is_smooth,
             {"problem": {"loss": "exponential"}},
             breach=_KINKS,

@@ -158,6 +158,12 @@ def said_of(setting: str) -> dict[str, Any]:
     return {name: whole(text) for name, text in SAID[setting].items() if name != "lemma"}
 
 
+def placed(sentence: str, spec: RunSpec, what: str) -> str:
+    """Return an assumption's sentence and where the paper has it, if it has a number."""
+    place = SAID["places"][spec.problem.name].get(what)
+    return sentence if place is None else f"{sentence} {place}."
+
+
 # Few features and small mini-batches: the rates are about their noise.
 _SEEN_SOON = {"n_features": 64, "batch_size": 32}
 
@@ -263,7 +269,7 @@ def unbiased_batches(spec: RunSpec, *, why: str, name: str, without: Any, breach
     """Return the assumption that mini-batch gradients are unbiased. It holds if `name` of the problem is `without`."""
     holds = getattr(spec.problem, name) == without
     sentence = f"The gradient of a mini-batch is unbiased{'' if holds else f' (here it is biased: {why})'}."
-    return Assumption(sentence, holds, {"problem": {name: without}}, breach=breach)
+    return Assumption(placed(sentence, spec, "unbiased"), holds, {"problem": {name: without}}, breach=breach)
 
 
 def fresh_features(spec: RunSpec) -> tuple[Assumption, ...]:
@@ -273,7 +279,7 @@ def fresh_features(spec: RunSpec) -> tuple[Assumption, ...]:
     here = f"κ = {kernel.bound:g}, φ = {kernel.feature_bound:g}" if is_bounded else "both grow with the points' length"
     return (
         Assumption(
-            f"Kernel and features are bounded: κ and φ are finite (here: {here}).",
+            placed(f"Kernel and features are bounded: κ and φ are finite (here: {here}).", spec, "kernel"),
             is_bounded,
             why_not="This depends on the kernel. Choose a kernel with bounded features.",
             breach=Breach(
@@ -292,7 +298,11 @@ def _drawn_anew(spec: RunSpec) -> Assumption:
     """Return the assumption that each iteration draws its own features, independent of those before."""
     is_fresh = spec.solver.features == "fresh"
     return Assumption(
-        f"Each iteration draws new random features{'' if is_fresh else ' (here: all have the same)'}.",
+        placed(
+            f"Each iteration draws new random features{'' if is_fresh else ' (here: all have the same)'}.",
+            spec,
+            "features",
+        ),
         is_fresh,
         {"solver": {"features": "fresh"}},
         breach=Breach(
@@ -348,7 +358,7 @@ def _decaying_steps(spec: RunSpec, L: float) -> tuple[Assumption, ...]:
     remedy = {"solver": {"schedule": "theta/t", "step_size": PRODUCT / lam, "lam": lam}}
     return (
         Assumption(
-            f"The steps are θ/t (here: {SCHEDULE_WORDS[s.schedule]}).",
+            placed(f"The steps are θ/t (here: {SCHEDULE_WORDS[s.schedule]}).", spec, "steps"),
             s.schedule == "theta/t",
             remedy,
             breach=Breach(
@@ -358,7 +368,7 @@ def _decaying_steps(spec: RunSpec, L: float) -> tuple[Assumption, ...]:
             ),
         ),
         Assumption(
-            f"θλ lies in (1, 2) or is a positive whole number (here: {here}).",
+            placed(f"θλ lies in (1, 2) or is a positive whole number (here: {here}).", spec, "steps"),
             in_range,
             remedy,
             breach=Breach(
@@ -368,9 +378,13 @@ def _decaying_steps(spec: RunSpec, L: float) -> tuple[Assumption, ...]:
             ),
         ),
         Assumption(
-            "The derivatives of the loss are bounded by some M. Those of a squared loss are only as bounded as f, and the first "
-            "steps can multiply f by up to 2 to the power θ(λ + κL) "
-            f"(here: {f'{doublings:.3g}' if math.isfinite(doublings) else AUTOMATIC}, at most {MOST_DOUBLINGS} allowed).",
+            placed(
+                "The derivatives of the loss are bounded by some M. Those of a squared loss are only as bounded as f, and the "
+                "first steps can multiply f by up to 2 to the power θ(λ + κL) "
+                f"(here: {f'{doublings:.3g}' if math.isfinite(doublings) else AUTOMATIC}, at most {MOST_DOUBLINGS} allowed).",
+                spec,
+                "slopes",
+            ),
             doublings <= MOST_DOUBLINGS or not math.isfinite(spec.kernel.bound),
             remedy,
         ),
@@ -392,7 +406,11 @@ def _constant_step(
     here = AUTOMATIC if given is None else f"{given:g}"
     return (
         Assumption(
-            f"The step is {SCHEDULE_WORDS[schedule]}, the same throughout (here: {SCHEDULE_WORDS[used]}).",
+            placed(
+                f"The step is {SCHEDULE_WORDS[schedule]}, the same throughout (here: {SCHEDULE_WORDS[used]}).",
+                spec,
+                "steps",
+            ),
             used == schedule,
             remedy,
             breach=Breach(
