@@ -107,7 +107,7 @@ def _offer_quick(asked: Reproduction) -> None:
     """Offer the quick form as a button, if its sets are in the cache; else say how to get them."""
     st.markdown(f"On your machine: `dsg-lab reproduce {asked.name} --data FOLDER`, or `--quick` in minutes.")
     if missing := [name for name in reproduction(asked.name, is_quick=True).sets if find_set(name, None) is None]:
-        st.caption(f"The quick form by a button: {how_to_get(missing)}")
+        st.caption(f"Once its sets are there, a button runs the quick form. {how_to_get(missing)}")
         return
     job = st.session_state.setdefault(_JOBS, {}).get(asked.name)
     is_going = job is not None and not job.is_over

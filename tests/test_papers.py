@@ -137,7 +137,9 @@ def test_a_set_is_read_from_the_package_or_as_it_came_from_its_archive(tmp_path,
     for name, labels, n_classes in (("codrna", "binary", 2), ("iris", "classes", 3), ("wine", "classes", 3)):
         X, y = module.read_set(find_set(name, None), labels)
         assert (X.min(), X.max(), len(np.unique(y))) == (0.0, 1.0, n_classes)
-    caption = "The quick form by a button: Needs sgemm: fetch it with `dsg-lab data fetch sgemm`."
+    caption = (
+        "Once its sets are there, a button runs the quick form. Needs sgemm: fetch it with `dsg-lab data fetch sgemm`."
+    )
     assert caption in [one.value for one in open_page("papers").caption]
 
 
