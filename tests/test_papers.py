@@ -37,7 +37,7 @@ from dsgcore.core.errors import DivergedError, DSGError
 from dsgcore.core.parameters import ParameterError
 from dsgcore.core.sampling import batches
 from dsgcore.experiments import SETTINGS, Run, Spec, as_in_paper, default_spec, kept_to, theory_of
-from dsgcore.experiments.race import run_heats, with_fixed_features
+from dsgcore.experiments.race import _expected, run_heats, with_fixed_features
 from dsgcore.experiments.stochastic import learned
 from dsgcore.multiclass.task import make_task
 from dsgcore.problems.as_in_paper import AS_IN_PAPER, PLAIN
@@ -299,6 +299,7 @@ def test_fresh_races_fixed_at_equal_memory():
     heats = run_heats(spec.to_json(), ["fixed"], (40,), 2)
     assert {heat.method for heat in heats} == {"TSGS3VM", "TSGS3VM, 64 fixed features"}
     assert all(0.0 <= heat.score <= 1.0 and heat.seconds > 0.0 for heat in heats)
+    assert [_expected(name, (10, 2.0), 100) for name in ("fixed", "SAMULT")] == [2.0, 200.0]
     with pytest.raises(DSGError, match="leave 'fixed' out"):
         run_heats(default_spec("multiclass").to_json(), ["fixed"], (40,), 1)
 
