@@ -126,20 +126,15 @@ def test_the_quick_form_is_a_button_where_its_sets_are_in_the_cache(made, monkey
     assert keys == ["quick-ordinal/fig1", "quick-ordinal/fig2"]
 
 
-def test_a_set_is_read_from_the_package_or_as_it_came_from_its_archive(tmp_path, monkeypatch):
+def test_sets_of_the_package_need_no_file_and_others_are_named_with_a_way_to_get_them(tmp_path, monkeypatch):
     monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
-    assert find_set("codrna", None) is None
+    for name in ("iris", "wine"):
+        X, y = module.read_set(find_set(name, None), "classes")
+        assert (X.min(), X.max(), len(np.unique(y))) == (0.0, 1.0, 3)
     assert how_to_get(["codrna", "baby"]) == (
         "Needs codrna, baby: fetch it with `dsg-lab data fetch cod-rna` and name a folder that holds baby.npz."
     )
-    (tmp_path / "cod-rna").mkdir()
-    (tmp_path / "cod-rna" / "cod-rna").write_text("".join(f"{(-1) ** i} 1:{i} 2:{2 * i}\n" for i in range(20)))
-    for name, labels, n_classes in (("codrna", "binary", 2), ("iris", "classes", 3), ("wine", "classes", 3)):
-        X, y = module.read_set(find_set(name, None), labels)
-        assert (X.min(), X.max(), len(np.unique(y))) == (0.0, 1.0, n_classes)
-    caption = (
-        "Once its sets are there, a button runs the quick form. Needs sgemm: fetch it with `dsg-lab data fetch sgemm`."
-    )
+    caption = "Once its sets are there, a button runs the quick form. Needs sgemm: name a folder that holds sgemm.npz."
     assert caption in [one.value for one in open_page("papers").caption]
 
 
@@ -486,7 +481,7 @@ def test_a_figure_whose_sets_are_not_there_is_not_run_and_says_which(tmp_path, c
     store = ["--store", str(tmp_path / "store.sqlite")]
     assert main(["reproduce", "ordinal/fig2", "--quick", "--data", str(tmp_path), *store]) == 1
     said = capsys.readouterr().out
-    assert said.startswith("ordinal/fig2: not run. Needs sgemm: fetch it with `dsg-lab data fetch sgemm`. ")
+    assert said.startswith("ordinal/fig2: not run. Needs sgemm: name a folder that holds sgemm.npz. ")
     assert "--data" in said
     assert main(["reproduce", *store]) == 2
     assert "--list" in capsys.readouterr().err

@@ -219,7 +219,9 @@ def how_to_get(missing: Sequence[str]) -> str:
     remotes = [remote.name for name in missing if (remote := archive_of(name))]
     others = [f"{name}.npz" for name in missing if archive_of(name) is None]
     ways = [f"fetch it with `dsg-lab data fetch {' '.join(remotes)}`"] * bool(remotes)
-    return f"Needs {', '.join(missing)}: {' and '.join(ways + [f'name a folder that holds {name}' for name in others])}."
+    return (
+        f"Needs {', '.join(missing)}: {' and '.join(ways + [f'name a folder that holds {name}' for name in others])}."
+    )
 
 
 def archive_of(name: str) -> RemoteSet | None:
