@@ -4,6 +4,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import naive
 import naive_problems
@@ -136,6 +137,13 @@ def test_sets_of_the_package_need_no_file_and_others_are_named_with_a_way_to_get
     )
     caption = "Once its sets are there, a button runs the quick form. Needs sgemm: name a folder that holds sgemm.npz."
     assert caption in [one.value for one in open_page("papers").caption]
+
+
+def test_the_note_has_the_verdicts_of_the_kept_fits():
+    note = (Path(__file__).parents[1] / ".github" / "docs" / "notes" / "papers.md").read_text(encoding="utf-8")
+    for setting, figure in FIGURES:
+        outcome = kept_verdict(reproductions()[f"{setting}/{figure.name}"]).outcome
+        assert f"| {profile_of(SETTINGS[setting]).paper}, {figure.title} | {outcome} |" in note
 
 
 def test_what_the_package_keeps_are_the_fits():
