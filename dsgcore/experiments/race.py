@@ -345,7 +345,9 @@ def _expected(name: str, last: tuple[int, float] | None, n: int) -> float:
     """Return the seconds that a method will take, from its last size; NaN if it had no time there."""
     if last is None:
         return 0.0
-    return last[1] if name == FIXED_FEATURES else last[1] * (n / last[0]) ** 2  # its steps have as many points at any size
+    return (
+        last[1] if name == FIXED_FEATURES else last[1] * (n / last[0]) ** 2
+    )  # its steps have as many points at any size
 
 
 def _heat(spec: Spec, name: str, split: Split, n: int, seed: int, expected: float, most: float) -> Heat:
