@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,7 +160,7 @@ class ValuesMean(TailMean):
         super().__init__(np.zeros(len(self.rows)), n_iter, STRETCH, stopping, scores=lambda mean: mean[places])
         self._has_start = first == 0 and task.plan.first_features is not None
         own = None if isinstance(training, AllPoints) else Carried(task.X[self.rows], model.prefix(first))
-        self._points: Carried = training if own is None else own
+        self._points = cast(Carried, training if own is None else own)
         self._at: NDArray | slice = self.rows if own is None else slice(None)
         self.carried = [own] if own is not None and self.is_watching else []
 
