@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.studies import Trajectories, convergences
+from pages.shell.job_panel import watched
 from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import trajectory_showing as showing
 from pages.studies.examples import (
@@ -21,7 +22,6 @@ from pages.studies.going import (
     exploring,
     refresh,
     store_of,
-    tick_of,
 )
 from pages.studies.onward import open_with
 from pages.studies.trajectory_asking import AskedTrajectories, draw_question
@@ -45,12 +45,11 @@ def page() -> None:
         return
     draw_transport(state, "ways", "curve")
     if state.made is not None:
-        st.fragment(_answer, run_every=tick_of(state))(asked, state.is_going)
+        watched(state, _answer, state, asked)
 
 
-def _answer(asked: AskedTrajectories, was_going: bool) -> None:
-    """Draw the answer so far, which ticks while runs are in progress."""
-    state = exploring(PLACE)
+def _answer(state: Exploring, asked: AskedTrajectories) -> None:
+    """Draw the answer so far."""
     if state.made is None:
         return
     refresh(state)
@@ -68,8 +67,6 @@ def _answer(asked: AskedTrajectories, was_going: bool) -> None:
         draw_download("All curves (CSV)", "convergence.csv", lambda: showing.table_of_ways(shown))
     if example is not None:
         draw_values_of_ways(asked)
-    if was_going and not state.is_going:
-        st.rerun()  # once, so that the elements outside of the fragment follow
 
 
 def _found(state: Exploring) -> list:

@@ -25,12 +25,12 @@ from pages.controls.control import (
     Control,
     also_offer,
     draw,
-    in_link,
     key_of,
     linked_number,
     read_controls,
     refusal,
     refused,
+    shown,
     too_many,
     without_bad_seed,
 )
@@ -252,7 +252,10 @@ def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, spl
     for name, value in differing.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             also_offer(key_of(setting, name), value)
-    linked = {key_of(setting, name): in_link(value) for name, value in differing.items()}
+    linked = {
+        key_of(setting, name): offered[name].text(value) if name in offered else shown(value)
+        for name, value in differing.items()
+    }
     return linked | ({key_of(setting, "seed"): str(spec.seed)} if spec.seed != SEED.default else {})
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.shell.job_panel import watched
 from pages.shell.warm_up import get_ready, is_ready
 from pages.studies import showing
 from pages.studies.asking import draw_question
 from pages.studies.examples import draw_example_study, waits_for_study
-from pages.studies.going import draw_and_look, draw_transport, exploring, refresh, tick_of
+from pages.studies.going import Exploring, draw_and_look, draw_transport, exploring, refresh
 from pages.studies.measures import read_curves, results_of
 from pages.studies.onward import open_with
 from pages.studies.pins import draw_link_to_pins
@@ -39,14 +40,13 @@ def page() -> None:
     has_brush = bool(state.made.study.axes) and showing.is_parallel(state.made.study, view)
     is_kept = showing.brush(state, results_of(state, measure)) if has_brush else None
     look = showing.Look(measure, view, is_kept, state.chosen)
-    st.fragment(_answer, run_every=tick_of(state))(look, state.is_going)
+    watched(state, _answer, state, look)
     if state.made.n_there:
         showing.draw_way_out(state, look)
 
 
-def _answer(look: showing.Look, was_going: bool) -> None:
-    """Draw the answer so far, which ticks while runs are in progress."""
-    state = exploring("explore")
+def _answer(state: Exploring, look: showing.Look) -> None:
+    """Draw the answer so far."""
     if state.made is None:
         return
     refresh(state)
@@ -56,7 +56,7 @@ def _answer(look: showing.Look, was_going: bool) -> None:
         showing.draw_chart(state, look)
     with ranking:
         showing.draw_ranking(state, look)
-    if (was_going and not state.is_going) or state.chosen != look.chosen or not is_all_read:
+    if state.chosen != look.chosen or not is_all_read:
         st.rerun()  # so that the elements outside of the fragment follow
 
 

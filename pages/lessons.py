@@ -8,16 +8,19 @@ import streamlit as st
 
 from dsgcore.core.errors import DSGError
 from dsgcore.experiments import SETTINGS, Setting
+from dsgcore.glossary import meaning
 from dsgcore.lessons import Lecture, lessons_of, library
 from dsgcore.settings import GuidedLesson, profile_of
+from pages.controls.controls import dataset_choice
+from pages.gallery.thumbnails import picture_of_data
 from pages.session.lecture import lecture_in, link_to_part
 from pages.session.link import START, link_to_guided
 from pages.shell.addresses import beside_this_page
 from pages.shell.plain_text import plain
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
-from pages.stage.links import to_take_away
-from pages.stage.marks import kept_marks, mark_of
+from pages.stage.links import place_in_link, to_take_away
+from pages.stage.marks import kept_marks, n_done
 
 BEFORE_A_CLASS = {"present": "1"}
 
@@ -27,7 +30,8 @@ def lessons() -> None:
     st.title("Lessons")
     st.markdown(
         "Each lesson asks a question. Make a guess, watch the run, and read the reason. The answer comes from the run that you "
-        "see, whatever its seed."
+        "see, whatever its seed. The easy ones of each method come first.",
+        help=f"Seed: {meaning('seed')}",
     )
     with st.container(horizontal=True):
         st.page_link("pages/how_it_works.py", label="How it works", icon=":material/lightbulb:", width="content")
@@ -105,27 +109,38 @@ def _of_setting(setting: type[Setting], marks: dict[str, int]) -> None:
         for start in range(0, len(lessons), 3):
             for column, lesson in zip(st.columns(3), lessons[start : start + 3], strict=False):
                 with column, st.container(border=True, height="stretch"):
-                    _card(setting, lesson, mark_of(marks, setting, lesson))
+                    _card(setting, lesson, n_done(marks, setting, lesson))
 
 
-def _card(setting: type[Setting], lesson: GuidedLesson, mark: str) -> None:
+def _card(setting: type[Setting], lesson: GuidedLesson, done: int) -> None:
+    """Draw a lesson's card; `done` is the number of its steps that the reader has done."""
+    n, begun = len(lesson.steps), 0 < done < len(lesson.steps)
+    st.image(picture_of_data(_data_of(setting, lesson)), width=160, alt="The points that its run learns from.")
     st.markdown(f"### {lesson.title}")
+    link = place_in_link(setting, lesson, done) if begun else link_to_guided(setting, lesson.name)
     st.page_link(
         page_of(setting),
-        label=f"Begin ({lesson.minutes} min, {len(lesson.steps)} steps)",
+        label=f"Go on with step {done + 1} of {n}" if begun else f"Begin ({lesson.minutes} min, {n} steps)",
         icon=":material/play_arrow:",
-        query_params=link_to_guided(setting, lesson.name),
+        query_params=link,
         width="content",
     )
-    st.page_link(
-        page_of(setting),
-        label="Show it to a class",
-        icon=":material/co_present:",
-        query_params=link_to_guided(setting, lesson.name) | BEFORE_A_CLASS,
-        width="content",
-    )
-    to_take_away(setting, lesson, "Handout")
-    st.caption(mark or "\N{NO-BREAK SPACE}")  # the line has its room before the browser has said what is done
+    with st.container(horizontal=True, vertical_alignment="center"):
+        # the line has its room before the browser has said what is done
+        st.caption(":green[✓ Done]" if done >= n else "\N{NO-BREAK SPACE}", width="stretch")
+        with st.popover("Teach this", key=f"teach-{setting.name}-{lesson.name}", type="tertiary"):
+            st.page_link(
+                page_of(setting),
+                label="Show it to a class",
+                icon=":material/co_present:",
+                query_params=link_to_guided(setting, lesson.name) | BEFORE_A_CLASS,
+                width="content",
+            )
+            to_take_away(setting, lesson, "Handout")
+
+
+def _data_of(setting: type[Setting], lesson: GuidedLesson) -> str:
+    return str(lesson.values_at(0).get("data", dataset_choice(setting).default))
 
 
 lessons()

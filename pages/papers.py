@@ -31,7 +31,7 @@ from dsgcore.problems.as_in_paper import AS_IN_PAPER
 from dsgcore.settings import PaperFigure, profile_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
-from pages.shell.job_panel import job_panel
+from pages.shell.job_panel import job_panel, watched
 from pages.shell.warm_up import is_ready
 from pages.studies.onward import link_to_figure
 
@@ -44,7 +44,7 @@ MARKS = {
     NOT_RUN: ":gray[–]",
 }
 AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
-TICK_SECONDS, LEASE_SECONDS = 0.5, 20.0
+LEASE_SECONDS = 20.0
 _JOBS = "_quick_forms"  # key of the quick forms that the session runs
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
 STATES = {"holds": "✓", "fails": "✗", "open": "?"}
@@ -114,14 +114,14 @@ def _offer_quick(asked: Reproduction) -> None:
     st.button(
         "Run the quick form", key=f"quick-{asked.name}", disabled=is_going, on_click=_begin_quick, args=(asked.name,)
     )
-    st.fragment(_quick_panel, run_every=TICK_SECONDS if is_going else None)(asked, is_going)
+    watched(job, _quick_panel, asked)
 
 
 def _begin_quick(name: str) -> None:
     st.session_state[_JOBS][name] = shared_queue().submit(run_quick, name, lease=LEASE_SECONDS)
 
 
-def _quick_panel(asked: Reproduction, is_ticking: bool) -> None:
+def _quick_panel(asked: Reproduction) -> None:
     job = st.session_state[_JOBS].get(asked.name)
     if job is None:
         return
@@ -131,7 +131,7 @@ def _quick_panel(asked: Reproduction, is_ticking: bool) -> None:
         found: Verdict = job.result
         st.markdown(f"The quick form: {MARKS[found.outcome]} **{found.outcome}.**\n\n{_table(asked, found)}")
 
-    job_panel(job, f"quick-{asked.name}", lambda: (done / total, words), result, is_ticking=is_ticking)
+    job_panel(job, f"quick-{asked.name}", lambda: (done / total, words), result)
 
 
 def _size(asked: Reproduction, found: Verdict) -> str:

@@ -16,12 +16,12 @@ from pages.controls.control import linked_number
 from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
 from pages.shell.browser import keep_in_link
+from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.router import page_of
 from pages.shell.warm_up import is_ready
 from pages.studies.differing import differing, said_difference
 from pages.studies.going import (
-    TICK_SECONDS,
     Exploring,
     draw_button,
     exploring,
@@ -72,7 +72,7 @@ def page() -> None:
         )
     state = exploring("pinned")
     if _transport(state, known) and state.made is not None:
-        st.fragment(_answer, run_every=TICK_SECONDS if state.is_going else None)(state.is_going)
+        watched(state, _answer, state)
     _draw_runs(known)
 
 
@@ -114,7 +114,7 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
         with st.container(width="content"):
             draw_button(state, "pinned", "Make the missing runs")
         with st.container(width="stretch"):
-            st.fragment(_status, run_every=TICK_SECONDS if state.is_going else None)()
+            watched(state, _status, state)
     if bound:
         st.caption(f"The runs use seed {bound[0]} alone, because edits by hand name the points of its data.")
     if state.refused:
@@ -122,9 +122,8 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
     return True
 
 
-def _status() -> None:
-    """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
-    state = exploring("pinned")
+def _status(state: Exploring) -> None:
+    """Draw the progress. A fragment draws in its own place only."""
     if state.made is None:
         return
     refresh(state)
@@ -132,9 +131,8 @@ def _status() -> None:
         st.caption(f"{state.made.n_there} of {len(state.made.runs)} runs are done.")
 
 
-def _answer(was_going: bool) -> None:
+def _answer(state: Exploring) -> None:
     """Draw the curves and the differences so far."""
-    state = exploring("pinned")
     if state.made is None:
         return
     refresh(state)
@@ -145,8 +143,6 @@ def _answer(was_going: bool) -> None:
         _draw_curves(state, specs, names, str(st.session_state.get(BY_KEY, BY[0])))
     with tables:
         _draw_scores(state.made.results("score"), specs, names)
-    if was_going and not state.is_going:
-        st.rerun()
 
 
 def names_of(specs: tuple[Spec, ...]) -> list[str]:

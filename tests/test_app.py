@@ -11,11 +11,10 @@ from live_page import figure, figures, has_run, head, numbers, status
 from opened_pages import APP, checked, open_auc, open_page, run_of, said
 from streamlit.testing.v1 import AppTest
 
-from dsgcore.core.parameters import Choice
 from dsgcore.experiments import SETTINGS, FileStore, Health, SpecError, default_spec, load_split
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import in_link, number, without_bad_seed
+from pages.controls.control import number, without_bad_seed
 from pages.controls.link import with_changes
 from pages.session.bench import Bench, begin
 from pages.shell import warm_up
@@ -228,9 +227,7 @@ def away_from_defaults(problem):
         except ValueError:  # not with the values of the others
             continue
         values = wanted
-        link[control.key] = (
-            control.say(values[name]) if isinstance(control.parameter, Choice) else in_link(values[name])
-        )
+        link[control.key] = control.text(values[name])
     return values, link, controls.to_spec(problem, values, dataset, 3)
 
 

@@ -23,7 +23,7 @@ from dsgcore.experiments.settings import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
 from pages.controls import controls
 from pages.gallery import data_charts, data_views
-from pages.gallery.thumbnails import class_colors, thumbnail
+from pages.gallery.thumbnails import class_colors, picture_of_data
 from pages.live import curves, map_view
 from pages.live.curves import is_multiclass
 from pages.session.bench import View
@@ -360,11 +360,11 @@ def test_a_set_that_does_not_suit_a_setting_is_refused_with_the_reason(setting, 
 
 @pytest.mark.parametrize("name", list(DATASETS))
 def test_every_set_has_a_small_picture(name):
-    picture = thumbnail(name)
+    picture = picture_of_data(name)
     assert picture.startswith("<svg ")
     assert picture.count("<path") == len(DATASETS[name].class_names)
     assert len(picture) < 6000
-    assert picture == thumbnail(name)
+    assert picture == picture_of_data(name)
 
 
 @each("setting", SETTINGS)

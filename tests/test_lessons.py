@@ -127,7 +127,7 @@ text = """\\
     wrapped."""
 pick.text = "What will be?"
 pick.options = [
-    { words = "this", claims = ["better"] },
+    { words = "this", claims = ["better"], why = "Not quite." },
     { words = "that", is_expected = true, claims = [{ measure = "score", low = 0, high = 0.5 }, "diverges"] },
 ]
 explanation = "That."
@@ -176,7 +176,11 @@ LESSON = GuidedLesson(
             {"data": "digits", "n_labeled": 20, "lam": 0.01, "is_pooled": True, "step_size": None},
             ("data", "n_labeled"),
             pick=Pick(
-                "What will be?", (Option("this", (BETTER,)), Option("that", (Claim("score", 0.0, 0.5), DIVERGES), True))
+                "What will be?",
+                (
+                    Option("this", (BETTER,), why="Not quite."),
+                    Option("that", (Claim("score", 0.0, 0.5), DIVERGES), True),
+                ),
             ),
             claims=(Claim("score_test@0.1", high=1.0),),
             notes="Ask.",
@@ -406,6 +410,16 @@ def test_an_explanation_types_no_number_that_another_seed_may_contradict(lesson)
     for number, step in enumerate(lesson.steps, start=1):
         typed = set(MEASURED.findall(step.explanation)) - DERIVED.get((lesson.name, number), set())
         assert not typed, (number, step.explanation)
+
+
+@each("lesson", [lesson for setting in SETTINGS.values() for lesson in lessons_of(setting)])
+def test_each_answer_but_the_expected_one_has_a_sentence_of_its_own(lesson):
+    asked = [step.asks for step in lesson.steps if isinstance(step.asks, Pick)]
+    for asks in asked:
+        assert [not option.why for option in asks.options] == [option.is_expected for option in asks.options]
+    said = [option.why for asks in asked for option in asks.options if option.why]
+    assert len(set(said)) == len(said)
+    assert all(why.endswith(".") and len(why) <= 100 and not MEASURED.search(why) for why in said)
 
 
 # --- random choices of labels, beside which a person's choice is seen, and the edits that lessons make for any data

@@ -11,7 +11,7 @@ from cases import each
 
 pytest.importorskip("streamlit")
 from live_page import figures, status
-from opened_pages import bench_of, open_auc, open_page, run_of, said, shown
+from opened_pages import bench_of, checked, open_auc, open_page, run_of, said, shown
 from test_theory import finished
 
 from dsgcore import lessons
@@ -19,18 +19,23 @@ from dsgcore.data.edits import EDITS
 from dsgcore.experiments import SETTINGS
 from dsgcore.lessons import lessons_of
 from pages.controls.controls import controls_for, dataset_choice
+from pages.stage import marks
 from pages.stage.marks import _checked as _checked_marks
-from pages.stage.marks import mark_of
 from pages.stage.moves import _while_there, answered, go_to_step, next_lesson
-from pages.stage.step import unbroken
+from pages.stage.step import explained, unbroken
 from pages.workbench.drawn_curve import _checked
 
 AUC = lessons_of("auc")
+GUIDED = [(name, lesson) for name, setting in SETTINGS.items() for lesson in lessons_of(setting)]
+
+
+MEANING = re.compile(r'<span class="stage-meaning".*?</span>|</?span[^>]*>')
 
 
 def words(app):
+    """All words of the page as they are read, without the meanings behind some of them."""
     assert not app.exception
-    return " ".join(markdown.value for markdown in app.markdown)
+    return " ".join(MEANING.sub("", markdown.value) for markdown in app.markdown)
 
 
 def open_lesson(text, **link):
@@ -53,7 +58,8 @@ def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
     app.radio[0].set_value("lower: they hurt").run()
     app.button(key="lesson-run").click().run()
     finished(app)
-    assert "You guessed *lower: they hurt*. The run gave: *higher: unlabeled points help*" in words(app)
+    own = "So it is when the groups are not the classes. Here they are."
+    assert f"{own} The run gave: *higher: unlabeled points help*" in words(app)
     app.button(key="lesson-next").click().run()
     app.run()
     assert bench_of(app).lesson.place.number == 1
@@ -155,6 +161,12 @@ def test_a_formula_and_a_per_cent_sign_stay_on_one_line():
         "of",
         "|h|\u2060².",
     ]
+
+
+def test_a_word_of_the_glossary_has_its_meaning_where_it_first_stands():
+    found = explained("Ten seeds, another seed, *AUC* < 1 and a constant.")
+    assert [found.count(part) for part in ('tabindex="0">seeds<', "seed<", "same seed gives", "AUC<")] == [1, 0, 1, 1]
+    assert MEANING.sub("", found) == "Ten seeds, another seed, *AUC* &lt; 1 and a constant."
 
 
 def test_a_step_has_its_own_controls_and_they_are_locked_until_the_guess():
@@ -320,12 +332,33 @@ def test_a_browser_can_send_what_it_likes_for_marks(sent):
     assert _checked_marks(sent) == {}
 
 
-def test_a_mark_says_how_much_of_a_lesson_is_done():
-    said = [mark_of({"auc:unlabeled": done}, SETTINGS["auc"], AUC[0]) for done in (0, 2, 4)]
-    assert said == ["", "2 of 4 steps done", ":green[✓ Done]"]
+@each("done, label, step", [
+    (0, "Begin (2 min, 4 steps)", "unlabeled"),
+    (2, "Go on with step 3 of 4", "unlabeled:3"),
+    (4, "Begin (2 min, 4 steps)", "unlabeled"),
+])  # fmt: skip
+def test_a_card_has_a_picture_one_way_in_that_goes_on_where_the_lesson_was_left_and_the_rest_apart(
+    done, label, step, monkeypatch
+):
+    monkeypatch.setattr(marks, "kept_marks", lambda: {"auc:unlabeled": done})
+    app = open_page("lessons")
+    n = len(GUIDED)
+    assert [len(app.get("image")), len(app.get("popover"))] == [n, n]
+    links = [link.proto for link in app.get("page_link") if "lesson=unlabeled" in link.proto.query_string]
+    assert [link.label for link in links] == [label, "Show it to a class"]
+    assert [parse_qs(link.query_string)["lesson"] for link in links] == [[step], ["unlabeled"]]
+    assert [caption.value for caption in app.caption].count(":green[✓ Done]") == (done == 4)
 
 
-GUIDED = [(name, lesson) for name, setting in SETTINGS.items() for lesson in lessons_of(setting)]
+def test_from_the_workbench_a_button_leads_back_to_the_lesson_where_it_was_left():
+    app = open_lesson("unlabeled:2:1")
+    place = bench_of(app).lesson.place
+    app.button(key="lesson-leave").click().run()
+    assert bench_of(app).lesson.place is None
+    checked(app.button(key="lesson-return").click().run())
+    assert bench_of(app).lesson.place is place
+    assert run_of(app).spec.data.n_labeled == 200
+    assert "lesson-return" not in [button.key for button in app.button]
 
 
 @each("name, lesson", GUIDED)

@@ -74,12 +74,14 @@ CLAIM = Record("claim", None, kind=Claim, named=NAMED)
 class Option:
     """Answer to a question. It is right if all its claims hold for the run.
 
-    The expected one is right on at least nine of ten seeds.
+    The expected one is right on at least nine of ten seeds. For who chose another one, `why` says in a sentence when it would
+    be right, or what it overlooks.
     """
 
     words: str = some_text()
     claims: tuple[Claim, ...] = items(CLAIM)
     is_expected: bool = flag(False)
+    why: str = field_of(Text, "")
 
     def holds(self, outcome: Mapping[str, float]) -> bool:
         """Return True if all claims hold for the run."""

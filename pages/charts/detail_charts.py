@@ -187,27 +187,17 @@ def parts_chart(t: NDArray, parts: Mapping[str, NDArray], *, theme: str) -> char
     `parts` are root mean squares relative to the norm of the optimum, of shape (seeds, iterations). One of them is
     "together".
     """
-    curves, traces = [], []
+    curves = []
     for name, values in parts.items():
-        color = LIMIT_COLORS.get(name, charts.INK[theme])
-        mean = np.sqrt(np.mean(values**2, axis=0))
-        curves.append(
-            charts.Curve(LIMIT_NAMES.get(name, "all together"), t, mean, color, dash=_DASHES.get(name, "solid"))
-        )
-        traces += _band(t, values, color)
-    figure = charts.line_chart(
+        color, dash = LIMIT_COLORS.get(name, charts.INK[theme]), _DASHES.get(name, "solid")
+        mean, band = np.sqrt(np.mean(values**2, axis=0)), (values.min(axis=0), values.max(axis=0))
+        curves.append(charts.Curve(LIMIT_NAMES.get(name, "all together"), t, mean, color, dash=dash, band=band))
+    return charts.line_chart(
         curves, title="Relative distance to the optimum", is_log_x=True, is_log_y=True, x_range=(1, float(t[-1]))
     )
-    figure["data"] = [*traces, *figure["data"]]
-    return figure
 
 
 _DASHES = {"optimisation": "dash", "batches": "dot", "features": "dashdot"}
-
-
-def _band(t: NDArray, values: NDArray, color: str) -> list[dict[str, Any]]:
-    edges = charts.filled_between(t, values.min(axis=0), values.max(axis=0), "", color)
-    return [edge | {"showlegend": False} for edge in edges]
 
 
 def shares_chart(t: NDArray, shares: Mapping[str, NDArray]) -> charts.Figure:

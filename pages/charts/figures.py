@@ -135,7 +135,7 @@ CLEAR_OF_CORNER = {"ticks": "outside", "ticklen": 5, "tickcolor": "rgba(0,0,0,0)
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a chart: its name, its points, and its style."""
+    """One line of a chart: its name, its points, its style, and the band around it, in the legend if it has a name."""
 
     name: str
     x: NDArray
@@ -146,6 +146,8 @@ class Curve:
     opacity: float = 1.0
     in_legend: bool = True
     sentence: str = ""  # explanation in the legend; if empty, the glossary's
+    band: tuple[NDArray, NDArray] | None = None
+    band_name: str = ""
 
 
 def thinned(x: NDArray, y: NDArray, limit: int = MAX_POINTS_PER_TRACE) -> tuple[NDArray, NDArray]:
@@ -190,14 +192,15 @@ def line_chart(
         x_axis |= ticks_to(x_range[1], is_log=is_log_x) if x_title == ITERATION else {}
     layout |= {
         "xaxis": x_axis,
-        "yaxis": value_axis([curve.y for curve in curves], is_log=is_log_y),
+        "yaxis": value_axis([y for curve in curves for y in (curve.y, *(curve.band or ()))], is_log=is_log_y),
         "hovermode": "x unified",
     }
     layout["shapes"] = [line_at(mark.x) for mark in marks]
     if marks:
         layout["annotations"] = names_of(marks, x_range or (0.0, marks[-1].x), is_log=is_log_x)
         layout["margin"]["t"] += ROW
-    return {"data": [_line(curve, is_log_y=is_log_y) for curve in curves], "layout": layout}
+    bands = [trace for curve in curves for trace in band_of(curve, is_log_y=is_log_y)]  # below all lines
+    return {"data": [*bands, *(_line(curve, is_log_y=is_log_y) for curve in curves)], "layout": layout}
 
 
 def _along(x_title: str) -> str:
@@ -222,21 +225,20 @@ def _line(curve: Curve, *, is_log_y: bool) -> dict[str, Any]:
     }
 
 
-def filled_between(x: NDArray, low: NDArray, high: NDArray, name: str, color: str) -> list[dict[str, Any]]:
-    """Return two traces that fill the area between two curves with 20 % opacity."""
-    x_low, low = thinned(x, low)
-    x_high, high = thinned(x, high)
-    edge = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+def band_of(curve: Curve, *, is_log_y: bool = False) -> list[dict[str, Any]]:
+    """Return two traces that fill a curve's band with 20 % opacity."""
+    if curve.band is None:
+        return []
+    low, high = curve.band
+    there = np.isfinite(low) & np.isfinite(high) & ((low > 0) | (not is_log_y))
+    (x_low, low), (x_high, high) = (thinned(curve.x[there], edge[there]) for edge in curve.band)
+    edge = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    name = curve.band_name or f"{curve.name}, band"
+    upper = {"name": name, "fill": "tonexty", "fillcolor": faint(curve.color), "showlegend": bool(curve.band_name)}
+    said = {"meta": meaning(name)} if meaning(name) else {}
     return [
-        {**edge, "x": _whole(x_low).tolist(), "y": four_digits(low), "name": f"{name}, from", "showlegend": False},
-        {
-            **edge,
-            "x": _whole(x_high).tolist(),
-            "y": four_digits(high),
-            "name": name,
-            "fill": "tonexty",
-            "fillcolor": faint(color),
-        },
+        {**edge, "x": _whole(x_low).tolist(), "y": four_digits(low), "name": f"{name}, from"},
+        {**edge, "x": _whole(x_high).tolist(), "y": four_digits(high), **upper, **said},
     ]
 
 

@@ -15,11 +15,12 @@ from dsgcore.data.reading import Recipe
 from dsgcore.experiments.cost import GIGABYTE
 from dsgcore.jobs import Job, shared_queue
 from dsgcore.problems import UNLABELED
+from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain
 
 LABELING, KEEP = "_label_rows", "which_keep"
 # Seconds of computing, and without a look from the page, after which it ends; rows to ask for, and rows that are shown.
-SECONDS, LEASE, TICK_SECONDS, ASK, SHOWN = 300.0, 60.0, 0.5, 10, 100
+SECONDS, LEASE, ASK, SHOWN = 300.0, 60.0, 10, 100
 
 
 def label_rows(
@@ -58,10 +59,10 @@ def label_rows(
         words = f"Label {n:,} row{'s' * (n != 1)} with {method}"
         st.button(words, icon=":material/label:", key="label-rows", disabled=is_going, on_click=begin, type="primary")
     if job is not None:
-        st.fragment(_answer, run_every=TICK_SECONDS if is_going else None)(job, is_going)
+        watched(job, _answer, job)
 
 
-def _answer(job: Job, was_going: bool) -> None:
+def _answer(job: Job) -> None:
     """Draw the progress of the labels, or the labels and their file."""
     job.keep()
     if not job.is_over:
@@ -70,8 +71,6 @@ def _answer(job: Job, was_going: bool) -> None:
         st.error(plain(job.error))
     elif isinstance(job.result, Labeled):
         _draw(job.result)
-    if was_going and job.is_over:
-        st.rerun()  # once, to stop the ticking
 
 
 def _draw(labeled: Labeled) -> None:

@@ -19,10 +19,11 @@ from dsgcore.jobs import shared_queue
 from dsgcore.settings import profile_of
 from pages.comparing.label_rows import label_rows
 from pages.gallery.gallery import setting_link
+from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain
 
 GOING, LABELS, SEEDS, SECONDS = "_which_method", "which_labels", "which_seeds", "which_seconds"
-USUAL_LABELS, TIMES, TICK_SECONDS = 200, (30, 75, 150, 300), 1.0
+USUAL_LABELS, TIMES = 200, (30, 75, 150, 300)
 WHAT = (
     "Fits the methods of this app and those of scikit-learn to the same labels, over several seeds, and compares them on "
     "held-out labels. The answer says which method to use, how sure that is, and whether the unlabeled points help."
@@ -60,7 +61,7 @@ def which_method(
     _question(sample, name, going, is_ordered=is_ordered)
     if going is not None:
         is_going = not going.is_over
-        st.fragment(_answer, run_every=TICK_SECONDS if is_going else None)(going, is_going)
+        watched(going, _answer, going)
         if not is_going and going.so_far is not None and going.so_far.verdict.recommended is not None:
             _onward(going.so_far.verdict.recommended, entry, None if recipe is None else (name, recipe.label()))
             if table is not None:
@@ -108,7 +109,7 @@ def _question(sample: Sample, name: str, going: Background | None, *, is_ordered
             st.button("Stop", icon=":material/close:", key="stop-comparing", on_click=going.cancel)
 
 
-def _answer(going: Background, was_going: bool) -> None:
+def _answer(going: Background) -> None:
     """Draw the verdict, the table and the curves so far."""
     is_over, found = going.is_over, going.so_far
     if going.error:
@@ -117,8 +118,6 @@ def _answer(going: Background, was_going: bool) -> None:
         st.caption(_progress(found, going.seconds))
     if found is not None and found.ranking:
         _draw(found)
-    if was_going and is_over:
-        st.rerun()  # once, to stop the ticking
 
 
 def _progress(so_far: Comparison | None, seconds: float) -> str:

@@ -55,6 +55,29 @@ class Control:
     on_change: Callable[[], None] | None = None
     say: Callable[[Any], str] = shown
 
+    def text(self, value: Any) -> str:
+        """Return a value as a link has it."""
+        return str(value).lower() if isinstance(self.parameter, Flag) else self.say(value)
+
+    def read(self, text: str) -> Any:
+        """Return the value of a link's text; raise `ValueError` if the control has no such value."""
+        p = self.parameter
+        if isinstance(p, Text):
+            return text
+        if isinstance(p, Real | Integer):
+            if text == AUTOMATIC and can_be_automatic(p):
+                return None
+            value = number(text, p)
+            if value is None:
+                raise ValueError(text)
+            return value
+        if isinstance(p, Choice) and text in p.options:
+            return text  # as specs and people write it
+        try:
+            return next(option for option in self.options if self.text(option) == text)
+        except StopIteration:
+            raise ValueError(text) from None
+
     @property
     def options(self) -> tuple[Any, ...]:
         """The values that the widget offers, including a value from the link."""
@@ -185,30 +208,19 @@ def read_controls(offered: Mapping[str, Control], given: Mapping[str, str]) -> l
     return [sentence for sentence in sentences if sentence]
 
 
-def in_link(value: Any) -> str:
-    """Return a control's value as it appears in a link."""
-    return str(value).lower() if isinstance(value, bool) else shown(value)
-
-
 def _read_one(control: Control, text: str) -> str | None:
-    parameter = control.parameter
-    if isinstance(parameter, Real | Integer):
-        if text == AUTOMATIC and can_be_automatic(parameter):
-            return None
-        value = number(text, parameter)
-        if value is None:
-            return refusal(control.key, parameter, text)
+    p = control.parameter
+    try:
+        value = control.read(text)
+    except ValueError:
+        named = replace(p, options=tuple(map(control.say, control.options))) if isinstance(p, Choice) else p
+        return refusal(control.key, named, text)
+    if isinstance(p, Real | Integer) and value is not None:
         if text != shown(value):
             return f"In the link, {control.key} must be written {shown(value)}, got {text!r}; the default is used."
         also_offer(control.key, value)
-    elif isinstance(parameter, Choice):
-        if text in parameter.options and control.say(text) != text:
-            st.session_state[control.key] = text  # as specs and people write it
-            return None
-        named = replace(parameter, options=tuple(map(control.say, control.options)))
-        return None if text in named.options else refusal(control.key, named, text)
-    elif isinstance(parameter, Flag) and text not in ("true", "false"):
-        return refusal(control.key, parameter, text)
+    elif control.text(value) != text:
+        st.session_state[control.key] = value  # the widget itself reads only the names of its options
     return None
 
 

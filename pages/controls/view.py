@@ -7,16 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.parameters import Choice, Flag, Integer, Real
+from dsgcore.core.parameters import Choice, Flag, Integer
 from dsgcore.experiments import Plane, Run, Setting
 from dsgcore.experiments.plane import PRINCIPAL_AXES
 from pages.controls.control import (
-    AUTOMATIC,
     Control,
-    can_be_automatic,
-    in_link,
     key_of,
-    number,
     refused,
     shown,
     value_in,
@@ -156,7 +152,7 @@ def keep(control: Control, texts: dict[str, str]) -> Any:
         st.session_state[control.key] = _linked(control, st.query_params.get(control.key))
     value = value_in(control, st.session_state[control.key])
     is_default = value == control.parameter.default
-    texts[control.key] = "" if is_default else _said(control, value)
+    texts[control.key] = "" if is_default else control.text(value)
     return value
 
 
@@ -172,23 +168,14 @@ def forget(texts: dict[str, str]) -> None:
     texts.clear()
 
 
-def _said(control: Control, value: Any) -> str:
-    return control.say(value) if isinstance(control.parameter, Choice) else in_link(value)
-
-
 def _linked(control: Control, text: str | None) -> Any:
     """Return the value that the link's text stands for; the default if there is none, or if it is not valid."""
-    p = control.parameter
-    if text is None:
-        return p.default
-    if isinstance(p, Real | Integer):
-        if text == AUTOMATIC and can_be_automatic(p):
-            return None
-        value = number(text, p)
-        return p.default if value is None or text != shown(value) else value
-    if isinstance(p, Choice):
-        return next((option for option in control.options if control.say(option) == text), p.default)
-    return {"true": True, "false": False}.get(text, p.default) if isinstance(p, Flag) else text
+    try:
+        value = control.parameter.default if text is None else control.read(text)
+    except ValueError:
+        return control.parameter.default
+    is_written = text is None or isinstance(control.parameter, Choice) or control.text(value) == text
+    return value if is_written else control.parameter.default
 
 
 AXES = ("map_x", "map_y")

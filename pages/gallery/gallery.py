@@ -13,7 +13,7 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls.control import key_of
 from pages.controls.own_file import TITLE as OWN_TITLE
-from pages.gallery.thumbnails import thumbnail
+from pages.gallery.thumbnails import picture_of_data
 from pages.shell.router import page_of
 
 COLUMNS = 5
@@ -43,7 +43,7 @@ def gallery(choose: Callable[[str], None]) -> None:
 
 def _card(entry: DatasetEntry, choose: Callable[[str], None]) -> None:
     with st.container(border=True, key=f"card-{entry.name}", height="stretch"):
-        st.image(_picture(entry.name), width="stretch", alt=f"Points of {entry.title}, coloured by class.")
+        st.image(picture_of_data(entry.name), width="stretch", alt=f"Points of {entry.title}, coloured by class.")
         st.markdown(f"**{entry.title}**  \n{entry.sentence}")
         st.caption(facts(entry))
         with st.container(horizontal=True, gap="xsmall"):
@@ -52,11 +52,6 @@ def _card(entry: DatasetEntry, choose: Callable[[str], None]) -> None:
         st.button(
             "Look closer", key=f"look-{entry.name}", icon=":material/search:", on_click=choose, args=(entry.name,)
         )
-
-
-@st.cache_data(show_spinner=False)
-def _picture(name: str) -> str:
-    return thumbnail(name)
 
 
 def facts(entry: DatasetEntry) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.data import DATASETS, load
@@ -22,7 +23,8 @@ def class_colors(kind: str, k: int) -> list[str]:
     return [run_map.class_color(label, k) for label in range(k)]
 
 
-def thumbnail(name: str) -> str:
+@st.cache_data(show_spinner=False)
+def picture_of_data(name: str) -> str:
     """Draw the points of a data set, coloured by class, in the plane or on the first two principal axes."""
     entry, data = DATASETS[name], load(name)
     rows = np.random.default_rng(0).permutation(len(data.y))[:MAX_DOTS]  # only chooses which dots are shown

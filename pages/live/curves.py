@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +21,6 @@ from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.detail_charts import TITLE, risk_chart
-from pages.charts.figures import value_axis
 from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import color_of
 from pages.controls.control import AUTOMATIC
@@ -55,6 +55,7 @@ USUAL_ERRORS = 1e-6, 1.0  # the ends of its axis stay, so that another number of
 MOST_TICKS = 4  # on its axis: a run that diverges reaches 1e40
 HIGHEST_SCORE = 1.04  # where the score's axis ends at most: every score is at most 1
 ERROR_TITLE = "Error of the features, |f − h|²"
+NOTHING = np.zeros(0)
 
 
 def is_multiclass(run: Run) -> bool:
@@ -122,24 +123,30 @@ def without_axis_title(figure: charts.Figure) -> None:
     figure["layout"]["margin"]["b"] = 6
 
 
+def curve_of(history: History, column: str, name: str, color: str, **style: Any) -> charts.Curve:
+    """Return a history's column as a curve, without points if it was not recorded."""
+    x, y = (history.column("t"), history.column(column)) if column in history.names else (NOTHING, NOTHING)
+    return charts.Curve(name, x, y, color, **style)
+
+
 def curves_of(history: History | None, column: str, name: str, color: str, **style: Any) -> list[charts.Curve]:
     """Return a history's column as a curve, or nothing if it was not recorded."""
     if history is None or column not in history.names:
         return []
-    return [charts.Curve(name, history.column("t"), history.column(column), color, **style)]
+    return [curve_of(history, column, name, color, **style)]
 
 
 def ghost_of(live: LiveRun, column: str, color: str) -> list[charts.Curve]:
     return curves_of(live.ghost, column, "previous run", color, opacity=charts.GHOST)
 
 
-def _averaged(run: Run, column: str, color: str) -> list[charts.Curve]:
-    """Return the averaged iterate as a curve, from the second half on, thicker than the iterate's curve."""
-    if column not in run.history.names:
+def average_of(run: Run, column: str, color: str) -> list[charts.Curve]:
+    """Return the averaged iterate as a curve, from the second half on, thicker than the iterate's; nothing without one."""
+    if run.spec.solver.average is None:
         return []
-    t, values = run.history.column("t"), run.history.column(column)
-    there = t > run.averaged_after
-    return [charts.Curve("average", t[there], values[there], color, width=4.0)]
+    curve = curve_of(run.history, f"{column}_average", "average", color, width=4.0)
+    there = curve.x > run.averaged_after
+    return [replace(curve, x=curve.x[there], y=curve.y[there])]
 
 
 def objective_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
@@ -149,7 +156,7 @@ def objective_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     batch: dict[str, Any] = {"width": 1.0, "opacity": 0.6}
     curves += curves_of(history, "objective_batch", "mini-batch", charts.UNLABELED, **batch)
     curves += curves_of(history, "objective", "training data", ink, sentence=meaning("objective"))
-    curves += _averaged(live.run, "objective_average", ink)
+    curves += average_of(live.run, "objective", ink)
     return run_chart(live, curves, "Objective", revision=revision, is_log_y=view.is_log or outgrows(live.run))
 
 
@@ -170,7 +177,7 @@ def score_figure(live: LiveRun, view: View, revision: str) -> charts.Figure:
     style = {"dash": "dash", "width": 1.5, "sentence": sentence}
     curves += curves_of(run.history, "score_labeled", known, charts.UNLABELED, **style)
     curves += curves_of(run.history, "score_test", "test", ink, sentence=words.test_score(run))
-    curves += _averaged(run, "score_average", ink)
+    curves += average_of(run, "score", ink)
     title = run.problem.score_name[0].upper() + run.problem.score_name[1:]
     figure = run_chart(live, curves, title, revision=revision)
     figure["layout"]["yaxis"]["autorangeoptions"] = {"clipmax": HIGHEST_SCORE}
@@ -247,15 +254,11 @@ def _error_chart(live: LiveRun, curves: list[charts.Curve], **options: Any) -> c
     """Return a chart of |f - h|^2 and its calibrated band over the iterations, with an explanation of f and h."""
     history = live.run.history
     explanation = f"{words.F} {words.H} {words.measured(live.run)}"
-    curves = [*curves, *curves_of(history, "error_mean", "measured", charts.EXACT, sentence=words.measured(live.run))]
-    figure = run_chart(live, curves, ERROR_TITLE, is_log_y=True, explanation=explanation, **options)
+    measured: dict[str, Any] = {"sentence": words.measured(live.run)}
     if "band" in history.names and len(band := history.column("band")):
-        low, high = charts.filled_between(
-            history.column("t"), band / 3, band * 3, "calibrated band (×/÷ 3)", charts.EXACT
-        )
-        figure["data"] = [low, high | {"meta": meaning("band")}, *figure["data"]]
-        figure["layout"]["yaxis"] = value_axis([*(curve.y for curve in curves), band / 3, band * 3], is_log=True)
-    return figure
+        measured |= {"band": (band / 3, band * 3), "band_name": "calibrated band (×/÷ 3)"}
+    curves = [*curves, *curves_of(history, "error_mean", "measured", charts.EXACT, **measured)]
+    return run_chart(live, curves, ERROR_TITLE, is_log_y=True, explanation=explanation, **options)
 
 
 # On a log axis, values below this share of the largest are zeros with rounding errors.

@@ -11,6 +11,7 @@ from dsgcore.jobs import JobState
 from pages.controls.control import shown
 from pages.live.curves import names_of
 from pages.live.looking_back import last_step, seen
+from pages.session.bench import Bench
 
 Tone = Literal["green", "blue", "orange", "red", "gray"]
 _LIGHTS: dict[Health, Tone] = {
@@ -63,15 +64,16 @@ def _recorded(run: Run) -> list[str]:
     return [f"{len(changes)} change{'s' * (len(changes) > 1)} recorded: {name} {value} from step {t} on"]
 
 
-def judgement_of(bench: Any) -> Judgement:
+def judgement_of(bench: Bench) -> Judgement:
     """Return what limits the run at the iteration that the page shows; at the end, with what was measured of it."""
     live, found = seen(bench), bench.diagnosis
-    is_measured = found is not None and found.number == bench.number and found.job.state is JobState.DONE
-    limits = found.job.result if is_measured and live.is_finished else None
+    limits = None
+    if found is not None and found.number == bench.number and found.job.state is JobState.DONE and live.is_finished:
+        limits = found.job.result
     return judgement(live.run, baseline=live.supervised, limits=limits)
 
 
-def said_of(bench: Any) -> dict[str, Any]:
+def said_of(bench: Bench) -> dict[str, Any]:
     """Return the judgement in words; after a remedy, also what it has changed."""
     found = judgement_of(bench)
     return {
@@ -93,10 +95,10 @@ def _tone(found: Judgement) -> Tone:
     return "red" if found.is_useless else "orange" if found.remedy else "blue"
 
 
-def _brought(bench: Any, found: Judgement) -> list[str]:
+def _brought(bench: Bench, found: Judgement) -> list[str]:
     """Return the figure of a remedy's cause before it, its value now, and the expected value, until the run is changed."""
     tried = bench.tried
-    if tried is None or tried.number != bench.number or found.cause is Cause.EARLY or bench.spec.changes:
+    if tried is None or tried.number != bench.number or found.cause is Cause.EARLY or bench.present.run.spec.changes:
         return []
     now = found.figure(tried.cause)
     expected = f" (expected {tried.expected})" if tried.expected else ""

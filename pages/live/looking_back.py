@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from dsgcore.experiments import LiveRun, Run
 from pages.charts.figures import Figure, line_at
+from pages.session.bench import Bench
 
 FRAMES = 40
 HELP = (
@@ -25,47 +25,47 @@ class Scrubber:
     help: str = HELP
 
 
-def scrubber_of(bench: Any) -> Scrubber | None:
+def scrubber_of(bench: Bench) -> Scrubber | None:
     """Return the slider, or None during the run, and for a run that cannot look back or has only one iteration."""
-    last = last_step(bench.live.run)
-    is_going = bench.is_playing and not bench.live.is_finished
-    if is_going or bench.link.going_to or last < 2 or not bench.live.run.engine.can_look_back:
+    last = last_step(bench.present.run)
+    is_going = bench.is_playing and not bench.present.is_finished
+    if is_going or bench.link.going_to or last < 2 or not bench.present.run.engine.can_look_back:
         return None
     return Scrubber(last, min(bench.look, last) or last, bench.is_showing)
 
 
-def look_at(bench: Any, t: int) -> None:
+def look_at(bench: Bench, t: int) -> None:
     """Show the iteration `t`; the last one is the present."""
     scrubber = scrubber_of(bench)
     bench.is_showing = False
     bench.look = 0 if scrubber is None or not 1 <= t < scrubber.last else t
 
 
-def watch_again(bench: Any) -> None:
+def watch_again(bench: Bench) -> None:
     """Start to show the run again from its beginning, or stop that."""
     bench.is_showing = not bench.is_showing and scrubber_of(bench) is not None
     bench.look = 0 if bench.is_showing else bench.look
 
 
-def show_next(bench: Any) -> None:
+def show_next(bench: Bench) -> None:
     """Show the next iteration of a run that is shown again, and stop at its end."""
-    last = last_step(bench.live.run)
+    last = last_step(bench.present.run)
     then = (bench.look or 0) + max(1, last // FRAMES)
     bench.is_showing = bench.is_showing and then < last
     bench.look = then if bench.is_showing else 0
 
 
-def settle(bench: Any) -> None:
+def settle(bench: Bench) -> None:
     """Show the present if the run goes on, or if there is nothing earlier to show."""
     if bench.look and not bench.link.going_to and scrubber_of(bench) is None:
         bench.look, bench.is_showing = 0, False
-    if bench.look >= last_step(bench.live.run) and not bench.link.going_to:
+    if bench.look >= last_step(bench.present.run) and not bench.link.going_to:
         bench.look = 0
 
 
-def seen(bench: Any) -> LiveRun:
+def seen(bench: Bench) -> LiveRun:
     """Return the run at the iteration that the page shows: by default the present, or the last one that is finite."""
-    live: LiveRun = bench.live
+    live = bench.present
     last = last_step(live.run)
     t = min(bench.look or last, last)
     if t == live.run.t == live.run.model_t:
@@ -75,8 +75,7 @@ def seen(bench: Any) -> LiveRun:
         bench.earlier = (asked, live.at(t))
         # A run that has diverged is shown as such, unless the reader looks at an earlier iteration.
         bench.earlier[1].run.stop_reason = live.run.stop_reason if t == last else None
-    earlier: LiveRun = bench.earlier[1]
-    return earlier
+    return bench.earlier[1]
 
 
 def last_step(run: Run) -> int:
@@ -87,7 +86,7 @@ def last_step(run: Run) -> int:
     return run.t if run.engine.can_look_back else run.model_t
 
 
-def marked(figure: Figure, bench: Any) -> Figure:
+def marked(figure: Figure, bench: Bench) -> Figure:
     """Return a chart over iterations with a line at the iteration that the page shows."""
     if bench.look:
         line = line_at(bench.look)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from pages.charts.live_chart import Chart, encoded
 from pages.charts.run_map import CLASSES, ERROR, LEAD, NO_LINKS, SCORE, colors_of, decision_heats, point_sets, run_map
 from pages.controls.hand import Edits
 from pages.controls.view import LABELS_ONLY, NO_DIVIDER, Axes, plane_of
-from pages.session.bench import View
+from pages.session.bench import SECONDS_BETWEEN_SURFACES, Bench, MapState, View
 from pages.shell.turns import drawing, turns
 
 KEY = "hand"
@@ -30,12 +29,12 @@ KEY = "hand"
 MOST_DRAWN = MOST_PAINTED
 
 
-def split_shown(bench: Any, run: Run) -> Split:
+def split_shown(bench: Bench, run: Run) -> Split:
     """Return the data on the map: the run's, or edited data that lack what a run needs."""
     return bench.hand.split or run.split
 
 
-def hand_chart(bench: Any, run: Run, plane: Plane) -> Chart:
+def hand_chart(bench: Bench, run: Run, plane: Plane) -> Chart:
     """Return the points with their rows and labels, the classes, and the state of the edits."""
     hand, split = bench.hand, split_shown(bench, run)
     made_of = (split, hand.made, hand.taken, hand.refused, hand.lacks, bench.view.axes, bench.view.scene)
@@ -44,7 +43,7 @@ def hand_chart(bench: Any, run: Run, plane: Plane) -> Chart:
     return Chart(KEY, "", hand.shown[1])
 
 
-def _said(bench: Any, run: Run, split: Split, plane: Plane) -> dict[str, Any]:
+def _said(bench: Bench, run: Run, split: Split, plane: Plane) -> dict[str, Any]:
     hand, xy = bench.hand, plane.project(split.X_train)
     can_change = bench.view.scene is None or bench.view.scene.can_paint  # a step about labels keeps the points
     is_pairs = run.problem.labels == "pairs"
@@ -89,7 +88,7 @@ def _short(values: NDArray, plane: Plane) -> list[float]:
     return [float(value) for value in np.round(values.astype(float), max(0, 3 - int(np.floor(np.log10(width)))))]
 
 
-def points_on_map(bench: Any, live: LiveRun, view: View, plane: Plane) -> list[charts.PointSet]:
+def points_on_map(bench: Bench, live: LiveRun, view: View, plane: Plane) -> list[charts.PointSet]:
     """Return the training points, and what the reader asks to see of right and wrong."""
     split = split_shown(bench, live.run)
     points = point_sets(live.run, plane, split)
@@ -147,7 +146,6 @@ GRID, LEAST_GRID = 60, 24
 SECONDS_A_BLOCK = 0.05
 # A map takes at most this share of the time, if no other session needs the core. Else it comes once a second or later.
 SHARE_OF_MAPS = 0.1
-SECONDS_BETWEEN_SURFACES = 1.0
 WAITING_PER_SECOND = 4
 SHORT_WAIT = 0.01  # for a turn, in seconds: the core is free
 MAX_LINKS = 600
@@ -164,27 +162,7 @@ TITLES = {
 }
 
 
-@dataclass
-class MapState:
-    """The plane on which a run's data are drawn, and the values last computed on it."""
-
-    plane: Plane
-    axes: Axes
-    size: int  # grid points along each axis
-    surface: Surface | None  # of one score; the scores of several classes are evaluated at the grid
-    values: NDArray
-    baseline_surface: Surface | None = None  # of what labels only learn
-    left: NDArray | None = None  # the values on the left of the divider
-    computed_at: float = 0.0
-    cost: float = SECONDS_BETWEEN_SURFACES  # seconds that the last map took
-    computed_t: int = -1
-    shown: str = ""
-    links: NDArray | None = None
-    drawn: tuple[Any, ...] = ()  # the inputs of the figure
-    figure: str = ""
-
-
-def map_chart(bench: Any, live: LiveRun, view: View) -> Chart:
+def map_chart(bench: Bench, live: LiveRun, view: View) -> Chart:
     """Return the map: the training points over f, h or the error, or for several classes over their regions or the lead."""
     run, shown, state = live.run, view.on_map, map_state(bench, live.run)
     divider, begun = _divider(live, view), time.monotonic()
@@ -257,13 +235,12 @@ def step_note(t: int, n_iter: int) -> str:
     return f"step {str(t).rjust(len(str(n_iter)), FIGURE_SPACE)}"
 
 
-def map_state(bench: Any, run: Run) -> MapState:
+def map_state(bench: Bench, run: Run) -> MapState:
     """Return the plane of a run's data with the chosen axes, and the values known there."""
     axes = bench.view.axes
     if bench.surface is None or bench.surface.axes != axes:
         bench.surface = _new_map(run, axes)
-    state: MapState = bench.surface
-    return state
+    return bench.surface
 
 
 def _new_map(run: Run, axes: Axes) -> MapState:
@@ -284,7 +261,7 @@ def _size(run: Run) -> int:
     return int(np.clip(np.sqrt(SECONDS_A_BLOCK / each), LEAST_GRID, GRID))
 
 
-def _pause(bench: Any, run: Run, state: MapState, view: View) -> float:
+def _pause(bench: Bench, run: Run, state: MapState, view: View) -> float:
     """Return the least seconds between two maps; 0 if the run does not go on.
 
     The more sessions wait to be drawn, the longer the pause. A browser takes long for thousands of points, and the reader

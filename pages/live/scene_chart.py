@@ -11,17 +11,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.experiments import History, LiveRun, Run
+from dsgcore.experiments import LiveRun, Run
 from dsgcore.experiments.verdict import BAND, known_choices
 from dsgcore.settings.lessons import SHARES
 from pages.charts import figures as charts
 from pages.charts import words
 from pages.charts.live_chart import Chart, encoded
 from pages.live import curves as drawn
-from pages.live.curves import ERROR_TITLE, alt_error, alt_objective, alt_score, outgrows, run_chart
+from pages.live.curves import (
+    ERROR_TITLE,
+    NOTHING,
+    alt_error,
+    alt_objective,
+    alt_score,
+    average_of,
+    curve_of,
+    ghost_of,
+    outgrows,
+    run_chart,
+)
 from pages.session.bench import Scene, View
 
-NOTHING = np.zeros(0)
 LOWEST_SCORE = 0.4
 TITLES = {"objective": "Objective", "error": ERROR_TITLE}
 
@@ -42,8 +52,8 @@ def scene_chart(live: LiveRun, view: View, revision: str) -> Chart:
 
 def _objective(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:
     ink = charts.INK[view.theme]
-    curves = [*_ghost(live, view, "objective", ink), _curve(live.run.history, "objective", "training data", ink)]
-    return [*curves, *_average(live, view, "objective", ink)], alt_objective(live)
+    curves = [*_ghost(live, view, "objective", ink), curve_of(live.run.history, "objective", "training data", ink)]
+    return [*curves, *average_of(live.run, "objective", ink)], alt_objective(live)
 
 
 def _score(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:
@@ -52,12 +62,12 @@ def _score(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:
     curves = _ghost(live, view, "score_test", ink)
     if live.supervised is not None:
         style: dict[str, Any] = {"dash": "dot", "width": 3.0, "sentence": words.twin(run)}
-        curves.append(_curve(live.supervised.history, "score_test", run.problem.baseline_name, charts.TWIN, **style))
+        curves.append(curve_of(live.supervised.history, "score_test", run.problem.baseline_name, charts.TWIN, **style))
     if "score_labeled" in scene.measures:
-        curves.append(_curve(run.history, "score_labeled", words.train(run)[0], charts.UNLABELED, dash="dash"))
-    curves.append(_curve(run.history, "score_test", "test points", ink))
+        curves.append(curve_of(run.history, "score_labeled", words.train(run)[0], charts.UNLABELED, dash="dash"))
+    curves.append(curve_of(run.history, "score_test", "test points", ink))
     choices = _choices(run) if any(name.startswith("choice") for name in scene.measures) else []
-    return [*curves, *_average(live, view, "score", ink), *choices], alt_score(live)
+    return [*curves, *average_of(live.run, "score", ink), *choices], alt_score(live)
 
 
 def _choices(run: Run) -> list[charts.Curve]:
@@ -82,31 +92,13 @@ def _error(live: LiveRun, view: View) -> tuple[list[charts.Curve], str]:
     assert scene is not None
     curves = _ghost(live, view, "error_mean", charts.EXACT)
     if not scene.ends:  # the question compares the error with h
-        curves.append(_curve(history, "h_squared", "|h|²", charts.INK[view.theme], dash="dash"))
-    return [*curves, _curve(history, "error_mean", "|f − h|²", charts.EXACT)], alt_error(live)
-
-
-def _curve(history: History, column: str, name: str, color: str, **style: Any) -> charts.Curve:
-    """Return a column as a curve, with no points before the run."""
-    known = column in history.names
-    x, y = (history.column("t"), history.column(column)) if known else (NOTHING, NOTHING)
-    return charts.Curve(name, x, y, color, **style)
+        curves.append(curve_of(history, "h_squared", "|h|²", charts.INK[view.theme], dash="dash"))
+    return [*curves, curve_of(history, "error_mean", "|f − h|²", charts.EXACT)], alt_error(live)
 
 
 def _ghost(live: LiveRun, view: View, column: str, color: str) -> list[charts.Curve]:
     assert view.scene is not None
-    if live.ghost is None or not view.scene.has_ghost:
-        return []
-    return [_curve(live.ghost, column, "previous run", color, opacity=charts.GHOST)]
-
-
-def _average(live: LiveRun, view: View, column: str, color: str) -> list[charts.Curve]:
-    """Return the averaged iterate from the second half on, if the run averages."""
-    if live.run.spec.solver.average is None:
-        return []
-    curve = _curve(live.run.history, f"{column}_average", "average", color)
-    there = curve.x > live.run.averaged_after
-    return [charts.Curve("average", curve.x[there], curve.y[there], color, width=4.0)]
+    return ghost_of(live, column, color) if view.scene.has_ghost else []
 
 
 def _figure(live: LiveRun, scene: Scene, curves: list[charts.Curve], revision: str) -> charts.Figure:

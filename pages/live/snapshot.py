@@ -26,6 +26,7 @@ from pages.live.judgement import said_of, status_of
 from pages.live.looking_back import marked, scrubber_of, seen
 from pages.live.map_view import hand_chart, map_chart, map_state
 from pages.live.scene_chart import scene_chart
+from pages.session.bench import Bench
 from pages.shell.turns import turns
 
 MAP, CURVES, BELOW = "map", "curves", "below"  # places of charts
@@ -53,9 +54,9 @@ class Snapshot:
     order: int
 
 
-def snapshot(bench: Any) -> Snapshot:
+def snapshot(bench: Bench) -> Snapshot:
     """Return what the page shows of its run now. This advances nothing; only the map keeps the values it has computed."""
-    live, hidden = bench.live, bench.view.hidden
+    live, hidden = bench.present, bench.view.hidden
     is_playing = bench.is_playing and not bench.is_held
     scrubber, is_lesson = scrubber_of(bench), bench.view.scene is not None
     head = {
@@ -76,17 +77,16 @@ def snapshot(bench: Any) -> Snapshot:
     return Snapshot(head, tuple(_charts(bench)), next(_orders))
 
 
-def _judgement(bench: Any, *, is_playing: bool) -> dict[str, Any]:
+def _judgement(bench: Bench, *, is_playing: bool) -> dict[str, Any]:
     """Return what limits the run now. It costs as much as the rest of a tick, so during a run it is found once a second if
     others wait."""
     measured = None if bench.diagnosis is None else bench.diagnosis.job.state
     made_of, now = (bench.number, bench.look, bench.tried, is_playing, measured), time.monotonic()
     kept = bench.judged
-    is_due = not turns.n_waiting or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS if kept else True
-    if is_due or kept[0] != made_of or not is_playing:
+    is_due = kept is None or not turns.n_waiting or now - kept[1] >= SECONDS_BETWEEN_JUDGEMENTS
+    if kept is None or is_due or kept[0] != made_of or not is_playing:
         bench.judged = kept = (made_of, now, said_of(bench))
-    found: dict[str, Any] = kept[2]
-    return found
+    return kept[2]
 
 
 def packed(shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: Any) -> bytes:
@@ -101,9 +101,9 @@ def packed(shown: Snapshot, *, without: frozenset[str] = frozenset(), **more: An
     return "\n".join([json.dumps(first), *(chart.figure for chart in sent)]).encode()
 
 
-def _charts(bench: Any) -> Iterator[tuple[str, Chart]]:
+def _charts(bench: Bench) -> Iterator[tuple[str, Chart]]:
     """Yield the charts with their places. The curves come first, because the browser draws them first."""
-    live, view, revision = bench.live, bench.view, str(bench.number)
+    live, view, revision = bench.present, bench.view, str(bench.number)
     if view.scene is not None:
         yield from _of_a_lesson(bench, revision)
         return
@@ -116,20 +116,21 @@ def _charts(bench: Any) -> Iterator[tuple[str, Chart]]:
         yield BELOW, curves.spectrum_chart(live, view.theme, revision)
 
 
-def _of_a_lesson(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
+def _of_a_lesson(bench: Bench, revision: str) -> Iterator[tuple[str, Chart]]:
     """Yield the chart and the map of a lesson's step."""
     scene = bench.view.scene
+    assert scene is not None
     if scene.chart:
-        yield CURVES, scene_chart(bench.live, bench.view, revision)
+        yield CURVES, scene_chart(bench.present, bench.view, revision)
     if scene.has_map:
         yield MAP, map_chart(bench, seen(bench), bench.view)  # of a run that has diverged, the last finite step
         if bench.view.can_edit:
-            yield HAND, hand_chart(bench, bench.live.run, map_state(bench, bench.live.run).plane)
+            yield HAND, hand_chart(bench, bench.present.run, map_state(bench, bench.present.run).plane)
 
 
-def _curves(bench: Any, revision: str) -> Iterator[tuple[str, Chart]]:
+def _curves(bench: Bench, revision: str) -> Iterator[tuple[str, Chart]]:
     """Yield the objective, the score and the error of the random features, above one another with one axis of iterations."""
-    live, view = bench.live, bench.view
+    live, view = bench.present, bench.view
     made = []
     if "curves" not in view.hidden:
         made.append(("chart-objective", alt_objective(live), objective_figure(live, view, revision)))

@@ -112,7 +112,6 @@ def _do(bench: Bench, asked: str) -> None:
 
 def _news(bench: Bench, *, is_asked: bool) -> bytes:
     """Return the changes of the page."""
-    assert bench.live is not None
     shown, goes_on = snapshot(bench), is_ticking(bench)
     news: dict[str, Any] = {
         **_whose(bench),
@@ -140,7 +139,6 @@ def _is_due(bench: Bench) -> bool:
 
 def head_data(bench: Bench) -> bytes:
     """Return the snapshot for the script's drawing, and what the browser needs in order to ask for ticks."""
-    assert bench.live is not None
     shown = snapshot(bench)
     bench.sent = {}  # Streamlit may drop this drawing, so the next tick sends all charts again
     bench.drawn_at = time.monotonic()
@@ -155,6 +153,5 @@ def head_data(bench: Bench) -> bytes:
 
 def _whose(bench: Bench) -> dict[str, Any]:
     """Return the page and the owner of the run, and what the page's link keeps of it."""
-    assert bench.live is not None
-    kept = place_of(type(bench.live.run.problem), bench) if bench.page else {}
+    kept = place_of(type(bench.present.run.problem), bench) if bench.page else {}
     return {"page": bench.page, "owner": bench.session, "kept": kept}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -15,10 +14,10 @@ from dsgcore.experiments.settings import FILE
 from dsgcore.jobs import Job, JobError, shared_queue
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart
-from pages.shell.job_panel import job_panel
+from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
 
-TICK_SECONDS, LEASE_SECONDS, MEMORY = 0.5, 20.0, 4.0
+LEASE_SECONDS, MEMORY = 20.0, 4.0
 MOST_RIVALS, USUAL_RIVALS, MOST_SEEDS, USUAL_SEEDS = 6, 4, 10, 3
 _HEATS = "_heats"  # key of the sessions' races of several, by setting
 BY_TIME, BY_SIZE = "over seconds", "over unlabeled points"
@@ -56,7 +55,7 @@ def several(live: LiveRun) -> None:
             on_click=_begin,
             args=(live, tuple(names), sizes, n_seeds),
         )
-        st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(live, is_going)
+        watched(job, _panel, live)
 
 
 def _begin(live: LiveRun, names: tuple[str, ...], sizes: tuple[int, ...], n_seeds: int) -> None:
@@ -70,13 +69,13 @@ def _begin(live: LiveRun, names: tuple[str, ...], sizes: tuple[int, ...], n_seed
     st.session_state[_HEATS][live.run.problem.name] = job
 
 
-def _panel(live: LiveRun, is_ticking: bool) -> None:
+def _panel(live: LiveRun) -> None:
     job = st.session_state[_HEATS].get(live.run.problem.name)
     if job is None:
         return
     if not job.is_over and job.progress is not None:
         _draw(live, job.progress[2])
-    job_panel(job, "heats", partial(_doing, job), lambda: _draw(live, job.result), is_ticking=is_ticking)
+    job_panel(job, "heats", partial(_doing, job), lambda: _draw(live, job.result))
 
 
 def _doing(job: Job) -> tuple[float, str]:
@@ -97,23 +96,20 @@ def _draw(live: LiveRun, heats: tuple[Heat, ...]) -> None:
         "axis", (BY_TIME, BY_SIZE), default=BY_TIME, required=True, key="heats-axis", label_visibility="collapsed"
     )
     found, ours = summaries(heats), title(live.run.spec, "")
-    traces: list[dict[str, Any]] = []
     curves = []
     for i, method in enumerate(dict.fromkeys(one.method for one in found)):
         own = [one for one in found if one.method == method]
         x = np.array([one.seconds if by == BY_TIME else one.n_unlabeled for one in own], dtype=float)
         score, low, high = (np.array([getattr(one, name) for one in own]) for name in ("score", "low", "high"))
         color = charts.COLORS[i % len(charts.COLORS)]
-        curves.append(charts.Curve(method, x, score, color, width=3.0 if method == ours else 2.0))
-        if len(own) > 1:
-            traces += [band | {"showlegend": False} for band in charts.filled_between(x, low, high, method, color)]
+        band = (low, high) if len(own) > 1 else None
+        curves.append(charts.Curve(method, x, score, color, width=3.0 if method == ours else 2.0, band=band))
     name = f"Test {live.run.problem.score_name}"
     x_title = "seconds of training" if by == BY_TIME else "unlabeled points"
     figure = charts.line_chart(curves, title=name, is_log_x=True, x_title=x_title, revision=str(by))
-    for trace in figure["data"]:
+    for trace in figure["data"][-len(curves) :]:
         trace |= {"mode": "lines+markers", "marker": {"color": trace["line"]["color"]}}
     figure["layout"]["hovermode"] = "closest"
-    figure["data"] = traces + figure["data"]
     alt = f"{name} of {len(curves)} methods {by}."
     live_chart(figure, key="chart-heats", alt=alt, height=380)
     notes = dict.fromkeys(f"{heat.method} at {heat.n_unlabeled:,}: {heat.note}." for heat in heats if heat.note)

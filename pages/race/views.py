@@ -19,10 +19,9 @@ from dsgcore.jobs import Job, JobError, shared_queue
 from pages.race.result import draw_result
 from pages.race.several import several
 from pages.race.state import Started, keep, races, started_in
-from pages.shell.job_panel import job_panel
+from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
 
-TICK_SECONDS = 0.5
 # Seconds that a race continues without a browser. A connection that breaks for a moment returns sooner.
 LEASE_SECONDS = 20.0
 SECONDS_TO_CANCEL = 2.0
@@ -44,8 +43,8 @@ def race(live: LiveRun, axes: Axes = (None, None)) -> None:
         return
     with st.container(key="part-race"):
         _choice(live, axes)
-        is_going = _is_going(setting)
-        st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(setting, live, is_going)
+        started = started_in(setting)
+        watched(None if started is None else started.job, _panel, setting, live)
     several(live)
 
 
@@ -178,8 +177,8 @@ def _is_watched(session: str) -> bool:
     return not exists() or get_instance().is_active_session(session)
 
 
-def _panel(setting: str, live: LiveRun, is_ticking: bool) -> None:
-    """Draw the current state of the race, in a fragment that ticks while the race is in progress."""
+def _panel(setting: str, live: LiveRun) -> None:
+    """Draw the current state of the race."""
     started = started_in(setting)
     if started is None:
         return
@@ -188,7 +187,6 @@ def _panel(setting: str, live: LiveRun, is_ticking: bool) -> None:
         "race",
         partial(_doing, started),
         partial(draw_result, started, live),
-        is_ticking=is_ticking,
         name=started.title,
         on_cancel=partial(_cancel, started),
     )

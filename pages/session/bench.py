@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Set
+from collections.abc import Callable, Hashable, Set
 from dataclasses import dataclass, field
 from functools import partial
 from secrets import token_hex
 from typing import Any
 
 import streamlit as st
+from numpy.typing import NDArray
 
 from dsgcore.data import Split
-from dsgcore.experiments import FileStore, LiveRun, Spec, long_work, split_for
+from dsgcore.diagnostics import Cause, RunLimits
+from dsgcore.experiments import FileStore, LiveRun, Plane, Spec, Surface, long_work, split_for
 from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from dsgcore.experiments.engine import LongWork
 from dsgcore.jobs import Job, JobState, shared_queue
@@ -116,10 +118,10 @@ def view_of(live: LiveRun, hidden: Set[str], scene: Scene | None = None) -> View
     )
 
 
-TICK_SECONDS = 0.3
 # Seconds that the work continues without a browser; a hidden tab may ask only once a minute.
 LEASE_SECONDS = 90.0
 MEMORY_LIMIT = 4 * 10**9
+SECONDS_BETWEEN_SURFACES = 1.0  # of a map that computes slowly, or while others wait
 
 
 @dataclass(frozen=True)
@@ -142,14 +144,16 @@ def prepare(spec: Spec, split: Split, work: LongWork, at: str) -> Preparation:
 
 
 def sign(preparation: Preparation, try_again: Callable[[], None], *, may_begin: bool) -> None:
-    """Draw the progress of the preparation and a button to cancel it; draw the page again when it is done."""
+    """Draw the progress of the preparation and a button to cancel it; draw the page again if the run can begin."""
     job = preparation.job
     if job.is_over and job.state is not JobState.DONE:
         said = "The preparation was cancelled. Choose other data, or fewer points."
         st.warning(plain(job.error) if job.state is JobState.FAILED else said, icon=":material/hourglass_disabled:")
         st.button("Try again", key="try-again", icon=":material/replay:", on_click=try_again)
-    elif not job.is_over or may_begin:
-        job_panel(job, "preparing", partial(_doing, job), lambda: None, is_ticking=True)
+    elif not job.is_over:
+        job_panel(job, "preparing", partial(_doing, job), lambda: None)
+    elif may_begin:
+        st.rerun()
 
 
 def _doing(job: Job) -> tuple[float, str]:
@@ -173,9 +177,48 @@ class Tried:
     """A remedy that was applied: the number of its run, its cause, that cause's value before, and the expected value."""
 
     number: int
-    cause: Any
+    cause: Cause
     before: str
     expected: str
+
+
+@dataclass
+class Diagnosis:
+    """The measurement of what limits a run, and the one before it."""
+
+    job: Job
+    number: int  # of the run
+    before: RunLimits | None = None
+
+
+@dataclass
+class Suggesting:
+    """A search for values of the controls, and the spec for which it was started."""
+
+    spec: Spec
+    job: Job | None
+    refused: str = ""
+    is_set: bool = False  # True if the controls have values of a candidate
+
+
+@dataclass
+class MapState:
+    """The plane on which a run's data are drawn, and the values last computed on it."""
+
+    plane: Plane
+    axes: Axes
+    size: int  # grid points along each axis
+    surface: Surface | None  # of one score; the scores of several classes are evaluated at the grid
+    values: NDArray
+    baseline_surface: Surface | None = None  # of what labels only learn
+    left: NDArray | None = None  # the values on the left of the divider
+    computed_at: float = 0.0
+    cost: float = SECONDS_BETWEEN_SURFACES  # seconds that the last map took
+    computed_t: int = -1
+    shown: str = ""
+    links: NDArray | None = None
+    drawn: Hashable = ()  # the inputs of the figure
+    figure: str = ""
 
 
 @dataclass
@@ -217,6 +260,7 @@ class LessonState:
     """The guided lesson on the page."""
 
     place: Place | None = None
+    left: Place | None = None  # the last one, after it was left for the workbench
 
 
 @dataclass
@@ -233,18 +277,20 @@ class Bench:
     preparation: Preparation | None = None  # for the next run
     asked: Spec | None = None  # the controls' spec for which `live` was started, or to which it was steered
     is_playing: bool = True
-    surface: Any = None  # the last drawn map
+    surface: MapState | None = None  # the last drawn map
     waited: float = 0.0  # seconds for which a tick waited lately for its turn: how crowded the server is
     number: int = 0  # of the run; charts reset their zoom when it changes
     begun_with: str = ""  # the moved control with which the run has begun anew, in words
     tried: Tried | None = None
-    judged: Any = None  # what limits the run, with what that was made of and when
+    judged: tuple[Hashable, float, dict[str, Any]] | None = (
+        None  # what limits the run, after what it was made of and when
+    )
     look: int = 0  # an earlier iteration that the page shows; 0 for the present
     is_showing: bool = False  # moves through the iterations by itself
-    earlier: Any = None  # the run at that iteration
+    earlier: tuple[Hashable, LiveRun] | None = None  # the run at that iteration, after what it was made of
     view: View = field(default_factory=View)  # at the last drawing
-    diagnosis: Any = None  # the result on what limits a run
-    suggested: Any = None  # the suggested values for the controls
+    diagnosis: Diagnosis | None = None
+    suggested: Suggesting | None = None
     drawn: int = 0  # number of drawings of the whole page
     answered: int = -1  # the last drawing whose button was answered
     wants_restart: bool = False  # with the values that the controls have at the next drawing
@@ -262,6 +308,12 @@ class Bench:
     lesson: LessonState = field(default_factory=LessonState)
     group: ClassState = field(default_factory=ClassState)
     hand: Hand = field(default_factory=Hand)
+
+    @property
+    def present(self) -> LiveRun:
+        """The run, on a page that has one."""
+        assert self.live is not None
+        return self.live
 
     @property
     def spec(self) -> Spec | None:
@@ -343,11 +395,10 @@ def begin_again(bench: Bench) -> None:
 
 def _go_to(bench: Bench, at: str) -> None:
     """Advance the run to the iteration from a link, and pause there if it was paused."""
-    assert bench.live is not None
     number = at.removesuffix(PLAYING)
     is_number = number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS
-    if not is_number or not 1 <= int(number) <= bench.live.run.n_iter:
-        allowed = f"a whole number between 1 and {bench.live.run.n_iter}"
+    if not is_number or not 1 <= int(number) <= bench.present.run.n_iter:
+        allowed = f"a whole number between 1 and {bench.present.run.n_iter}"
         bench.link.notices.append(f"In the link, at must be {allowed}, got {at[:40]!r}; the run begins at its start.")
         return
     bench.link.going_to, bench.link.plays_on = int(number), number != at
@@ -362,9 +413,8 @@ def go_on(bench: Bench, until: Callable[[], bool] = lambda: False) -> None:
 
 def go_further(bench: Bench, until: Callable[[], bool]) -> None:
     """Do the same within a turn that has begun."""
-    assert bench.live is not None
-    bench.live.go_to(bench.link.going_to, LONGEST_GO, until)
-    if bench.live.has_reached(bench.link.going_to):
+    bench.present.go_to(bench.link.going_to, LONGEST_GO, until)
+    if bench.present.has_reached(bench.link.going_to):
         bench.link.going_to, bench.is_playing = 0, bench.link.plays_on
 
 

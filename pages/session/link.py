@@ -114,11 +114,10 @@ def _note_place(bench: Bench) -> None:
     if bench.preparation is not None:
         bench.link.at = bench.preparation.at
         return
-    assert bench.live is not None
-    t, now = bench.live.run.t, time.monotonic()
+    t, now = bench.present.run.t, time.monotonic()
     if bench.link.going_to:
         bench.link.at = f"{bench.link.going_to}{PLAYING * bench.link.plays_on}"
-    elif not bench.is_playing or bench.live.is_finished:
+    elif not bench.is_playing or bench.present.is_finished:
         bench.link.at = str(t) if t else ""
     elif t and now - bench.link.at_noted >= SECONDS_BETWEEN_PLACES:
         bench.link.at, bench.link.at_noted = f"{t}{PLAYING}", now

@@ -124,6 +124,8 @@ function closeDrawer() {
 function mindHistory() {
   const moved = new Map();  // name in the link -> its value and when a control was moved there
   let leavingSince = -Infinity, backSince = -Infinity;
+  let hasActed = false;  // on this page, since it was opened: else its link is only corrected, which is no entry
+  for (const type of ["pointerdown", "keydown"]) addEventListener(type, () => { hasActed = true; }, true);
 
   addEventListener("click", event => {
     const link = event.target.closest?.("a[href]");
@@ -146,6 +148,7 @@ function mindHistory() {
   addEventListener("popstate", () => {
     lab.kept = {};
     moved.clear();
+    hasActed = false;
     backSince = lab.poppedAt = performance.now();
     closeDrawer();
   }, true);
@@ -164,13 +167,14 @@ function mindHistory() {
       leavingSince = -Infinity;
       lab.kept = {};
       moved.clear();
+      hasActed = false;
       write("pushState", withKept(there));
       return;
     }
     if (now - leavingSince < LEAVING) return;  // streamlit removes the page's values, but Back needs them
     if (Object.keys(lab.kept).length) there = withKept(there);
     if (there.href === location.href) return;
-    if (!document.querySelector(".st-key-part-state-link")) return write("pushState", there);
+    if (hasActed && !document.querySelector(".st-key-part-state-link")) return write("pushState", there);
     for (const [name, {value, at}] of moved) {
       if (now - at > RECENT) moved.delete(name);
       else if (value === null) there.searchParams.delete(name);

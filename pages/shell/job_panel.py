@@ -1,14 +1,39 @@
-"""The panel of a background job: its progress with a button that cancels it, and then how it ended."""
+"""What a page shows of a background job: drawn again while the job is in progress, and the whole page once at its end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import streamlit as st
 
 from dsgcore.jobs import Job, JobState
 from pages.shell.plain_text import plain
+
+TICK_SECONDS = 0.5
+
+
+class Work(Protocol):
+    """What goes on in the background."""
+
+    @property
+    def is_over(self) -> bool:
+        """True after its end."""
+
+
+def watched(work: Work | None, draw: Callable[..., None], *given: Any) -> None:
+    """Draw what there is of a background job, again and again while it is in progress.
+
+    At its end the whole page is drawn, because its buttons change. Then, and without a job, nothing ticks.
+    """
+    is_going = work is not None and not work.is_over
+    st.fragment(_tick, run_every=TICK_SECONDS if is_going else None)(work, draw, is_going, given)
+
+
+def _tick(work: Work | None, draw: Callable[..., None], was_going: bool, given: tuple[Any, ...]) -> None:
+    if was_going and work is not None and work.is_over:
+        st.rerun()
+    draw(*given)
 
 
 def job_panel(
@@ -17,11 +42,10 @@ def job_panel(
     doing: Callable[[], tuple[float, str]],
     result: Callable[[], None],
     *,
-    is_ticking: bool,
     name: str = "",
     on_cancel: Callable[[], None] | None = None,
 ) -> None:
-    """Draw a job. Call this in a fragment that ticks while the job is in progress.
+    """Draw a job: its progress with a button that cancels it, and then how it ended. Call this in what `watched` draws.
 
     Parameters
     ----------
@@ -32,8 +56,6 @@ def job_panel(
         Returns the share that is done, from 0 to 1, and words about the work.
     result : callable
         Draws the result.
-    is_ticking : bool
-        True if the fragment ticks. At the end of the job the whole page is drawn once, which ends the ticks.
     name : str, optional
         Begins the sentence about a cancelled job.
     on_cancel : callable, optional
@@ -42,8 +64,6 @@ def job_panel(
     job.keep()
     if not job.is_over:
         _draw_progress(job, key, *doing(), on_cancel or job.cancel)
-    elif is_ticking:
-        st.rerun()
     elif job.state is JobState.CANCELLED:
         said = f"cancelled after {job.seconds:.1f} s."
         st.info(f"{name} was {said}" if name else said.capitalize(), icon=":material/block:")

@@ -30,12 +30,9 @@ def kept_marks() -> dict[str, int]:
     return _checked(said.get("marks"))
 
 
-def mark_of(marks: dict[str, int], problem: type[Setting], lesson: GuidedLesson) -> str:
-    """Return the mark of a lesson in words: done, begun, or empty."""
-    done = marks.get(_named(problem, lesson), 0)
-    if done >= len(lesson.steps):
-        return ":green[✓ Done]"
-    return f"{done} of {len(lesson.steps)} steps done" if done else ""
+def n_done(marks: dict[str, int], problem: type[Setting], lesson: GuidedLesson) -> int:
+    """Return how many steps of a lesson are done, from its first one on."""
+    return max(0, marks.get(_named(problem, lesson), 0))
 
 
 def _named(problem: type[Setting], lesson: GuidedLesson) -> str:

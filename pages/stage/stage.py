@@ -39,7 +39,7 @@ from pages.shell.turns import drawing
 from pages.shell.warm_up import is_ready
 from pages.stage.marks import keep_mark
 from pages.stage.moves import is_painted, lesson_button, moves, steps_of_run
-from pages.stage.step import answer, is_exercise, text
+from pages.stage.step import answer, is_exercise, lines_of_answer, text
 from pages.workbench.layout import ANSWER, PARTS, hidden_parts, is_presented
 from pages.workbench.opening import bench_of, hold_of
 from pages.workbench.page import edit, go_further, keep_view, prepare, workbench
@@ -47,6 +47,7 @@ from pages.workbench.sidebar import spec_without_sidebar
 from pages.workbench.steering import follow
 
 _STYLE = Path(__file__).with_suffix(".css")
+LINE_HEIGHT = 1.4  # in rem
 AREAS = ("top", "text", "answer", "moves", "pictures", "room", "tools")
 # Parts of the workbench that the stage can show. The link of an exercise hides some of them.
 SHOWN = {"transport", "map", "curves", "error", ANSWER}
@@ -73,6 +74,8 @@ def stage(problem: type[Setting], bench: Bench) -> None:
     bench.hidden = (set(PARTS) - SHOWN) | hidden_parts() | ({"transport"} if place.waits else set())
     bench.link.undrawn.clear()
     st.html(_STYLE)
+    if not isinstance(place.step.asks, Curve):  # which is drawn in the answer's area
+        st.html(f"<style>.st-key-stage {{--answer: {LINE_HEIGHT * lines_of_answer(place):g}rem}}</style>")
     with st.container(key="stage"):
         areas = {name: st.container(key=f"stage-{name}") for name in AREAS}
     with areas["tools"]:
@@ -123,7 +126,7 @@ def progress(place: Place) -> str:
 
 
 def _leave(bench: Bench) -> None:
-    bench.lesson.place = None
+    bench.lesson.left, bench.lesson.place = bench.lesson.place, None
 
 
 def _tools(problem: type[Setting], bench: Bench, place: Place) -> tuple[Spec | None, DeltaGenerator]:

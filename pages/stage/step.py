@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from html import escape
 from typing import Any
 
 import streamlit as st
 
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import Setting
+from dsgcore.glossary import TOPICS
 from dsgcore.settings import Curve, Estimate, Pick
 from pages.room.drawings import LETTERS
 from pages.room.lecturer import show_own_question
@@ -31,6 +33,26 @@ REACHED = {
 }
 
 
+LINE, TITLE_LINE = 40, 34  # letters in a line of a phone, and in one of the question
+MORE_LINES = 2  # between the parts, and for a line of numbers
+
+
+def lines_of_answer(place: Place) -> int:
+    """Return the most lines that a phone needs for a step's question or goal, and for its answers or its explanation."""
+    step = place.step
+    asks, goal = step.asks, step.goal
+    asked = asks.text if asks is not None else goal.text if goal is not None else ""
+    options = asks.options if isinstance(asks, Pick) else ()
+    said = max((len(f"{o.why or 'You guessed ' + o.words} The run gave: ") for o in options), default=3 * LINE)
+    explained = said + max((len(o.words) for o in options), default=0) + len(step.explanation)
+    return (
+        math.ceil(len(asked) / TITLE_LINE)
+        + max(sum(math.ceil(len(o.words) / LINE) for o in options), math.ceil(explained / LINE))
+        + math.ceil(place.is_last * len(f"What you learned: {place.lesson.learned}") / LINE)
+        + MORE_LINES
+    )
+
+
 def is_exercise(bench: Bench) -> bool:
     """Return True if the link hides the answer. The reader finds it and hands it in."""
     return ANSWER in bench.hidden
@@ -41,7 +63,7 @@ def text(bench: Bench, place: Place) -> None:
     for notice in bench.link.notices:
         say_of_link(notice)
     if bench.group.own is None:
-        st.markdown(unbroken(place.step.text))
+        st.markdown(explained(unbroken(place.step.text)), unsafe_allow_html=True)
 
 
 def answer(problem: type[Setting], bench: Bench, place: Place) -> Any:
@@ -120,7 +142,7 @@ def _explain(bench: Bench, place: Place) -> None:
         st.markdown(plain(bench.hand.lacks))
         return
     earlier = "" if bench.spec == place.explained.get(place.number) else "**Earlier run:** "
-    st.markdown(f"{earlier}{verdict(place)} {unbroken(place.step.explanation)}")
+    st.markdown(explained(f"{earlier}{verdict(place)} {unbroken(place.step.explanation)}"), unsafe_allow_html=True)
     asks = place.step.asks
     if isinstance(asks, Estimate) and place.guess is not None and place.outcome is not None:
         came_to = place.outcome.get(asks.measure)
@@ -156,10 +178,13 @@ def _said(words: str) -> str:
 
 
 def _picked(asks: Pick, guess: int, outcome: dict[str, float], right: bool | None) -> str:
-    guessed = f"You guessed {_said(asks.options[guess].words)}"
+    chosen = asks.options[guess]
+    guessed = f"You guessed {_said(chosen.words)}"
     if right is None:
         return f"{guessed} No option is right for this run. Try another seed."
-    return ":green[✓] **Correct.**" if right else f":orange[➜] {guessed} The run gave: {_said(asks.answer(outcome))}"
+    if right:
+        return ":green[✓] **Correct.**"
+    return f":orange[➜] {unbroken(chosen.why) or guessed} The run gave: {_said(asks.answer(outcome))}"
 
 
 def escaped(words: str) -> str:
@@ -173,6 +198,29 @@ def unbroken(words: str) -> str:
         lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}").replace("|²", "|\N{WORD JOINER}²"), words
     )
     return whole.replace(" %", "\N{NO-BREAK SPACE}%").replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+
+
+# Entries of the glossary whose names also are words of every day.
+_EVERYDAY = {"best", "bound", "constant", "tie"}
+_TERMS = {
+    entry.name.casefold(): entry.student for topic in TOPICS for entry in topic.terms if entry.name not in _EVERYDAY
+}
+_TERM = re.compile(
+    rf"\b({'|'.join(re.escape(name) for name in sorted(_TERMS, key=len, reverse=True) if len(name) > 2)})s?\b", re.I
+)
+
+
+def explained(words: str) -> str:
+    """Return a text with the meaning of each word of the glossary where it first stands: a tap, Tab or the mouse shows it."""
+    left = dict(_TERMS)
+
+    def with_meaning(found: re.Match[str]) -> str:
+        meaning = left.pop(found[1].casefold(), "")
+        plain = escape(meaning).replace("*", "&#42;").replace("$", "&#36;")
+        tip = f'<span class="stage-meaning" role="tooltip">{plain}</span>'
+        return f'<span class="stage-term" tabindex="0">{found[0]}{tip}</span>' if meaning else found[0]
+
+    return _TERM.sub(with_meaning, escape(words, quote=False))
 
 
 def line_of_numbers(asks: Estimate, guess: float, came_to: float) -> str:

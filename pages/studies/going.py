@@ -45,6 +45,7 @@ from dsgcore.studies import (
 from pages.controls.control import BAD_INPUT
 from pages.controls.own_file import read_file
 from pages.controls.own_file import store as own_files
+from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain
 
 # The limits for anyone: each run as on a setting's page, and half an hour of one core for all of them.
@@ -75,6 +76,11 @@ class Exploring:
     def is_going(self) -> bool:
         """True if a study of the session is in progress or waits for its turn."""
         return self.job is not None and not self.job.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """True if no study of the session is in progress or waits."""
+        return not self.is_going
 
     @property
     def is_own_job(self) -> bool:
@@ -178,14 +184,6 @@ def refresh(state: Exploring) -> None:
         state.made.refresh(store_of(state, state.made.study.spec), failed)
 
 
-TICK_SECONDS = 0.3
-
-
-def tick_of(state: Exploring) -> float | None:
-    """Return the seconds between two drawings of what follows the runs, or None if no run is in progress."""
-    return TICK_SECONDS if state.is_going else None
-
-
 def draw_transport(state: Exploring, key: str, of: str) -> None:
     """Draw the button that starts and cancels the work, and beside it the number of points (named `of`) and the progress."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="part-study-transport"):
@@ -193,7 +191,7 @@ def draw_transport(state: Exploring, key: str, of: str) -> None:
         with st.container(width="content"):
             draw_button(state, key)
         with st.container(width="stretch"):
-            st.fragment(_status, run_every=tick_of(state))(state, of)
+            watched(state, _status, state, of)
 
 
 def _status(state: Exploring, of: str) -> None:

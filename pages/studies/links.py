@@ -13,7 +13,7 @@ from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Setting, Spec, load_split, steered_values
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, also_offer, in_link, key_of, number
+from pages.controls.control import BAD_INPUT, Control, also_offer, key_of, number
 from pages.controls.controls import ALSO, PICKER, what_differs
 from pages.controls.hand import EDITS, Hand, edits_in, edits_to_text
 from pages.controls.link import CHANGES, changes_to_text
@@ -65,7 +65,7 @@ def said_of(spec: Spec, key: Callable[[Control], str]) -> dict[str, str]:
     for name, value in values.items():
         control = offered[name]
         if value != control.parameter.default:
-            said[key(control)] = in_link(value) if isinstance(value, bool | int | float) else control.say(value)
+            said[key(control)] = control.text(value)
             if isinstance(value, int | float) and not isinstance(value, bool):
                 also_offer(key(control), value)
     return said

@@ -186,7 +186,7 @@ def _key(control: Control) -> str:
 def _said_axis(spec: Spec, key: str, control: Control, axis: Axis) -> StudyLink:
     found = None if _is_choice(control) else _range_of(spec, axis, control)
     if found is None:
-        return {key + VALUES: [control.say(value) for value in axis.values]}
+        return {key + VALUES: [control.text(value) for value in axis.values]}
     low, high, n = found
     return {key + RANGE: [shown(low), shown(high)], key + NUMBER: str(n)}
 

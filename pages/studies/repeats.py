@@ -10,10 +10,10 @@ from dsgcore.experiments import Run, Spec
 from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from pages.charts import figures as charts
 from pages.charts.live_chart import live_chart, theme_now
+from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain
 from pages.studies.differing import said_difference
 from pages.studies.going import (
-    TICK_SECONDS,
     Exploring,
     draw_button,
     exploring,
@@ -50,9 +50,8 @@ def draw_repeats(run: Run) -> None:
             with st.container(width="content"):
                 draw_button(state, "repeats", f"Run with {N_SEEDS} seeds", is_primary=False)
             with st.container(width="stretch"):
-                tick = TICK_SECONDS if state.is_going else None
-                st.fragment(_status, run_every=tick)(run.problem.name)
-        st.fragment(_answer, run_every=tick)(run.problem.name, run.n_iter, state.is_going)
+                watched(state, _status, state)
+        watched(state, _answer, state, run.n_iter)
 
 
 def _with_twin(spec: Spec) -> tuple[Spec, ...]:
@@ -61,23 +60,18 @@ def _with_twin(spec: Spec) -> tuple[Spec, ...]:
     return (spec,) if twin.problem == spec.problem else (spec, twin)
 
 
-def _status(setting: str) -> None:
-    """Draw the progress, which ticks while runs are in progress. A fragment draws in its own place only."""
-    state = exploring(f"repeats_{setting}")
+def _status(state: Exploring) -> None:
+    """Draw the progress. A fragment draws in its own place only."""
     if state.made is not None:
         refresh(state)
         if not say_progress(state, f"{N_SEEDS} seeds"):
             _say(state)
 
 
-def _answer(setting: str, n_iter: int, was_going: bool) -> None:
-    state = exploring(f"repeats_{setting}")
-    if state.made is None:
-        return
-    refresh(state)
-    _draw(state, n_iter)
-    if was_going and not state.is_going:
-        st.rerun()
+def _answer(state: Exploring, n_iter: int) -> None:
+    if state.made is not None:
+        refresh(state)
+        _draw(state, n_iter)
 
 
 def _say(state: Exploring) -> None:

@@ -107,8 +107,9 @@ def _from_zero(results: Results) -> dict[str, Any]:
 def _band(x: NDArray, low: NDArray, high: NDArray) -> list[dict[str, Any]]:
     if x.dtype == object:
         return []
-    there = np.isfinite(low)
-    return charts.filled_between(x[there], low[there], high[there], "lowest to highest seed", MEAN_COLOR)
+    return charts.band_of(
+        charts.Curve("mean", x, low, MEAN_COLOR, band=(low, high), band_name="lowest to highest seed")
+    )
 
 
 def _feet(x: NDArray, n_diverged: NDArray, n_seeds: int) -> list[dict[str, Any]]:

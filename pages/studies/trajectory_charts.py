@@ -35,31 +35,23 @@ def seeds_figure(
         charts.Curve(f"seed {i}", curves.t, row, color, width=1.0, opacity=THIN, in_legend=False)
         for i, row in enumerate(curves.values)
     ]
-    middles = [charts.Curve("median", curves.t, curves.middle, color, width=3.0)]
-    bands = _spread(curves.t, curves, "lowest to highest", color)
+    band = curves.low, curves.high
+    middles = [
+        charts.Curve("median", curves.t, curves.middle, color, width=3.0, band=band, band_name="lowest to highest")
+    ]
     if twin is not None:
         name, own = twin
         middles.append(charts.Curve(f"{name}, median", own.t, own.middle, charts.TWIN, dash="dot", width=2.5))
-    figure = charts.line_chart([*thin, *middles], title=title, x_range=(0, n_iter))
-    figure["data"] = bands + figure["data"]
-    return figure
+    return charts.line_chart([*thin, *middles], title=title, x_range=(0, n_iter))
 
 
 def compared_figure(compared: Sequence[Compared], *, title: str, x_title: str, is_log_x: bool = False) -> charts.Figure:
     """Return the medians of several runs, each with the band of its seeds."""
-    lines, bands = [], list[dict[str, Any]]()
+    lines = []
     for one, color, dash in zip(compared, charts.COLORS, charts.DASHES, strict=False):
-        lines.append(charts.Curve(one.name, one.x, one.curves.middle, color, dash=dash, width=2.5))
-        if len(one.curves.values) > 1:
-            bands += [{**trace, "showlegend": False} for trace in _spread(one.x, one.curves, one.name, color)]
-    figure = charts.line_chart(lines, title=title, x_title=x_title, is_log_x=is_log_x)
-    figure["data"] = bands + figure["data"]
-    return figure
-
-
-def _spread(x: NDArray, curves: Curves, name: str, color: str) -> list[dict[str, Any]]:
-    there = np.isfinite(curves.low) & np.isfinite(curves.high)
-    return charts.filled_between(x[there], curves.low[there], curves.high[there], name, color)
+        band = (one.curves.low, one.curves.high) if len(one.curves.values) > 1 else None
+        lines.append(charts.Curve(one.name, one.x, one.curves.middle, color, dash=dash, width=2.5, band=band))
+    return charts.line_chart(lines, title=title, x_title=x_title, is_log_x=is_log_x)
 
 
 PROMISED, MOST_THIN = "#8A949E", 60
@@ -112,15 +104,14 @@ def ways_figure(
     explanation: str,
 ) -> charts.Figure:
     """Return the curves on logarithmic axes, with the bounds of the first case by their names."""
-    thin, bands, middles = list[charts.Curve](), list[dict[str, Any]](), list[charts.Curve]()
+    thin, middles = list[charts.Curve](), list[charts.Curve]()
     has_thin = sum(len(line.values) for line in lines) <= MOST_THIN
     for line in lines:
         if has_thin and len(line.values) > 1:
             style: dict[str, Any] = {"width": 1.0, "opacity": THIN, "in_legend": False}
             thin += [charts.Curve(line.name, line.x, row, line.color, **style) for row in line.values]
-        if len(line.values) > 1:
-            bands += _band(line)
-        middles.append(charts.Curve(line.name, line.x, line.middle, line.color, dash=line.dash, width=3.0))
+        band = line.band if len(line.values) > 1 else None
+        middles.append(charts.Curve(line.name, line.x, line.middle, line.color, dash=line.dash, width=3.0, band=band))
     first = lines[0]
     for (name, bound), dash in zip(bounds.items(), ("dashdot", "longdash"), strict=False):
         if np.isfinite(bound).any():
@@ -128,17 +119,7 @@ def ways_figure(
     if promise is not None:
         middles.append(_promised(first.x, first.middle, promise))
     scales: dict[str, Any] = {"is_log_x": True, "is_log_y": True}
-    figure = charts.line_chart([*thin, *middles], title=title, x_title=x_title, explanation=explanation, **scales)
-    figure["data"] = bands + figure["data"]
-    return figure
-
-
-def _band(line: WayLine) -> list[dict[str, Any]]:
-    low, high = line.band
-    there = np.isfinite(low) & np.isfinite(high) & (low > 0)
-    color = line.color
-    edges = charts.filled_between(line.x[there], low[there], high[there], "20 to 80 % of the seeds", color)
-    return [edge | {"showlegend": False} for edge in edges]
+    return charts.line_chart([*thin, *middles], title=title, x_title=x_title, explanation=explanation, **scales)
 
 
 def _promised(x: NDArray, y: NDArray, promise: Promise) -> charts.Curve:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,15 +11,15 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.diagnostics import RunLimits, begin_limits, check_possible
-from dsgcore.jobs import Job, JobError, JobState, shared_queue
+from dsgcore.jobs import JobError, JobState, shared_queue
 from dsgcore.solver.exact import DiagnosticsError
 from pages.charts.detail_charts import LIMIT_NAMES, parts_chart, shares_chart
 from pages.charts.live_chart import live_chart
-from pages.session.bench import Bench, follow_click, once
-from pages.shell.job_panel import job_panel
+from pages.session.bench import Bench, Diagnosis, follow_click, once
+from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
 
-TICK_SECONDS, LEASE_SECONDS, HEIGHT = 0.5, 90.0, 300
+LEASE_SECONDS, HEIGHT = 90.0, 300
 WHAT = (
     "DSG Lab makes the run four times with the same seed: as it is, with all data in each step, with "
     "the exact kernel, and with both. The differences show how much mini-batches and random features "
@@ -34,29 +33,19 @@ READ = (
 )
 
 
-@dataclass
-class Diagnosis:
-    """The four runs for one run, and the measurement before it."""
-
-    job: Job
-    number: int  # number of the run
-    before: RunLimits | None = None
-
-
 def four_runs_tab(bench: Bench, theme: str) -> None:
     """Offer the four runs, and show their progress and their result."""
-    assert bench.live is not None
-    run = bench.live.run
+    run = bench.present.run
     try:
         check_possible(run.spec)
     except DiagnosticsError as error:
         st.info(f"Not available: {plain(str(error))}.", icon=":material/info:")
         return
     st.caption(WHAT)
-    found: Diagnosis | None = bench.diagnosis
+    found = bench.diagnosis
     is_going = found is not None and not found.job.is_over
     _button(bench, is_going=is_going)
-    st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(bench, theme, is_going)
+    watched(None if found is None else found.job, _panel, bench, theme)
 
 
 def _button(bench: Bench, *, is_going: bool) -> None:
@@ -86,9 +75,9 @@ def _begin(bench: Bench) -> None:
     bench.diagnosis = Diagnosis(job, bench.number, before)
 
 
-def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
+def _panel(bench: Bench, theme: str) -> None:
     follow_click(bench)
-    found: Diagnosis | None = bench.diagnosis
+    found = bench.diagnosis
     if found is None:
         return
     job = found.job
@@ -97,7 +86,6 @@ def _panel(bench: Bench, theme: str, is_ticking: bool) -> None:
         "limits",
         lambda: (job.progress or 0.0, f"Four runs, five seeds: {job.seconds:.0f} s"),
         partial(_result, bench, found, theme),
-        is_ticking=is_ticking,
     )
 
 

@@ -30,6 +30,11 @@ def head(problem: type[Setting], bench: Bench) -> None:
             st.button(
                 "Forget the changes", key="forget", type="tertiary", on_click=_forget, args=(bench,), help=_FORGET_HELP
             )
+        if bench.lesson.left is not None:
+            st.button(
+                "Back to the lesson", key="lesson-return", type="tertiary", icon=":material/school:",
+                on_click=_return, args=(problem, bench, bench.lesson.left),
+            )  # fmt: skip
 
 
 def draw_lessons(problem: type[Setting], bench: Bench) -> None:
@@ -53,9 +58,14 @@ def _guided(problem: type[Setting], bench: Bench, lesson: GuidedLesson) -> None:
 
 def guide(bench: Bench, problem: type[Setting], lesson: GuidedLesson) -> None:
     """Begin a guided lesson at its first step."""
-    bench.lesson.place = Place(lesson)
+    _return(problem, bench, Place(lesson))
+
+
+def _return(problem: type[Setting], bench: Bench, place: Place) -> None:
+    """Open a lesson at a place, with the values of its step."""
+    bench.lesson.place, bench.lesson.left = place, None
     bench.hand = Hand(taken=bench.hand.taken)
-    bench.given = given_for(problem, lesson.values_at(0))
+    bench.given = given_for(problem, place.values)
     bench.wants_restart = True
 
 

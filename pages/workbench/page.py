@@ -29,9 +29,9 @@ from pages.live.component import draw_charts, draw_head, edits_asked
 from pages.live.judgement import judgement_of
 from pages.live.looking_back import seen, settle, show_next
 from pages.live.tick import advance, begin_curve, head_data, is_ticking
-from pages.session.bench import TICK_SECONDS as PREPARING_SECONDS
 from pages.session.bench import Bench, Tried, follow_click, go_on, once, sign, try_again, view_of
 from pages.session.link import keep_place
+from pages.shell.job_panel import watched
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.turns import drawing, turns
 from pages.shell.warm_up import is_ready
@@ -91,7 +91,6 @@ def workbench(problem: type[Setting], bench: Bench) -> None:
 
 def _draw_run(problem: type[Setting], bench: Bench) -> None:
     """Draw the live view and the tabs."""
-    assert bench.live is not None
     live_head = st.container(key="part-head")
     with st.container(key="part-tabs"):
         live_tab, *other_tabs = [st.container()] if "tabs" in bench.hidden else _tabs()
@@ -100,7 +99,7 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
     bench.opened |= {bench.open_tab} & set(OTHER_TABS)
     with live_tab:
         _view_controls(problem, bench)
-    bench.view = view_of(bench.live, bench.hidden)
+    bench.view = view_of(bench.present, bench.hidden)
     go_further(bench)
     keep_place(problem, bench)
     with drawing.turn(is_urgent=True):
@@ -119,7 +118,6 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
 
 def go_further(bench: Bench) -> None:
     """Advance the run by one drawing, unless ticks do. At its end draw the page again, because the buttons change."""
-    assert bench.live is not None
     was_going = bench.is_playing
     if is_ticking(bench):
         begin_curve(bench)
@@ -127,10 +125,10 @@ def go_further(bench: Bench) -> None:
         show_next(bench)
     elif bench.link.going_to:
         go_on(bench)
-    elif bench.is_playing and not bench.is_held and not bench.live.is_finished:
+    elif bench.is_playing and not bench.is_held and not bench.present.is_finished:
         with turns.turn():
             advance(bench, lambda: False)
-    bench.is_playing = bench.is_playing and not bench.live.is_finished
+    bench.is_playing = bench.is_playing and not bench.present.is_finished
     settle(bench)
     if was_going and not bench.is_playing:
         st.rerun()
@@ -141,9 +139,8 @@ def prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
     assert bench.preparation is not None
     keep_view(SETTINGS[name], bench)
     keep_place(SETTINGS[name], bench)
-    is_going = not bench.preparation.job.is_over
     with st.container(key="preparing"):
-        st.fragment(_sign, run_every=PREPARING_SECONDS if is_going else None)(name, may_begin)
+        watched(bench.preparation.job, _sign, name, may_begin)
 
 
 def _sign(name: str, may_begin: bool) -> None:
@@ -176,15 +173,14 @@ def _tabs() -> Any:
 
 
 def _draw_tab(tab: str, bench: Bench) -> None:
-    assert bench.live is not None
     if tab not in ("Data", "Limits"):
         tabs.as_of(bench, tab.lower())
     match tab:
         case "Limits":
             four_runs_tab(bench, theme_now())
         case "Race":
-            tabs.results(bench.live)
-            tabs.compare(bench.live)
+            tabs.results(bench.present)
+            tabs.compare(bench.present)
         case "Theory":
             theory(bench)
             with st.expander("Details: scores, single features and points", key="details", on_change="rerun") as box:
@@ -192,7 +188,7 @@ def _draw_tab(tab: str, bench: Bench) -> None:
                 if DETAILS in bench.opened:
                     details(bench, seen(bench).run, theme=theme_now())
         case "Data":
-            tabs.data(bench.live)
+            tabs.data(bench.present)
         case "Code":
             tabs.code(bench)
 

@@ -117,16 +117,15 @@ def take(bench: Bench, changes: Mapping[str, Any]) -> None:
 def _wants_new_run(bench: Bench, asked: Spec) -> bool:
     if bench.asked is None or asked == bench.asked:
         return False
-    assert bench.live is not None
     problem = type(asked.problem)
     if bench.lesson.place is not None or viewed(problem, SLIDER) == "redo" or viewed(problem, SPEED) == "instant":
         return True
-    if bench.live.run.is_finished or not bench.live.run.t:
+    if bench.present.run.is_finished or not bench.present.run.t:
         return True
     # Values that the run finds by itself are found before it starts. A graph that takes long is built before, too.
     if any(value is None and bench.asked.values_at(0)[name] is not None for name, value in asked.values_at(0).items()):
         return True
-    if long_work(asked, bench.live.run.split) is not None:
+    if long_work(asked, bench.present.run.split) is not None:
         return True
     return _without_steerable(asked) != _without_steerable(bench.asked)
 

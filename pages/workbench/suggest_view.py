@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,13 +16,13 @@ from dsgcore.jobs import Job, JobError, JobState, shared_queue
 from dsgcore.model_selection import FoldError, Suggestion
 from pages.controls.control import Control
 from pages.controls.controls import controls_for
-from pages.session.bench import Bench, follow_click, once
-from pages.shell.job_panel import job_panel
+from pages.session.bench import Bench, Suggesting, follow_click, once
+from pages.shell.job_panel import job_panel, watched
 from pages.shell.plain_text import plain
 from pages.workbench.steering import take
 
 SECONDS, DEFAULT, MORE = (10, 20, 60, 180), 20, 60
-TICK_SECONDS, LEASE_SECONDS = 0.5, 90.0
+LEASE_SECONDS = 90.0
 TABLE_HEIGHT = 250
 WHAT = (
     "Searches for better values of the most important parameters. It starts from the present slider "
@@ -36,16 +35,6 @@ HOW = (
     "folds. For similar pairs it is minus the estimated risk, which needs no label. The difference is to the current "
     "values in the same round, with its 95 % interval."
 )
-
-
-@dataclass
-class Asked:
-    """A search for values, and the spec that it was started for."""
-
-    spec: Spec
-    job: Job | None
-    refused: str = ""
-    is_set: bool = False  # True if the controls have values of a candidate
 
 
 def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
@@ -74,48 +63,46 @@ def suggest_button(bench: Bench, where: DeltaGenerator) -> None:
         )
 
 
-def _begin(bench: Bench, seconds: int, before: Asked | None = None) -> None:
+def _begin(bench: Bench, seconds: int, before: Suggesting | None = None) -> None:
     """Start a search, or continue one from its result."""
-    assert bench.live is not None
     assert bench.asked is not None
     spec, search = bench.asked, None
     if before is not None and before.job is not None:
         spec, search = before.spec, before.job.result.search
     try:
-        split, lease = bench.live.run.split, LEASE_SECONDS
+        split, lease = bench.present.run.split, LEASE_SECONDS
         job = begin_suggesting(shared_queue(), spec, split, float(seconds), search=search, lease=lease)
     except (FoldError, JobError) as error:
-        bench.suggested = Asked(spec, None, str(error))
+        bench.suggested = Suggesting(spec, None, str(error))
         return
-    bench.suggested = Asked(spec, job, is_set=before is not None and before.is_set)
+    bench.suggested = Suggesting(spec, job, is_set=before is not None and before.is_set)
 
 
 def suggestion(bench: Bench) -> None:
     """Show the progress and the result of the search; show nothing without a search, or if it was for other data."""
-    asked: Asked | None = bench.suggested
+    asked = bench.suggested
     if asked is None or bench.asked is None:
         return
     if (asked.spec.data, asked.spec.seed) != (bench.asked.data, bench.asked.seed):
         _close(bench)
         return
-    is_going = asked.job is not None and not asked.job.is_over
     with st.container(key="part-suggested", border=True):
-        st.fragment(_panel, run_every=TICK_SECONDS if is_going else None)(bench, is_going)
+        watched(asked.job, _panel, bench)
 
 
-def _panel(bench: Bench, is_ticking: bool) -> None:
+def _panel(bench: Bench) -> None:
     follow_click(bench)
-    asked: Asked | None = bench.suggested
+    asked = bench.suggested
     if asked is None:
         return
     if asked.job is None:
         _said(bench, f"No suggestion is possible here: {plain(asked.refused)}.")
         return
     job = asked.job
-    if job.is_over and job.state is not JobState.DONE and not is_ticking:
+    if job.is_over and job.state is not JobState.DONE:
         _said(bench, f"Cancelled after {job.seconds:.1f} s." if job.state is JobState.CANCELLED else plain(job.error))
         return
-    job_panel(job, "suggest", partial(_doing, job), lambda: _found(bench, asked, job.result), is_ticking=is_ticking)
+    job_panel(job, "suggest", partial(_doing, job), lambda: _found(bench, asked, job.result))
 
 
 def _doing(job: Job) -> tuple[float, str]:
@@ -140,7 +127,7 @@ def _close(bench: Bench) -> None:
     bench.suggested = None
 
 
-def _found(bench: Bench, asked: Asked, found: Suggestion) -> None:
+def _found(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
     offered = controls_for(type(asked.spec.problem), asked.spec.data.name, asked.spec.kernel.name)
     changes = _changes(asked.spec, found)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -158,7 +145,7 @@ def _found(bench: Bench, asked: Asked, found: Suggestion) -> None:
         st.caption(HOW)
 
 
-def _choose_row(bench: Bench, asked: Asked, found: Suggestion) -> None:
+def _choose_row(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
     """Draw the choice of any row, and the button that sets its values."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         rows = range(1, len(found.tried) + 1)
@@ -178,7 +165,7 @@ def _values(spec: Spec, names: Any) -> dict[str, Any]:
     return {name: getattr(next(o for o in owners if hasattr(o, name)), name) for name in names}
 
 
-def _set_button(bench: Bench, asked: Asked, found: Suggestion) -> None:
+def _set_button(bench: Bench, asked: Suggesting, found: Suggestion) -> None:
     """Offer to set the values, or to restore the previous ones after they are set."""
     values: Mapping[str, Any] = {} if asked.is_set else found.parameters
     st.button(
@@ -191,7 +178,7 @@ def _set_button(bench: Bench, asked: Asked, found: Suggestion) -> None:
     )
 
 
-def _set(bench: Bench, asked: Asked, found: Suggestion, parameters: Mapping[str, Any]) -> None:
+def _set(bench: Bench, asked: Suggesting, found: Suggestion, parameters: Mapping[str, Any]) -> None:
     """Set the controls to a candidate's values; no parameters are the values before the search."""
     asked.is_set = bool(parameters)
     take(bench, _values(with_values(asked.spec, parameters), _tuned(found)))

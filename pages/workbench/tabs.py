@@ -49,13 +49,12 @@ def frame(address: str, given: Mapping[str, str], *, theme: str | None) -> str:
 
 def as_of(bench: Bench, tab: str) -> None:
     """Show the step of a tab. During the run only the Race tab's results follow it; the rest waits for an update."""
-    assert bench.live is not None
-    if not bench.is_playing or bench.live.is_finished:
+    if not bench.is_playing or bench.present.is_finished:
         st.caption(f"This tab shows step {seen(bench).run.model_t}.")
         return
     with st.container(key=f"as-of-{tab}", horizontal=True, vertical_alignment="center"):
         what = "The rest of this tab" if tab == "race" else "This tab"
-        st.caption(f"{what} shows step {bench.live.run.t}. It does not change during the run.", width="content")
+        st.caption(f"{what} shows step {bench.present.run.t}. It does not change during the run.", width="content")
         st.button("Update", key=f"anew-{tab}", icon=":material/refresh:", type="tertiary")
 
 
@@ -131,8 +130,7 @@ def data(live: LiveRun) -> None:
 
 def code(bench: Bench) -> None:
     """Offer downloads: history, spec, model, a script that repeats the run, and the frame to embed it."""
-    assert bench.live is not None
-    run = bench.live.run
+    run = bench.present.run
     text = script_with_estimator(run)
     with st.container(horizontal=True):
         _download("History (CSV)", "history.csv", "text/csv", lambda: _history_csv(run))

@@ -126,7 +126,7 @@ INSIDE_HEIGHT = 290
 FEATURE, POINT, ALL = "one feature", "one point", "all coefficients"
 
 
-def look_inside(bench: Any, run: Run, theme: str) -> None:
+def look_inside(bench: Bench, run: Run, theme: str) -> None:
     """Draw the chosen view inside a run's function; draw nothing if it has none, or before its first iteration."""
     if not has_inside(run) or not run.model_t:
         return
@@ -140,7 +140,7 @@ def _asked(label: str, most: int, key: str, usual: int = 1) -> int:
     return int(st.number_input(label, 1, most, usual, key=key, width=180))
 
 
-def _feature(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+def _feature(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
     with beside:
         t = _asked(f"Iteration, 1 to {run.n_iter:,}", run.n_iter, f"inside-t-{bench.number}")
         m = run.model.blocks[min(t, run.model_t) - 1].shape[1]
@@ -164,7 +164,7 @@ def _left(way: NDArray, t: int) -> float:
     return float(way[-1] / way[t]) if way[t] else 1.0
 
 
-def _point(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+def _point(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
     with beside:
         n, usual = len(run.split.X_train), int(run.labeled_rows[0]) + 1
         row = _asked(f"Point, 1 to {n:,}", n, f"inside-point-{bench.number}", usual) - 1
@@ -191,7 +191,7 @@ def _kind(run: Run, row: int) -> str:
     return "in a similar pair" if run.problem.labels == "pairs" else plain(run.split.class_names[label])
 
 
-def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
+def _all(bench: Bench, run: Run, theme: str, beside: DeltaGenerator) -> None:
     found = amplitudes(run.model)
     colors = (charts.EXACT, charts.PREDICTED, charts.TWIN, charts.UNLABELED)
     curves = [
@@ -216,13 +216,13 @@ def _all(bench: Any, run: Run, theme: str, beside: DeltaGenerator) -> None:
     )
 
 
-def _grid(bench: Any, run: Run) -> NDArray:
+def _grid(bench: Bench, run: Run) -> NDArray:
     state = map_state(bench, run)
     return state.plane.grid(state.size)
 
 
 def _beside(
-    bench: Any,
+    bench: Bench,
     run: Run,
     values: NDArray,
     title: str,
@@ -254,8 +254,7 @@ KEEP_HELP = "Starts a new run with values that meet the assumptions, as far as p
 
 def theory(bench: Bench) -> None:
     """Show the theorem's promise and assumptions and whether the run meets them; draw the parts of the risk."""
-    assert bench.live is not None
-    live, spec = bench.live, bench.live.run.spec
+    live, spec = bench.present, bench.present.run.spec
     said = theory_of(spec)
     st.markdown(said.statement)
     for assumption in said.assumptions:
@@ -301,8 +300,7 @@ def _offer_paper(bench: Bench, run: Run) -> None:
 
 def _set(bench: Bench, sections: Mapping[str, Mapping[str, Any]]) -> None:
     """Set the controls to these values, and start again."""
-    assert bench.live is not None
-    for control, _, value in _to_set(bench.live.run.spec, sections):
+    for control, _, value in _to_set(bench.present.run.spec, sections):
         bench.given[control.key] = value
     bench.wants_restart = True
 

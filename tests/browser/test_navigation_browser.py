@@ -25,7 +25,7 @@ def test_beside_the_sidebar_of_a_small_window_all_doors_are_in_one_line_and_the_
     expect(page.get_by_test_id("stSidebar").get_by_role("combobox", name="Data", exact=True)).to_have_value("Two moons")
 
 
-@pytest.mark.weekly  # in about a quarter of the tries Back leads to the same page, and must be pressed again
+@pytest.mark.ci
 def test_back_after_the_setting_was_switched_leads_to_the_one_before(open_page, wait_ready):
     page = open_page("auc?at=3&data=Two+moons", viewport=SMALL)
     page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting").click()

@@ -35,7 +35,8 @@ LOOK = """() => {
     const isMark = element => element.closest(".live-chart-helper");
     const isSeen = element => !isMark(element) && element.checkVisibility({visibilityProperty: true}) && box(element).width > 0;
     const whole = ".stSlider, .stRadio label, .stSelectbox, .drawn-curve, .hand-area";
-    const usable = [...stage.querySelectorAll("button, a[href], input, select, [role=slider], [tabindex='0']")].filter(isSeen);
+    const uses = "button, a[href], input, select, [role=slider], [tabindex='0']:not(.stage-term)";  // a word is no control
+    const usable = [...stage.querySelectorAll(uses)].filter(isSeen);
     const controls = [...new Set(usable.map(element => element.closest(whole) ?? element))];
     for (const control of controls) {
         const {left, top, right, bottom} = box(control);
@@ -47,6 +48,9 @@ LOOK = """() => {
     const over = Math.max(...inArea.map(word => box(word).bottom)) - area("moves").top;
     if (over > 1 - spare) found.push(`the words are ${Math.round(over)} px too long`);
     const question = stage.querySelector(".st-key-stage-answer h2"), text = stage.querySelector(".st-key-stage-text");
+    const group = stage.querySelector(".st-key-stage-answer [role=radiogroup]");
+    const holes = group && question ? [box(group).top - box(question).bottom, area("moves").top - box(group).bottom] : [];
+    if (innerWidth < 641 && Math.max(...holes) > 200) found.push("a hole of 200 px");
     const fixed = [text, question, ...["moves", "pictures"].map(name => stage.querySelector(".st-key-stage-" + name))];
     const places = fixed.filter(Boolean).map(element => [box(element).left, box(element).top].map(Math.round).join());
     const said = controls.map(element => (element.textContent || element.className || element.type).trim().slice(0, 30));
