@@ -459,8 +459,10 @@ def _checks(asked: Reproduction, fits: Iterable[Fit]) -> Iterator[Check]:
             if not both:
                 continue
             gain = paired_difference([values[ours][seed] for seed in both], [values[rival][seed] for seed in both])
-            state = HOLDS if gain.low > -asked.within else FAILS if gain.high < -asked.within else OPEN
-            yield Check(name, rival, gain.mean, gain.low, gain.high, state)
+            # Too few seeds for an interval say nothing.
+            low, high = (-math.inf, math.inf) if gain.effect is None else (gain.low, gain.high)
+            state = HOLDS if low > -asked.within else FAILS if high < -asked.within else OPEN
+            yield Check(name, rival, gain.mean, low, high, state)
 
 
 def _outcome(checks: tuple[Check, ...]) -> str:
