@@ -199,17 +199,19 @@ def _median(fits: list[Fit], what: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _scores(found: Verdict) -> list[dict[str, Any]]:
     """Return a trace of marks for each method: its mean score on each set, with the spread over the seeds."""
-    sets, traces = list(dict.fromkeys(fit.dataset for fit in found.fits)), []
+    traces: list[dict[str, Any]] = []
     for i, method in enumerate(dict.fromkeys(fit.method for fit in found.fits)):
-        scores = [[f.score for f in found.fits if (f.dataset, f.method) == (name, method)] for name in sets]
+        own = [fit for fit in found.fits if fit.method == method]
+        sets = list(dict.fromkeys(fit.dataset for fit in own))
+        scores = [[fit.score for fit in own if fit.dataset == name] for name in sets]
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers",
                 "name": method,
                 "x": sets,
-                "y": [float(np.mean(own)) for own in scores],
-                "error_y": {"type": "data", "array": [float(np.std(own)) for own in scores], "thickness": 1},
+                "y": [float(np.mean(each)) for each in scores],
+                "error_y": {"type": "data", "array": [float(np.std(each)) for each in scores], "thickness": 1},
                 "marker": {"color": charts.COLORS[i % 8], "symbol": SYMBOLS[i % 8], "size": 8},
             }
         )
