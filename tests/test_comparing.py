@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,7 @@ from dsgcore.model_selection import compare as compare_of_model_selection
 from dsgcore.studies import Store
 
 IRIS = load_iris(return_X_y=True)
+WINE = str(Path(__file__).parents[1] / "sample_data" / "wine.csv")
 TWO = ["LogisticRegression", "SVC"]
 QUICK = {"n_labeled": 30, "methods": TWO, "curves": False, "store": None, "jobs": 1, "seconds": None}
 
@@ -289,6 +291,9 @@ def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
         (["iris", "--n-labeled", "1000"], "n_labeled must be a whole number from 3"),
         (["iris", "--seeds", "0"], "--seeds must be at least 1"),
         (["iris", "--score", "r2"], "score must be one of accuracy"),
+        (["iris", "--positive", "zzz"], "--positive: for a file only, and iris comes with the package"),
+        ([WINE, "--positive", "zzz"], "the positive label must be one of"),
+        ([WINE, "--positive", "1", "--ordered"], "--positive makes two classes, which --ordered does not compare"),
         (["iris", "--json", "nowhere/x.json"], "the folder nowhere does not exist"),
     ),
 )

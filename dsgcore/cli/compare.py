@@ -76,9 +76,15 @@ def data_of_command(given: argparse.Namespace) -> tuple[Dataset, Any, Recipe | N
     path = Path(given.data)
     if not path.exists():
         if given.data in DATASETS:
+            ignored = [f"--{name.replace('_', '-')}" for name, value in reading_of(given).items() if value]
+            if ignored:
+                raise DataError(f"{', '.join(ignored)}: for a file only, and {given.data} comes with the package")
             data = load(given.data)
             return data, data.X, None
         raise DataError(f"there is no file {quoted(given.data)}, and no set of that name (see: dsg-lab data list)")
-    labels, file = "ordinal" if given.ordered else "classes", File.of_path(path)
+    if given.ordered and given.positive is not None:
+        raise DataError("--positive makes two classes, which --ordered does not compare: give one of them")
+    labels = "ordinal" if given.ordered else "classes" if given.positive is None else "binary"
+    file = File.of_path(path)
     recipe = file.recipe(labels, is_asked=True, **reading_of(given))
     return file.labels(recipe, labels), file.kept(recipe), recipe

@@ -520,7 +520,8 @@ def utf8_pieces(source: Source, encoding: str) -> Iterator[bytes]:
 
 def _not_encoded(line: int, encoding: str) -> str:
     where = f"line {line} or one soon after holds bytes that are not {encoding}"
-    return f"{where}: choose another encoding, such as cp1252 or utf-8 (--encoding)"
+    others = [name for name in ("cp1252", "utf-8", "utf-16") if name != encoding.removesuffix("-sig")]
+    return f"{where}: choose another encoding, such as {' or '.join(others[:2])} (--encoding), if it is a text at all"
 
 
 def typed(column: Any, recipe: Recipe, name: str, seen: Seen, *, is_text: bool = False) -> pd.Series:
