@@ -41,8 +41,9 @@ def assert_stands_alone(page, file):
     alone.close()
 
 
-def filled_cells(page):
-    return page.evaluate(f"() => ({TRACES})()[0].z.flat().filter(z => z !== null).length")
+def wait_for_cells(page, n):
+    """Wait for the picture with so many cells, which the browser draws after the words beside it."""
+    page.wait_for_function(f"() => ({TRACES})()[0].z.flat().filter(z => z !== null).length === {n}", timeout=20_000)
 
 
 def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
@@ -56,7 +57,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     start.focus()
     start.press("Enter")
     expect(page.locator(".st-key-study-status")).to_contain_text("All runs are done", timeout=120_000)
-    assert filled_cells(page) == 4
+    wait_for_cells(page, 4)
     wait_ready(page)
 
     page.mouse.click(*page.evaluate(CELL))  # the upper right cell: the largest of both
