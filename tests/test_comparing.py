@@ -292,6 +292,7 @@ def test_the_command_reads_a_file_and_its_unlabeled_rows(tmp_path, capsys):
         (["iris", "--seeds", "0"], "--seeds must be at least 1"),
         (["iris", "--score", "r2"], "score must be one of accuracy"),
         (["iris", "--positive", "zzz"], "--positive: for a file only, and iris comes with the package"),
+        (["iris", "--category", "a", "--no-header"], "--role, --header: for a file only"),
         ([WINE, "--positive", "zzz"], "the positive label must be one of"),
         ([WINE, "--positive", "1", "--ordered"], "--positive makes two classes, which --ordered does not compare"),
         (["iris", "--json", "nowhere/x.json"], "the folder nowhere does not exist"),

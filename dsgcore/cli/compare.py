@@ -76,7 +76,8 @@ def data_of_command(given: argparse.Namespace) -> tuple[Dataset, Any, Recipe | N
     path = Path(given.data)
     if not path.exists():
         if given.data in DATASETS:
-            ignored = [f"--{name.replace('_', '-')}" for name, value in reading_of(given).items() if value]
+            asked = [name for name, value in reading_of(given).items() if value is not None and value not in ([], {})]
+            ignored = [f"--{name.replace('_', '-').replace('roles', 'role')}" for name in asked]
             if ignored:
                 raise DataError(f"{', '.join(ignored)}: for a file only, and {given.data} comes with the package")
             data = load(given.data)
