@@ -82,6 +82,14 @@ def test_a_table_larger_than_memory_is_labeled_in_parts(tmp_path, monkeypatch):
         label(file, "kind", **options | {"keep": ["nowhere"]})
 
 
+def test_a_part_of_a_large_table_may_have_only_labeled_rows(tmp_path, monkeypatch):
+    table, _ = moons(200, 80)
+    monkeypatch.setattr(module, "is_large", lambda path: True)
+    table.sort_values("kind", na_position="last").to_parquet(tmp_path / "own.parquet", row_group_size=40, index=False)
+    found = label(tmp_path / "own.parquet", "kind", drop=["id"], **QUICK)
+    assert found.table["row"].tolist() == list(range(80, 200))
+
+
 def test_whole_numbers_stay_numbers_and_minus_one_means_unlabeled():
     X, y = load_iris(return_X_y=True)
     table = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(np.arange(150) % 3, -1, y))

@@ -438,7 +438,7 @@ def _with_classes(
     """Return the rows of some parts with their classes, by how much each is ahead as its probability, and columns to keep."""
     made, size = list[pd.DataFrame](), max(1, VALUES_AT_A_TIME // max(1, len(features.names)))
     for part in parts:
-        for rows in gen_batches(len(part), size):
+        for rows in gen_batches(len(part), size) if len(part) else ():  # a part of a file may have only labeled rows
             report(f"labeling rows, {sum(map(len, made)):,} are done")
             own = part.iloc[rows]
             predicted, ahead = _predicted(model, features.transform(own))
