@@ -172,20 +172,22 @@ def page() -> str:
 
 {problems}
 
-### The units of C
+### Weights of points and of means
 
-`C` and `C_star` of a spec, a link and the app weigh *mean* losses, as in the paper: each of n_l labeled points weighs `C` / n_l.
-`C` and `C_star` of the class `TSGS3VM` weigh *each point*, as in scikit-learn's `SVC`, so that one value suits any number.
-The same model has these values:
+A name means the same in a spec, a link, the app and every class:
 
-| in a spec, a link and the app | `TSGS3VM(C_per="point")`, the default | `TSGS3VM(C_per="mean")` |
-| --- | --- | --- |
-| `C` | `C` / n_l | `C` |
-| `C_star` | `C_star` / n_u | `C_star` |
-| no `C_star` | `C` n_l / n_u² | no `C_star` |
+- `labeled_weight` and `unlabeled_weight` weigh *mean* losses. They are C and C* of the paper.
+- `C` and `C_star` of a class weigh *each point's* loss, as in scikit-learn's `SVC`, so that one value suits any number.
 
-Without `C_star`, `TSGS3VM()` gives all unlabeled points together a tenth of the labels' weight, which is more.
-The tab **Code** writes `C_per="mean"` beside the page's values.
+`TSGS3VM` takes either. For n_l labeled and n_u unlabeled points these are the same:
+
+| a weight of a mean | `TSGS3VM` with weights of points |
+| --- | --- |
+| `labeled_weight` | `C` = `labeled_weight` / n_l |
+| `unlabeled_weight` | `C_star` = `unlabeled_weight` / n_u |
+| no `unlabeled_weight` | `C_star` = `labeled_weight` n_l / n_u², as in the paper |
+
+`TSGS3VM()` alone gives all unlabeled points together a tenth of the labels' weight, which is more.
 
 ## `solver`
 

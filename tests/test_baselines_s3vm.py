@@ -275,7 +275,9 @@ def naive_bgs3vm(X, few, *, budgets, sigma, C, n_iter, seed):
 @each("budgets", [(100, 130), (7, 11), (1, 1)])
 def test_bgs3vm_equals_its_naive_twin(moons, budgets):
     X, _, few = moons
-    model = make(BGS3VM, C=3.0, budget_labeled=budgets[0], budget_unlabeled=budgets[1], n_passes=2, random_state=5)
+    model = make(
+        BGS3VM, labeled_weight=3.0, budget_labeled=budgets[0], budget_unlabeled=budgets[1], n_passes=2, random_state=5
+    )
     f, sizes = naive_bgs3vm(X, few, budgets=budgets, sigma=2.0, C=3.0, n_iter=260, seed=5)
     np.testing.assert_allclose(model.fit(X, few).decision_function(X), f, rtol=1e-9, atol=1e-12)
     assert len(model.model_.basis.centers) == sum(sizes)
@@ -291,7 +293,7 @@ def test_bgs3vms_default_budget_is_a_fifth_of_the_unlabeled_points(moons):
 
 def test_bgs3vms_objective_is_that_of_its_function(moons):
     X, _, few = moons
-    model = make(BGS3VM, C=3.0, loss="ramp", s=-0.4).fit(X, few)
+    model = make(BGS3VM, labeled_weight=3.0, loss="ramp", s=-0.4).fit(X, few)
     f = model.decision_function(X)
     centers, coef = model.model_.basis.centers, model.model_.coef[:-1]
     ridge = 0.5 * coef @ np.exp(-2.0 * cdist(centers, centers, "sqeuclidean")) @ coef
@@ -307,7 +309,7 @@ def test_bgs3vms_objective_is_that_of_its_function(moons):
 
 def test_frs3vm_without_unlabeled_points_comes_to_the_optimum_on_the_same_features(moons):
     X, _, few = moons
-    model = make(FRS3VM, C=10.0, C_star=0.0, n_features=32, n_passes=2000).fit(X, few)
+    model = make(FRS3VM, labeled_weight=10.0, unlabeled_weight=0.0, n_features=32, n_passes=2000).fit(X, few)
     phi, y = model.model_.weights.features(X[few != -1]), few[few != -1]
     assert phi.shape == (30, 64)
     np.testing.assert_allclose(np.sum(phi**2, axis=1), 1.0)
@@ -322,7 +324,9 @@ def test_frs3vm_without_unlabeled_points_comes_to_the_optimum_on_the_same_featur
 
 def test_frs3vm_equals_its_naive_twin(moons):
     X, _, few = moons
-    model = make(FRS3VM, C=4.0, n_features=9, batch_size=16, n_passes=2, step_size=0.5, random_state=3).fit(X, few)
+    model = make(
+        FRS3VM, labeled_weight=4.0, n_features=9, batch_size=16, n_passes=2, step_size=0.5, random_state=3
+    ).fit(X, few)
     order = np.concatenate([X[few != -1], X[few == -1]])
     y = 2.0 * few[few != -1] - 1.0
     omega = 2 * np.pi * Gaussian(2.0).frequencies(generator(3, "frequencies"), 2, 9).astype(float)

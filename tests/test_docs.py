@@ -257,7 +257,7 @@ def test_what_contributors_are_pointed_to_is_there(path):
 
 
 def test_every_room_is_in_the_picture():
-    picture = TEXT.split("```")[3]
+    picture = TEXT.split("```")[5]
     rooms = [folder.name for folder in (ROOT / "dsgcore").iterdir() if (folder / "__init__.py").exists()]
     rooms += [folder.name for folder in (ROOT / "pages").iterdir() if folder.is_dir() and list(folder.glob("*.py"))]
     assert [room for room in rooms if f"{room}/" not in picture] == []

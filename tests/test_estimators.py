@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
+from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC, ParameterError
 from dsgcore.baselines import CUU, SUSL
 from dsgcore.core.metrics import paired_difference
 from dsgcore.core.sampling import MAX_SEED
@@ -83,7 +83,7 @@ def test_each_is_the_solver_on_its_problem(moons):
             {"schedule": "theta/sqrt(T)"},
         ),
         (
-            TSGS3VM(C=5.0, C_star=2.0, C_per="mean", loss="ramp", s=-0.5, is_balanced=True, **decaying),
+            TSGS3VM(labeled_weight=5.0, unlabeled_weight=2.0, loss="ramp", s=-0.5, is_balanced=True, **decaying),
             few,
             SemiSupervisedSVM(5.0, 2.0, "ramp", -0.5, True),
             {"step": 1.0, "schedule": "theta/t", "lam": 1.0},
@@ -387,7 +387,7 @@ def test_the_balance_shift_comes_from_the_unlabeled_points(hidden_moons):
 
 def test_the_ridge_is_a_change_of_the_other_numbers(hidden_moons):
     X, _, few = hidden_moons
-    # The docstring's mapping: C / lam, C_star / lam, step_size * lam.
+    # The docstring's mapping: C / lam, C* / lam, step_size * lam.
     f, same = (
         TSGS3VM(C=10.0 * lam, C_star=3.0 * lam, step_size=0.2 / lam, lam=lam, schedule="constant", **SMALL_S3VM)
         .fit(X, few)
@@ -403,11 +403,26 @@ def test_c_per_point_is_the_papers_c_over_the_labels(hidden_moons, n_labeled):
     few = np.where(np.arange(400) < n_labeled, y, -1)
     small = {"n_iter": 20, "n_features": 16, "random_state": 0}
     each = TSGS3VM(C=2.0, C_star=0.01, **small).fit(X, few)
-    printed = TSGS3VM(C=2.0 * n_labeled, C_star=0.01 * (400 - n_labeled), C_per="mean", **small).fit(X, few)
+    printed = TSGS3VM(labeled_weight=2.0 * n_labeled, unlabeled_weight=0.01 * (400 - n_labeled), **small).fit(X, few)
     np.testing.assert_array_equal(each.decision_function(X), printed.decision_function(X))
     by_default = TSGS3VM(C=2.0, **small).fit(X, few)
-    tenth = TSGS3VM(C=2.0 * n_labeled, C_star=0.2 * n_labeled, C_per="mean", **small).fit(X, few)
+    tenth = TSGS3VM(labeled_weight=2.0 * n_labeled, unlabeled_weight=0.2 * n_labeled, **small).fit(X, few)
     np.testing.assert_array_equal(by_default.decision_function(X), tenth.decision_function(X))
+    mixed = TSGS3VM(C=2.0, unlabeled_weight=0.2 * n_labeled, **small).fit(X, few)
+    np.testing.assert_array_equal(by_default.decision_function(X), mixed.decision_function(X))
+
+
+@each(
+    "given, said",
+    [
+        ({"C": 2.0, "labeled_weight": 40.0}, "labeled_weight replaces C: give one of them, got 40 and 2"),
+        ({"C_star": 0.0, "unlabeled_weight": 4.0}, "unlabeled_weight replaces C_star: give one of them, got 4 and 0"),
+    ],
+)
+def test_a_weight_is_that_of_a_point_or_of_a_mean(hidden_moons, given, said):
+    X, _, few = hidden_moons
+    with pytest.raises(ParameterError, match=said):
+        TSGS3VM(**given).fit(X, few)
 
 
 # --- QS3ORAO

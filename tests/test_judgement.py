@@ -107,7 +107,7 @@ def test_of_a_useless_run_the_reason_is_named_and_its_remedy_helps(name):
 
 WORSE = {
     "setting": "s3vm",
-    "problem": {"C_star": 10.0},
+    "problem": {"unlabeled_weight": 10.0},
     "data": {"name": "diabetes", "n_labeled": 200},
     "solver": {"n_iter": 400},
 }

@@ -53,7 +53,7 @@ def unusual(setting):
     if setting != "multiclass":
         plain["solver"]["dtype"] = "float64"
     if setting == "s3vm":
-        plain["problem"]["C_star"] = None
+        plain["problem"]["unlabeled_weight"] = None
     return Spec.from_dict(plain)
 
 

@@ -181,8 +181,8 @@ def twin_of_tsgsu(model, s):
 
 def twin_of_s3vm(model, s):
     n_p, n_n = (BINARY == 1).sum(), (BINARY == 0).sum()
-    share, C_star = n_p / (n_p + n_n), model.C * (n_p + n_n) / (BINARY == -1).sum()
-    return naive_problems.tsgs3vm(X, *s, model.C, C_star, share, "symmetric hinge", 0.0)
+    share, C_star = n_p / (n_p + n_n), model.labeled_weight * (n_p + n_n) / (BINARY == -1).sum()
+    return naive_problems.tsgs3vm(X, *s, model.labeled_weight, C_star, share, "symmetric hinge", 0.0)
 
 
 def twin_of_ordinal(model, s):
@@ -196,7 +196,7 @@ def twin_of_ordinal(model, s):
         (QSGS2AUC.as_in_paper(lam=4.0, sigma=0.5, gamma=0.3, **SMALL), BINARY, twin_of_auc),
         (TSGSU.as_in_paper(prior=0.7, **SMALL), PAIRS, twin_of_tsgsu),
         (TSGS3VM.as_in_paper(**SMALL), BINARY, twin_of_s3vm),
-        (TSGS3VM.as_in_paper(24, C=100.0, step_size=0.1, **SMALL), BINARY, twin_of_s3vm),
+        (TSGS3VM.as_in_paper(24, labeled_weight=100.0, step_size=0.1, **SMALL), BINARY, twin_of_s3vm),
         (QS3ORAO.as_in_paper(**SMALL), CODES, twin_of_ordinal),
     ],
     ids=["auc", "auc-searched", "pairs", "s3vm", "s3vm-searched", "ordinal"],
@@ -219,7 +219,7 @@ def twin_of_labels(model, s):
     [
         (QSGS2AUC, BINARY, twin_of_auc, {"lam": 1.0, "pairing": "triplets", "is_pooled": False}),
         (TSGSU, PAIRS, twin_of_tsgsu, {"lam": 1.0, "prior": 0.7, "correction": "absolute value"}),
-        (TSGS3VM, BINARY, twin_of_s3vm, {"lam": 1.0, "C": 10.0, "C_per": "mean", "is_balanced": False}),
+        (TSGS3VM, BINARY, twin_of_s3vm, {"lam": 1.0, "labeled_weight": 10.0, "is_balanced": False}),
         (QS3ORAO, CODES, twin_of_ordinal, {"lam": 1.0, "pairing": "paired"}),
         (DSG, BINARY, twin_of_labels, {"lam": 0.1}),
     ],
@@ -356,7 +356,7 @@ def test_the_papers_values_are_the_printed_ones():
     model = TSGSU.as_in_paper()
     assert (model.n_features, model.batch_size, model.n_iter, model.schedule) == (1000, 1000, 100, "theta/sqrt(T)")
     model = TSGS3VM.as_in_paper(10_001)
-    assert (model.n_features, model.batch_size, model.n_iter, model.C_per) == (101, 256, 40, "mean")
+    assert (model.n_features, model.batch_size, model.n_iter, model.labeled_weight) == (101, 256, 40, 1.0)
     assert QSGS2AUC.as_in_paper(lam=2.0).step_size == 0.75
     assert QSGS2AUC.as_in_paper(step_size=0.1).step_size == 0.1
     assert QS3ORAO.as_in_paper(gamma=(0.1, 0.9)).gamma == (0.1, 0.9)

@@ -293,8 +293,8 @@ def test_so_are_the_rest_of_a_study_and_a_specs_changes():
 
 
 def test_numbers_that_are_computed_may_leave_the_range():
-    problem = SemiSupervisedSVM(C=1e6).bind(np.resize([0, 1, 1, 0, 1, -1], 60))
-    assert problem.C_star == pytest.approx(5e6)
+    problem = SemiSupervisedSVM(labeled_weight=1e6).bind(np.resize([0, 1, 1, 0, 1, -1], 60))
+    assert problem.unlabeled_weight == pytest.approx(5e6)
     X = np.random.default_rng(0).normal(size=(40, 2))
     TSGS3VM(C=1e5, n_iter=2, n_features=8, batch_size=4, random_state=0).fit(X, (X[:, 0] > 0).astype(int))
 

@@ -60,7 +60,7 @@ def naive_s3vm_risk(p, f):
 
     labeled = p.positive_share * mean_hinge("positive", 1) + (1 - p.positive_share) * mean_hinge("negative", -1)
     unlabeled = sum(naive_problems.u(p.loss, v + shift, p.s)[0] for v in f["unlabeled"]) / len(f["unlabeled"])
-    return p.C * labeled + p.C_star * unlabeled
+    return p.labeled_weight * labeled + p.unlabeled_weight * unlabeled
 
 
 def naive_ordinal_risk(p, f):
@@ -110,7 +110,7 @@ CASES = {
     ),
     "s3vm": Case(
         settings=tuple(
-            {"loss": loss, "C": 2.0, "is_balanced": is_balanced}
+            {"loss": loss, "labeled_weight": 2.0, "is_balanced": is_balanced}
             for loss in ("symmetric hinge", "squared symmetric hinge", "ramp", "exponential")
             for is_balanced in (False, True)
         ),
@@ -431,14 +431,14 @@ def draw(seed=0, sizes=(3, 4, 6), scale=1.5):
 
 
 def bound(**parameters):
-    return SemiSupervisedSVM(**{"C": 2.0, "C_star": 0.7, "positive_share": 0.3, **parameters})
+    return SemiSupervisedSVM(**{"labeled_weight": 2.0, "unlabeled_weight": 0.7, "positive_share": 0.3, **parameters})
 
 
 @each("is_balanced", BALANCE)
 @each("loss", LOSSES)
 def test_equals_the_papers_algorithm(make_task, labeled_points, loss, is_balanced):
     X, y = labeled_points
-    problem = SemiSupervisedSVM(C=3.0, loss=loss, is_balanced=is_balanced).bind(y)
+    problem = SemiSupervisedSVM(labeled_weight=3.0, loss=loss, is_balanced=is_balanced).bind(y)
     task = make_task(problem=problem, batch_size=4, lam=1.0, step_size=2.0, schedule="theta/T^(3/4)")
     model, _ = run(task)
     batches, frequencies, *_ = draws(task, model)
@@ -464,7 +464,7 @@ def test_other_ridges_are_the_papers_problem_with_other_weights(make_task, label
     lam, step = 0.05, 0.4
     models = []
     for scale, plan in ((1.0, {"lam": lam, "step_size": step}), (1 / lam, {"lam": 1.0, "step_size": step * lam})):
-        task = make_task(problem=SemiSupervisedSVM(C=2.0 * scale).bind(y), schedule="constant", **plan)
+        task = make_task(problem=SemiSupervisedSVM(labeled_weight=2.0 * scale).bind(y), schedule="constant", **plan)
         models.append(task.new_model())
         for _ in solve(task, models[-1]):
             pass
@@ -515,7 +515,7 @@ def dual_svm(K, t, weight):
 
 def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled_points):
     X, y = labeled_points
-    problem = SemiSupervisedSVM(C=4.0).bind(y).baseline()
+    problem = SemiSupervisedSVM(labeled_weight=4.0).bind(y).baseline()
     task = make_task(
         problem=problem, lam=1.0, step_size=1.5, schedule="theta/t", n_features=50, n_iter=3000, batch_size=16
     )
@@ -531,10 +531,12 @@ def test_without_unlabeled_points_the_svms_optimum_is_reached(make_task, labeled
 
 def test_bind_takes_the_share_and_the_weight_from_the_labels():
     y = np.array([1, 0, 0, -1, -1, -1])
-    assert SemiSupervisedSVM(C=2.0).bind(y) == SemiSupervisedSVM(C=2.0, C_star=2.0, positive_share=1 / 3)
-    assert SemiSupervisedSVM(C=2.0, C_star=0.0).bind(y).C_star == 0.0
+    assert SemiSupervisedSVM(labeled_weight=2.0).bind(y) == SemiSupervisedSVM(
+        labeled_weight=2.0, unlabeled_weight=2.0, positive_share=1 / 3
+    )
+    assert SemiSupervisedSVM(labeled_weight=2.0, unlabeled_weight=0.0).bind(y).unlabeled_weight == 0.0
     fully_labeled = SemiSupervisedSVM().bind(np.array([1, 0, 0]))
-    assert (fully_labeled.C_star, fully_labeled.positive_share) == (1.0, 1 / 3)
+    assert (fully_labeled.unlabeled_weight, fully_labeled.positive_share) == (1.0, 1 / 3)
     assert SemiSupervisedSVM().rows(np.array([1, 0, 0]))["unlabeled"].tolist() == [0, 1, 2]
 
 
@@ -569,7 +571,7 @@ def test_accuracy_is_of_the_sign_and_the_points_themselves_shift_nothing():
 def test_there_is_no_quadratic_form_and_the_twin_has_labels_only(labeled_points):
     problem = SemiSupervisedSVM(is_balanced=True)
     assert problem.quadratic(problem.rows(labeled_points[1]), 40) is None
-    assert problem.baseline() == SemiSupervisedSVM(C_star=0.0)
+    assert problem.baseline() == SemiSupervisedSVM(unlabeled_weight=0.0)
     assert objective(bound().baseline().terms(draw())) == pytest.approx(
         objective({k: v for k, v in bound().terms(draw()).items() if k != "unlabeled"})
     )

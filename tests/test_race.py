@@ -139,7 +139,7 @@ def test_samult_solves_the_very_problem_of_the_run():
 
 @pytest.mark.parametrize("lam", [1.0, 0.5])
 def test_weights_of_sums_stand_for_the_runs_weights_of_means(lam):
-    spec = small("s3vm", problem={"C": 8.0, "C_star": 4.0}, solver={"lam": lam})
+    spec = small("s3vm", problem={"labeled_weight": 8.0, "unlabeled_weight": 4.0}, solver={"lam": lam})
     split = load_split(spec)
     n_labeled, n_unlabeled = (split.y_train >= 0).sum(), (split.y_train < 0).sum()
     for name in ("S3VMLight", "BLS3VM"):
@@ -150,7 +150,7 @@ def test_weights_of_sums_stand_for_the_runs_weights_of_means(lam):
     assert used["lam"] == pytest.approx(lam / 16.0, rel=1e-3)
     assert used["lam_u"] == pytest.approx(0.5, rel=1e-3)
     used = parameters(spec, named("s3vm", "BGS3VM"))
-    assert (used["C"], used["C_star"], used["step_size"]) == (8.0 / lam, 4.0 / lam, 1.0)
+    assert (used["labeled_weight"], used["unlabeled_weight"], used["step_size"]) == (8.0 / lam, 4.0 / lam, 1.0)
 
 
 def test_the_prior_is_the_runs_or_the_share_among_its_labels():

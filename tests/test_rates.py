@@ -113,7 +113,13 @@ def non_convex_cases(*, n_iter: int, n_features: int = 64, batch_size: int = 64)
     plan = Plan("theta/T^(3/4)", 20.0, 1.0, n_features, n_iter)
     sample = clusters(2, 1.5, 80)
     svm = [
-        _case(f"TSGS3VM, {loss}", SemiSupervisedSVM(C=4.0, C_star=2.0, loss=loss), sample, plan, batch_size)
+        _case(
+            f"TSGS3VM, {loss}",
+            SemiSupervisedSVM(labeled_weight=4.0, unlabeled_weight=2.0, loss=loss),
+            sample,
+            plan,
+            batch_size,
+        )
         for loss in LOSSES
     ]
     return [*similar, *svm]

@@ -17,7 +17,7 @@ SECTIONS = {
         "solver": {"lam": 0.01},
     },
     "s3vm": {
-        "problem": {"C": 10.0, "C_star": 10.0, "loss": "symmetric hinge", "is_balanced": False},
+        "problem": {"labeled_weight": 10.0, "unlabeled_weight": 10.0, "loss": "symmetric hinge", "is_balanced": False},
         "data": {"name": "two_moons", "n": 200, "noise": 0.1, "imbalance": 0.5, "n_labeled": 10},
         "solver": {"lam": 1.0},
     },

@@ -210,7 +210,7 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts(is_balanced, ave
     names = ("kernel", "sigma", "lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
     for setting, kind, own in [
         ("auc", QSGS2AUC, ("gamma", "pairing", "is_pooled")),
-        ("s3vm", TSGS3VM, ("C", "C_star", "loss", "s", "is_balanced")),
+        ("s3vm", TSGS3VM, ("labeled_weight", "unlabeled_weight", "loss", "s", "is_balanced")),
         ("similar_unlabeled", TSGSU, ("prior", "loss", "correction", "leak")),
         ("ordinal", QS3ORAO, ("gamma", "pairing")),
     ]:
@@ -223,7 +223,6 @@ def test_the_runs_classes_are_those_that_its_estimator_predicts(is_balanced, ave
         given = {name: getattr(spec.solver, name) for name in names if hasattr(spec.solver, name)}
         given |= {"sigma": spec.kernel.sigma, "random_state": spec.seed, "average": average, "tol": None}
         given |= {"sampling": "independent"}
-        given |= {"C_per": "mean"} if setting == "s3vm" else {}
         given |= {"thresholds": "hinge"} if setting == "ordinal" else {}
         given |= {name: getattr(spec.problem, name) for name in own}
         model = kind(**given).fit(run.split.X_train, run.split.y_train)
@@ -263,8 +262,9 @@ def test_a_balanced_run_is_scored_as_its_estimator_is(is_large, monkeypatch):
     run.advance()
     solver, problem = run.spec.solver, run.spec.problem
     names = ("lam", "n_iter", "n_features", "batch_size", "step_size", "schedule", "dtype")
-    given = {name: getattr(solver, name) for name in names} | {"C": problem.C, "C_star": problem.C_star}
-    given |= {"C_per": "mean", "average": None, "tol": None, "sampling": "independent"}
+    given = {name: getattr(solver, name) for name in names}
+    given |= {name: getattr(problem, name) for name in ("labeled_weight", "unlabeled_weight")}
+    given |= {"average": None, "tol": None, "sampling": "independent"}
     model = TSGS3VM(sigma=run.spec.kernel.sigma, is_balanced=True, random_state=run.spec.seed, **given)
     model.fit(run.split.X_train, run.split.y_train)
     X, y = run.split.X_test, run.split.y_test

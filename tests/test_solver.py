@@ -408,7 +408,7 @@ def test_few_features_and_small_batches_get_smaller_steps(make_task):
 
 def test_a_hinge_loss_goes_by_its_slope(make_task):
     for C, C_star in ((10.0, 0.0), (1000.0, 100.0)):
-        task = make_task(problem=SemiSupervisedSVM(C=C, C_star=C_star), lam=1.0, step_size=None)
+        task = make_task(problem=SemiSupervisedSVM(labeled_weight=C, unlabeled_weight=C_star), lam=1.0, step_size=None)
         sizes = step_sizes(task)
         assert sizes.largest is None
         assert sizes.automatic == pytest.approx(2.0 / (C + C_star))
@@ -418,7 +418,7 @@ def test_the_step_of_a_hinge_loss_grows_with_the_root_of_many_labels():
     steps = []
     for n in (100, 512, 2048, 51_200):
         X, y = np.zeros((n, 2)), np.arange(n) % 2
-        problem = SemiSupervisedSVM(C_star=0.0).bind(y)
+        problem = SemiSupervisedSVM(unlabeled_weight=0.0).bind(y)
         plan = Plan("constant", None, 0.0, 8, 10)
         task = Task(
             problem, Gaussian(1.0), X, problem.rows(y) | {"unlabeled": np.arange(5)}, plan, 4, 0, np.dtype(float)
@@ -430,7 +430,9 @@ def test_the_step_of_a_hinge_loss_grows_with_the_root_of_many_labels():
 @each("loss", ["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"])
 @each("is_balanced", [False, True])
 def test_the_largest_slope_of_an_s3vm_bounds_its_coefficients(make_task, loss, is_balanced):
-    task = make_task(problem=SemiSupervisedSVM(C=3.0, C_star=2.0, loss=loss, is_balanced=is_balanced))
+    task = make_task(
+        problem=SemiSupervisedSVM(labeled_weight=3.0, unlabeled_weight=2.0, loss=loss, is_balanced=is_balanced)
+    )
     rng = np.random.default_rng(0)
     for size in (0.1, 0.5, 3.0):
         f = {source: size * rng.normal(size=5) for source in task.rows}
@@ -439,7 +441,9 @@ def test_the_largest_slope_of_an_s3vm_bounds_its_coefficients(make_task, loss, i
 
 
 def test_where_positives_alone_pull_the_balance_nearly_doubles_the_slope_of_an_s3vm():
-    problem = SemiSupervisedSVM(C=3.0, C_star=0.01, is_balanced=True).bind(np.repeat([1, 0, -1], [9, 1, 2]))
+    problem = SemiSupervisedSVM(labeled_weight=3.0, unlabeled_weight=0.01, is_balanced=True).bind(
+        np.repeat([1, 0, -1], [9, 1, 2])
+    )
     f = {"positive": np.full(9, -3.0), "negative": np.full(1, -3.0), "unlabeled": np.array([-5.0, 5.0])}
     total = sum(np.abs(c).sum() for c in problem.coefficients(f).values())
     assert total == pytest.approx(2 * 0.9 * 3.0)
@@ -545,7 +549,7 @@ PROBLEM_OF = {
     "auc": SemiSupervisedAUC(0.4),
     "supervised": Supervised("logistic"),
     "similar_unlabeled": SimilarUnlabeled(0.7),
-    "s3vm": SemiSupervisedSVM(C=2.0, C_star=1.0, loss="ramp"),
+    "s3vm": SemiSupervisedSVM(labeled_weight=2.0, unlabeled_weight=1.0, loss="ramp"),
     "ordinal": SemiSupervisedOrdinal(0.3),
 }
 

@@ -36,6 +36,7 @@ from dsgcore.jobs import JobQueue, JobState
 from dsgcore.model_selection import Calibrated, FoldError, Suggestion, suggest
 from dsgcore.settings import profile_of
 from dsgcore.tuning.search import Search, Subject, rounds
+from dsgcore.tuning.suggesting import _space_of
 from pages.workbench import suggest_view
 
 X, Y = make_moons(400, noise=0.15, random_state=0)
@@ -172,6 +173,13 @@ def test_every_method_can_be_asked(kind):
 
 
 @pytest.mark.usefixtures("steady_clock")
+def test_an_s3vm_with_a_weight_of_the_mean_loss_is_tuned_by_it():
+    assert "labeled_weight" not in _space_of(TSGS3VM()).space
+    found = _space_of(TSGS3VM(labeled_weight=10.0))
+    assert {"C", "C_star"}.isdisjoint(found.space)
+    assert found.own["labeled_weight"](TSGS3VM(labeled_weight=10.0)) == 10.0
+
+
 @each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO])
 def test_the_length_of_a_matern_kernel_is_tuned(kind):
     found = suggest(of(kind).set_params(kernel="matern"), X, SEEN, seconds=3.0)

@@ -116,8 +116,8 @@ def test_the_largest_theta_is_the_papers_and_meeting_the_assumptions_keeps_to_it
 
 def test_the_papers_weight_of_an_unlabeled_point_is_the_square_of_a_ratio():
     y = np.repeat([1, 0, -1], [3, 5, 40])
-    bound = SemiSupervisedSVM(C=7.0).bind(y)
-    assert (bound.C_star / 40) / (bound.C / 8) == pytest.approx((8 / 40) ** 2)
+    bound = SemiSupervisedSVM(labeled_weight=7.0).bind(y)
+    assert (bound.unlabeled_weight / 40) / (bound.labeled_weight / 8) == pytest.approx((8 / 40) ** 2)
 
 
 # --- on the tab Theory

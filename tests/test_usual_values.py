@@ -62,8 +62,8 @@ def test_its_ridge_or_weight_is_about_the_one_that_the_estimator_finds(setting, 
     spec = spec_of(setting, dataset)
     split = load_split(spec)
     if setting == "s3vm":
-        assert pytest.approx(5.0 * len(split.labeled), rel=0.05) == spec.problem.C
-        assert spec.problem.C_star == pytest.approx(spec.problem.C / 10)
+        assert pytest.approx(5.0 * len(split.labeled), rel=0.05) == spec.problem.labeled_weight
+        assert spec.problem.unlabeled_weight == pytest.approx(spec.problem.labeled_weight / 10)
         return
     problem = spec.problem.bind(split.y_train)
     assert spec.solver.lam == pytest.approx(problem.usual_ridge(problem.rows(split.y_train)), rel=0.5)
@@ -143,7 +143,7 @@ def test_a_files_page_begins_with_the_estimators_preparation_and_values(own_run)
     np.testing.assert_allclose(split.X_train.std(axis=0), 1.0, atol=1e-6)
     assert spec.kernel.sigma == pytest.approx(1.0 / 5.0, rel=1e-6)
     if spec.problem.name == "s3vm":
-        assert (spec.problem.C, spec.problem.C_star) == (300.0, 30.0)
+        assert (spec.problem.labeled_weight, spec.problem.unlabeled_weight) == (300.0, 30.0)
 
 
 def test_a_files_run_is_the_estimators_fit(own_run):

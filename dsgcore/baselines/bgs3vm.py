@@ -75,7 +75,7 @@ class BGS3VM(GradientS3VM):
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:
         problem, rows = bound_problem(s, points)
-        assert problem.C_star is not None  # always set in a bound problem
+        assert problem.unlabeled_weight is not None  # always set in a bound problem
         n_l, n_u, seed = points.n_labeled, points.n_unlabeled, self._seed()
         share = max(1, int(BUDGET_SHARE * n_u)) if s["budget_unlabeled"] is None else s["budget_unlabeled"]
         budgets = min(s["budget_labeled"], n_l), min(share, n_u)
@@ -97,8 +97,8 @@ class BGS3VM(GradientS3VM):
                 for part in parts:
                     part.coef *= 1.0 - step
                 if points.y[i] * at_labeled < 1.0:
-                    near_labeled.add(t, i, step * problem.C * points.y[i])
-                slope = problem.C_star * float(LOSSES[problem.loss].slope(at_unlabeled, problem.s))
+                    near_labeled.add(t, i, step * problem.labeled_weight * points.y[i])
+                slope = problem.unlabeled_weight * float(LOSSES[problem.loss].slope(at_unlabeled, problem.s))
                 if slope != 0.0:
                     near_unlabeled.add(t, j, -step * slope)
                 if number in stops:

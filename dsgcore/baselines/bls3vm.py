@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.baselines.base import MAX_ITER, TOL, Watch
-from dsgcore.baselines.s3vm import BALANCE_TARGET, HOLDERS, C, CentredS3VM, OrderedPoints, regress
+from dsgcore.baselines.s3vm import BALANCE_TARGET, HOLDERS, CentredS3VM, OrderedPoints, regress
 from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import like
-from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.s3vm import C_STAR, C, SemiSupervisedSVM
 
 # The second kink of a labeled point's loss is at 1 + 2 / SCALE, so that values rarely reach it.
 SCALE = 0.1
@@ -83,7 +83,7 @@ class BLS3VM(CentredS3VM):
     extra = len(HOLDERS)
 
     C: float = like(C)
-    C_star: float | None = like(SemiSupervisedSVM, "C_star")
+    C_star: float | None = like(C_STAR)
     s: float = like(SemiSupervisedSVM, "s")
     balance_target: float | None = like(BALANCE_TARGET)
     tol: float = like(TOL)

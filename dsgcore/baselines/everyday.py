@@ -40,11 +40,11 @@ from dsgcore.baselines.base import (
 from dsgcore.baselines.basis import MAX_VALUES
 from dsgcore.core.documented import SEED, described, documented
 from dsgcore.core.errors import DSGError
-from dsgcore.core.parameters import Choice, Integer, Real, like, parameter_like
+from dsgcore.core.parameters import Choice, Integer, Real, like
 from dsgcore.core.threads import single_threaded_openmp
 from dsgcore.estimators.classes import HighestScore
 from dsgcore.estimators.kernel import SIGMA, width
-from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.s3vm import C
 from dsgcore.problems.thresholds import thresholds
 from dsgcore.solver.problem import UNLABELED
 
@@ -178,9 +178,6 @@ class Alone(LabelsAlone, EverydayClassifier):
     """Base class of classifiers that learn from the labeled points only."""
 
 
-C = parameter_like(
-    SemiSupervisedSVM, "C", default=1.0, sentence="Cost of an error at one labeled point. The same as scikit-learn's C."
-)
 _ITERATIONS = MAX_ITER.called("Iterations at most", "Largest number of iterations.")
 _CENTERS = Integer("centers", 100, low=1, high=100_000, scale="log", usual=(10, 2000)).called(
     "Kernel centres",

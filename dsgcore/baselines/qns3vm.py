@@ -70,7 +70,13 @@ class QNS3VM(CentredS3VM):
 
     lam: float = like(LAM, low=1e-9, usual=(1e-5, 10.0))
     lam_u: float = like(
-        SemiSupervisedSVM, "C_star", name="lam_u", default=1.0, optional=False, symbol="λ'", usual=(0.0, 100.0)
+        SemiSupervisedSVM,
+        "unlabeled_weight",
+        name="lam_u",
+        default=1.0,
+        optional=False,
+        symbol="λ'",
+        usual=(0.0, 100.0),
     )
     balance_target: float | None = like(BALANCE_TARGET)
     tol: float = like(TOL, low=1e-12)

@@ -15,7 +15,7 @@ from sklearn.utils import gen_batches
 from dsgcore.baselines.base import BinaryBaseline, Callback, GaussianOrLinear, Watch
 from dsgcore.baselines.basis import Basis, BasisModel, HasMatrix
 from dsgcore.core.documented import SEED, described
-from dsgcore.core.parameters import Real, integer, like, parameter_like
+from dsgcore.core.parameters import Real, integer, like
 from dsgcore.problems.s3vm import SemiSupervisedSVM
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.problem import UNLABELED
@@ -34,7 +34,6 @@ COARSER = (1.0, 10.0, 100.0)
 # Kernel values computed at a time while the matrix is filled.
 MAX_VALUES = 2**20
 
-C = parameter_like(SemiSupervisedSVM, "C", sentence="Cost of a labeled point on the wrong side of the margin.")
 BALANCE_TARGET = Real("balance_target", None, low=-1.0, high=1.0, optional=True, symbol="r")
 
 
@@ -155,7 +154,7 @@ class CentredS3VM(S3VMBaseline):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GradientS3VM(S3VMBaseline):
-    """Base class of stochastic gradient machines with TSGS3VM's objective; C weighs the labeled points' mean loss.
+    """Base class of stochastic gradient machines with TSGS3VM's objective, whose weights are those of mean losses.
 
     Parameters
     ----------
@@ -167,8 +166,8 @@ class GradientS3VM(S3VMBaseline):
         Seed of all random draws.
     """
 
-    C: float = like(SemiSupervisedSVM, "C", default=100.0)
-    C_star: float | None = like(SemiSupervisedSVM, "C_star")
+    labeled_weight: float = like(SemiSupervisedSVM, "labeled_weight", default=100.0)
+    unlabeled_weight: float | None = like(SemiSupervisedSVM, "unlabeled_weight")
     loss: str = like(SemiSupervisedSVM, "loss")
     s: float = like(SemiSupervisedSVM, "s")
     n_passes: int = integer(1, low=1, high=10_000, scale="log", usual=(1, 100))
@@ -188,7 +187,8 @@ class GradientS3VM(S3VMBaseline):
 def bound_problem(s: dict[str, Any], points: OrderedPoints) -> tuple[SemiSupervisedSVM, dict[str, NDArray]]:
     """Return the problem with the parameters `s`, bound to the points' labels, and the row numbers of its sources."""
     codes = np.concatenate([points.y > 0, np.full(points.n_unlabeled, UNLABELED)])
-    problem = SemiSupervisedSVM(C=s["C"], C_star=s["C_star"], loss=s["loss"], s=s["s"]).bind(codes)
+    names = ("labeled_weight", "unlabeled_weight", "loss", "s")
+    problem = SemiSupervisedSVM(**{name: s[name] for name in names}).bind(codes)
     return problem, problem.rows(codes)
 
 

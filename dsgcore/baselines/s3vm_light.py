@@ -10,10 +10,10 @@ from sklearn.svm import SVC
 
 from dsgcore.baselines.base import Watch
 from dsgcore.baselines.basis import HasMatrix
-from dsgcore.baselines.s3vm import CACHE, C, OrderedPoints, S3VMBaseline, expansion, fit_to_tolerance, kernel_matrix
+from dsgcore.baselines.s3vm import CACHE, OrderedPoints, S3VMBaseline, expansion, fit_to_tolerance, kernel_matrix
 from dsgcore.core.documented import estimator
 from dsgcore.core.parameters import like, real
-from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.s3vm import C_STAR, C
 
 TOLERANCE = 1e-4
 # The weight of the unlabeled points starts at this share of its final value. Each level doubles it.
@@ -72,7 +72,7 @@ class S3VMLight(S3VMBaseline):
     sentence = "learns a support vector machine on labels that it guesses, and switches these guesses in pairs"
 
     C: float = like(C)
-    C_star: float | None = like(SemiSupervisedSVM, "C_star")
+    C_star: float | None = like(C_STAR)
     positive_share: float | None = real(None, low=0.0, high=1.0, optional=True)
 
     def _learn_from(self, points: OrderedPoints, kernel: HasMatrix, s: dict[str, Any], watch: Watch) -> None:

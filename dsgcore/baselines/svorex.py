@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from dsgcore.baselines.base import MAX_ITER, TOL, GaussianOrLinear, LabelsAlone, OrdinalBaseline, Watch
 from dsgcore.baselines.basis import Linear
-from dsgcore.baselines.s3vm import HOLDERS, C, expansion, kernel_matrix, regress
+from dsgcore.baselines.s3vm import HOLDERS, expansion, kernel_matrix, regress
 from dsgcore.core.documented import estimator
 from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import like, real
+from dsgcore.problems.s3vm import C
 
 # Half the distance between the two kinks of the regression's loss, so that values rarely reach the second one.
 EPSILON = 1e4

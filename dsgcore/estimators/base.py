@@ -77,8 +77,8 @@ class FunctionalGradientEstimator(FromPaper, KernelParameters, ScoredOnLabels, B
         Start of the run. None is 0, as in the papers. 'exact' gives the first iteration more features, and the exact
         solution on them for some hundred points (TSGS3VM: labeled ones alone). All later iterations are the papers', but a
         fit needs fewer.
-        'auto' (not for TSGSU) is 'exact' for at most 512 labels, if `kernel`, `sigma`, `lam` and `C` have their
-        default values, or the numbers that these stand for.
+        'auto' (not for TSGSU) is 'exact' for at most 512 labels, if `kernel`, `sigma`, `lam` and the labels'
+        weight have their default values, or the numbers that these stand for.
         The run still starts at 0 if the loss has no such solution, or if the kernel's features are not cosines.
     tol
         Tolerance for early stopping, as a share of the scores' size: `fit` ends when the mean of the second half of the

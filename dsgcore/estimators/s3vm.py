@@ -7,17 +7,18 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import estimator
-from dsgcore.core.parameters import Choice, derived, like
+from dsgcore.core.parameters import ParameterError, derived, like
 from dsgcore.estimators.base import BinaryEstimator
 from dsgcore.estimators.inputs import TrainingValues
 from dsgcore.problems import Problem
-from dsgcore.problems.s3vm import SemiSupervisedSVM
+from dsgcore.problems.s3vm import C_STAR, C, SemiSupervisedSVM
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.task import Task
 
 # Total weight of the unlabeled points, as a share of the total weight of the labeled points.
 UNLABELED_PART = 0.1
-PER = Choice("C_per", "point", options=("point", "mean"))
+# Weights of one point's loss, and those of mean losses in their place.
+REPLACED = {"C": "labeled_weight", "C_star": "unlabeled_weight"}
 
 
 @estimator
@@ -31,18 +32,20 @@ class TSGS3VM(BinaryEstimator):
     Parameters
     ----------
     C
-        Weight of each labeled point's hinge loss, as in scikit-learn's SVC. See C_per.
+        Weight of each labeled point's hinge loss, as in scikit-learn's SVC, so that one value suits 20 labels and 20,000.
     C_star
         Weight of each unlabeled point's loss. With 0 unlabeled points do not count. None gives all of them together a
-        tenth of the labeled points' weight. If C_per='mean', None means C_star = C n_l / n_u.
-    C_per
-        Loss that C and C_star weigh. 'point': each point's loss, so that one value suits 20 labels and 20,000. 'mean':
-        the mean losses, as in the paper. The paper's C is C n_l here, and its C_star is C_star n_u.
+        tenth of the labeled points' weight.
+    labeled_weight
+        Weight of the labeled points' mean loss, the paper's C, in place of C. The same as C = labeled_weight / n_l.
+    unlabeled_weight
+        Weight of the unlabeled points' mean loss, the paper's C*, in place of C_star. The same as
+        C_star = unlabeled_weight / n_u. Beside a labeled_weight, None is the paper's labeled_weight n_l / n_u.
     is_balanced
         Shift f so that its mean over the unlabeled points is the mean label (+1, -1) of the labeled points, during
         training and after it.
     lam
-        Ridge. The paper's objective has 1. Another value is the same as its C / lam, C_star / lam, step_size * lam.
+        Ridge. The paper's objective has 1. Another value is the same as its C / lam, C* / lam, step_size * lam.
 
     Attributes
     ----------
@@ -81,9 +84,10 @@ class TSGS3VM(BinaryEstimator):
     # Signs decide: values near 0 must be more accurate than for a ranking.
     tol_started: ClassVar[float] = 0.02
 
-    C: float = like(SemiSupervisedSVM, "C", default=5.0)
-    C_star: float | None = like(SemiSupervisedSVM, "C_star")
-    C_per: Literal["point", "mean"] = like(PER)
+    C: float = like(C, 5.0)
+    C_star: float | None = like(C_STAR)
+    labeled_weight: float | None = like(SemiSupervisedSVM, "labeled_weight", None, optional=True)
+    unlabeled_weight: float | None = like(SemiSupervisedSVM, "unlabeled_weight")
     loss: Literal["symmetric hinge", "squared symmetric hinge", "ramp", "exponential"] = like(SemiSupervisedSVM, "loss")
     s: float = like(SemiSupervisedSVM, "s")
     is_balanced: bool = like(SemiSupervisedSVM, "is_balanced")
@@ -91,13 +95,19 @@ class TSGS3VM(BinaryEstimator):
 
     def _problem(self, labels: NDArray, **given: object) -> Problem:
         """Return the problem, with C and C_star converted to weights of mean losses for these labels."""
-        problem: Any = super()._problem(labels, **given)
-        if PER.check(self.C_per) == "mean":
-            return problem
-        rows = problem.rows(labels)
-        C = problem.C * (len(rows["positive"]) + len(rows["negative"]))
-        C_star = UNLABELED_PART * C if problem.C_star is None else problem.C_star * len(rows["unlabeled"])
-        return derived(problem, C=C, C_star=C_star)
+        s = self._checked()
+        for point, mean in REPLACED.items():
+            if s[mean] is not None and s[point] != type(self).__dataclass_fields__[point].default:
+                raise ParameterError(f"{mean} replaces {point}: give one of them, got {s[mean]:g} and {s[point]:g}")
+        problem = super()._problem(labels, **dict.fromkeys(REPLACED.values(), 1.0), **given)
+        n = {source: len(rows) for source, rows in problem.rows(labels).items()}
+        labeled, unlabeled = s["labeled_weight"], s["unlabeled_weight"]
+        if s["C_star"] is not None:
+            unlabeled = s["C_star"] * n["unlabeled"]
+        if labeled is None:
+            labeled = s["C"] * (n["positive"] + n["negative"])
+            unlabeled = UNLABELED_PART * labeled if unlabeled is None else unlabeled
+        return derived(problem, labeled_weight=labeled, unlabeled_weight=unlabeled)
 
     def _thresholds(self, task: Task, codes: NDArray, values: TrainingValues) -> dict[str, Any]:
         return {"shift_": task.problem.shift(values.at(task.rows["unlabeled"])) if task.problem.is_shifted else 0.0}

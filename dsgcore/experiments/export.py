@@ -96,7 +96,7 @@ def script_with_estimator(run: Run) -> str:
     values = vars(spec.kernel) | vars(spec.solver) | vars(spec.problem)
     values |= {"kernel": type(spec.kernel).name, "random_state": spec.seed}
     values |= {name: measured[name] for name in AUTOMATIC if values.get(name) is None and name in measured}
-    values |= {"C_per": "mean", "is_orthogonal": False}  # as a setting has it
+    values |= {"is_orthogonal": False}  # as a setting has it
     if values.get("is_full_gradient"):
         values["batch_size"] = None
     own = [name for name in signature(estimator).parameters if name in values]

@@ -153,11 +153,10 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
             "schedule": "constant",
             "lam": 1.0,
             "loss": "symmetric hinge",
-            "C_star": None,
-            "C_per": "mean",
+            "unlabeled_weight": None,
             "is_balanced": False,
         },
-        {"C": _powers(10, -3, 3), "sigma": _powers(10, -3, 3)},
+        {"labeled_weight": _powers(10, -3, 3), "sigma": _powers(10, -3, 3)},
         {"step_size": [1.0, 0.1, 0.01, 0.001]},
         sized=_one_pass,
     ),
@@ -247,7 +246,7 @@ def paper_grid(setting: str, *, names: tuple[str, ...] = (), prefix: str = "") -
     Source: the papers' sections on experiments.
 
     - QS3ORAO: all sub-problems have the same weight gamma here.
-    - TSGS3VM: C weighs the labeled points' mean loss, ``TSGS3VM(C_per="mean")``.
+    - TSGS3VM: the paper's C is labeled_weight, which weighs a mean loss. The estimator's C weighs each point.
     - TSGS3VM: the paper's step is 1/eta with eta from 10^0 to 10^3.
     """
     grids: dict[str, Mapping[str, Sequence[float]]] = {name: values.grid for name, values in AS_IN_PAPER.items()}

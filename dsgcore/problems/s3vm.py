@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
-from dsgcore.core.parameters import choice, derived, flag, real
+from dsgcore.core.parameters import choice, derived, flag, parameter_like, real
 from dsgcore.solver.problem import Problem, Sections, Values, bound, two_class_rows
 from dsgcore.solver.start import SourceHinge
 
@@ -51,7 +51,8 @@ class SemiSupervisedSVM(Problem):
 
         C [share mean_P max(0, 1 - f) + (1 - share) mean_N max(0, 1 + f)] + C* mean_U u(f),
 
-    with P, N the labeled points of the two classes, share = n_P / (n_P + n_N), and U the unlabeled points.
+    with C = labeled_weight, C* = unlabeled_weight, P, N the labeled points of the two classes, share = n_P / (n_P + n_N),
+    and U the unlabeled points.
     Coefficients: c_p = -C share [f < 1] / B, c_n = C (1 - share) [f > -1] / B, c_u = C* u'(f) / B.
 
     The losses u(r) are, in the order of the options: max(0, 1 - |r|); max(0, 1 - |r|)^2 / 2; min(1 + s, max(0, 1 -
@@ -62,9 +63,9 @@ class SemiSupervisedSVM(Problem):
 
     Parameters
     ----------
-    C : Weight of the labels
+    labeled_weight : Weight of the labels
         Weight of the mean cost of labeled points on the wrong side.
-    C_star : Weight of the unlabeled points
+    unlabeled_weight : Weight of the unlabeled points
         Weight of the mean cost of unlabeled points near the boundary. The default is that of the labels times n_l / n_u.
     loss : Loss of unlabeled points
         Shape of the cost of an unlabeled point near the boundary.
@@ -97,8 +98,10 @@ class SemiSupervisedSVM(Problem):
     limit of large batches.
     """
 
-    C: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="C", usual=(0.001, 1000.0))
-    C_star: float | None = real(None, low=0.0, high=1e6, scale="log", optional=True, symbol="C*", usual=(0.0, 1000.0))
+    labeled_weight: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="C", usual=(0.001, 1000.0))
+    unlabeled_weight: float | None = real(
+        None, low=0.0, high=1e6, scale="log", optional=True, symbol="C*", usual=(0.0, 1000.0)
+    )
     loss: str = choice("symmetric hinge", options=tuple(LOSSES), symbol="u")
     s: float = real(-0.3, low=-0.999, high=0.0, symbol="s")
     is_balanced: bool = flag(False)
@@ -111,7 +114,7 @@ class SemiSupervisedSVM(Problem):
     defaults: ClassVar[Sections] = {
         "data": {"name": "two_moons", "noise": 0.05, "n_labeled": 6},
         "kernel": {"sigma": 50.0},
-        "problem": {"C": 10.0, "C_star": 10.0, "is_balanced": True},
+        "problem": {"labeled_weight": 10.0, "unlabeled_weight": 10.0, "is_balanced": True},
         "solver": {"lam": 1.0, "step_size": 0.05},
     }
     other_sets: ClassVar[Sections] = {"data": {"n_labeled": 50}}
@@ -121,8 +124,10 @@ class SemiSupervisedSVM(Problem):
         """Return the problem bound to labels y (n,): sets the share of positives, and C* if it is None."""
         n = {source: len(index) for source, index in self.rows(y).items()}
         n_labeled = n["positive"] + n["negative"]
-        C_star = self.C * n_labeled / n["unlabeled"] if self.C_star is None else self.C_star
-        return derived(self, C_star=C_star, positive_share=n["positive"] / n_labeled)
+        weight = self.unlabeled_weight
+        if weight is None:
+            weight = self.labeled_weight * n_labeled / n["unlabeled"]
+        return derived(self, unlabeled_weight=weight, positive_share=n["positive"] / n_labeled)
 
     def rows(self, y: NDArray) -> dict[str, NDArray]:
         """Return the row numbers of positives (y = 1), negatives (0) and unlabeled points (-1; all points if none)."""
@@ -130,8 +135,8 @@ class SemiSupervisedSVM(Problem):
 
     def _weights(self) -> dict[str, float]:
         """Return the weight of each source's mean loss."""
-        share = bound(self.positive_share)
-        return {"positive": self.C * share, "negative": self.C * (1.0 - share), "unlabeled": bound(self.C_star)}
+        share, C, C_star = bound(self.positive_share), self.labeled_weight, bound(self.unlabeled_weight)
+        return {"positive": C * share, "negative": C * (1.0 - share), "unlabeled": C_star}
 
     @property
     def largest_slope(self) -> float:
@@ -191,4 +196,13 @@ class SemiSupervisedSVM(Problem):
 
     def baseline(self) -> Self:
         """Return the problem on the labeled points alone: C* = 0, no balance."""
-        return derived(self, C_star=0.0, is_balanced=False)
+        return derived(self, unlabeled_weight=0.0, is_balanced=False)
+
+
+# Weights of one point's loss instead of a mean loss, for methods that sum the losses, as scikit-learn's SVC does.
+C = parameter_like(SemiSupervisedSVM, "labeled_weight", name="C", symbol="").called(
+    "Weight of each label", "Weight of each labeled point's loss. The same as scikit-learn's C."
+)
+C_STAR = parameter_like(SemiSupervisedSVM, "unlabeled_weight", name="C_star", symbol="").called(
+    "Weight of each unlabeled point", "Weight of each unlabeled point's loss."
+)

@@ -38,13 +38,17 @@ def _decaying(spec: RunSpec, n_labeled: int, n_unlabeled: int) -> dict[str, Any]
     C, C_star = _weights(spec, n_labeled, n_unlabeled)
     ridge = spec.solver.lam or 1.0
     step = spec.solver.step_size if spec.solver.schedule == "theta/t" else None
-    return {"C": C / ridge, "C_star": C_star / ridge, "step_size": 1.0 if step is None else step * ridge}
+    return {
+        "labeled_weight": C / ridge,
+        "unlabeled_weight": C_star / ridge,
+        "step_size": 1.0 if step is None else step * ridge,
+    }
 
 
 def _weights(spec: RunSpec, n_labeled: int, n_unlabeled: int) -> tuple[float, float]:
     problem: Any = spec.problem
-    C_star = problem.C * n_labeled / max(1, n_unlabeled) if problem.C_star is None else problem.C_star
-    return problem.C, C_star
+    C, C_star = problem.labeled_weight, problem.unlabeled_weight
+    return C, C * n_labeled / max(1, n_unlabeled) if C_star is None else C_star
 
 
 def _details(run: panels.Result) -> panels.Details:
@@ -115,7 +119,9 @@ def _of_risk(spec: RunSpec) -> tuple[Assumption, ...]:
 S3VM = Profile(
     **texts_of("s3vm"),
     fitted=fitted(0.02),
-    usual=lambda n, n_labeled, rarest: usual_run(C=5.0 * n_labeled, C_star=0.5 * n_labeled, lam=1.0),
+    usual=lambda n, n_labeled, rarest: usual_run(
+        labeled_weight=5.0 * n_labeled, unlabeled_weight=0.5 * n_labeled, lam=1.0
+    ),
     translations={
         "S3VMLight": _sums,
         "BLS3VM": _sums,
@@ -126,7 +132,8 @@ S3VM = Profile(
             ("EverydaySVC", "EverydayLogisticRegression", "EverydayNystroem", "EverydaySelfTraining"), _sums
         ),
     },
-    suggested={name: how for name, how in USUAL.items() if name != "lam"} | dict.fromkeys(("C", "C_star"), Times(30.0)),
+    suggested={name: how for name, how in USUAL.items() if name != "lam"}
+    | dict.fromkeys(("labeled_weight", "unlabeled_weight"), Times(30.0)),
     details=_details,
     theorem=constant_step_theorem(
         "s3vm",
@@ -137,7 +144,7 @@ S3VM = Profile(
         constant=Constant("error", 1.0, Rate(-0.5, "T", "1/√T"), "θ² M² (√κ + √φ)² / √T", {}),
         step_size=5.0,
         # Chosen to show the rate soon: with weights of 10, T = 50 to 800 gave a slope of -0.20 +- 0.02.
-        C=4.0,
-        C_star=4.0,
+        labeled_weight=4.0,
+        unlabeled_weight=4.0,
     ),
 )

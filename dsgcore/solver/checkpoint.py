@@ -25,7 +25,7 @@ ROWS_AT_A_TIME = 2**15
 # If one of these differs, the run visits other rows, or in another precision: then comparing points is useless.
 _CHOOSES_ROWS = ("labels", "seed", "batch_size", "dtype")
 # Numbers with these names often come from the data. If the data differ, their difference needs no mention.
-_MAY_FOLLOW = ("sigma", "length", "step_size", "lam", "C", "C_star", "prior")
+_MAY_FOLLOW = ("sigma", "length", "step_size", "lam", "labeled_weight", "unlabeled_weight", "prior")
 # These explain why points differ. By themselves they change no iteration.
 _EXPLAINS = ("columns",)
 _EVERY = Integer("every", 50, low=1)

@@ -23,7 +23,7 @@ START = Choice("start", None, options=(EXACT,), optional=True).called(
 )
 # 'auto' is exact for at most so many labels, if these have default values: else a run might not forget the start.
 AUTOMATIC_START = replace(START, default=AUTOMATIC, options=(AUTOMATIC, EXACT))
-OF_AUTOMATIC_START, MOST_LABELS = ("kernel", "sigma", "lam", "C"), 512
+OF_AUTOMATIC_START, MOST_LABELS = ("kernel", "sigma", "lam", "C", "labeled_weight"), 512
 # The first iteration has so many times as many features as another one, or as one of so many.
 TIMES, FEATURES = 16, 64
 # Most points of all sources, of which so many first iterations visit, so that a run on files reads no others. Of unlabeled

@@ -38,6 +38,12 @@ class _SearchSpace:
     first: tuple[Mapping[str, Any], ...] = ()
     is_ranking: bool = False
 
+    def with_other(self, names: tuple[str, ...], name: str, how: Times | Among, own: str) -> _SearchSpace:
+        """Return the space with another parameter, whose own value is the attribute `own`, in place of these."""
+        space = {name: how} | {n: kept for n, kept in self.space.items() if n not in names}
+        of = {name: attrgetter(own)} | {n: kept for n, kept in self.own.items() if n not in names}
+        return replace(self, space=space, own=of)
+
 
 _NUMBERS = Among((64, 128))  # of features
 _OF_RANKING: dict[str, Times | Among] = {
@@ -78,18 +84,20 @@ _FREE = Real("multiple", 1.0)
 
 
 def _space_of(estimator: Any) -> _SearchSpace:
-    """Return the search space of an estimator. A Matérn kernel has a length, where sigma is one over a squared length."""
+    """Return the search space of an estimator.
+
+    A Matérn kernel has a length, where sigma is one over a squared length. An S3VM with a weight of the labels' mean loss
+    takes no weight of each point.
+    """
     name = next((kind.__name__ for kind in type(estimator).__mro__ if kind.__name__ in SPACES), None)
     if name is None:
         raise ParameterError(f"estimator must be one of {', '.join(SPACES)}, got {type(estimator).__name__}")
-    if getattr(estimator, "kernel", None) != "matern":
-        return SPACES[name]
     found = SPACES[name]
-    space: dict[str, Any] = {"length": Times(4.0)} | {n: how for n, how in found.space.items() if n != "sigma"}
-    own: dict[str, Any] = {"length": attrgetter("model_.kernel.length")} | {
-        n: of for n, of in found.own.items() if n != "sigma"
-    }
-    return replace(found, space=space, own=own)
+    if getattr(estimator, "kernel", None) == "matern":
+        found = found.with_other(("sigma",), "length", Times(4.0), "model_.kernel.length")
+    if getattr(estimator, "labeled_weight", None) is not None:
+        found = found.with_other(("C", "C_star"), "labeled_weight", Times(30.0), "labeled_weight")
+    return found
 
 
 def suggest(estimator: Any, X: ArrayLike, y: ArrayLike, *, seconds: float = 20.0) -> Suggestion:

@@ -20,12 +20,12 @@ from pages.controls.own_file import entry_of, suited_to_own
 
 # The weights of unlabeled points and of the graph depend on the data. These defaults replace unsuitable ones.
 SUITED: dict[str, dict[str, float]] = {
-    "high_dimensional": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
-    "digits": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
-    "breast_cancer": {"C_star": 1.0},
-    "diabetes": {"C_star": 1.0},
-    "friedman": {"C_star": 1.0},
-    "ten_digits": {"C_star": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "high_dimensional": {"unlabeled_weight": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "digits": {"unlabeled_weight": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
+    "breast_cancer": {"unlabeled_weight": 1.0},
+    "diabetes": {"unlabeled_weight": 1.0},
+    "friedman": {"unlabeled_weight": 1.0},
+    "ten_digits": {"unlabeled_weight": 1.0, "tau_I": 1e-4, "tau_S": 1e-3},
 }
 # The largest size that the app offers: a run on it still answers while the reader watches.
 MAX_POINTS = 20_000
