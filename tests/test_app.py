@@ -284,7 +284,7 @@ def test_the_multiclass_page_draws_classes_links_and_singular_values():
 
 
 MULTICLASS_NUMBERS = ("step_size", "tau_I", "tau_S", "lam", "theta", "radius", "n_neighbors", "sigma", "n_features")
-MULTICLASS_WORDS = ("features", "schedule", "scaling", "is_full_gradient")
+MULTICLASS_WORDS = ("feature_map", "schedule", "scaling", "is_full_gradient")
 
 
 def test_what_is_not_allowed_in_a_multiclass_link_gets_one_sentence():

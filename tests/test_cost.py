@@ -29,7 +29,7 @@ TOO_MUCH = [
     (
         {
             "setting": "multiclass",
-            "problem": {"features": "fourier"},
+            "problem": {"feature_map": "fourier"},
             "data": {"name": "blobs", "n": 40_000},
             "solver": {"n_features": 16_384},
         },
@@ -102,7 +102,7 @@ def test_the_shape_follows_from_the_options():
         {"setting": "ordinal", "solver": {"n_features": 4096, "n_iter": 400}},
         {
             "setting": "multiclass",
-            "problem": {"features": "fourier", "tau_I": 0.001},
+            "problem": {"feature_map": "fourier", "tau_I": 0.001},
             "data": {"name": "blobs", "n": 3000},
             "solver": {"n_features": 700},
         },
@@ -220,7 +220,7 @@ def test_a_lesson_chooses_no_more_labels_than_it_can_search_for():
 
 def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once():  # test_cost.py tries all kinds of it
     start = time.process_time()
-    app = open_page("multiclass", mc_data="Blobs", mc_n="40000", mc_n_features="16384", mc_features="fourier")
+    app = open_page("multiclass", mc_data="Blobs", mc_n="40000", mc_n_features="16384", mc_feature_map="fourier")
     assert not app.exception
     assert len(app.error) == 1
     assert "it would fit" in app.error[0].value

@@ -182,7 +182,7 @@ def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
     plain = {"setting": setting, "data": data, "solver": small, "diagnostics": {"n_probes": 8}}
     if setting == "multiclass":
         plain["data"]["stratified"] = name != "shuttle"  # ten rows of one class: too few for a stratified draw
-        plain["problem"] = {"features": "linear"}
+        plain["problem"] = {"feature_map": "linear"}
     spec = Spec.from_dict(plain)
     split = load_split(spec, files=files)
     assert split.X_train.shape[1] == d

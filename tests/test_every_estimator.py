@@ -545,7 +545,7 @@ ESTIMATORS = [
     PS3VT(n_iter=30, tol=None, random_state=0),
     # The ridge is given, which is else looked for by many logistic regressions. LinearMC and SSMC have the same shell.
     LRCMC(n_iter=30, tol=None, lam=1e-3, random_state=0),
-    PS3VT(**FAST, tol=None, lam=1e-3, features="fourier"),
+    PS3VT(**FAST, tol=None, lam=1e-3, feature_map="fourier"),
     Safe(TSGS3VM(**FAST)),
 ]
 CHECKED = [

@@ -30,7 +30,9 @@ STOCHASTIC = [
     *(cls(dtype=dtype, **SMALL) for cls in (TSGS3VM, QS3ORAO) for dtype in ("float32", "float64")),
     TSGSU(y_holds="classes", prior=0.7, **SMALL),
 ]
-OF_CLASSES = [cls(features=kind, **SMALL) for cls in (PS3VT, SSMC, LRCMC, LinearMC) for kind in ("linear", "fourier")]
+OF_CLASSES = [
+    cls(feature_map=kind, **SMALL) for cls in (PS3VT, SSMC, LRCMC, LinearMC) for kind in ("linear", "fourier")
+]
 
 
 def baselines():
@@ -96,7 +98,7 @@ def test_the_dot_product_kernel_is_right_as_far_as_numbers_go(power):
 @each("size", [1e37, 1e155, 1e300])
 @each("model", [*STOCHASTIC, *OF_CLASSES])
 def test_a_fit_on_far_points_is_right_or_refused(model, size):
-    is_linear = isinstance(model, PS3VT | SSMC | LRCMC | LinearMC) and model.features == "linear"
+    is_linear = isinstance(model, PS3VT | SSMC | LRCMC | LinearMC) and model.feature_map == "linear"
     for sigma in ("scale", 1.0):
         model = clone(model).set_params(sigma=sigma)
         fitted, is_refused = refused(lambda model=model: model.fit(X / np.abs(X).max() * size, Y))

@@ -82,7 +82,7 @@ def test_equals_the_papers_algorithm_1(make, points, batch_size, theta, radius):
 
 
 def test_equals_the_papers_algorithm_1_on_fourier_features(make, points):
-    task, (X, y) = make(features="fourier", sigma=0.3, n_features=6), points
+    task, (X, y) = make(feature_map="fourier", sigma=0.3, n_features=6), points
     frequencies = 2 * np.pi * block_frequencies(Gaussian(0.3), 5, 0, 3, 6, np.dtype(np.float64))
     phi = np.array([naive.feature_map(frequencies, x) for x in X])
     M = naive_proximal.graph_matrix(phi, naive_proximal.laplacian(X, 4))
@@ -342,7 +342,7 @@ def test_without_the_graph_unlabeled_points_play_no_part(points):
     assert (run(make_task(with_graph, X, y, 0))[-1] != run(make_task(with_graph, X[:19], y[:19], 0))[-1]).any()
 
 
-@each("parameters", [{}, {"features": "fourier", "n_features": 8}])
+@each("parameters", [{}, {"feature_map": "fourier", "n_features": 8}])
 def test_same_seed_same_bits_other_seed_other_numbers(make, parameters):
     first, again, other = (run(make(seed, **parameters)) for seed in (5, 5, 6))
     np.testing.assert_array_equal(first, again)
@@ -432,7 +432,7 @@ def test_fourier_features_bend_the_boundary():
     # Rings have one direction in common: a linear model cannot, Fourier features can.
     linear = LinearMC(random_state=0).fit(X, few).score(X, y)
     sizes = {"n_features": 128, "radius": 100.0, "step_size": 2.0, "n_iter": 2000}
-    model = PS3VT(features="fourier", sigma=2.0, **sizes, random_state=0)
+    model = PS3VT(feature_map="fourier", sigma=2.0, **sizes, random_state=0)
     assert model.fit(X, few).score(X, y) > 0.85 > linear + 0.2
     assert model.coef_.shape == (3, 256)
 
@@ -540,7 +540,7 @@ def test_without_an_average_the_last_iterate_is_returned(far_points, start):
 @pytest.mark.parametrize("features", ["linear", "fourier"])
 def test_the_automatic_step_is_one_over_the_curvature_of_mini_batches(far_points, features):
     X, y = far_points
-    task = make_task(open_problem(features=features, sigma=0.1, n_features=50, batch_size=8), X, y, 0)
+    task = make_task(open_problem(feature_map=features, sigma=0.1, n_features=50, batch_size=8), X, y, 0)
     p, phi = task.problem, task.X
     moment = phi.T @ phi / len(phi)
     ridge = 2 * p.lam
@@ -685,7 +685,7 @@ def test_where_hardly_any_labels_can_be_left_out_the_ridge_is_some_of_the_usual(
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_features_that_are_too_many_to_be_held_give_the_same_model(far_points, loss, monkeypatch):
     X, y = far_points
-    model = PS3VT(features="fourier", n_features=32, n_iter=60, loss=loss, random_state=0)
+    model = PS3VT(feature_map="fourier", n_features=32, n_iter=60, loss=loss, random_state=0)
     held = model.fit(X, y).coef_
     monkeypatch.setattr(task_module, "MOST_FEATURES", 500)
     task = make_task(model.problem_, X, y, 0)
@@ -730,6 +730,6 @@ def test_default_arguments_are_as_good_as_a_logistic_regression(load, scaler):
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_default_arguments_on_fourier_features_are_as_good_as_svc(load):
     ours, theirs = errors(
-        *load(return_X_y=True), StandardScaler, lambda s: PS3VT(features="fourier", random_state=s), SVC
+        *load(return_X_y=True), StandardScaler, lambda s: PS3VT(feature_map="fourier", random_state=s), SVC
     )
     assert ours <= theirs + 0.04

@@ -33,7 +33,7 @@ def small(**changes):
 @each("features", ["linear", "fourier"])
 @each("is_full", [False, True])
 def test_the_run_is_the_estimators(features, is_full):
-    run = finished(small(features=features, is_full_gradient=is_full, radius=5.0))
+    run = finished(small(feature_map=features, is_full_gradient=is_full, radius=5.0))
     estimator = PS3VT(
         lam=1e-6,
         tau_I=1e-3,
@@ -42,7 +42,7 @@ def test_the_run_is_the_estimators(features, is_full):
         radius=5.0,
         batch_size=None if is_full else 8,
         n_iter=20,
-        features=features,
+        feature_map=features,
         sigma=30.0,
         n_features=24,
         is_orthogonal=False,
@@ -128,7 +128,7 @@ def test_scores_of_a_point_set_have_one_blas_thread(monkeypatch):
 
 
 def test_linear_features_have_no_exact_twin():
-    run = finished(small(features="linear"))
+    run = finished(small(feature_map="linear"))
     assert "error_mean" not in run.history.names
     with pytest.raises(ValueError, match="no exact-kernel twin"):
         run.exact_values(run.split.X_test)
@@ -159,7 +159,7 @@ def test_large_samples_are_not_scored_whole(monkeypatch):
 
 
 def test_a_run_whose_numbers_overflow_stops_at_its_last_good_state():
-    run = finished(small(features="linear", radius=1e6, step_size=1e6, tau_I=1e3, lam=1e3, n_iter=200))
+    run = finished(small(feature_map="linear", radius=1e6, step_size=1e6, tau_I=1e3, lam=1e3, n_iter=200))
     assert run.stop_reason in (StopReason.FINISHED, StopReason.DIVERGED)
     assert np.isfinite(run.model.W).all()
     assert np.isfinite(run.history.column("objective")).all()
@@ -180,7 +180,7 @@ def test_a_run_takes_every_schedule(schedule):
 
 @pytest.mark.parametrize("features", ["linear", "fourier"])
 def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_path, features):
-    run = finished(small(**AUTOMATIC, features=features, tau_I=0.0))
+    run = finished(small(**AUTOMATIC, feature_map=features, tau_I=0.0))
     estimator = PS3VT(
         lam=1e-6,
         tau_I=0.0,
@@ -190,7 +190,7 @@ def test_a_spec_can_ask_for_the_automatic_step_the_average_and_an_intercept(tmp_
         n_iter=30,
         tol=None,
         loss="hinge",
-        features=features,
+        feature_map=features,
         sigma=30.0,
         n_features=24,
         random_state=0,
@@ -232,7 +232,7 @@ def test_scores_of_the_same_weights_are_computed_once_and_others_anew():
 @each("features", ["linear", "fourier"])
 def test_classes_without_a_label_have_scores_too(features):
     for seed in range(4):
-        plain = small(features=features, seed=seed, n_iter=4).to_dict()
+        plain = small(feature_map=features, seed=seed, n_iter=4).to_dict()
         plain["data"] = {"name": "ten_digits", "n_labeled": 12, "stratified": False}
         live = LiveRun(Spec.from_dict(plain))
         live.advance()
@@ -330,7 +330,7 @@ def test_left_open_the_weight_is_a_thousandth_where_the_step_bears_it():
 
 def test_a_smaller_step_bears_more():
     def weight(step_size):
-        return Run(small(step_size=step_size, features="linear", n=10_000)).engine.automatic_tau_I
+        return Run(small(step_size=step_size, feature_map="linear", n=10_000)).engine.automatic_tau_I
 
     assert weight(5000.0) == pytest.approx(weight(1000.0) / 5)
 

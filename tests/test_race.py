@@ -182,7 +182,7 @@ def test_a_kernel_that_the_competitor_has_not_becomes_the_gaussian_one():
 def test_what_the_run_has_by_the_same_name_is_taken_over():
     spec = small("multiclass", solver={"lam": 1e-5, "n_iter": 30}, problem={"tau_I": 1e-4, "is_full_gradient": True})
     used = parameters(spec, named("multiclass", "SSMC"))
-    expected = {"lam": 1e-5, "tau_I": 1e-4, "n_iter": 30, "features": "fourier", "radius": 10.0, "batch_size": None}
+    expected = {"lam": 1e-5, "tau_I": 1e-4, "n_iter": 30, "feature_map": "fourier", "radius": 10.0, "batch_size": None}
     assert expected.items() <= used.items()
     cuu = parameters(small("similar_unlabeled"), named("similar_unlabeled", "CUU"))
     assert (cuu["correction"], cuu["n_iter"], cuu["batch_size"]) == ("ReLU", 20, 128)

@@ -32,7 +32,7 @@ SECTIONS = {
         "solver": {"lam": 0.1},
     },
     "multiclass": {
-        "problem": {"tau_I": 0.001, "tau_S": 0.05, "theta": 0.5, "radius": 10.0, "features": "fourier"},
+        "problem": {"tau_I": 0.001, "tau_S": 0.05, "theta": 0.5, "radius": 10.0, "feature_map": "fourier"},
         "data": {"name": "spirals", "n": 300, "noise": 0.03, "n_labeled": 20},
         "solver": {"lam": 1e-6, "dtype": "float64"},
     },

@@ -220,8 +220,8 @@ def test_several_classes_that_no_straight_lines_separate_get_random_features():
     points = (1.0 + ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     alone = PS3VT(random_state=0, n_iter=200)
     found = suggest(alone, points, np.where(np.arange(300) < 120, ring, -1), seconds=20.0)
-    assert {"features": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
-    assert found.parameters["features"] == "fourier"
+    assert {"feature_map": "fourier", "n_features": 512} in [dict(one.parameters) for one in found.tried]
+    assert found.parameters["feature_map"] == "fourier"
     assert found.gain.mean > 0.2
 
 

@@ -98,7 +98,7 @@ def test_of_several_classes_a_real_set_begins_as_the_estimator_on_fourier_featur
         "is_orthogonal": False,
         "tol": None,
     }
-    model = PS3VT(features="fourier", random_state=0, **same)
+    model = PS3VT(feature_map="fourier", random_state=0, **same)
     given = run.split.X_train.astype(np.float64), run.split.y_train
     assert model.fit(*given).problem_.lam == pytest.approx(spec.solver.lam, rel=0.05)
     model.set_params(lam=spec.solver.lam).fit(*given)

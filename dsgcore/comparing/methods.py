@@ -78,7 +78,7 @@ def _everyday(own: type[Any]) -> Method:
     return Method(plain_name(own), kinds, not issubclass(own, LabelsAlone), own.effort, own, is_slow=own.is_slow)
 
 
-_NOMINAL, _FOURIER = (BINARY, CLASSES), {"features": "fourier"}
+_NOMINAL, _FOURIER = (BINARY, CLASSES), {"feature_map": "fourier"}
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (

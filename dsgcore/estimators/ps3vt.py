@@ -142,7 +142,7 @@ class PS3VT(FromPaper, HighestScore, BaseEstimator):
     tol: float | Literal["auto"] | None = like(TOL)
     n_iter_no_change: int = like(Stopping, "n_iter_no_change")
     verbose: int = described(0, "int")
-    features: Literal["linear", "fourier"] = like(MultiClass, "features")
+    feature_map: Literal["linear", "fourier"] = like(MultiClass, "feature_map")
     is_orthogonal: bool = like(MultiClass, "is_orthogonal", default=True)
     fit_intercept: bool = like(MultiClass, "fit_intercept", default=True)
     loss: Literal["auto", "hinge", "logistic"] = like(MultiClass, "loss", default="auto", options=("auto", *LOSSES))
@@ -200,7 +200,7 @@ class PS3VT(FromPaper, HighestScore, BaseEstimator):
     def _problem(self, X: NDArray) -> MultiClass:
         own = self.get_params()
         given: dict[str, Any] = {p.name: own[p.name] for p in MultiClass.parameters if p.name in own}
-        is_linear = parameter_like(MultiClass, "features").check(given["features"]) == "linear"
+        is_linear = parameter_like(MultiClass, "feature_map").check(given["feature_map"]) == "linear"
         if isinstance(given["sigma"], str) and given["sigma"] == "scale" and is_linear:
             given["sigma"] = MultiClass.sigma  # not used
         else:

@@ -82,8 +82,8 @@ def settle_weights(
 
 def _ridge(problem: MultiClass, X: NDArray, y: NDArray) -> float:
     """Return the ridge times the number of labels."""
-    usual = RIDGE[problem.features, problem.loss]
-    if problem.features != "linear":
+    usual = RIDGE[problem.feature_map, problem.loss]
+    if problem.feature_map != "linear":
         return usual
     usual *= spread(X) ** 2
     labeled = y != UNLABELED

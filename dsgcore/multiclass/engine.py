@@ -60,7 +60,7 @@ SHARE, SETUP_ITERATIONS = 0.5, 30
 
 def multiclass_cost(spec: RunSpec, sizes: Sizes) -> Cost:
     """Return the cost of a run besides its data: its features, the graph's matrix, and the weights it keeps."""
-    is_linear = spec.problem.features == "linear"
+    is_linear = spec.problem.feature_map == "linear"
     width = sizes.d if is_linear else 2 * sizes.n_features
     points = [sizes.n_train, sizes.n_test, sizes.n_labeled]
     kept = sum(n * width for n in points if n * width <= MAX_KEPT_FEATURES)

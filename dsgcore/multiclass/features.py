@@ -64,7 +64,7 @@ class FixedFeatures:
 def features_of(problem: MultiClass, seed: int) -> FixedFeatures:
     """Return the features of a problem."""
     p = problem
-    return FixedFeatures(p.features, p.sigma, p.n_features, seed, p.fit_intercept, p.is_orthogonal)
+    return FixedFeatures(p.feature_map, p.sigma, p.n_features, seed, p.fit_intercept, p.is_orthogonal)
 
 
 @lru_cache(maxsize=KEPT_FREQUENCIES)

@@ -88,7 +88,7 @@ class MultiClass:
         Number of iterations of the run.
     n_neighbors : Neighbours
         Number of nearest points to which each point is linked in the graph.
-    features : Features
+    feature_map : Feature map
         The coordinates themselves, or random Fourier features of them, for curved boundaries.
     sigma : Inverse bandwidth
         For Fourier features: larger values make the similarity of two points fade faster with their distance.
@@ -143,7 +143,7 @@ class MultiClass:
     batch_size: int | None = integer(32, low=1, high=65_536, scale="log", optional=True, symbol="B")
     n_iter: int = integer(1000, low=1, high=1_000_000, scale="log", symbol="T")
     n_neighbors: int = integer(10, low=1, high=1000)
-    features: str = choice("linear", options=("linear", "fourier"))
+    feature_map: str = choice("linear", options=("linear", "fourier"))
     sigma: float = real(1.0, low=1e-6, high=1e6, scale="log", symbol="σ")
     n_features: int = integer(256, low=1, high=65_536, scale="log", symbol="m")
     is_orthogonal: bool = flag(False)
@@ -163,7 +163,7 @@ class MultiClass:
     @property
     def is_intercept_free(self) -> bool:
         """True if the ridge does not include the intercept, as in a logistic regression."""
-        return self.loss == "logistic" and self.features == "linear" and self.fit_intercept
+        return self.loss == "logistic" and self.feature_map == "linear" and self.fit_intercept
 
     def n_kept(self, d: int, n_classes: int) -> int:
         """Return theta as a number of singular values of a (d, K) matrix."""

@@ -17,7 +17,7 @@ from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.plan import SCHEDULES
 from dsgcore.solver.problem import Sections
 
-_AS_IN_SETTING = ("theta", "n_neighbors", "features", "fit_intercept", "loss", "variant")
+_AS_IN_SETTING = ("theta", "n_neighbors", "feature_map", "fit_intercept", "loss", "variant")
 # Default weight of the graph, if the step allows it.
 AUTOMATIC_TAU_I = 1e-3
 _AUTO = (
@@ -46,7 +46,7 @@ class MultiClassSetting(Setting):
     theta: float = like(MultiClass, "theta")
     radius: float | None = like(MultiClass, "radius")
     n_neighbors: int = like(MultiClass, "n_neighbors", usual=(1, 21))
-    features: str = like(MultiClass, "features")
+    feature_map: str = like(MultiClass, "feature_map")
     fit_intercept: bool = like(MultiClass, "fit_intercept")
     loss: str = like(MultiClass, "loss")
     is_full_gradient: bool = flag(False)
@@ -63,7 +63,7 @@ class MultiClassSetting(Setting):
     defaults: ClassVar[Sections] = {
         "data": {"name": "spirals", "n_labeled": 20},
         "kernel": {"sigma": 30.0},
-        "problem": {"features": "fourier", "tau_I": None, "tau_S": 0.05, "radius": 10.0},
+        "problem": {"feature_map": "fourier", "tau_I": None, "tau_S": 0.05, "radius": 10.0},
         "solver": {"lam": 1e-6, "step_size": 1.0, "batch_size": 32, "dtype": "float64"},
     }
     other_sets: ClassVar[Sections] = {"data": {"n_labeled": 50}}

@@ -29,7 +29,7 @@ from dsgcore.solver.model_files import (
 MAX_VALUES = 2**24
 MODEL = "weights"
 _HEADER = {
-    "kind": parameter_like(MultiClass, "features"),
+    "kind": parameter_like(MultiClass, "feature_map"),
     "sigma": parameter_like(MultiClass, "sigma"),
     "n_features": parameter_like(MultiClass, "n_features"),
     "seed": Integer("seed", 0, low=0, high=MAX_SEED),

@@ -180,7 +180,7 @@ AS_IN_PAPER: Mapping[str, PaperValues] = {
             "is_full_gradient": False,
             "schedule": "constant",
             "loss": "hinge",
-            "features": "linear",
+            "feature_map": "linear",
             "fit_intercept": False,
             "radius": 1.0,
             "n_neighbors": 10,

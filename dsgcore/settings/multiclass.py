@@ -43,8 +43,8 @@ def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
         ),
         Assumption(
             "Section 2.1: the features are the points' own coordinates.",
-            setting.features == "linear",
-            remedy={"problem": {"features": "linear"}},
+            setting.feature_map == "linear",
+            remedy={"problem": {"feature_map": "linear"}},
         ),
         Assumption(
             f"The algorithm is the printed one{'' if is_printed else ' (here: that of the authors’ program)'}.",
@@ -84,9 +84,9 @@ def _details(run: panels.Result) -> panels.Details:
 
 
 def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
-    """Return the defaults of PS3VT(features="fourier"), but with fewer features and another weight of the graph."""
+    """Return the defaults of PS3VT(feature_map="fourier"), but with fewer features and another weight of the graph."""
     return usual_run(
-        features="fourier",
+        feature_map="fourier",
         n_features=256,
         batch_size=32,
         lam=RIDGE["fourier", "hinge"] / n_labeled,
@@ -100,7 +100,7 @@ def _usual(n: int, n_labeled: int, rarest: float) -> dict[str, Any]:
 def _fitted(n_labeled: int) -> dict[str, Any]:
     """Return the defaults of PS3VT, which has linear features, and starts from the exact solution without a low rank."""
     return {
-        "features": "linear",
+        "feature_map": "linear",
         "loss": "logistic",
         "tau_S": TAIL["linear"],
         "radius": FREE,
@@ -117,7 +117,7 @@ MULTICLASS = Profile(
     front=("n_labeled", "step_size", "n_features", "tau_S", "tau_I"),
     translations=dict.fromkeys(("LinearMC", "LRCMC", "SSMC"), _like_linear),
     suggested={
-        "features": Among(("linear", "fourier")),
+        "feature_map": Among(("linear", "fourier")),
         "sigma": Times(8.0),
         "lam": USUAL["lam"],
         "tau_I": Times(10.0),

@@ -64,14 +64,14 @@ SPACES: dict[str, _SearchSpace] = {
     ),
     "PS3VT": _SearchSpace(
         {
-            "features": Among(("linear", "fourier")),
+            "feature_map": Among(("linear", "fourier")),
             "sigma": Times(8.0),
             "lam": Times(100.0),
             "n_features": Among((512,)),
         },
         {"sigma": lambda m: 1.0, "lam": attrgetter("problem_.lam")},
         lambda m: hits,
-        first=({"features": "fourier", "n_features": 512},),
+        first=({"feature_map": "fourier", "n_features": 512},),
     ),
     "TSGSU": _SearchSpace(
         {"sigma": Times(16.0), "lam": Times(100.0), "n_features": _NUMBERS},
