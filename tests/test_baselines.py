@@ -138,6 +138,7 @@ def fitted(cls):
     return fit(make(cls), *data(SETTING[cls]), callback=seen.append), seen  # it returns None: the fit goes on
 
 
+@pytest.mark.ci
 @EACH
 def test_each_can_be_cloned_and_pickled_and_the_names_of_classes_make_no_difference(cls, setting):
     (X, y), (model, _) = data(setting), fitted(cls)

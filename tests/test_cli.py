@@ -337,6 +337,7 @@ def test_any_encoding_of_the_streams_will_do(given, person, monkeypatch):
         assert err.read().count("dsg-lab: ") <= 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.weekly)])
 def test_a_closed_pipe_ends_a_command_with_0_and_in_silence(unbuffered):
     process = subprocess.Popen(
@@ -351,6 +352,7 @@ def test_a_closed_pipe_ends_a_command_with_0_and_in_silence(unbuffered):
     assert process.wait() == 0
 
 
+@pytest.mark.ci
 @each("words, unbuffered", [(("data", "list"), ""), (("--version",), "1"), (("fit", "--help"), "1")])
 def test_a_full_disk_is_reported_once(words, unbuffered):
     if not os.path.exists("/dev/full"):

@@ -90,6 +90,7 @@ def test_the_shape_follows_from_the_options():
     assert shape_of(spec) == (len(split.X_train) + len(split.X_test), split.X_train.shape[1])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "given",
     [

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
-from cases import each, is_everything_asked, some
+from cases import each, is_everything_asked, some, tiers
 from hostile_files import GOOD, parquet
 from opened_pages import open_page
 from own_tables import iris_csv, own_spec, read, sniff, table
@@ -284,7 +284,7 @@ def drawn(figure):
     return go.Figure(figure).data
 
 
-@pytest.mark.parametrize("dataset", list(DATASETS))
+@pytest.mark.parametrize("dataset", tiers(DATASETS, 6, len(DATASETS)))
 def test_a_set_in_a_setting_starts_trains_and_is_drawn(dataset):
     for setting, problem in SETTINGS.items():
         for conversion in DATASETS[dataset].conversions_for(problem.labels):

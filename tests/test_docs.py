@@ -61,6 +61,7 @@ def prose_of(page):
 MARKED = {"comparing": pytest.mark.weekly, "command-line": pytest.mark.ci, "optuna": pytest.mark.ci}
 
 
+@pytest.mark.ci
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask calls what pandas has deprecated
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.stem, marks=MARKED.get(page.stem, ())) for page in PAGES])
 def test_a_page_read_from_top_to_bottom_does_what_it_says(page, tmp_path, monkeypatch):

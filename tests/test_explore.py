@@ -249,6 +249,7 @@ def test_a_run_of_an_example_made_again_is_the_same(setting, store):
     assert (again.state, again.iterations) == (kept.state, kept.iterations)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("setting", WITH_A_WAY)
 @pytest.mark.usefixtures("store")
 def test_a_curve_of_an_example_made_again_is_the_same(setting):

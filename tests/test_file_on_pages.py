@@ -95,6 +95,7 @@ def test_a_column_that_is_left_out_stays_left_out_in_another_setting():
     assert (recipe.role("row"), recipe.role("other")) == ("number", "ignore")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("page", "prefix", "place"), [("explore", "x_", "explore"), ("convergence", "v_", "ways")])
 def test_another_setting_keeps_the_file_and_does_not_take_a_default_set(page, prefix, place):
     app = opened(page, chosen_on_data_page())
@@ -223,6 +224,7 @@ def answered_as_by_a_browser(app, before):
     return checked(app)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("page", "prefix", "place"), [("explore", "x_", "explore"), ("convergence", "v_", "ways")])
 def test_values_that_a_browser_keeps_of_other_data_do_not_change_the_study_at_the_first_start(page, prefix, place):
     app = opened(page, chosen_on_data_page())

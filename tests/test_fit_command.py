@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cases import each, some
+from cases import each, some, tiers
 from clocks import interrupt_after
 from commands import refusal
 from four_estimators import same
@@ -95,6 +95,7 @@ def test_a_run_goes_on_from_its_file_to_the_same_bits(points, tmp_path, monkeypa
     same(gone_on.iterate_, here.iterate_)
 
 
+@pytest.mark.ci
 def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
     out = tmp_path / "out"
     slow = (
@@ -233,7 +234,10 @@ def scored(model, file, out, *options):
     return pd.concat([pd.read_parquet(part) for part in sorted(out.glob("*.parquet"))], ignore_index=True)
 
 
-@pytest.mark.parametrize(("method", "mark"), [*((method, ",") for method in (*OURS, *THEIRS)), ("TSGS3VM", ";")])
+FILES = [("TSGS3VM", ";"), *((method, ",") for method in (*OURS, *THEIRS))]
+
+
+@pytest.mark.parametrize(("method", "mark"), tiers(FILES, 6, len(FILES)))
 def test_a_csv_file_leads_to_classes_scores_and_kept_columns(method, mark, tmp_path):
     file, rows = tmp_path / "rows.csv", table(3 if method in ("QS3ORAO", "PS3VT") else 2)
     rows.to_csv(file, index=False, sep=mark)

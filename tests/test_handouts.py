@@ -176,6 +176,7 @@ def numbers(text):
     return np.frombuffer(base64.b64decode(text), dtype="<f4")
 
 
+@pytest.mark.ci
 def test_a_lesson_as_a_file_keeps_its_task():
     answered = static_lesson._task(_chosen("how-many-labels", 1))
     assert (answered["kind"], answered["options"][answered["result"]["right"]]) == ("pick", "fewer than 70 %")

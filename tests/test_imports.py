@@ -91,6 +91,7 @@ def of(room):
     return [file for name, file in MODULES.items() if name == f"dsgcore.{room}" or name.startswith(f"dsgcore.{room}.")]
 
 
+@pytest.mark.ci
 def test_some_libraries_are_imported_in_few_places_and_some_parts_of_the_package_nowhere():
     files = MODULES.values()
     assert those_that_import([*files, *PAGES.values()], "numba") == ["dsgcore/kernels/loops.py"]
@@ -165,6 +166,7 @@ def test_every_room_of_the_pages_has_its_place():
     assert {file.parent.name for file in PAGES.values() if file.parents[1].name == "pages"} == set(ORDER)
 
 
+@pytest.mark.ci
 def test_the_parts_of_the_package_are_there_without_an_import_of_their_own():
     said = "import dsgcore; print(dsgcore.baselines.SVOREX.__name__, dsgcore.data.DATASETS['wine'].n)"
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=False, cwd=ROOT)

@@ -52,6 +52,7 @@ def spoilt(name, fault, seed=0):
     return spec_of(name, seed, SPOILT[fault][0](STEPS[name]))
 
 
+@pytest.mark.ci
 @each("name, fault", some(CASES, 12, len(CASES)))
 def test_what_spoils_a_run_is_named_with_a_remedy_that_is_a_spec(name, fault):
     run = finished(spoilt(name, fault))
@@ -146,6 +147,7 @@ MEASURED = {
 }
 
 
+@pytest.mark.ci
 @each("fault", some(MEASURED, 1, 3))
 def test_the_measured_limits_name_the_cause_too(fault):
     spec = spoilt("auc", fault)

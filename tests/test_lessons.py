@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, tiers
 from live_page import figures, head
 from opened_pages import checked, open_page, run_of
 from small_specs import OWN_LESSON as OWN
@@ -48,11 +48,13 @@ def runs_of(name):
     return Runs(SETTINGS[name], all_claims(name))
 
 
-@pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize(
-    "seeds",
-    [1, pytest.param(3, marks=pytest.mark.ci), pytest.param(10, marks=pytest.mark.weekly)],
-    ids=["first seed", "three seeds", "ten seeds"],
+    ("name", "seeds"),
+    [
+        *tiers([(name, 1) for name in SETTINGS], 3, len(SETTINGS)),
+        *(pytest.param(name, 3, marks=pytest.mark.ci) for name in SETTINGS),
+        *(pytest.param(name, 10, marks=pytest.mark.weekly) for name in SETTINGS),
+    ],
 )
 def test_every_claim_of_a_settings_lessons_holds(name, seeds):
     runs, wrong = runs_of(name), []

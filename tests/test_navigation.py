@@ -259,6 +259,7 @@ def test_its_convergence_and_its_data_are_one_click_away_from_the_tab_compare():
     assert "mid" in [box.value for box in app.selectbox]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("page", "prefix"), [("explore", "x_"), ("convergence", "v_")])
 @pytest.mark.usefixtures("store")
 def test_a_set_looked_at_on_the_data_page_goes_on_with_its_options(page, prefix):

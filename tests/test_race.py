@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import each
+from cases import each, tiers
 from clocks import until
 from opened_pages import bench_of, open_page, said
 from small_specs import small
@@ -67,7 +67,7 @@ def raced(spec, kind, report=lambda progress: None, axes=(None, None), **changes
 # --- every competitor
 
 
-@pytest.mark.parametrize(("setting", "kind"), EVERYBODY, ids=NAMES)
+@pytest.mark.parametrize(("setting", "kind"), tiers(EVERYBODY, 14, len(EVERYBODY)), ids=NAMES)
 def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, kind):
     assert kind.title
     assert kind.sentence

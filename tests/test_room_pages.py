@@ -374,6 +374,7 @@ def test_the_run_begins_with_the_choice_of_the_class(phones, lesson):
         assert bench.view.scene.guess == choice  # the curve of the class stays in the chart
 
 
+@pytest.mark.ci
 @each("lesson", ["five-labels:2", "unlabeled"])
 def test_a_run_learns_from_the_labels_that_the_class_has_placed(phones, lesson):
     app = presented(lesson=lesson)

@@ -267,6 +267,7 @@ def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_be
     assert f"(expected {bench.tried.expected})" in said
 
 
+@pytest.mark.ci
 def test_what_a_remedy_has_brought_is_not_said_of_a_run_that_was_changed_since():
     bench = bench_of(pressed(open_auc(**FEW, n_iter="600", at="500", speed="slow")))
     bench.live.run.change("step_size", 0.1)

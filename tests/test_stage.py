@@ -191,6 +191,7 @@ def test_a_goal_that_is_missed_says_what_the_run_had_or_that_it_diverged():
     assert re.search(r"This run reached 0\.[0-9]+ and had a step size of 0\.01\.", words(app)), "both missed claims"
 
 
+@pytest.mark.ci
 def test_an_explanation_says_that_it_is_of_an_earlier_run_while_a_control_has_another_value():
     app = open_lesson("unlabeled:2:1")
     finished(app)
@@ -223,6 +224,7 @@ def test_the_workbench_keeps_the_run_and_the_values_of_the_stage():
     assert app.sidebar.select_slider(key="gamma").value == 0.9
 
 
+@pytest.mark.ci
 def test_the_previous_run_is_drawn_only_beside_a_later_run_of_the_same_step():
     app = open_lesson("random-features")
     app.button(key="lesson-run").click().run()
@@ -249,6 +251,7 @@ def test_the_axes_and_the_legend_are_there_before_the_run():
     assert ends[0] < 0.5 < 1.0 < ends[1]
 
 
+@pytest.mark.ci
 def test_random_choices_are_drawn_with_the_outcome_that_is_compared_with_them():
     app = open_lesson("five-labels")
     assert drawn_on(app, "chart-score")[0][2:] == ["random choices: median", "10 % to 90 %", "10 % to 90 %", "best"]

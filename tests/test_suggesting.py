@@ -187,6 +187,7 @@ def test_the_length_of_a_matern_kernel_is_tuned(kind):
     assert "sigma" not in {name for one in found.tried for name in one.parameters}
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("steady_clock")
 @each("kind", [QSGS2AUC, TSGS3VM, QS3ORAO, PS3VT])
 def test_an_estimator_in_a_pipeline_is_tuned_by_the_pipelines_names(kind):
@@ -341,6 +342,7 @@ def test_every_setting_gets_values_that_its_spec_can_have(setting):
     assert np.isfinite(found.score)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("slow_clock")
 def test_a_bad_width_is_put_right_and_the_test_points_agree():
     spec = spec_of("auc", kernel={"sigma": 5000.0}, solver={"n_iter": 100})
@@ -514,6 +516,7 @@ def test_a_difference_that_rounds_to_zero_has_no_sign():
     ]
 
 
+@pytest.mark.ci
 def test_it_can_be_cancelled_and_goes_with_its_data():
     app = open_auc(**POOR | {"n_iter": "2000"})
     app.selectbox(key="suggest-seconds").select(180)

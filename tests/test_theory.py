@@ -56,6 +56,7 @@ def test_the_step_stays_what_it_was_under_another_name_if_the_theorem_allows_it(
     assert step == pytest.approx(before.step_size, rel=0.005)
 
 
+@pytest.mark.ci
 @every_setting
 def test_a_run_that_keeps_to_the_theorem_goes_well(setting):
     run = Run(kept_to(default_spec(setting)))
@@ -166,6 +167,7 @@ def finished(app):
     raise AssertionError("the run has not come to its end")
 
 
+@pytest.mark.ci
 def test_what_one_click_sets_and_can_cost_is_said_before_and_what_it_has_cost_afterwards():
     app = open_auc(speed="instant")
     assert "Regularisation: 0.001 → 0.2" in captions(app)

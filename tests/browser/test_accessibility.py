@@ -77,6 +77,7 @@ def test_every_tab_has_something_and_axe_finds_nothing_serious_on_it(open_page, 
     assert not found, "\n".join(dict.fromkeys(found))
 
 
+@pytest.mark.ci
 def test_charts_are_drawn_again_when_the_theme_changes(open_page):
     page = open_page("auc?at=3")
     number = page.locator("#chart-score .ytick text").first

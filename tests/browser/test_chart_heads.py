@@ -112,6 +112,7 @@ COUNT = """() => {
 CURVES = {"objective", "score", "error"}
 
 
+@pytest.mark.ci
 def test_charts_are_drawn_when_they_have_changed_and_where_they_are_seen(open_page, wait_ready):
     page = open_drawn(open_page, "auc?at=30")
     page.locator(FILLED).first.wait_for(state="attached", timeout=30_000)  # the page comes once more for them

@@ -15,6 +15,7 @@ def speed_of(page):
     return page.locator(".st-key-speed").get_by_role("combobox").input_value()
 
 
+@pytest.mark.ci
 def test_back_and_the_menu_lead_to_the_page_as_it_was_and_back_then_home(open_page):
     page = open_page("", is_first_visit=True)
     page.get_by_role("link", name="Ranking").first.click()

@@ -26,6 +26,7 @@ def assert_within(page):
         )
 
 
+@pytest.mark.ci
 def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_page, page_health):
     page = open_page("auc?speed=slow")
     wait_for_points(page, 2)
@@ -59,6 +60,7 @@ def test_a_close_look_carries_its_options_into_the_workbench_and_survives_a_relo
     wait_for_points(page, 2)
 
 
+@pytest.mark.ci
 def test_nothing_sticks_out(open_page):
     page = open_page("data")
     expect(page.locator(".st-key-card-iris")).to_be_attached(timeout=30_000)

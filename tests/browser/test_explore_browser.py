@@ -46,6 +46,7 @@ def wait_for_cells(page, n):
     page.wait_for_function(f"() => ({TRACES})()[0].z.flat().filter(z => z !== null).length === {n}", timeout=20_000)
 
 
+@pytest.mark.ci
 def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     page = open_page(SMALL)
     seeds = page.get_by_role("spinbutton", name="Seeds")

@@ -108,6 +108,7 @@ def count(page, text):
     expect(page.locator(".hand-count")).to_contain_text(text, timeout=30_000)
 
 
+@pytest.mark.ci
 def test_keys_alone_label_points_take_a_label_away_and_open_the_classes_of_a_point(open_page):
     page = opened(open_page)
     page.locator(".hand-area").focus()
@@ -159,6 +160,7 @@ def test_a_right_click_gives_one_class_after_the_other(open_page):
     assert sorted(seen) == ["negative", "positive", "unlabeled"]
 
 
+@pytest.mark.ci
 def test_a_finger_labels_paints_and_erases_in_the_workbench(touch):
     page = touch(OPEN)
     tap_points(page, "unlabeled")

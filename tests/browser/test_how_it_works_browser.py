@@ -79,6 +79,7 @@ def test_keys_alone_reach_the_slider_and_the_next_screen_and_the_link_keeps_the_
     screen(page, 3)
 
 
+@pytest.mark.ci
 def test_after_the_last_screen_the_first_lesson_follows(open_page):
     page = open_page("how_it_works?screen=5")
     screen(page, 5)

@@ -13,6 +13,7 @@ ONE_LINE = """() => {
 }"""
 
 
+@pytest.mark.ci
 def test_beside_the_sidebar_of_a_small_window_all_doors_are_in_one_line_and_the_setting_switches_the_page(open_page):
     page = open_page("auc?at=3&data=Two+moons", viewport=SMALL)
     assert page.evaluate(ONE_LINE)
@@ -36,6 +37,7 @@ def test_back_after_the_setting_was_switched_leads_to_the_one_before(open_page, 
     expect(page).to_have_title("Ranking - DSG Lab")
 
 
+@pytest.mark.ci
 def test_an_empty_sidebar_of_the_page_before_takes_no_room_from_the_bar(open_page):
     page = open_page("auc?at=3", viewport=SMALL)
     # On the way to a page without a sidebar, Streamlit sometimes does this, and keeps the sidebar until a later drawing.

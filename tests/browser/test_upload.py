@@ -103,6 +103,7 @@ def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page, app_url
     expect(other.get_by_text("Cancelled after")).to_be_visible(timeout=30_000)
 
 
+@pytest.mark.ci
 def test_with_notes_on_a_file_three_plots_fit_and_a_reload_keeps_the_file(open_page, page_health):
     X, y = wine()
     labels = ["-1" if k % 3 else f"grower {one}" for k, one in enumerate(y)]
