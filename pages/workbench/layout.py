@@ -28,10 +28,11 @@ def is_presented() -> bool:
 # As on the stage, by the same unit: a page that is shown to a class is readable from the last row.
 _PRESENTED = """<style>@media (min-width: 961px) {
   :root {font-size: max(16px, min(1.4vw, 2.5vh)) !important}
-  .stMain {--st-chart-projected: 1; --st-chart-type: 18; --row: clamp(300px, 100vh - 18.7rem, 800px)}
+  .stMain {--st-chart-projected: 1; --st-chart-type: 18; --row: clamp(300px, 100vh - 19.8rem, 800px)}
   .stMain :is(.live-chart-head, .live-chart-title, .live-chart-word, .live-chart-value) {font-size: 0.9rem !important}
   .stMain :is(.live-head button, .live-step, .wipe-rule span) {font-size: 0.75rem !important}
   .st-key-part-transport > :has(.stSelectbox) {width: 8rem !important}
+  .stMain .live-charts[data-places~="map"] > [data-place="below"] {display: none}  /* a class is not shown what needs scrolling */
 }
 @media (min-width: 1600px) {.stMain {--st-chart-type: 26}}</style>"""
 

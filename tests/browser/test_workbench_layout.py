@@ -122,9 +122,10 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
 
 
 @pytest.mark.ci
-def test_a_page_before_a_class_is_large_and_seen_without_scrolling(open_page, wait_ready):
-    page = open_page("auc?present=1&lesson=unlabeled&speed=instant", viewport=(1920, 1080))
-    page.wait_for_selector(".st-key-lesson-run button")
+@pytest.mark.parametrize("link", ["auc?lesson=unlabeled&speed", "multiclass?mc_lesson=tail&mc_speed"])
+def test_a_page_before_a_class_is_large_and_seen_without_scrolling(open_page, wait_ready, link):
+    page = open_page(f"{link}=instant&present=1", viewport=(1920, 1080))
+    page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button")
     wait_ready(page)
     page.keyboard.press("Escape")
     page.locator("#chart-error .main-svg").first.wait_for()
