@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.handouts.paper import paper_routes
+from pages.handouts.notes import notes_route
 from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes
 from pages.shell.front_page import asset_routes, elsewhere, routes
@@ -32,7 +32,7 @@ else:  # the server's module
         *asset_routes(),
         *lecturer_routes(),
         *entrance_routes(),
-        *paper_routes(),
+        notes_route(),
         key_route(),
         *elsewhere(),
     ]

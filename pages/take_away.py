@@ -46,12 +46,11 @@ def _chosen(known: dict[str, Lesson]) -> str:
 def _on_paper(lesson: GuidedLesson) -> None:
     st.header("On paper")
     st.markdown(
-        "The questions have room for answers. To print a step with its pictures and its answer, open it and print that page."
+        "To print a step, open it and print that page: before the run a question to answer, afterwards with the reason. "
+        "Your notes are a page of their own."
     )
-    of = {"of": f"{lesson.setting}/{lesson.name}"}
-    with st.container(horizontal=True):
-        st.link_button("Questions to print", beside_this_page("questions", of).geturl(), icon=":material/print:")
-        st.link_button("Notes to print", beside_this_page("notes", of).geturl(), icon=":material/notes:")
+    notes = beside_this_page("notes", {"of": f"{lesson.setting}/{lesson.name}"}).geturl()
+    st.link_button("Notes to print", notes, icon=":material/notes:")
 
 
 def _links(setting: type[Setting], lesson: GuidedLesson) -> None:
@@ -61,7 +60,7 @@ def _links(setting: type[Setting], lesson: GuidedLesson) -> None:
         "not an exam: anyone can change the address.) The other link shows the answer."
     )
     for number, step in enumerate(lesson.steps):
-        asked = step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""
+        asked = step.task
         st.subheader(f"{number + 1}. {asked}")
         for said, made in (("Exercise", exercise), ("Answer", answer)):
             st.caption(said)

@@ -39,7 +39,7 @@ def attacks(code: str, overheard: str) -> list[Request]:
         ("nonsense", "POST", post, b"[" * 390, {}),
         ("replay", "POST", post, overheard.encode(), {}),
         ("new phone", "POST", post, json.dumps(another).encode(), {}),
-        ("results", "GET", f"/r/{guess}/results.csv", b"", forged),
+        ("results", "GET", f"/r/{guess}/results.html", b"", forged),
         ("notes", "GET", f"/r/{code}/notes/now", b"", forged),
         ("results", "GET", f"/r/{code}/results.html", b"", {"Cookie": f"dsglab_room_{code}="}),
         ("ticket", "POST", "/room-key", f"{random.getrandbits(128):032x}".encode(), forged),

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from dsgcore.rooms.questions import result_of
 from dsgcore.rooms.rooms import Asked, Key, Rooms
 from dsgcore.studies import Store
 
@@ -168,9 +167,9 @@ def asking(store: Path, asked: Asked = PICK) -> tuple[Rooms, Key]:
     return rooms, key
 
 
-def run_of_curve() -> dict[str, Any]:
-    """Return the result of a run for the question `CURVE`."""
-    return result_of(CURVE, dict(zip(CURVE.question.measures, (0.71, 0.93, 0.97, 0.98, 0.985, 0.99), strict=True)))
+def run_of_curve() -> dict[str, float]:
+    """Return the measures of a run for the question `CURVE`."""
+    return dict(zip(CURVE.question.measures, (0.71, 0.93, 0.97, 0.98, 0.985, 0.99), strict=True))
 
 
 def band(guesses: list[str]) -> dict[str, list[float]]:

@@ -12,11 +12,11 @@ import anyio
 from starlette.applications import Starlette
 
 from dsgcore.rooms.rooms import Asked
-from pages.handouts.paper import paper_routes
+from pages.handouts.notes import notes_route
 from pages.room import entrance
 from pages.room.entrance import entrance_routes
 from pages.room.lecturer_pages import lecturer_routes
-from pages.room.pace import CodeGuard, Pace
+from pages.room.pace import Pace
 from pages.shell.room_key import key_route
 
 PICK = Asked("auc", "unlabeled", 0)
@@ -44,7 +44,7 @@ class Phones:
     """Phones with one address."""
 
     def __init__(self, address="10.0.0.1"):
-        self.app = Starlette(routes=[*lecturer_routes(), *entrance_routes(), *paper_routes(), key_route()])
+        self.app = Starlette(routes=[*lecturer_routes(), *entrance_routes(), notes_route(), key_route()])
         self.address = address
 
     def get(self, path, *, cookie="", **params):
@@ -80,12 +80,18 @@ class Phones:
         return Reply(sent[0]["status"], said, b"".join(m.get("body", b"") for m in sent).decode())
 
 
+def guesses_in(rooms, key, asked=PICK):
+    """Return the guesses of each round of a question that a room was asked."""
+    return next(state.rounds for state in rooms.questions(key) if state.asked == asked)
+
+
 @contextmanager
 def open_rooms(store, monkeypatch):
     """Give the rooms of a server with this store, which answers at any pace."""
     monkeypatch.setenv("DSGLAB_STORE", str(store))
     monkeypatch.setattr(entrance, "_pace", Pace(10_000, 10_000))
-    monkeypatch.setattr(entrance, "_codes", CodeGuard(Pace(10_000, 10_000), Pace(10_000, 10_000)))
+    for wrong in ("_wrong", "_wrong_of_all"):
+        monkeypatch.setattr(entrance, wrong, Pace(10_000, 10_000))
     entrance.rooms.cache_clear()
     yield entrance.rooms()
     entrance.rooms.cache_clear()

@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 from classroom import (
     CURVE,
-    PICK,
     PORT,
     SERVER,
     asking,
@@ -17,6 +16,7 @@ from classroom import (
     run_of_curve,
     why_not,
 )
+from room_phones import guesses_in
 
 from pages.shell.room_key import cookie_name
 
@@ -64,10 +64,10 @@ def test_sixty_phones_vote_draw_and_see_the_reveal_and_a_killed_server_loses_not
         rooms.tell(key, run_of_curve())
         rooms.reveal(key)
         assert len(phones.done()) == N_PHONES
-        assert [len(guesses) for guesses in rooms.rounds(key, PICK)] == [N_PHONES, N_PHONES]
+        assert [len(guesses) for guesses in guesses_in(rooms, key)] == [N_PHONES, N_PHONES]
         curves = [guess for _body, guess in phones.do("answered")]
         assert len(set(curves)) == N_PHONES  # each phone has drawn its own
-        assert sorted(map(CURVE.question.say, rooms.rounds(key, CURVE)[0])) == sorted(curves)
+        assert sorted(map(CURVE.question.say, guesses_in(rooms, key, CURVE)[0])) == sorted(curves)
         lecturer.do("join", key.code)
         cookie = f"{cookie_name(key.code)}={key.secret}"
         are_shown(phones.do("shown"), lecturer.do("notes", key.code, cookie)[0]["drawing"], curves)
@@ -81,12 +81,12 @@ def are_shown(on_phones, drawing, curves):
     expected = band(curves)
     for on_phone, result in on_phones:
         assert on_phone == drawing
-        assert result["value"] == run_of_curve()["value"]
+        assert result["value"] == list(run_of_curve().values())
     assert f"{N_PHONES} curves" in drawing
     pixel = 0.0005
     assert drawn_values(drawing, "middle") == pytest.approx(expected["middle"], abs=pixel)
     assert drawn_values(drawing, "band") == pytest.approx([*expected["high"], *expected["low"][::-1]], abs=pixel)
-    assert drawn_values(drawing, "outcome") == pytest.approx(run_of_curve()["value"], abs=pixel)
+    assert drawn_values(drawing, "outcome") == pytest.approx(list(run_of_curve().values()), abs=pixel)
 
 
 def test_hostile_requests_enter_no_room_learn_no_key_and_keep_nobody_from_voting(room):
@@ -107,7 +107,7 @@ def test_hostile_requests_enter_no_room_learn_no_key_and_keep_nobody_from_voting
         assert {kind for kind in got if kind.startswith("new phone")} <= {"new phone 409", "new phone 429"}
         assert got["new phone 409"] > 0
         (_body, latest), *others = phones.do("answered")
-        counted = Counter(map(str, rooms.rounds(key, PICK)[0]))
+        counted = Counter(map(str, guesses_in(rooms, key)[0]))
         counted.subtract(guess for _body, guess in others)
         assert +counted in (Counter([earlier]), Counter([latest]))
         assert sum(counted.values()) == 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from dataclasses import replace
+from urllib.parse import unquote
 
 import anyio
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 import uvicorn
 from cases import each
 from opened_pages import open_page, shown
-from room_phones import PICK, Phones, forget_loops
+from room_phones import PICK, Phones, forget_loops, guesses_in
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -22,12 +24,12 @@ from test_stage import presented, words
 from test_theory import finished
 
 from dsgcore.experiments import script
-from dsgcore.rooms.questions import LABELS, result_of
+from dsgcore.rooms.questions import LABELS
 from dsgcore.rooms.rooms import Asked, Key, NoRoomError, RoomError, State
 from pages.room import entrance, waiting
 from pages.room.drawings import answers
 from pages.room.entrance import LONGEST_ANSWER, entrance_routes
-from pages.room.pace import CodeGuard, Pace
+from pages.room.pace import Pace
 from pages.room.waiting import Watches
 from pages.shell.callers import VARIABLE, caller_of
 from pages.shell.room_key import Ticket, cookie_name
@@ -67,7 +69,7 @@ def test_numbers_curves_and_maps_are_asked_with_what_phones_need_to_draw_them(ph
 def test_the_answers_of_all_and_the_right_one_come_with_the_reveal_and_not_before(phones, rooms, room):
     for guess in ("0", "0", "2"):
         phones.send(room.code, guess)
-    rooms.tell(room, result_of(PICK, {"verdict": 1.0}))
+    rooms.tell(room, {"verdict": 1.0})
     hidden = phones.asked(room.code)
     assert not {"drawing", "result"} & set(hidden.json())
     assert "points" not in hidden.json()["picture"]
@@ -81,7 +83,7 @@ def test_the_answers_of_all_and_the_right_one_come_with_the_reveal_and_not_befor
 def test_an_answer_is_said_to_be_kept_and_counted_once(phones, rooms, room):
     one = secrets.token_hex(16)
     assert [phones.send(room.code, client=one).json() for _ in range(3)] == [{"guess": "1"}] * 3
-    assert rooms.rounds(room, PICK) == [[1]]
+    assert guesses_in(rooms, room) == [[1]]
 
 
 BODIES = [
@@ -103,13 +105,13 @@ def test_what_is_no_answer_gets_a_sentence(phones, rooms, room, body):
     reply = phones.post("/r/room/answer", body)
     assert reply.status_code in (404, 409)
     assert reply.json() == {"why": reply.json()["why"]}
-    assert rooms.rounds(room, PICK) == [[]]
+    assert guesses_in(rooms, room) == [[]]
 
 
 @each("field, value", [("round", 10**40), ("client", 7), ("guess", ["1"]), ("name", "x" * 60), ("code", [])])
 def test_a_field_of_another_kind_is_refused(phones, rooms, room, field, value):
     assert phones.send(**({"code": room.code} | {field: value})).status_code in (404, 409)
-    assert rooms.rounds(room, PICK) == [[]]
+    assert guesses_in(rooms, room) == [[]]
 
 
 def test_an_answer_from_no_time_counts_as_one_from_now(phones, rooms, room):
@@ -121,8 +123,8 @@ def test_an_answer_from_no_time_counts_as_one_from_now(phones, rooms, room):
 def test_markup_is_neither_kept_nor_said_back(phones, rooms, room):
     reply = phones.send(room.code, guess="<img src=x onerror=alert(1)>")
     assert "img" not in reply.text
-    assert rooms.rounds(room, PICK) == [[]]
-    for path in ("/r/", f"/r/{room.code}", "/r/<script>alert(1)<", "/notes", "/questions"):
+    assert guesses_in(rooms, room) == [[]]
+    for path in ("/r/", f"/r/{room.code}", "/r/<script>alert(1)<", "/notes"):
         page = phones.get(path, of="auc/unlabeled\n<script>alert(1)</script>? | a | b")
         assert page.status_code == 200
         assert "<script>alert" not in page.text
@@ -167,13 +169,14 @@ def test_a_flood_is_put_off_at_the_address_before_the_store_is_asked(phones, roo
     monkeypatch.setattr(entrance, "_pace", Pace(5, 0))
     assert [phones.send(room.code).status_code for _ in range(8)] == [200] * 5 + [429] * 3
     assert phones.asked(room.code).status_code == 429
-    results = f"/r/{room.code}/results.csv"
+    results = f"/r/{room.code}/results.html"
     assert phones.get(results, cookie=f"{cookie_name(room.code)}=forged").status_code == 429
     assert phones.get(results).status_code == 403  # no key: nothing is looked up at any pace
 
 
 def guarded(monkeypatch, of_one=3, of_all=1000):
-    monkeypatch.setattr(entrance, "_codes", CodeGuard(Pace(of_one, 0), Pace(of_all, 0)))
+    monkeypatch.setattr(entrance, "_wrong", Pace(of_one, 0))
+    monkeypatch.setattr(entrance, "_wrong_of_all", Pace(of_all, 0))
 
 
 def test_codes_cannot_be_guessed_and_who_guesses_learns_nothing_even_of_the_right_one(phones, room, monkeypatch):
@@ -586,7 +589,7 @@ def test_another_browser_with_the_lecturers_link_has_no_room(phones, rooms, room
     browser_of(Key(room.code, "guessed"))
     app = presented(lesson="unlabeled", room=room.code)
     assert any("another lecturer's" in shown(warning.value) for warning in app.warning)
-    assert rooms.rounds(room, PICK) == [[1]]
+    assert guesses_in(rooms, room) == [[1]]
 
 
 def test_the_cookie_with_the_key_is_for_one_ticket_and_no_script(phones, room):
@@ -660,7 +663,7 @@ def cookie_of(key):
     return f"dsglab_room_{key.code}={key.secret}"
 
 
-@each("page", ["notes/now", "results.csv", "results.html"])
+@each("page", ["notes/now", "results.html"])
 def test_notes_and_results_are_for_the_lecturers_browser_alone(phones, room, page):
     path = f"/r/{room.code}/{page}"
     assert phones.get(path, cookie=cookie_of(room)).status_code == 200
@@ -703,16 +706,15 @@ def test_the_results_are_one_page_and_a_table_with_all_questions(phones, rooms, 
     phones.send(room.code, "0")
     rooms.again(room)
     phones.send(room.code, "1", round=2)
-    rooms.tell(room, result_of(PICK, {"verdict": 1.0}))
+    rooms.tell(room, {"verdict": 1.0})
     rooms.ask(room, CURVE)
     phones.send(room.code, "0.5~0.6~0.7~0.8~0.9~1", name=CURVE.name)
     page = phones.get(f"/r/{room.code}/results.html", cookie=cookie_of(room)).text
     assert page.count("<section>") == 2
     assert "first vote: A ✓: 1, B: 0, C: 0; second vote: A ✓: 0, B: 1, C: 0" in page
     assert 'class="band"' in page
-    table = phones.get(f"/r/{room.code}/results.csv", cookie=cookie_of(room))
-    assert len(table.text.splitlines()) == 4
-    assert table.headers["content-disposition"] == f'attachment; filename="room-{room.code}.csv"'
+    table = unquote(re.search(r'href="data:text/csv;charset=utf-8,([^"]*)" download="room-(.*?)\.csv"', page)[1])
+    assert len(table.splitlines()) == 4
 
 
 @each("asked, guesses", [(PICK, [0, 1]), (NUMBER, [0.1, 0.9]), (CURVE, [[0.5] * 6, [0.9] * 6]), (MAP, [[0.5] * 10])])

@@ -414,7 +414,8 @@ def test_a_variable_that_is_no_address_is_said(configured, seen_at, shown, monke
     monkeypatch.setenv("DSGLAB_ADDRESS", said)
     shown.clear()
     where()
-    (warning,) = shown
+    warning, own = shown
+    assert 'href="http://localhost:8501/r/ABC234"' in own
     assert warning.startswith("DSGLAB_ADDRESS: the address for phones must be")
 
 

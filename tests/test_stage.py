@@ -315,7 +315,7 @@ def test_a_lecture_is_made_of_lines_and_lessons_of_ones_own_are_beside_the_proje
     queries = [link.proto.query_string for link in app.get("page_link") if "lecture" in link.proto.query_string]
     assert [parse_qs(query)["lecture"] for query in queries] == [["week"], ["auc/unlabeled\ns3vm/gap"]]
     app.text_area(key="lecture-parts").set_value("auc/unlabeled\nWho? | I").run()
-    assert "Type 2 to 6 answers, one a line. There are 1." in said(app)
+    assert "Type 2 to 6 answers. There are 1." in said(app)
     monkeypatch.setattr(lessons, "_read", {"looked": -math.inf, "stamps": None, "library": None})
 
 
@@ -410,3 +410,17 @@ def test_the_status_of_a_run_that_diverges_fits_beside_the_buttons_of_a_phone():
     finished(app)
     live = run_of(app)
     assert status(app) == f"step {live.t} · diverged"
+
+
+def test_a_run_says_done_with_its_button_and_a_late_press_on_pause_begins_nothing(monkeypatch):
+    app = open_lesson("unlabeled:1:answer")
+    live, number = bench_of(app).live, bench_of(app).number
+    live.run.advance()  # the labels alone are still to be learned from
+    monkeypatch.setattr("pages.workbench.page.advance", lambda _bench, _until: None)
+    app.run()
+    assert (status(app).endswith("running"), app.button(key="play").label) == (True, "Pause")
+    live.advance()
+    live.rush(60.0)
+    app.button(key="play").click().run()  # drawn before the end
+    assert bench_of(app).number == number
+    assert (status(app).endswith("done"), app.button(key="play").label) == (True, "Again")

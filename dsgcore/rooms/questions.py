@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from secrets import token_hex
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsgcore.core.errors import DSGError
 from dsgcore.core.threads import single_threaded_openmp
 from dsgcore.lessons import Lecture, lesson_named, lessons_of
 from dsgcore.settings import Curve, Estimate, GuidedLesson, LessonStep, Pick
-from dsgcore.settings.lessons import SHARES, Option, numbers_in
+from dsgcore.settings.lessons import SHARES, LessonError, Option, numbers_in
 
-COLUMNS = ("number", "setting", "lesson", "step", "question", "round", "answer", "right")
 # The name of the question on labels, in place of that of a step.
 LABELS = "labels"
 OWN = "own"  # a lecturer's own question has this name and a number of its own
@@ -48,77 +43,66 @@ class Places:
         return numbers_in(text, 2 * self.number, 0.0, 1.0)
 
 
-@dataclass(frozen=True)
 class Answers(Pick):
     """A lecturer's own question with a few answers, of which none is right."""
 
     def __post_init__(self) -> None:
-        """Raise `OwnQuestionError` unless there are two to six different answers."""
-        words = [option.words for option in self.options]
-        if not LEAST_OPTIONS <= len(words) <= MOST_OPTIONS:
-            raise OwnQuestionError(
-                f"Type {LEAST_OPTIONS} to {MOST_OPTIONS} answers, one a line. There are {len(words)}."
-            )
-        if len(set(words)) < len(words):
-            raise OwnQuestionError(f"Each answer must be another one: {', '.join(words)}.")
+        """Expect none of the answers."""
 
 
 Question = Pick | Estimate | Curve | Places
 
 
-class OwnQuestionError(DSGError):
-    """A lecturer's own question that a class cannot answer. The message is a sentence for the lecturer."""
+def question_in(text: str) -> Question:
+    """Return a lecturer's own question.
 
-
-def own_question(said: Mapping[str, Any]) -> Question:
-    """Return a lecturer's own question from the form that phones draw; raise `OwnQuestionError` if it cannot be asked."""
-    text, options = str(said["text"]).strip(), tuple(str(words).strip() for words in said.get("options", ()))
-    if not text:
-        raise OwnQuestionError("Type a question.")
-    if max(map(len, (text, *options))) > LONGEST_TEXT:
-        raise OwnQuestionError(f"A question and each of its answers can have {LONGEST_TEXT} characters.")
-    if said["kind"] == "pick":
-        return Answers(text, tuple(Option(words, ()) for words in options if words))
-    if said["kind"] == "map":
-        return Places(text, 1)
-    low, high = float(said["low"]), float(said["high"])
-    if not (math.isfinite(high - low) and low < high):
-        raise OwnQuestionError(f"The smallest number must be below the largest one, got {low:g} and {high:g}.")
-    return Estimate(text, "number", low, high, 0.0, "")
-
-
-def question_in(part: str) -> Question:
-    """Return the question in a part of a lecture: its text, and after bars its answers, the ends of a number, or "map".
+    Its words come first. After them, in a line each or after bars, come its answers, the two ends of a number, or "map".
 
     Raises
     ------
-    OwnQuestionError
-        If the part is no question that a class can answer.
+    LessonError
+        If it is no question that a class can answer. The message is a sentence for the lecturer.
     """
-    text, *options = (words.strip() for words in part.split("|"))
-    ends = re.fullmatch(r"(-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)", options[0]) if len(options) == 1 else None
-    if options == ["map"]:
-        return own_question({"kind": "map", "text": text})
+    # The marks of Markdown are the lecturer's own letters.
+    asked, *words = (part.strip().replace("*", r"\*") for part in text.split("\n" if "\n" in text else "|"))
+    words = [one for one in words if one]
+    if not asked:
+        raise LessonError("Type a question.")
+    if max(map(len, (asked, *words))) > LONGEST_TEXT:
+        raise LessonError(f"A question and each of its answers can have {LONGEST_TEXT} characters.")
+    if words == ["map"]:
+        return Places(asked, 1)
+    ends = re.fullmatch(r"(-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)", words[0]) if len(words) == 1 else None
     if ends is not None:
-        return own_question({"kind": "number", "text": text, "low": ends[1], "high": ends[2]})
-    return own_question({"kind": "pick", "text": text, "options": options})
+        low, high = map(float, ends.groups())
+        if not (math.isfinite(high - low) and low < high):
+            raise LessonError(f"The smallest number must be below the largest one, got {low:g} and {high:g}.")
+        return Estimate(asked, "number", low, high, 0.0, "")
+    if not LEAST_OPTIONS <= len(words) <= MOST_OPTIONS:
+        raise LessonError(f"Type {LEAST_OPTIONS} to {MOST_OPTIONS} answers. There are {len(words)}.")
+    if len(set(words)) < len(words):
+        raise LessonError(f"Each answer must be another one: {', '.join(words)}.")
+    return Answers(asked, tuple(Option(one, ()) for one in words))
 
 
 def check_parts(lecture: Lecture) -> None:
-    """Raise `LessonError` or `OwnQuestionError` if a part of a lecture is no lesson or no question."""
+    """Raise `LessonError` if a part of a lecture is no lesson or no question."""
     for part in lecture.parts:
         (question_in if "|" in part else lesson_named)(part)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question: by setting, lesson and step. `kind` is LABELS or begins with OWN if it is not the step's."""
+    """A question: by setting, lesson and step. `kind` is LABELS or begins with OWN if it is not the step's.
+
+    `own` is the text of a lecturer's own question, from which `question_in` reads it.
+    """
 
     setting: str
     lesson: str
     step: int
     kind: str = ""
-    own: Question | None = None
+    own: str = ""
 
     @property
     def name(self) -> str:
@@ -142,28 +126,25 @@ class Asked:
         step = self.of_step
         if step is None:
             return None
-        return self.own or (Places() if self.kind == LABELS else step.asks)
-
-    def asks_too(self, own: Question) -> Asked:
-        """Return a lecturer's own question at the same step."""
-        return Asked(self.setting, self.lesson, self.step, f"{OWN}-{token_hex(4)}", own)
+        return question_in(self.own) if self.own else Places() if self.kind == LABELS else step.asks
 
 
-def asked_by(name: str, picture: Mapping[str, Any]) -> Asked | None:
-    """Return the question of that name, or None if the name is empty. The picture holds a lecturer's own question."""
-    if not name:
-        return None
+def asked_by(name: str, own: str = "") -> Asked:
+    """Return the question of that name; `own` is the text of a lecturer's own question."""
     setting, lesson, step, kind = [*name.split("/"), ""][:4]
-    own = own_question(picture[OWN]) if kind.startswith(OWN) else None
     return Asked(setting, lesson, int(step), kind, own)
 
 
 def result_of(asked: Asked, outcome: Mapping[str, float]) -> dict[str, Any]:
-    """Return what a run says about a question: the right option, the value or the curve, in words, and why."""
+    """Return what a run says about a question: the right option, the value or the curve, in words, and why.
+
+    Nothing if there is no outcome yet, or if no answer is right or wrong.
+    """
     step, asks = asked.of_step, asked.question
-    if step is None or asks is None or isinstance(asks, Places):
+    if not outcome or step is None or asks is None or isinstance(asks, Places):
         return {}
-    said: dict[str, Any] = {"answer": plain_text(asks.answer(outcome)), "why": plain_text(step.explanation)}
+    answer = plain_text(asks.answer(outcome))
+    said = {"answer": answer + "." * (answer[-1] not in ".?!"), "why": plain_text(step.explanation)}
     if isinstance(asks, Pick):
         right = asks.right(outcome)
         return said | {"right": None if right is None else asks.options.index(right)}
@@ -178,17 +159,6 @@ def plain_text(markdown: str) -> str:
     text = re.sub(r"\*\*(.+?)\*\*", r"\1", markdown)
     text = re.sub(r"(?<![\w\\])\*(\w[^*]*)\*(?!\w)", r"\1", text)
     return " ".join(text.replace(r"\*", "*").split())
-
-
-def is_right(asks: Question, guess: Any, result: Mapping[str, Any]) -> bool | None:
-    """Return True if a guess is right by a result, or None if nothing is right or wrong."""
-    if isinstance(asks, Pick):
-        right = result.get("right")
-        return None if right is None else int(guess) == right
-    value = result.get("value")
-    if value is None or isinstance(asks, Places):
-        return None
-    return bool(np.mean(np.abs(np.subtract(guess, value))) <= asks.near)
 
 
 def tally(asks: Question, guesses: Sequence[Any]) -> dict[str, Any]:
@@ -235,8 +205,6 @@ def _middles(places: NDArray, number: int) -> NDArray:
 
 def plain_question(asks: Question) -> dict[str, Any]:
     """Return a question in the form that phones draw."""
-    if isinstance(asks, Answers):  # as it was typed
-        return {"kind": "pick", "text": asks.text, "options": [option.words for option in asks.options]}
     text = plain_text(asks.text)
     if isinstance(asks, Pick):
         return {"kind": "pick", "text": text, "options": [plain_text(option.words) for option in asks.options]}
@@ -246,31 +214,3 @@ def plain_question(asks: Question) -> dict[str, Any]:
     if isinstance(asks, Estimate):
         return ends | {"kind": "number"}
     return ends | {"kind": "curve", "shares": list(SHARES)}
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A question of a room with the guesses of each round, and what the run said."""
-
-    asked: Asked
-    rounds: list[list[Any]]
-    result: Mapping[str, Any]
-    picture: Mapping[str, Any]
-
-
-def results_csv(answered: list[Answered]) -> str:
-    """Return a table with a row for each answer. The rows of a round are sorted, so they tell nothing of who answered."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
-    for number, one in enumerate(answered, start=1):
-        asks = one.asked.question
-        if asks is None:
-            continue
-        place = (number, one.asked.setting, one.asked.lesson, one.asked.step + 1, plain_text(asks.text))
-        for turn, guesses in enumerate(one.rounds, start=1):
-            for guess in guesses:
-                right = is_right(asks, guess, one.result)
-                said = plain_text(asks.options[guess].words) if isinstance(asks, Pick) else asks.say(guess)
-                table.writerow([*place, turn, said, "" if right is None else "yes" if right else "no"])
-    return text.getvalue()

@@ -6,18 +6,21 @@ keeps. The store holds only a digest of the token, and only the guess that the q
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.rooms.questions import OWN, Answered, Asked, asked_by, plain_question
+from dsgcore.rooms.questions import Asked, asked_by, plain_text, result_of
+from dsgcore.settings import Pick
 from dsgcore.studies.store import Store
 
 SECONDS_OF_LIFE = 24 * 3600.0
@@ -25,10 +28,12 @@ MOST_CLIENTS, MOST_ROOMS, MOST_ROUNDS = 300, 1000, 2
 # No characters that are easily confused; 32 to the 6th power is a thousand million, and wrong codes are slowed down.
 SIGNS, CODE_LENGTH = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ", 6
 LONGEST_TOKEN, LONGEST_GUESS = 64, 100
+COLUMNS = ("number", "setting", "lesson", "step", "question", "round", "answer", "right")  # of the table of results
 # Seconds after the end of a round in which an answer that was given before still arrives, from a phone without a network.
 LATE = 180.0
 TABLES = {
-    # `room` is JSON: its version, the present question, and of each question that was asked its record.
+    # `room` is JSON: its version, the present question, and of each question that was asked its record: a lecturer's own text,
+    # the picture, the outcome of the run, if the answers are revealed, and when each round closes.
     "rooms": "code TEXT PRIMARY KEY, key_digest TEXT NOT NULL, opened REAL NOT NULL, room TEXT NOT NULL",
     "votes": """
     code TEXT NOT NULL, question TEXT NOT NULL, round INTEGER NOT NULL, client TEXT NOT NULL, guess TEXT NOT NULL,
@@ -60,9 +65,9 @@ class Key:
     secret: str = field(repr=False)  # kept out of log lines and messages
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
-    """The present state of a room, without answers.
+    """A room and its present question, or another one that it was asked.
 
     Attributes
     ----------
@@ -70,30 +75,43 @@ class State:
         It grows with every change that phones show.
     entry : str
         A random text that only those know who have entered with the right code.
+    is_shut : bool
+        True if only phones that have answered in this room before may answer.
     asked : Asked or None
         The question, or None if there is none.
     round : int
         1, or 2 after "vote again".
     left : float or None
         Seconds until the round closes by itself.
-    result : mapping
-        From `result_of`, as soon as the run has ended.
+    outcome : mapping
+        Measures of the run, as soon as it has ended.
     picture : mapping
         Points of the map, for a question on labels.
-    is_shut : bool
-        True if only phones that have answered in this room before may answer.
+    rounds : sequence of lists
+        The guesses of each round: empty until the reveal, except for the lecturer.
     """
 
     version: int
     entry: str
+    is_shut: bool = False
     asked: Asked | None = None
     round: int = 0
     is_open: bool = False
     left: float | None = None
     is_revealed: bool = False
-    result: Mapping[str, Any] = field(default_factory=dict)
+    outcome: Mapping[str, float] = field(default_factory=dict)
     picture: Mapping[str, Any] = field(default_factory=dict)
-    is_shut: bool = False
+    rounds: Sequence[Sequence[Any]] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of answers in the present round, for the lecturer."""
+        return len(self.rounds[-1]) if self.rounds else 0
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What the run says about the question, from `result_of`."""
+        return {} if self.asked is None else result_of(self.asked, self.outcome)
 
 
 class Rooms:
@@ -128,34 +146,31 @@ class Rooms:
     def close(self, key: Key) -> None:
         """Delete a room with its answers; raise `RoomError` if the key is not the room's."""
         with self._store.opened() as connection:
-            self._check(connection, key)
+            self._room(connection, key.code, key)
             for table in TABLES:
                 connection.execute(f"DELETE FROM {table} WHERE code = ?", (key.code,))
 
     def ask(self, key: Key, asked: Asked | None, picture: Mapping[str, Any] | None = None) -> None:
         """Make a question the room's present one, and end the one before. None asks nothing.
 
-        A new question opens its first round. A question that had no reveal and no result goes on where it was.
+        A new question opens its first round. A question that had no reveal and no outcome goes on where it was.
         """
-        drawn = dict(picture or {})
-        if asked is not None and asked.own is not None:
-            drawn[OWN] = plain_question(asked.own)
         name = "" if asked is None else asked.name
         with self._changing(key) as room:
             if name == room["question"]:
                 return
             self._end(room)
             room["question"] = name
-            if name:
-                new = {"picture": drawn, "result": {}, "is_revealed": False, "closes": [None]}
-                record = room["asked"].setdefault(name, new)
-                if not (record["is_revealed"] or record["result"]):
+            if asked is not None:
+                new = {"own": asked.own, "picture": dict(picture or {}), "outcome": {}, "is_revealed": False}
+                record = room["asked"].setdefault(name, new | {"closes": [None]})
+                if not (record["is_revealed"] or record["outcome"]):
                     record["closes"][-1] = None
 
     def again(self, key: Key) -> None:
         """Open the second round of the present question, and hide the answers; after that, do nothing."""
         with self._changing(key) as room:
-            record = _present(room)
+            record = room["asked"].get(room["question"])
             if record is not None and len(record["closes"]) < MOST_ROUNDS:
                 self._end(room, is_revealed=False)
                 record["closes"].append(None)
@@ -170,10 +185,10 @@ class Rooms:
         with self._changing(key) as room:
             self._end(room, is_revealed=True)
 
-    def tell(self, key: Key, result: Mapping[str, Any]) -> None:
-        """Keep what the run says about the present question, which ends its round."""
+    def tell(self, key: Key, outcome: Mapping[str, float]) -> None:
+        """Keep the measures of the run about the present question, which ends its round."""
         with self._changing(key) as room:
-            self._end(room, result=dict(result))
+            self._end(room, outcome={name: float(value) for name, value in outcome.items()})
 
     def shut(self, key: Key, is_to_be: bool = True) -> None:
         """Take answers only from phones that have answered in this room before, or from new ones again."""
@@ -185,59 +200,73 @@ class Rooms:
         """Give a room to change to the lecturer, and store it after the block."""
         with self._store.opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            room = self._check(connection, key)
+            room = self._room(connection, key.code, key)
             yield room
             room["version"] += 1
             connection.execute("UPDATE rooms SET room = ? WHERE code = ?", (json.dumps(room), key.code))
 
     def _end(self, room: dict[str, Any], seconds: float = 0.0, **change: Any) -> None:
         """End the present round, if there is one that is open, and change the record of its question."""
-        record, now = _present(room), self._now()
+        record, now = room["asked"].get(room["question"]), self._now()
         if record is not None:
             if record["closes"][-1] is None or record["closes"][-1] > now:
                 record["closes"][-1] = now + seconds
             record |= change
 
-    def _check(self, connection: sqlite3.Connection, key: Key) -> dict[str, Any]:
-        """Return a room; raise `RoomError` if the key is not the room's."""
-        try:
-            digest, room = self._read(connection, key.code)
-        except NoRoomError:
-            digest, room = "", {}
-        if not secrets.compare_digest(digest, _digest(key.secret)):
-            raise RoomError("This room is closed, or it is another lecturer's.")
-        return room
-
-    def _read(self, connection: sqlite3.Connection, code: str) -> tuple[str, dict[str, Any]]:
-        """Return the digest of a room's key, and the room; raise `NoRoomError` if there is no room with that code."""
+    def _room(self, connection: sqlite3.Connection, code: str, key: Key | None = None) -> dict[str, Any]:
+        """Return a room; raise `NoRoomError` if there is none with that code, and `RoomError` if the key is not the room's."""
         found = "SELECT key_digest, room FROM rooms WHERE code = ? AND opened > ?"
         row = connection.execute(found, (code, self._now() - SECONDS_OF_LIFE)).fetchone()
+        if key is not None and (row is None or not secrets.compare_digest(row[0], _digest(key.secret))):
+            raise RoomError("This room is closed, or it is another lecturer's.")
         if row is None:
             raise NoRoomError
-        return row[0], json.loads(row[1])
+        room: dict[str, Any] = json.loads(row[1])
+        return room
 
     def state(self, code: str) -> State:
-        """Return the state of a room; raise `NoRoomError` if there is no room with that code."""
+        """Return the state of a room as its phones see it; raise `NoRoomError` if there is no room with that code."""
         with self._store.opened() as connection:
-            _key, room = self._read(connection, code)
-        record = _present(room)
+            room = self._room(connection, code)
+            return self._state(connection, code, room, room["question"])
+
+    def look(self, key: Key) -> State:
+        """Return the same with the answers so far; raise `RoomError` if the key is not the room's."""
+        with self._store.opened() as connection:
+            room = self._room(connection, key.code, key)
+            return self._state(connection, key.code, room, room["question"], is_lecturer=True)
+
+    def questions(self, key: Key) -> list[State]:
+        """Return all questions of a room in the order in which they were asked; raise `RoomError` without its key."""
+        with self._store.opened() as connection:
+            room = self._room(connection, key.code, key)
+            return [self._state(connection, key.code, room, name, is_lecturer=True) for name in room["asked"]]
+
+    def _state(
+        self,
+        connection: sqlite3.Connection,
+        code: str,
+        room: Mapping[str, Any],
+        name: str,
+        *,
+        is_lecturer: bool = False,
+    ) -> State:
+        record = room["asked"].get(name)
         if record is None:
-            return State(2 * room["version"], room["entry"])
-        closes = record["closes"][-1]
+            return State(2 * room["version"], room["entry"], room["is_shut"])
+        asked, n, closes = asked_by(name, record["own"]), len(record["closes"]), record["closes"][-1]
         left = None if closes is None else max(0.0, closes - self._now())
-        is_open = left is None or left > 0
-        return State(
+        is_open, rounds = left is None or left > 0, list[list[Any]]()
+        if (is_lecturer or record["is_revealed"]) and (asks := asked.question) is not None:
+            # Sorted by the guess, so that the order tells nothing of who has answered.
+            votes = "SELECT guess FROM votes WHERE code = ? AND question = ? AND round = ? ORDER BY guess"
+            found = (connection.execute(votes, (code, name, number)) for number in range(1, n + 1))
+            rounds = [[asks.read(guess) for (guess,) in rows] for rows in found]
+        version, shown = (
             2 * room["version"] + (not is_open),
-            room["entry"],
-            asked_by(room["question"], record["picture"]),
-            len(record["closes"]),
-            is_open,
-            left,
-            record["is_revealed"],
-            record["result"],
-            record["picture"],
-            room["is_shut"],
+            (record["is_revealed"], record["outcome"], record["picture"]),
         )
+        return State(version, room["entry"], room["is_shut"], asked, n, is_open, left, *shown, rounds)
 
     def answer(
         self,
@@ -274,9 +303,9 @@ class Rooms:
         digest = _digest(client)
         with self._store.opened() as connection:
             connection.execute("BEGIN IMMEDIATE")  # counted and stored in one transaction
-            _key, room = self._read(connection, code)
+            room = self._room(connection, code)
             record = room["asked"].get(name)
-            said = None if record is None else _guess(asked_by(name, record["picture"]), guess)
+            said = None if record is None else _guess(asked_by(name, record["own"]), guess)
             if said is None or number > len(record["closes"]):
                 raise RoomError("This does not answer the current question.")
             closes = record["closes"][number - 1]
@@ -294,64 +323,31 @@ class Rooms:
             connection.execute("INSERT OR REPLACE INTO votes VALUES (?, ?, ?, ?, ?)", row)
         return said
 
-    def rounds(self, key: Key, asked: Asked) -> list[list[Any]]:
-        """Return the guesses of each round of a question; raise `RoomError` if the key is not the room's."""
-        with self._store.opened() as connection:
-            self._check(connection, key)
-        return self.revealed(key.code, asked)
-
-    def revealed(self, code: str, asked: Asked) -> list[list[Any]]:
-        """Return the same without a key, for a caller who knows that the round is revealed."""
-        # Sorted by the guess, so that the order tells nothing of who has answered.
-        votes = "SELECT round, guess FROM votes WHERE code = ? AND question = ? ORDER BY round, guess"
-        with self._store.opened() as connection:
-            _key, room = self._read(connection, code)
-            rows = connection.execute(votes, (code, asked.name)).fetchall()
-        asks, record = asked.question, room["asked"].get(asked.name)
-        if asks is None or record is None:
-            return []
-        return [
-            [asks.read(text) for number, text in rows if number == one] for one in range(1, len(record["closes"]) + 1)
-        ]
-
-    def count(self, key: Key) -> int:
-        """Return the number of answers in the present round; raise `RoomError` if the key is not the room's."""
-        votes = "SELECT count(*) FROM votes WHERE code = ? AND question = ? AND round = ?"
-        with self._store.opened() as connection:
-            room = self._check(connection, key)
-            record = _present(room)
-            number = 0 if record is None else len(record["closes"])
-            return int(connection.execute(votes, (key.code, room["question"], number)).fetchone()[0])
-
-    def questions(self, key: Key) -> list[Answered]:
-        """Return all questions of a room in the order in which they were asked, with their answers.
-
-        Raises `RoomError` without its key.
-        """
-        with self._store.opened() as connection:
-            room = self._check(connection, key)
-        return [
-            Answered(asked, self.revealed(key.code, asked), record["result"], record["picture"])
-            for name, record in room["asked"].items()
-            if (asked := asked_by(name, record["picture"])) is not None
-        ]
-
-
-def _present(room: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the record of a room's present question, or None if there is none.
-
-    A record holds the picture, the result of the run, if the answers are revealed, and when each round closes.
-    """
-    record: dict[str, Any] | None = room["asked"].get(room["question"])
-    return record
-
 
 def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _guess(asked: Asked | None, text: str) -> str | None:
+def _guess(asked: Asked, text: str) -> str | None:
     """Return the guess that the question reads from an answer; None if it reads none."""
-    asks = None if asked is None else asked.question
+    asks = asked.question
     read = None if asks is None or len(text) > LONGEST_GUESS else asks.read(text)
     return None if asks is None or read is None else asks.say(read)  # type: ignore[arg-type]  # each reads what it says
+
+
+def results_csv(questions: Iterable[State]) -> str:
+    """Return a table with a row for each answer. The rows of a round are sorted, so they tell nothing of who answered."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for number, one in enumerate(questions, start=1):
+        asks = None if one.asked is None else one.asked.question
+        if one.asked is None or asks is None:
+            continue
+        place = (number, one.asked.setting, one.asked.lesson, one.asked.step + 1, plain_text(asks.text))
+        for turn, guesses in enumerate(one.rounds, start=1):
+            for guess in guesses:
+                right = asks.is_right(guess, one.outcome) if one.result else None
+                said = plain_text(asks.options[guess].words) if isinstance(asks, Pick) else asks.say(guess)
+                table.writerow([*place, turn, said, "" if right is None else "yes" if right else "no"])
+    return text.getvalue()

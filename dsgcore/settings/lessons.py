@@ -333,6 +333,11 @@ class LessonStep:
         return self.pick or self.estimate or self.curve
 
     @property
+    def task(self) -> str:
+        """The words of its question or its goal."""
+        return self.asks.text if self.asks is not None else self.goal.text if self.goal is not None else ""
+
+    @property
     def chart(self) -> str:
         """Chart beside the map; empty if there is none."""
         return next((name for name in self.show if name != MAP), "")

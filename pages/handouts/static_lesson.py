@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -12,7 +11,6 @@ from string import Template
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dsgcore.core.errors import DSGError
 from dsgcore.core.files import whole_files
@@ -27,19 +25,19 @@ from pages.charts.live_chart import LIBRARY, MODULES, STYLE, encoded
 from pages.charts.run_map import CLASSES, SCORE, decision_heats, run_map
 from pages.controls import controls
 from pages.controls.control import shown
-from pages.handouts.paper import marked
+from pages.handouts.notes import marked
 from pages.session.lesson_check import spec_at
 
 MOST_VALUES, MOST_ROWS, N_SURFACES, GRID = 11, 150, 14, 32
 _MARK = " - DSG Lab</title>"  # in each file that is written here
-NOTHING = 255  # the byte of a point without a number; the others are equal steps from the lowest number to the highest
+STEPS = 2  # a map has at least 10 to this power of them in its range of colours
 _FILES = Path(__file__).with_name("static")
 _PARTS = (
     *(
         f"charts/browser/{name}.js"
         for name in ("saving", "head", "plain", "projected", "chart", "drawing", "curve_pad")
     ),
-    "room/browser/verdict.js",
+    "room/browser/question.js",
 )
 _IMPORT, _EXPORT = re.compile(r"^import .*?;\n", re.MULTILINE), re.compile(r"^export ", re.MULTILINE)
 _COLUMNS = {"objective": "objective", "score": "score_test", "error": "error_mean"}
@@ -145,7 +143,7 @@ def _page(chosen: _Shown) -> str:
     }
     texts = {
         "text": f"<p>{marked(step.text)}</p>",
-        "asked": marked(step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""),
+        "asked": marked(step.task),
         "explanation": f"<p>{marked(step.explanation)}</p>",
         "chart_style": STYLE,
         "library": _inside(LIBRARY.read_text(encoding="utf-8")),
@@ -192,7 +190,7 @@ def _recorded(chosen: _Shown, value: Any, plane: Plane) -> dict[str, Any]:
     t, y = run.history.column("t"), run.history.column(_COLUMNS[chosen.chart])
     t, y = charts.thinned(t, y, MOST_ROWS)
     ending = f"The run has ended after iteration {run.t}: its numbers have grown too far." * (run.t < run.n_iter)
-    return {"words": shown(value), "t": _packed(t), "y": _packed(y), "surfaces": surfaces, "ending": ending}
+    return {"words": shown(value), "t": t.tolist(), "y": [*map(_number, y)], "surfaces": surfaces, "ending": ending}
 
 
 def _surfaces(run: Run, plane: Plane) -> Iterator[dict[str, Any]]:
@@ -203,26 +201,18 @@ def _surfaces(run: Run, plane: Plane) -> Iterator[dict[str, Any]]:
             return
         values = run.result.evaluate(plane.grid(GRID)).astype(float)
         trace = decision_heats(run, plane, [values], shown=_kind(run), theme="light")[0]
-        z = np.array(trace.pop("z"), dtype=float)
-        yield {"t": int(end), **_surface(z), "trace": {name: trace[name] for name in ("zmin", "zmax", "colorscale")}}
+        places = STEPS - int(np.floor(np.log10(trace["zmax"] - trace["zmin"] or 1.0)))
+        z = [[_number(value) for value in row] for row in np.array(trace["z"], dtype=float).round(places)]
+        yield {"t": int(end), "trace": {name: trace[name] for name in ("zmin", "zmax", "colorscale")} | {"z": z}}
 
 
 def _kind(run: Run) -> str:
     return CLASSES if run.problem.decision == "highest" else SCORE
 
 
-def _surface(z: NDArray) -> dict[str, Any]:
-    """Return numbers as bytes: 254 equal steps between the lowest and the highest one."""
-    is_known = np.isfinite(z)
-    low, high = (float(z[is_known].min()), float(z[is_known].max())) if is_known.any() else (0.0, 1.0)
-    share = np.where(is_known, (z - low) / ((high - low) or 1.0), 0.0)
-    steps = np.where(is_known, np.rint(254 * share), NOTHING).astype(np.uint8)
-    return {"low": low, "high": high, "z": b64encode(steps.tobytes()).decode()}
-
-
-def _packed(values: NDArray) -> str:
-    largest = np.finfo("<f4").max  # the curve of a run that diverges goes farther
-    return b64encode(np.clip(values, -largest, largest).astype("<f4").tobytes()).decode()
+def _number(value: float) -> float | None:
+    """Return a number with six digits, or None for one that JSON has not."""
+    return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
 def _title(chosen: _Shown, run: Run) -> str:

@@ -64,7 +64,7 @@ def is_ticking(bench: Bench) -> bool:
     """Return True if ticks change the page: the run plays, is on the way to a link's iteration, or is shown again."""
     if bench.live is None or not are_served():
         return False
-    return bench.is_showing or (bench.is_playing and not bench.is_held and not bench.live.is_finished)
+    return bench.is_showing or bench.is_going
 
 
 def ticker_of(bench: Bench) -> Ticker:

@@ -54,15 +54,19 @@ def _port(port: int | None) -> str:
     return "" if port is None else f":{port}"
 
 
+def address_for_students(path: str) -> SplitResult:
+    """Return the same, or this page's own address where the variable cannot be used, of which the page warns."""
+    try:
+        return address_for_phones(path)
+    except DSGError:
+        return beside_this_page(path)
+
+
 def draw_door(code: str) -> None:
     """Draw the QR code, the address and the code of a room, and a remedy if phones cannot reach the address."""
-    try:
-        there, short = address_for_phones(f"{ADDRESS}/{code}"), address_for_phones(ADDRESS)
-    except DSGError as error:
-        st.warning(f"{VARIABLE}: {error}", icon=_ICON)
-        return
+    warn_of_no_address("Phones cannot reach this page")
+    there, short = address_for_students(f"{ADDRESS}/{code}"), address_for_students(ADDRESS)
     if is_of_this_machine(there.hostname):
-        _say_what_phones_need()
         st.html(f'<p class="room-key">Room <b>{escape(code)}</b>, on this machine: {_link(there, there)}</p>')
         return
     picture, alt = qr_image(there.geturl()), f"QR code of {escape(there.geturl())}"
@@ -73,28 +77,18 @@ def draw_door(code: str) -> None:
     )
 
 
-def address_for_students(path: str) -> SplitResult:
-    """Return the same, or this page's own address where the variable cannot be used, of which the page warns."""
-    try:
-        return address_for_phones(path)
-    except DSGError:
-        return beside_this_page(path)
-
-
-def warn_of_no_address() -> None:
-    """Say it where an address for students works on this machine only."""
-    try:
-        if is_of_this_machine(address_for_phones("").hostname):
-            _say_what_phones_need("The addresses below work on this machine only")
-    except DSGError as error:
-        st.warning(f"{VARIABLE}: {error}", icon=_ICON)
-
-
 def _link(there: SplitResult, shown: SplitResult) -> str:
     return f'<a href="{escape(there.geturl())}" target="_blank">{escape(f"{shown.netloc}{shown.path}")}</a>'
 
 
-def _say_what_phones_need(what: str = "Phones cannot reach this page") -> None:
+def warn_of_no_address(what: str = "The addresses below work on this machine only") -> None:
+    """Say why an address for students works on this machine only, if it does, and what to do."""
+    try:
+        if not is_of_this_machine(address_for_phones("").hostname):
+            return
+    except DSGError as error:
+        st.warning(f"{VARIABLE}: {error}", icon=_ICON)
+        return
     if not listens_here_alone():
         st.warning(f"{what}, because this machine has no network.", icon=_ICON)
         return

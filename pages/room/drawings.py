@@ -106,7 +106,7 @@ def _curves(asks: Curve, tallies: Sequence[Mapping[str, Any]], outcome: Sequence
         return [f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True)]
 
     *before, one = tallies
-    drawn, said = [_frame(asks)], [_counted(one["n"], "curve")]
+    drawn, said = [_frame(asks)], [counted(one["n"], "curve")]
     for first in before:
         if "middle" in first:
             drawn.append(f'<polyline class="middle before" points="{" ".join(points(first["middle"]))}"/>')
@@ -124,7 +124,7 @@ def _curves(asks: Curve, tallies: Sequence[Mapping[str, Any]], outcome: Sequence
     return (
         f'<svg class="room-curves" viewBox="0 0 {_W} {_H}" {_box(_LEFT, _W - _RIGHT, _TOP, _H - _BOTTOM)} '
         f'role="img" aria-label="{label}">{"".join(drawn)}</svg>'
-        f'<p class="room-key">{_counted(one["n"], "curve")}. {key}</p>'
+        f'<p class="room-key">{counted(one["n"], "curve")}. {key}</p>'
     )
 
 
@@ -133,7 +133,8 @@ def _box(*ends: float) -> str:
     return f'data-box="{" ".join(map(str, ends))}"'
 
 
-def _counted(n: int, one: str) -> str:
+def counted(n: int, one: str) -> str:
+    """Return a number of things in words."""
     return f"{n} {one}{'s' * (n != 1)}"
 
 
@@ -142,11 +143,6 @@ def _in_words(values: Sequence[float]) -> str:
         f"{'at the start' if not share else f'after {share:.0%}'}: {value:.2f}"
         for share, value in zip(SHARES, values, strict=True)
     )
-
-
-def axes(asks: Curve) -> str:
-    """Return empty axes of a curve, to draw on."""
-    return f'<figure class="room-figure"><svg class="room-curves" viewBox="0 0 {_W} {_H}">{_frame(asks)}</svg></figure>'
 
 
 def _frame(asks: Curve) -> str:
@@ -162,7 +158,7 @@ def _frame(asks: Curve) -> str:
 
 def _maps(tallies: Sequence[Mapping[str, Any]], picture: Mapping[str, Any]) -> str:
     """Return a map of each round, and what its colours mean."""
-    titles = [_counted(one["n"], "phone") for one in tallies]
+    titles = [counted(one["n"], "phone") for one in tallies]
     if len(tallies) > 1:
         titles = [f"{name}: {title}" for name, title in zip(_ROUNDS, titles, strict=True)]
     maps = "".join(
@@ -189,7 +185,7 @@ def _map(one: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
         f'<circle class="point" cx="{_EDGE + x * (_MAP - 2 * _EDGE):.1f}" cy="{_MAP - _EDGE - y * (_MAP - 2 * _EDGE):.1f}" r="3"/>'
         for x, y in picture.get("points", [])
     )
-    label = f"Map of the points that {_counted(one['n'], 'phone')} would label"
+    label = f"Map of the points that {counted(one['n'], 'phone')} would label"
     return (
         f'<svg class="room-map" viewBox="0 0 {_MAP} {_MAP}" {_box(_EDGE, _MAP - _EDGE, _EDGE, _MAP - _EDGE)} '
         f'role="img" aria-label="{label}">{squares}{dots}'

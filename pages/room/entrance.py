@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from dsgcore.rooms.questions import OWN, plain_question
+from dsgcore.rooms.questions import plain_question
 from dsgcore.rooms.rooms import NoRoomError, RoomError, Rooms, State
 from dsgcore.studies import Store, StoreError, default_store
 from pages.charts.live_chart import address_of
 from pages.room.drawings import answers
-from pages.room.pace import CodeGuard, Pace
+from pages.room.pace import Pace
 from pages.room.waiting import Watches
 from pages.shell.addresses import own_route
 from pages.shell.callers import caller_of
@@ -46,8 +46,9 @@ NO_ANSWER = "This is not an answer to the question."
 
 # A whole class may share one address. All of it answers at once, and asks again after each change.
 _pace = Pace(600, 60)
-# A class mistypes some codes. An attacker who tries ten codes a second for a day finds one of ten rooms with a chance below 1 %.
-_codes = CodeGuard(Pace(40, 0.2), Pace(1000, 10))
+# Wrong codes, of each address and of all together. A class mistypes some. An attacker who tries ten codes a second for a day
+# finds one of ten rooms with a chance below 1 %.
+_wrong, _wrong_of_all = Pace(40, 0.2), Pace(1000, 10)
 # A whole class may share one address here too. Beyond that, one computer that answers as many phones is slow enough to be seen.
 _newcomers = Pace(200, 0.5)
 # Callers who are refused and say that they have entered before: each of them costs a look into the store.
@@ -122,7 +123,7 @@ async def _asked(request: Request) -> Response:
         state = await watches().news(code, known)
         if state.version <= known:
             return Response(status_code=204, headers=HEADERS)
-        return JSONResponse(await _drawn(code, state), headers=HEADERS)
+        return JSONResponse(_for_phones(state), headers=HEADERS)
     except (RoomError, StoreError, sqlite3.Error) as error:
         return _refusal(error)
 
@@ -132,18 +133,19 @@ async def _enter(caller: str, code: str, entry: str) -> None:
 
     A phone that has entered before goes on, also while somebody in the same network tries codes.
     """
-    may_try = _codes.may_try(caller)
-    if not may_try and not (entry and (watches().knows(code, entry) or _returns.allows(""))):
-        raise TooOftenError(TOO_MANY_CODES)
-    try:
-        state = await watches().present(code)
-    except NoRoomError:
-        if not may_try:
-            raise TooOftenError(TOO_MANY_CODES) from None
-        _codes.note_wrong(caller)
-        raise
-    if not may_try and entry != state.entry:
-        raise TooOftenError(TOO_MANY_CODES)
+    may_try = _wrong.left(caller) >= 1 and _wrong_of_all.left("") >= 1  # a refusal tells nothing about any code
+    if may_try or (entry and (watches().knows(code, entry) or _returns.allows(""))):
+        try:
+            state = await watches().present(code)
+        except NoRoomError:
+            if may_try:
+                _wrong.allows(caller)
+                _wrong_of_all.allows("")
+                raise
+        else:
+            if may_try or entry == state.entry:
+                return
+    raise TooOftenError(TOO_MANY_CODES)
 
 
 class TooOftenError(RoomError):
@@ -152,35 +154,19 @@ class TooOftenError(RoomError):
     status = 429
 
 
-_drawings: dict[str, tuple[int, dict[str, Any]]] = {}
-_MOST_DRAWINGS = 64
-
-
-async def _drawn(code: str, state: State) -> dict[str, Any]:
-    """Return a state as phones get it. It is drawn once for each version."""
-    version, said = _drawings.get(code, (-1, {}))
-    if version != state.version:
-        said = await anyio.to_thread.run_sync(_for_phones, code, state, limiter=limiter())
-        if len(_drawings) >= _MOST_DRAWINGS:
-            _drawings.clear()
-        _drawings[code] = (state.version, said)
-    return said if state.left is None else said | {"left": round(state.left, 1)}
-
-
-def _for_phones(code: str, state: State) -> dict[str, Any]:
-    """Return a room's state as phones draw it. Nothing of the answers is in it before the reveal."""
+@lru_cache(maxsize=64)
+def _for_phones(state: State) -> dict[str, Any]:
+    """Return a room's state as phones draw it, once for all who wait. Nothing of the answers is in it before the reveal."""
     said: dict[str, Any] = {"version": state.version, "entry": state.entry, "isOpen": state.is_open}
+    if state.left is not None:
+        said["left"] = round(state.left, 1)
     asks = None if state.asked is None else state.asked.question
     if state.asked is None or asks is None:
         return said
     said |= {"name": state.asked.name, "round": state.round, "question": plain_question(asks)}
-    said |= {
-        "picture": {name: part for name, part in state.picture.items() if name != OWN},
-        "isRevealed": state.is_revealed,
-    }
+    said |= {"picture": state.picture, "isRevealed": state.is_revealed}
     if state.is_revealed:
-        drawing = answers(asks, rooms().revealed(code, state.asked), state.result, state.picture)
-        said |= {"drawing": drawing, "result": state.result}
+        said |= {"drawing": answers(asks, state.rounds, state.result, state.picture), "result": state.result}
     return said
 
 

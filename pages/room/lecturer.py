@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from secrets import token_hex
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,19 +14,10 @@ import streamlit as st
 from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import PAIRS, labels_near
 from dsgcore.experiments import Setting
-from dsgcore.rooms.questions import (
-    LABELS,
-    LONGEST_TEXT,
-    MOST_OPTIONS,
-    Asked,
-    Places,
-    Question,
-    choice_of,
-    own_question,
-    result_of,
-)
+from dsgcore.rooms.questions import LABELS, OWN, Asked, Places, choice_of, plain_text, question_in
 from dsgcore.rooms.rooms import MOST_ROUNDS, Key, RoomError, State
 from dsgcore.settings import GuidedLesson
+from dsgcore.settings.lessons import LessonError
 from pages.room.door import draw_door
 from pages.room.drawings import LETTERS, answers, draw
 from pages.room.entrance import ADDRESS, STYLE, rooms
@@ -39,9 +32,6 @@ TIMES = (30, 60, 120)  # seconds
 MOST_POINTS = 250  # of a map on a phone
 
 
-_KINDS = {"answers": "pick", "a number": "number", "a place on the map": "map"}
-
-
 def open_room(bench: Bench) -> None:
     """Open a room for a class."""
     try:
@@ -54,11 +44,19 @@ def open_room(bench: Bench) -> None:
 
 def ask_for_labels(problem: type[Setting], bench: Bench) -> None:
     """Ask the class which points it would label, at a step that has no question of its own."""
-    place = bench.lesson.place
     if bench.group.room is None:
         open_room(bench)
-    if place is not None:
-        bench.group.asks_labels = Asked(problem.name, place.lesson.name, place.number).name
+    if bench.lesson.place is not None:
+        ask_instead(bench, replace(_here(problem, bench.lesson.place), kind=LABELS))
+
+
+def ask_instead(bench: Bench, asked: Asked | None) -> None:
+    """Ask the class this in place of the step's question; None asks that one again."""
+    bench.group.asks, bench.group.is_turned = asked, True
+
+
+def _here(problem: type[Setting], place: Place) -> Asked:
+    return Asked(problem.name, place.lesson.name, place.number)
 
 
 def is_led_elsewhere(bench: Bench) -> bool:
@@ -91,9 +89,10 @@ def ends_an_empty_vote(bench: Bench) -> bool:
     if group.room is None or not is_asked(bench) or group.told[0].name == group.warned or is_led_elsewhere(bench):
         return False
     try:
-        if not rooms().state(group.room.code).is_open or rooms().count(group.room):
-            return False
+        state = rooms().look(group.room)
     except RoomError:
+        return False
+    if not state.is_open or state.count:
         return False
     group.warned = group.told[0].name
     return True
@@ -111,8 +110,8 @@ def tell_the_room(problem: type[Setting], bench: Bench) -> None:
         return
     try:
         rooms().ask(room, asked, _picture(bench) if asked is not None and asked.kind else None)
-        if outcome is not None and asked is not None:
-            rooms().tell(room, result_of(asked, outcome))
+        if outcome is not None:
+            rooms().tell(room, outcome)
         elif is_over:
             rooms().end(room)
         bench.group.told = (asked, is_over, outcome)
@@ -122,16 +121,14 @@ def tell_the_room(problem: type[Setting], bench: Bench) -> None:
 
 
 def _asked(problem: type[Setting], bench: Bench, place: Place) -> Asked | None:
-    """Return the question of this moment, or None if the step has none."""
-    if bench.group.own is not None:
-        return bench.group.own
-    asked = Asked(problem.name, place.lesson.name, place.number)
-    if bench.group.asks_labels == asked.name:
-        return Asked(problem.name, place.lesson.name, place.number, LABELS)
-    return None if place.step.asks is None else asked
+    """Return the question of this moment, or None if the step has none. That on labels is of its step alone."""
+    here, other = _here(problem, place), bench.group.asks
+    if other is not None and (other.own or replace(other, kind="") == here):
+        return other
+    return None if place.step.asks is None else here
 
 
-def has_map(bench: Bench) -> bool:
+def _has_map(bench: Bench) -> bool:
     """Return True if the run has a map of two features."""
     shape = bench.shape
     return shape is not None and shape[1] == 2
@@ -139,7 +136,7 @@ def has_map(bench: Bench) -> bool:
 
 def _picture(bench: Bench) -> Mapping[str, Any]:
     """Return the unlabeled points, along both sides from 0 to 1."""
-    if bench.live is None or not has_map(bench):
+    if bench.live is None or not _has_map(bench):
         return {}
     split = bench.live.run.split
     points = np.clip(split.X_train[split.y_train < 0][:MOST_POINTS].astype(float), 0, 1)
@@ -161,16 +158,16 @@ def _panel(bench: Bench) -> None:
     if room is None:
         return
     try:
-        state, number = rooms().state(room.code), rooms().count(room)
+        state = rooms().look(room)
         if state.asked is not None:
             with st.container(key="room-panel"):
-                _board(room, state, number, bench.group.warned)
-                _bar(bench, room, state, number)
+                _board(room.code, state, bench.group.warned)
+                _bar(bench, room, state)
     except DSGError as error:
         st.warning(plain(str(error)))
 
 
-def _board(room: Key, state: State, number: int, warned: str) -> None:
+def _board(code: str, state: State, warned: str) -> None:
     """Draw the way into the room while it votes, after the reveal the answers, and how many have answered.
 
     `warned` is the question that a click would have closed without an answer.
@@ -178,31 +175,32 @@ def _board(room: Key, state: State, number: int, warned: str) -> None:
     assert state.asked is not None
     asks = state.asked.question
     if state.is_revealed and asks is not None:
-        draw(answers(asks, rooms().rounds(room, state.asked), state.result, state.picture))
+        draw(answers(asks, state.rounds, state.result, state.picture))
     elif state.is_open:
-        draw_door(room.code)
+        draw_door(code)
     turn = f"Round {state.round}: " * (state.round > 1)
     left = "" if state.left is None or not state.is_open else f", {state.left:.0f} s left"
     closed = "" if state.is_open else ", closed"
     shut = ", no new phones" * state.is_shut
-    is_empty = state.is_open and not number and state.asked.name == warned
+    is_empty = state.is_open and not state.count and state.asked.name == warned
     again = "<span>Nobody has answered yet. Press again to run.</span>" * is_empty
-    inside = f"<span>Room {room.code}</span>" * (state.is_revealed or not state.is_open)
-    is_other = state.asked.own is None  # in place of the question on the stage
-    other = f"<b>{asks.text}</b><br>" if isinstance(asks, Places) and is_other else ""
+    inside = f"<span>Room {code}</span>" * (not state.is_open)
+    other = (
+        f"<b>{asks.text}</b><br>" if state.asked.kind == LABELS and asks is not None else ""
+    )  # not the stage's question
     st.html(
-        f'<p class="room-count" role="status">{other}<b>{turn}{number} answered</b>{left}{closed}{shut} {again}{inside}</p>'
+        f'<p class="room-count" role="status">{other}<b>{turn}{state.count} answered</b>{left}{closed}{shut} {again}{inside}</p>'
     )
 
 
-def _bar(bench: Bench, room: Key, state: State, number: int) -> None:
-    """Draw the presenter's buttons; `number` have answered."""
+def _bar(bench: Bench, room: Key, state: State) -> None:
+    """Draw the presenter's buttons."""
     assert state.asked is not None
     with st.container(key="room-bar", horizontal=True, vertical_alignment="center", gap="small"):
         _button(bench, "Reveal", "reveal", lambda: rooms().reveal(room), off=state.is_revealed, shortcut="V")
         _button(bench, "Vote again", "again", lambda: rooms().again(room), off=state.round >= MOST_ROUNDS)
-        if state.is_revealed and number and _can_run_with_choice(bench, state.asked):
-            _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, room, state.asked))
+        if state.is_revealed and state.count and _can_run_with_choice(bench, state.asked):
+            _button(bench, "Run with the class's choice", "choice", partial(_run_with_choice, bench, state))
         else:
             _button(bench, "End vote", "close", lambda: rooms().end(room), off=not state.is_open)
         # The browser closes a list of choices after one (shell/browser.py).
@@ -217,17 +215,17 @@ def _bar(bench: Bench, room: Key, state: State, number: int) -> None:
 def _can_run_with_choice(bench: Bench, asked: Asked) -> bool:
     """Return True if the answers to a question are a guess, or labels, with which a run can begin now."""
     place, live = bench.lesson.place, bench.live
-    if place is None or live is None or asked.own is not None:
+    if place is None or live is None or asked.own:
         return False
     return not place.waits and type(live.run.problem).labels != PAIRS if asked.kind == LABELS else place.waits
 
 
-def _run_with_choice(bench: Bench, room: Key, asked: Asked) -> None:
+def _run_with_choice(bench: Bench, state: State) -> None:
     """Start the run with what the class has answered: as the guess, or as the labels of the data."""
-    place, asks, guesses = bench.lesson.place, asked.question, rooms().rounds(room, asked)[-1]
-    if place is None or asks is None or bench.live is None or not guesses:
+    place, asks = bench.lesson.place, None if state.asked is None else state.asked.question
+    if place is None or asks is None or bench.live is None:
         return
-    choice = choice_of(asks, guesses)
+    choice = choice_of(asks, state.rounds[-1])
     if isinstance(asks, Places):
         bench.hand.change(labels_near(bench.live.run.split, choice))
     else:
@@ -236,19 +234,9 @@ def _run_with_choice(bench: Bench, room: Key, asked: Asked) -> None:
 
 
 def _button(
-    bench: Bench,
-    label: str,
-    key: str,
-    action: Callable[[], None],
-    *,
-    off: bool = False,
-    shortcut: str | None = None,
-    is_wide: bool = False,
+    bench: Bench, label: str, key: str, action: Callable[[], None], *, off: bool = False, **options: Any
 ) -> None:
-    width: Literal["stretch", "content"] = "stretch" if is_wide else "content"
-    st.button(
-        label, key=f"room-{key}", on_click=_do, args=(bench, action), disabled=off, shortcut=shortcut, width=width
-    )
+    st.button(label, key=f"room-{key}", on_click=_do, args=(bench, action), disabled=off, **options)
 
 
 def _do(bench: Bench, action: Callable[[], None]) -> None:
@@ -261,85 +249,65 @@ def _do(bench: Bench, action: Callable[[], None]) -> None:
 
 
 def _more(bench: Bench, room: Key, state: State) -> None:
-    folder = f"{ADDRESS}/{room.code}"
-    for label, page in (("Results as a table", "results.csv"), ("Results as one page", "results.html")):
-        st.link_button(label, beside_this_page(f"{folder}/{page}").geturl(), width="stretch")
+    results = beside_this_page(f"{ADDRESS}/{room.code}/results.html").geturl()
+    st.link_button("Results", results, width="stretch")
     assert state.asked is not None
-    if state.asked.own is None and (has_map(bench) or state.asked.kind):
+    if not state.asked.own and (_has_map(bench) or state.asked.kind):
         label = "Back to the step" if state.asked.kind else "Ask: which points to label?"
-        st.button(label, key="room-labels", on_click=_turn_labels, args=(bench, state.asked), width="stretch")
+        other = None if state.asked.kind else replace(state.asked, kind=LABELS)
+        _button(bench, label, "labels", partial(ask_instead, bench, other), width="stretch")
     label = "Let in new phones again" if state.is_shut else "Let in no new phones"
-    _button(bench, label, "shut", partial(rooms().shut, room, not state.is_shut), is_wide=True)
-    st.button(
-        "Close the room and delete its answers", key="room-end", on_click=_end, args=(bench, room), width="stretch"
-    )
-
-
-def _turn_labels(bench: Bench, asked: Asked) -> None:
-    """Ask for points to label in place of the step's question, or the question again."""
-    bench.group.asks_labels = "" if asked.kind else asked.name
-    bench.group.is_turned = True
+    _button(bench, label, "shut", partial(rooms().shut, room, not state.is_shut), width="stretch")
+    _button(bench, "Close the room and delete its answers", "end", partial(_end, bench, room), width="stretch")
 
 
 def _end(bench: Bench, room: Key) -> None:
-    _do(bench, lambda: rooms().close(room))
-    bench.group.room = bench.group.ticket = bench.group.told = bench.group.own = None
+    bench.group.room = bench.group.ticket = bench.group.told = bench.group.asks = None
     bench.group.is_turned = True
+    rooms().close(room)
 
 
 def ask_anything(problem: type[Setting], bench: Bench) -> None:
     """Draw the button that opens the form of a lecturer's own question."""
-    key = f"stage-asks-{bench.group.n_own}"  # another key after each question, so that the form closes
-    with st.popover("Ask anything", icon=":material/forum:", type="tertiary", key=key):
-        text = st.text_input("Question", key="room-own-text", max_chars=LONGEST_TEXT)
-        kinds = [kind for kind in _KINDS if has_map(bench) or _KINDS[kind] != "map"]
-        kind = _KINDS[st.radio("The class gives", kinds, key="room-own-kind", horizontal=True)]
-        said: dict[str, Any] = {"kind": kind, "text": text}
-        if kind == "pick":
-            lines = st.text_area(f"Answers, one a line, at most {MOST_OPTIONS}", key="room-own-answers", height=170)
-            said["options"] = lines.splitlines()
-        elif kind == "number":
-            low, high = st.columns(2)
-            said["low"] = low.number_input("from", value=0.0, key="room-own-low")
-            said["high"] = high.number_input("to", value=100.0, key="room-own-high")
-        if st.button("Ask now", key="room-own-ask"):  # a callback would get the texts before the last one
+    number = bench.group.n_own  # other keys after each question, so that the form closes and is empty
+    with st.popover("Ask anything", icon=":material/forum:", type="tertiary", key=f"stage-asks-{number}"):
+        text = st.text_area("Question, and below it the answers, one a line", key=f"room-own-{number}", height=210)
+        st.caption("In place of answers: two ends of a number, such as 0 to 100, or the word map.")
+        if st.button("Ask now", key="room-own-ask"):  # a callback would get the text before the last one
             try:
-                ask_own(problem, bench, own_question(said))
+                ask_own(problem, bench, text)
             except DSGError as error:
                 bench.link.notices.append(str(error))
             else:
                 st.rerun()
 
 
-def ask_own(problem: type[Setting], bench: Bench, own: Question) -> None:
-    """Put a lecturer's own question on the stage, and ask the class."""
+def ask_own(problem: type[Setting], bench: Bench, text: str) -> None:
+    """Put a lecturer's own question on the stage, and ask the class; raise `LessonError` if it cannot be asked."""
     place, group = bench.lesson.place, bench.group
+    if isinstance(question_in(text), Places) and not _has_map(bench):
+        raise LessonError("The data of this step have no map. Ask for answers or for a number.")
     if place is None:
         return
     if group.room is None:
         open_room(bench)
-    group.own = Asked(problem.name, place.lesson.name, place.number).asks_too(own)
+    group.asks = replace(_here(problem, place), kind=f"{OWN}-{token_hex(4)}", own=text)
     group.n_own += 1
-
-
-def end_own_question(bench: Bench) -> None:
-    """Go back to the lesson."""
-    bench.group.own = None
 
 
 def show_own_question(asked: Asked) -> None:
     """Draw a lecturer's own question and its answers for the class to read."""
-    assert asked.own is not None
+    asks = question_in(asked.own)
     with st.container(key="stage-own"):
-        st.markdown(f"## {plain(asked.own.text)}")
-        for letter, option in zip(LETTERS, getattr(asked.own, "options", ()), strict=False):
-            st.markdown(f"**{letter}** {plain(option.words)}")
+        st.markdown(f"## {plain(plain_text(asks.text))}")
+        for letter, option in zip(LETTERS, getattr(asks, "options", ()), strict=False):
+            st.markdown(f"**{letter}** {plain(plain_text(option.words))}")
 
 
 def asked_lessons(room: Key) -> list[GuidedLesson | None]:
     """Return the lessons whose questions were asked in a room; none if it is closed."""
     try:
-        return [one.asked.of_lesson for one in rooms().questions(room)]
+        return [one.asked.of_lesson for one in rooms().questions(room) if one.asked is not None]
     except RoomError:
         return []
 

@@ -1,4 +1,4 @@
-"""Limits on how often an address may ask, and on how many wrong codes it may try."""
+"""The limit on how often an address may ask."""
 
 from __future__ import annotations
 
@@ -42,21 +42,3 @@ class Pace:
             max(lefts, key=lefts.__getitem__)
         ]:
             del self._known[address]
-
-
-class CodeGuard:
-    """The limit on wrong codes, of each address and of all together. A refusal tells nothing about any code."""
-
-    EVERYBODY = ""
-
-    def __init__(self, of_one: Pace, of_all: Pace) -> None:
-        self._of_one, self._of_all = of_one, of_all
-
-    def may_try(self, address: str) -> bool:
-        """Return True if the address may try a code."""
-        return self._of_one.left(address) >= 1 and self._of_all.left(self.EVERYBODY) >= 1
-
-    def note_wrong(self, address: str) -> None:
-        """Count a wrong code."""
-        self._of_one.allows(address)
-        self._of_all.allows(self.EVERYBODY)

@@ -19,6 +19,7 @@ from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of
 from dsgcore.experiments.engine import LongWork
 from dsgcore.jobs import Job, JobState, shared_queue
 from dsgcore.lessons import Lecture
+from dsgcore.rooms.questions import Asked
 from dsgcore.rooms.rooms import Key
 from pages.charts.live_chart import theme_now
 from pages.controls.hand import Hand
@@ -244,8 +245,9 @@ class ClassState:
     room: Key | None = None
     ticket: Ticket | None = None  # with which the browser keeps the room's key
     told: Any = None  # what the room was told last: the question, whether its vote is over, and the outcome
-    asks_labels: str = ""  # the step at which the class is asked for labels in place of the step's question
-    own: Any = None  # the lecturer's own question, as long as it is on the stage
+    asks: Asked | None = (
+        None  # what the class is asked in place of the step's question: for labels, or the lecturer's own
+    )
     n_own: int = 0  # number of own questions so far
     is_turned: bool = False  # True until the whole page has followed a click in the room's part of it
     warned: str = ""  # the question that a click would have closed without an answer
@@ -253,6 +255,11 @@ class ClassState:
     lecture_text: str = ""  # in the link
     part: int | None = None  # of the lecture, if it is the own question
     going: tuple[str, dict[str, str]] | None = None  # the page to open next, and the query of the link to it
+
+    @property
+    def own(self) -> Asked | None:
+        """The lecturer's own question, as long as it is on the stage."""
+        return self.asks if self.asks is not None and self.asks.own else None
 
 
 @dataclass
@@ -326,6 +333,11 @@ class Bench:
     def is_held(self) -> bool:
         """True if the run waits: for the answer to a lesson's question, or for labels in edited data."""
         return bool(self.hand.lacks) or (self.lesson.place is not None and self.lesson.place.waits)
+
+    @property
+    def is_going(self) -> bool:
+        """True if the run plays: the one answer of its words, of its buttons and of its ticks."""
+        return self.is_playing and not self.is_held and self.live is not None and not self.live.is_finished
 
     @property
     def about(self) -> frozenset[str]:

@@ -167,7 +167,7 @@ def check_file(file: Path, n: int = SEEDS) -> Iterator[Finding]:
 
     Raises
     ------
-    LessonError, OwnQuestionError
+    LessonError
         If the file or a part of a lecture is not valid.
     """
     if n < 1:

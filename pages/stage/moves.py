@@ -11,13 +11,12 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import DRAWN, EDITS, UNMARKED
 from dsgcore.experiments import Setting
 from dsgcore.lessons import lesson_named, lessons_of
-from dsgcore.rooms.questions import question_in
 from dsgcore.settings import GuidedLesson, LessonStep
 from pages.controls.hand import Hand
 from pages.room.lecturer import (
     ask_for_labels,
+    ask_instead,
     ask_own,
-    end_own_question,
     ends_an_empty_vote,
     is_asked,
     is_led_elsewhere,
@@ -54,9 +53,8 @@ def moves(problem: type[Setting], bench: Bench, place: Place, guess: Any) -> Non
             _lead_on(problem, bench, place)
             return
         if bench.group.own is not None:
-            lesson_button(
-                bench, "Back to the lesson", "lesson-back-to", end_own_question, bench, shortcut="Right", type="primary"
-            )
+            more: dict[str, Any] = {"shortcut": "Right", "type": "primary"}
+            lesson_button(bench, "Back to the lesson", "lesson-back-to", ask_instead, bench, None, **more)
             return
         if place.number and not (place.is_last and place.stage is Stage.OUTCOME):
             lesson_button(
@@ -152,16 +150,16 @@ def go_to_part(problem: type[Setting], bench: Bench, number: int) -> None:
     """Ask the lecture's question of that number, or go to its lesson, which may be on another setting's page."""
     group = bench.group
     assert group.lecture is not None
-    part, group.part, group.own = group.lecture.parts[number], None, None
-    if "|" in part:
-        ask_own(problem, bench, question_in(part))
-        group.part = number
-        return
+    part, group.part, group.asks = group.lecture.parts[number], number, None
     try:
+        if "|" in part:
+            ask_own(problem, bench, part)
+            return
         lesson = lesson_named(part)
-    except DSGError as error:  # its file was changed meanwhile
+    except DSGError as error:  # the step has no map, or a file was changed meanwhile; the next press leads on
         bench.link.notices.append(str(error))
         return
+    group.part = None
     if lesson.setting == problem.name:
         guide(bench, problem, lesson)
     else:
@@ -179,10 +177,10 @@ def steps_of_run(problem: type[Setting], bench: Bench, place: Place) -> None:
     """Draw the buttons of the run. There is nothing to play before the guess."""
     if place.waits:
         return
-    is_over = bench.live is not None and bench.live.is_finished and not bench.is_held
-    is_going = bench.is_playing and not is_over
+    is_going, is_over = bench.is_going, bench.live is not None and bench.live.is_finished and not bench.is_held
     label, icon = ("Again", "replay") if is_over else ("Pause", "pause") if is_going else ("Play", "play_arrow")
-    lesson_button(bench, label, "play", toggle, bench, icon=f":material/{icon}:", shortcut="P", disabled=bench.is_held)
+    more: dict[str, Any] = {"icon": f":material/{icon}:", "shortcut": "P", "disabled": bench.is_held}
+    lesson_button(bench, label, "play", toggle, bench, is_going, **more)
     if not is_painted(place.step):  # its controls are many, and its data are the reader's own
         lesson_button(bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:")
 

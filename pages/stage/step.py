@@ -72,7 +72,7 @@ def answer(problem: type[Setting], bench: Bench, place: Place) -> Any:
     if bench.group.own is not None:
         show_own_question(bench.group.own)
         return None
-    asked = step.asks.text if step.asks is not None else step.goal.text if step.goal is not None else ""
+    asked = step.task
     if asked:
         st.markdown(f"## {escaped(asked)}")
     if place.stage is Stage.QUESTION:

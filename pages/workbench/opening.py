@@ -137,7 +137,7 @@ def _take_lecture(bench: Bench, text: str) -> None:
     group = bench.group
     if text == group.lecture_text:
         return
-    group.lecture, group.lecture_text, group.own, group.part = None, text, None, None
+    group.lecture, group.lecture_text, group.asks, group.part = None, text, None, None
     try:
         group.lecture = lecture_in(text) if text else None
     except DSGError as error:

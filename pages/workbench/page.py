@@ -125,7 +125,7 @@ def go_further(bench: Bench) -> None:
         show_next(bench)
     elif bench.link.going_to:
         go_on(bench)
-    elif bench.is_playing and not bench.is_held and not bench.present.is_finished:
+    elif bench.is_going:
         with turns.turn():
             advance(bench, lambda: False)
     bench.is_playing = bench.is_playing and not bench.present.is_finished

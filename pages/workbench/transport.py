@@ -22,13 +22,12 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         keep_choice(problem, SPEED, bench.link.undrawn)
         keep_choice(problem, SEED, bench.link.undrawn)
         return
-    is_finished = bench.live is not None and bench.live.run.is_finished
     off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None or bench.is_held}
     with st.container(key="part-transport", horizontal=True, vertical_alignment="center", gap="xsmall"):
-        is_going = is_active and bench.is_playing and not is_finished and not bench.is_held
+        is_going = is_active and bench.is_going
         icon = ":material/pause:" if is_going else ":material/play_arrow:"
         label = "Pause" if is_going else "Play"
-        _button(bench, label, "play", toggle, bench, icon=icon, shortcut="P", type="primary", **off)
+        _button(bench, label, "play", toggle, bench, is_going, icon=icon, shortcut="P", type="primary", **off)
         _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
         _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
         st.selectbox(
@@ -62,12 +61,12 @@ def _button(bench: Bench, label: str, key: str, action: Callable[..., None], *ar
     st.button(label, key=key, on_click=once, args=(bench, bench.drawn, action, *arguments), **options)
 
 
-def toggle(bench: Bench) -> None:
-    """Pause the run, let it go on, or start it again after its end."""
-    if bench.live is not None and bench.live.run.is_finished:
+def toggle(bench: Bench, was_going: bool) -> None:
+    """Pause the run that was going when its button was drawn; let another one go on, or start it again after its end."""
+    if not was_going and bench.live is not None and bench.live.is_finished:
         begin_again(bench)
     else:
-        bench.is_playing, bench.link.going_to = not bench.is_playing, 0
+        bench.is_playing, bench.link.going_to = not was_going, 0
 
 
 def _step(bench: Bench) -> None:

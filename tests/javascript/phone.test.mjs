@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import {test} from "node:test";
 
 import {stroke, ticks} from "../../pages/charts/browser/curve_pad.js";
-import {nearest, neighbour} from "../../pages/room/browser/map_pad.js";
+import {isRight, verdict} from "../../pages/room/browser/question.js";
 import {Kept, Sending, WAITING} from "../../pages/room/browser/sending.js";
-import {isRight, verdict} from "../../pages/room/browser/verdict.js";
 
 const storage = () => { const own = {}; return {getItem: name => own[name] ?? null, setItem: (name, text) => { own[name] = text; }}; };
 const reply = (status, body = {}) => ({status, json: async () => body});
@@ -65,20 +64,11 @@ test("a stroke changes the points that it passes, along a straight line", () => 
   assert.deepEqual(stroke([0, 0, 0, 0, 0, 0], xs, [50, 0.4], [50, 0.4]), [0, 0, 0, 0.4, 0, 0]);
 });
 
-test("a tap chooses the nearest point, and arrow keys walk to the next one on their side", () => {
-  const points = [[0, 0], [10, 1], [10, 20], [-5, 0]];
-  assert.equal(nearest(points, [9, 2]), 1);
-  assert.equal(nearest(points, [500, 500], 40), null);
-  assert.equal(neighbour(points, 0, [1, 0]), 1);
-  assert.equal(neighbour(points, 0, [-1, 0]), 3);
-  assert.equal(neighbour(points, 3, [-1, 0]), 3);
-});
-
 const pick = {kind: "pick", options: ["up", "down"], text: "?"};
 const curve = {kind: "curve", low: 0, high: 1};
 
 test("the verdict says right, wrong or neither, with the answer and the reason", () => {
-  const result = {right: 1, answer: "down", why: "It falls."};
+  const result = {right: 1, answer: "down.", why: "It falls."};
   assert.deepEqual(verdict(pick, "1", result), ["✓ Right.", "It falls."]);
   assert.deepEqual(verdict(pick, "0", result), ["✗ Not this time.", "The answer: B. down. It falls."]);
   assert.deepEqual(verdict(pick, null, result), ["", "The answer: B. down. It falls."]);

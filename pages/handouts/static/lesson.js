@@ -5,18 +5,6 @@
   const {runs, figures, n_iter: end, name, words, task} = recorded, SECONDS = 6, FIRST = Number(value.value);
   let frame = null, isFirst = true, guess = null;
 
-  const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
-  const numbersOf = text => [...new Float32Array(bytesOf(text).buffer)];
-
-  /** Return a surface as rows; 255 means that there is no number. */
-  function surfaceOf({low, high, z}) {
-    const all = bytesOf(z), size = Math.sqrt(all.length);
-    const numbers = [...all].map(byte => byte === 255 ? null : low + (high - low) * byte / 254);
-    return Array.from({length: size}, (_, row) => numbers.slice(row * size, (row + 1) * size));
-  }
-
-  for (const run of runs) [run.t, run.y] = [numbersOf(run.t), numbersOf(run.y)];
-
   const chartOf = id => createChart(document.getElementById(id), {library: "", isPlain: true, config: {displayModeBar: false}});
   const map = figures.map && chartOf("map"), curve = chartOf("curve");
   if (!map) document.getElementById("map").remove();
@@ -28,37 +16,18 @@
 
   function mapAt({surfaces}, t) {
     const {data: [heat, ...points], layout} = figures.map;
-    const at = surfaces.filter(own => own.t <= t).at(-1), learned = at ? {...at.trace, z: surfaceOf(at)} : {};
+    const at = surfaces.filter(own => own.t <= t).at(-1), learned = at?.trace ?? {};
     return {data: [{...heat, ...learned}, ...points], layout: {...layout, meta: {note: `step ${at?.t ?? 0}`}}};
   }
 
   // --- the task: a guess before the run, or a goal
 
-  const told = (tag, text, attributes = {}) => Object.assign(document.createElement(tag), {textContent: text, ...attributes});
-  const place = document.getElementById("guess"), button = told("button", "Guess and play", {type: "submit", disabled: true});
-
-  const guesses = {
-    pick() {
-      task.options.forEach((option, k) => {
-        const label = told("label", ` ${LETTERS[k]}. ${option}`), own = told("input", "", {type: "radio", name: "guess"});
-        own.addEventListener("change", () => { guess = String(k); button.disabled = false; });
-        label.prepend(own);
-        place.append(label);
-      });
-    },
-    number() {
-      const {low, high} = task, own = told("input", "", {type: "range", min: low, max: high, step: (high - low) / 100, ariaLabel: task.words});
-      const output = told("output", "");
-      own.addEventListener("input", () => { guess = own.value; output.textContent = ` ${Number(Number(guess).toPrecision(3))}`; button.disabled = false; });
-      place.append(own, output);
-    },
-    curve() {
-      const middle = task.shares.map(() => (task.low + task.high) / 2);
-      new CurvePad(place, task, middle, drawn => { guess = drawn.join("~"); button.disabled = false; });
-    },
-  };
-  guesses[task.kind]?.();
-  if (task.kind in guesses) place.append(button);
+  const place = document.getElementById("guess"), button = tag("button", "Guess and play", {type: "submit", disabled: ""});
+  const heard = now => { guess = now; button.disabled = false; };
+  if (task.kind in inputs) {
+    inputs[task.kind](place, task, {heard, isOpen: true, mine: null});
+    place.append(button);
+  }
   document.getElementById("task").addEventListener("submit", event => {
     event.preventDefault();
     value.value = FIRST;

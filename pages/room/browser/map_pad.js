@@ -1,43 +1,24 @@
-// A map on which points are chosen by tapping, or with arrow keys and space. Used by phone.js.
+// A map on which points are chosen by tapping, or with arrow keys and space. Used by question.js, on phones alone.
 import {SIDE, element, place} from "../../charts/browser/drawing.js";
+import {direction, nearest, next} from "../../live/browser/points.js";
 
-const EDGE = 10;
-const at = share => EDGE + share * (SIDE - 2 * EDGE);
-const NEAR = 40;  // units around a point in which a tap chooses it
-
-/** Return the number of the point that is nearest to a place, or null if none is near. */
-export function nearest(points, [x, y], limit = Infinity) {
-  let best = null, least = limit;
-  points.forEach(([px, py], k) => {
-    const distance = Math.hypot(px - x, py - y);
-    if (distance < least) [best, least] = [k, distance];
-  });
-  return best;
-}
-
-/** Return the point to go to with an arrow key: the nearest one within a quarter turn of its direction. */
-export function neighbour(points, from, [dx, dy]) {
-  const [x, y] = points[from];
-  let best = from, least = Infinity;
-  points.forEach(([px, py], k) => {
-    const along = (px - x) * dx + (py - y) * dy, across = Math.abs((px - x) * dy - (py - y) * dx);
-    const distance = along + 2 * across;
-    if (k !== from && along > 0 && across <= along && distance < least) [best, least] = [k, distance];
-  });
-  return best;
-}
+const EDGE = 10, WIDTH = SIDE - 2 * EDGE;
+const NEAR = 40 / WIDTH;  // share of the map around a point in which a tap chooses it
 
 export class MapPad {
-  /** `chosen` holds numbers of points; `heard` gets it after each change. */
+  /** `chosen` holds places of points; `heard` gets the numbers of those that are chosen after each change. */
   constructor(parent, question, points, chosen, heard) {
-    Object.assign(this, {question, heard, chosen: [...chosen], here: chosen[0] ?? 0});
-    // The y axis of a map points upwards.
-    this.places = points.map(([x, y]) => [at(x), SIDE - at(y)]);
+    this.points = {x: points.map(([x]) => x), y: points.map(([, y]) => y)};
+    this.chosen = chosen.map(pair => nearest(this.points, pair, Infinity)).filter(k => k >= 0);
+    Object.assign(this, {question, heard, here: this.chosen[0] ?? 0});
     this.svg = element("svg", {viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": question.text}, parent);
     element("rect", {class: "frame", x: 1, y: 1, width: SIDE - 2, height: SIDE - 2}, this.svg);
-    this.marks = this.places.map(([cx, cy], k) => element("circle", {class: "point", r: 5, cx, cy, role: "checkbox",
-      tabindex: k === this.here ? 0 : -1, "aria-label": `point at ${points[k][0].toFixed(2)}, ${points[k][1].toFixed(2)}`}, this.svg));
-    this.svg.addEventListener("click", event => this.toggle(nearest(this.places, place(this.svg, event, SIDE), NEAR)));
+    this.marks = points.map(([x, y], k) => element("circle", {class: "point", r: 5, cx: EDGE + x * WIDTH, cy: SIDE - EDGE - y * WIDTH, role: "checkbox",
+      tabindex: k === this.here ? 0 : -1, "aria-label": `point at ${x.toFixed(2)}, ${y.toFixed(2)}`}, this.svg));
+    this.svg.addEventListener("click", event => {
+      const [x, y] = place(this.svg, event, SIDE);
+      this.toggle(nearest(this.points, [(x - EDGE) / WIDTH, (SIDE - EDGE - y) / WIDTH], NEAR));
+    });
     this.svg.addEventListener("keydown", event => this.pressed(event));
     this.show();
   }
@@ -51,7 +32,7 @@ export class MapPad {
   }
 
   toggle(k) {
-    if (k === null || this.isOver) return;
+    if (k < 0 || this.isOver) return;
     const others = this.chosen.filter(one => one !== k);
     // The first choice gives way to one too many.
     this.chosen = others.length < this.chosen.length ? others : [...others, k].slice(-this.question.number);
@@ -60,8 +41,8 @@ export class MapPad {
   }
 
   pressed(event) {
-    const way = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
-    if (way) this.go(neighbour(this.places, this.here, way));
+    const way = direction(event.key);
+    if (way) this.go(next(this.points, this.here, way));
     else if (event.key === " " || event.key === "Enter") this.toggle(this.here);
     else return;
     event.preventDefault();

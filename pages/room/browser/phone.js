@@ -1,9 +1,7 @@
 // The page on which a class answers: the room's question, and after the reveal the answers of all and whether the own one was right.
-import {CurvePad} from "../../charts/browser/curve_pad.js";
 import {element} from "../../charts/browser/drawing.js";
-import {MapPad, nearest} from "./map_pad.js";
+import {inputs, pairsIn, tag, values, verdict} from "./question.js";
 import {Kept, Sending} from "./sending.js";
-import {LETTERS, values, verdict} from "./verdict.js";
 
 const byId = id => document.getElementById(id);
 const code = location.pathname.split("/").pop().toUpperCase().replace(/[^0-9A-Z]/g, "").slice(0, 6);
@@ -21,13 +19,6 @@ function token() {
     kept.set("dsgLab.client", mine);
   }
   return mine;
-}
-
-function make(tag, text, attributes = {}) {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
 }
 
 // --- the own answer
@@ -65,7 +56,7 @@ function draw() {
   byId("asked").replaceChildren();
   byId("all").replaceChildren();
   tellVerdict();
-  if (question) ({pick, number, curve, map})[question.kind](byId("asked"), question);
+  if (question) pose(byId("asked"), question);
   if (isRevealed) drawAll(state);
   say(!question ? "The question appears here by itself." : isOpen ? ifOpen() : isRevealed ? "" : ifClosed());
 }
@@ -80,61 +71,20 @@ const ifClosed = () => current() === null ? "The time for answers is over. Look 
 /** Say whether the last answer was right; if there was none in this round, that of the round before counts. */
 function tellVerdict() {
   const [headline, reason] = state.isRevealed ? verdict(state.question, lastOwn(), state.result) : ["", ""];
-  byId("verdict").replaceChildren(...(headline ? [make("b", headline)] : []), reason);
+  byId("verdict").replaceChildren(...(headline ? [tag("b", headline)] : []), reason);
 }
 
 const lastOwn = () => current() ?? (state.round > 1 ? own(state.round - 1) : null);
 
-function pick(parent, question) {
-  const buttons = question.options.map((words, k) => {
-    const button = make("button", "", {type: "button", ...(state.isOpen ? {} : {disabled: ""})});
-    button.append(make("b", LETTERS[k]), ` ${words}`);
-    button.onclick = () => { answer(String(k)); press(); };
-    return button;
-  });
-  const press = () => buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(lastShown() === String(k))));
-  press();
-  parent.append(...buttons);
-}
-
-const lastShown = () => state.isOpen ? current() : lastOwn();
-
-function number(parent, question) {
-  const mine = lastOwn(), middle = (question.low + question.high) / 2;
-  const output = make("output", mine ?? String(middle), {class: "number"});
-  const slider = make("input", "", {type: "range", min: question.low, max: question.high, step: (question.high - question.low) / 100,
-    "aria-label": question.words, ...(state.isOpen ? {} : {disabled: ""})});
-  slider.value = mine ?? middle;
-  slider.oninput = () => { output.textContent = String(Number(Number(slider.value).toPrecision(3))); };
-  parent.append(output, slider);
-  sender(parent, () => answer(output.textContent));
-}
-
-function curve(parent, question) {
-  if (state.isRevealed) return;
-  const mine = lastOwn(), middle = question.shares.map(() => (question.low + question.high) / 2);
-  let drawn = mine ? values(mine) : null;
-  const pad = new CurvePad(parent, question, drawn ?? middle, made => { drawn = made; button.disabled = !state.isOpen; });
-  const button = sender(parent, () => answer(drawn.map(value => Number(value.toPrecision(3))).join("~")), !drawn);
-  if (state.isOpen) parent.append(make("p", "Draw with a finger. On a keyboard, press Tab to reach a point, and move it with the arrow keys.", {class: "key"}));
-  else pad.end();
-}
-
-const pairsIn = guess => values(guess).reduce((found, value, k, all) => k % 2 ? [...found, [all[k - 1], value]] : found, []);
-
-function map(parent, question) {
-  if (state.isRevealed) return;
-  const points = state.picture.points ?? [], mine = lastOwn();
-  let chosen = (mine ? pairsIn(mine) : []).map(pair => nearest(points, pair)).filter(k => k !== null);
-  const count = make("p", "", {role: "status", class: "key"});
-  const heard = now => {
-    chosen = now;
-    count.textContent = `${chosen.length} of ${question.number} chosen. Tap a point again to take it back.`;
-    button.disabled = chosen.length !== question.number || !state.isOpen;
-  };
-  const pad = new MapPad(parent, question, points, chosen, now => heard(now));
-  const button = sender(parent, () => answer(chosen.flatMap(k => points[k]).map(value => value.toFixed(3)).join("~")), true);
-  if (state.isOpen) { parent.append(count); heard(chosen); } else pad.end();
+/** Draw the inputs of a question. A choice is sent at once, and other answers with a button. */
+function pose(parent, {kind, ...question}) {
+  const {isOpen, isRevealed, picture} = state, isChoice = kind === "pick", send = tag("button", "Send", {type: "button", class: "main", disabled: ""});
+  if (isRevealed && (kind === "curve" || kind === "map")) return;  // it is in the drawing of all
+  let guess = null;
+  send.onclick = () => answer(guess);
+  const heard = now => { guess = now; send.disabled = now === null; if (isChoice) answer(now); };
+  inputs[kind](parent, question, {heard, isOpen, mine: isChoice && isOpen ? current() : lastOwn(), points: picture.points ?? []});
+  if (isOpen && !isChoice) parent.append(send);
 }
 
 /** Show the answers of all as the lecturer's page shows them, and in them the own curve or points. */
@@ -147,15 +97,7 @@ function drawAll({question, drawing}) {
   if (question.kind === "map") for (const [cx, cy] of pairsIn(mine).map(at)) element("circle", {class: "own", r: 9, cx, cy}, svg);
   else element("polyline", {class: "own", points: values(mine).map((value, k) =>
     at([question.shares[k], (value - question.low) / (question.high - question.low)])).join(" ")}, svg);
-  byId("all").append(make("p", question.kind === "map" ? "Rings: your points." : "Thick coloured line: your curve.", {class: "key"}));
-}
-
-function sender(parent, send, isOff = false) {
-  const button = make("button", "Send", {type: "button", class: "main"});
-  button.disabled = isOff;
-  button.onclick = send;
-  if (state.isOpen) parent.append(button);
-  return button;
+  byId("all").append(tag("p", question.kind === "map" ? "Rings: your points." : "Thick coloured line: your curve.", {class: "key"}));
 }
 
 // --- the news of the room
@@ -205,10 +147,10 @@ function gone() {
 function enter(title) {
   byId("title").textContent = title;
   say("");
-  const form = make("form", ""), label = make("label", "The room's code");
-  const input = make("input", "", {name: "code", maxlength: "6", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", required: ""});
+  const form = tag("form", ""), label = tag("label", "The room's code");
+  const input = tag("input", "", {name: "code", maxlength: "6", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", required: ""});
   label.append(input);
-  form.append(label, make("button", "Enter", {class: "main"}));
+  form.append(label, tag("button", "Enter", {class: "main"}));
   form.onsubmit = event => { event.preventDefault(); location.href = encodeURIComponent(input.value.trim().toUpperCase() || "-"); };
   byId("asked").replaceChildren(form);
 }
