@@ -126,7 +126,8 @@ def lesson_named(name: str) -> GuidedLesson:
     all_of = {f"{lesson.setting}/{lesson.name}": lesson for one in SETTINGS for lesson in lessons_of(one)}
     found = [lesson for full, lesson in all_of.items() if name in (full, lesson.name)]
     if len(found) != 1:
-        raise LessonError(f"no single lesson has the name {name!r}: name one of {', '.join(all_of)}")
+        own = "" if os.environ.get(FOLDER) else ". Lessons of your own are found with --lessons FOLDER"
+        raise LessonError(f"no single lesson has the name {name!r}: name one of {', '.join(all_of)}{own}")
     return found[0]
 
 

@@ -297,6 +297,7 @@ def test_a_lesson_of_ones_own_that_no_page_can_show_says_why(own, found, written
         ('"Who? | I | you"', "must begin with a lesson, such as auc/unlabeled, got 'Who"),
         ('"unlabeled", "gap", "gap"', "can have a lesson once, got 'gap' 2 times"),
         ('"unlabeled", "no-lesson"', "no single lesson has the name 'no-lesson'"),
+        ('"unlabeled", "no-lesson"', "Lessons of your own are found with --lessons FOLDER"),
         ('"unlabeled", "Who? | I"', "Type 2 to 6 answers"),
         ('"unlabeled", "How many? | 5 to 1"', "The smallest number must be below"),
     ],

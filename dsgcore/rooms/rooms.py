@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import Any
 
 from dsgcore.core.errors import DSGError
-from dsgcore.rooms.questions import Asked, asked_by, plain_text, result_of
+from dsgcore.rooms.questions import Asked, Places, asked_by, plain_text, result_of
 from dsgcore.settings import Pick
 from dsgcore.studies.store import Store
 
@@ -347,7 +347,7 @@ def results_csv(questions: Iterable[State]) -> str:
         place = (number, one.asked.setting, one.asked.lesson, one.asked.step + 1, plain_text(asks.text))
         for turn, guesses in enumerate(one.rounds, start=1):
             for guess in guesses:
-                right = asks.is_right(guess, one.outcome) if one.result else None
+                right = None if isinstance(asks, Places) or not one.result else asks.is_right(guess, one.outcome)
                 said = plain_text(asks.options[guess].words) if isinstance(asks, Pick) else asks.say(guess)
                 table.writerow([*place, turn, said, "" if right is None else "yes" if right else "no"])
     return text.getvalue()
