@@ -69,9 +69,9 @@ def _bars(asks: Pick | Estimate, tallies: Sequence[Mapping[str, Any]], result: M
         + ", ".join(f"{name}{' ✓' * (k == right)}: {one['counts'][k]}" for k, name in enumerate(names))
         for number, one in enumerate(tallies)
     )
-    return (
-        f'<div class="room-bars" role="img" aria-label="Guesses: {escape(said)}">{"".join(rows)}</div>{_key(tallies)}'
-    )
+    ticks = " data-ticks" * isinstance(asks, Estimate)  # their names are those of an axis
+    label = escape(f"Guesses: {said}")
+    return f'<div class="room-bars" role="img" aria-label="{label}"{ticks}>{"".join(rows)}</div>{_key(tallies)}'
 
 
 def _key(tallies: Sequence[Mapping[str, Any]]) -> str:

@@ -15,11 +15,11 @@ from pages.charts.live_chart import loader
 from pages.session.lesson_place import Place
 
 
-def keep_mark(problem: type[Setting], place: Place) -> None:
-    """Make the browser keep how many steps of the lesson are done."""
+def keep_mark(problem: type[Setting], place: Place, room: str) -> None:
+    """Make the browser keep how many steps of the lesson are done, and for the notes the step and the code of the room."""
     done = place.number + (place.outcome is not None)
     with st.container(key="part-state-mark"):
-        here = f"{problem.name}/{place.lesson.name}/{place.number}"
+        here = f"{problem.name}/{place.lesson.name}/{place.number} {room}"
         _component()(key="lesson-mark", data={"lesson": _named(problem, place.lesson), "done": done, "here": here})
 
 

@@ -100,7 +100,7 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         guess = answer(problem, bench, place)
     with areas["moves"]:
         moves(problem, bench, place, guess)
-    keep_mark(problem, place)
+    keep_mark(problem, place, "" if bench.group.room is None else bench.group.room.code)
 
 
 def _top(problem: type[Setting], bench: Bench, place: Place) -> None:

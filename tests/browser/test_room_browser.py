@@ -48,11 +48,15 @@ def clean(phone):
 def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(open_page, wait_ready, phone):
     lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
     wait_ready(lecturer)
+    with lecturer.context.expect_page() as opened:
+        lecturer.get_by_role("link", name="Notes").click()
     ask_the_class(lecturer)
     enter(phone, lecturer)
     phone.get_by_role("button", name="about the same").tap()
     expect(phone.locator("#said")).to_contain_text("Your answer is saved")
     expect(lecturer.locator(COUNT)).to_contain_text("1 answered", timeout=LONG)
+    expect(opened.value.locator("#count")).to_contain_text("1 answered, open", timeout=LONG)  # opened before the room
+    opened.value.close()
     expect(lecturer.locator(".room-bars")).to_have_count(0)
     phone.reload()
     expect(phone.get_by_role("button", name="about the same")).to_have_attribute("aria-pressed", "true")
