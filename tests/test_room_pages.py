@@ -23,7 +23,8 @@ from streamlit.runtime.context import ContextProxy
 from test_stage import presented, words
 from test_theory import finished
 
-from dsgcore.experiments import script
+from dsgcore.experiments import SETTINGS, script
+from dsgcore.lessons import Lecture
 from dsgcore.rooms.questions import LABELS
 from dsgcore.rooms.rooms import Asked, Key, NoRoomError, RoomError, State
 from pages.room import entrance, waiting
@@ -34,6 +35,7 @@ from pages.room.waiting import Watches
 from pages.shell.callers import VARIABLE, caller_of
 from pages.shell.room_key import Ticket, cookie_name
 from pages.shell.sessions import Session
+from pages.stage.moves import go_to_part
 from pages.workbench.page import OTHER_TABS
 
 # --- phones
@@ -511,6 +513,14 @@ def test_a_step_on_placing_labels_asks_the_class_for_them_beside_the_map_to_labe
     assert "name" not in phones.asked(code).json()
     app.button(key="room-open").click().run()  # the same vote again
     assert "3 answered" in drawn(app, "room-count")[0]
+
+
+def test_a_place_on_the_map_is_not_asked_where_there_is_no_map_and_a_lecture_goes_on(phones):
+    bench = bench_of(presented(lesson="random-features"))
+    bench.group.lecture = Lecture("Week", ("auc/random-features", "Where? | map", "auc/unlabeled"))
+    go_to_part(SETTINGS["auc"], bench, 1)
+    assert bench.link.notices == ["The data of this step have no map. Ask for answers or for a number."]
+    assert (bench.group.part, bench.group.own, bench.group.room) == (1, None, None)
 
 
 def test_a_closed_room_is_gone_from_the_page_and_another_can_be_opened(phones, rooms):
