@@ -171,8 +171,8 @@ def test_softmax_blocks_are_those_of_the_authors_program(path, record_property):
     b, K, ts = d["block"], int(d["y"].max()) + 1, range(1, d["iters"] + 1)
     omegas = [d["omega"][:, (t - 1) * b : t * b] / (2 * np.pi) for t in ts]
     steps = [d["step_size0"] / (1 + d["step_size1"] * t) for t in ts]
-    draws = zip(d["batch_index"], omegas, steps, strict=True)
-    blocks = list(softmax_blocks(d["X"], d["y"], K, draws, d["reg_param"], is_preconditioned=True))
+    draws = zip(d["batch_index"], omegas, steps, [d["reg_param"]] * len(steps), strict=True)
+    blocks = [(b.W, b.decay) for b in softmax_blocks(d["X"], d["y"], K, draws, is_preconditioned=True)]
     last = np.concatenate(weighted_blocks(blocks, len(blocks) - 1)).T
     # The program does not apply the ridge to its scores of test points.
     scores = sum(explicit(d["X_test"], omega) @ W for omega, (W, _) in zip(omegas, blocks, strict=True)).T

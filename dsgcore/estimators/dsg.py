@@ -20,9 +20,9 @@ from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_o
 from dsgcore.estimators.kernel import SIGMA, width
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.far_points import check_values, too_far
-from dsgcore.kernels.features import explicit
-from dsgcore.kernels.kernels import block_frequencies
+from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.fresh import softmax_blocks, weighted_blocks
+from dsgcore.multiclass.weights import Weights
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver.parameters import SolverParameters
 from dsgcore.solver.plan import tail_start
@@ -158,16 +158,16 @@ class DSGSoftmax(HighestScore, BaseEstimator):
         if len(classes) < 2:
             raise DSGError(f"labels of at least two classes are needed, got {len(classes)} class")
         self.classes_, self.seed_, self.sigma_ = classes, seed_of(self.random_state), width(SIGMA, self.sigma, points)
-        kernel = Gaussian(self.sigma_)
-        if said := too_far(points, kernel):
+        if said := too_far(points, Gaussian(self.sigma_)):
             raise DSGError(said)
         labeled, n = points[codes != UNLABELED], s["n_iter"]
-        rows = np.arange(len(labeled))
+        rows, features = np.arange(len(labeled)), FixedFeatures("fourier", self.sigma_, s["n_features"], self.seed_)
         draws = (
             (
                 batch_rows(self.seed_, "labeled", t, rows, s["batch_size"]),
-                self._frequencies(kernel, t, s["n_features"]),
+                features.of_block(1 if s["features"] == FIXED else t, self.n_features_in_),
                 s["step_size"] / (1.0 + s["step_decay"] * t),
+                s["lam"],
             )
             for t in range(1, n + 1)
         )
@@ -176,20 +176,16 @@ class DSGSoftmax(HighestScore, BaseEstimator):
             codes[codes != UNLABELED],
             len(classes),
             draws,
-            s["lam"],
             is_preconditioned=s["is_preconditioned"],
         )
         with np.errstate(over="ignore", invalid="ignore"):  # the values show divergence
-            self.coef_ = weighted_blocks(list(blocks), n - 1 if s["average"] is None else tail_start(n))
+            made = [(block.W, block.decay) for block in blocks]
+            self.coef_ = weighted_blocks(made, n - 1 if s["average"] is None else tail_start(n))
             if s["features"] == FIXED:
                 self.coef_ = self.coef_.sum(axis=0, keepdims=True)
         if not np.isfinite(self.coef_).all():
             raise DSGError(f"{kind.__name__} diverged: step_size {s['step_size']:g} is too big; try half of it")
         return self
-
-    def _frequencies(self, kernel: Gaussian, t: int, m: int) -> NDArray:
-        t = 1 if self.features == FIXED else t
-        return block_frequencies(kernel, self.seed_, t, self.n_features_in_, m, np.dtype(np.float64))
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the classes' scores at the rows of `X`, of shape (n, K).
@@ -197,10 +193,10 @@ class DSGSoftmax(HighestScore, BaseEstimator):
         For two classes return the second class's score minus the first's, of shape (n,).
         """
         check_is_fitted(self)
-        points, kernel = validated_points(self, X, np.float64), Gaussian(self.sigma_)
-        scores = np.zeros((len(points), len(self.classes_)))
-        for t, W in enumerate(self.coef_, start=1):
-            scores += explicit(points, self._frequencies(kernel, t, len(W) // 2)) @ W
+        n, width, K = self.coef_.shape
+        features = FixedFeatures("fourier", self.sigma_, width // 2, self.seed_, n_blocks=n)
+        model = Weights(features, self.coef_.reshape(-1, K), self.n_features_in_)
+        scores = model.evaluate(validated_points(self, X, np.float64))
         return check_values(scores if len(self.classes_) > 2 else scores[:, 1] - scores[:, 0])
 
     def predict_proba(self, X: ArrayLike) -> NDArray:

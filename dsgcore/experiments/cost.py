@@ -55,7 +55,7 @@ def cost_of(spec: Spec, shape: tuple[int, int] | None = None) -> Cost:
         n_probes=spec.diagnostics.n_probes,
         itemsize=8 if solver.dtype == "float64" else 4,
     )
-    return cost_of_data(spec, (n, d)) + ENGINES[spec.problem.engine].cost(spec, sizes)
+    return cost_of_data(spec, (n, d)) + ENGINES[spec.problem.engine_of_run].cost(spec, sizes)
 
 
 def shape_of(spec: Spec) -> tuple[int, int]:

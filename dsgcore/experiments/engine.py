@@ -10,15 +10,20 @@ from dsgcore.data import Split
 from dsgcore.experiments.spec import Spec
 from dsgcore.experiments.stochastic import StochasticEngine
 from dsgcore.multiclass.engine import MultiClassEngine
+from dsgcore.multiclass.softmax import SoftmaxEngine
 
 Engine = StochasticEngine | MultiClassEngine
-# By the name that a problem gives as its `engine`.
-ENGINES: dict[str, type[Any]] = {"stochastic": StochasticEngine, "proximal": MultiClassEngine}
+# By the name that a problem gives as its `engine_of_run`.
+ENGINES: dict[str, type[Any]] = {
+    "stochastic": StochasticEngine,
+    "proximal": MultiClassEngine,
+    "softmax": SoftmaxEngine,
+}
 
 
 def engine_for(spec: Spec, split: Split) -> Engine:
     """Return the engine of a spec's setting."""
-    engine: Engine = ENGINES[spec.problem.engine](spec, split)
+    engine: Engine = ENGINES[spec.problem.engine_of_run](spec, split)
     return engine
 
 
@@ -42,5 +47,5 @@ class LongWork:
 
 def long_work(spec: Spec, split: Split) -> LongWork | None:
     """Return the work that a run needs before it can begin, if a page should not wait for it."""
-    found = ENGINES[spec.problem.engine].long_work(spec, split)
+    found = ENGINES[spec.problem.engine_of_run].long_work(spec, split)
     return None if found is None else LongWork(*found)

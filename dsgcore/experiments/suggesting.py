@@ -188,7 +188,7 @@ class _Runs(Subject):
         part = self._fold(fold)
         spec = with_values(self.spec, {**parameters, "n_iter": self.n_iter(share)})
         with np.errstate(over="ignore", invalid="ignore"):
-            values = ENGINES[spec.problem.engine].learned(spec, part, until)
+            values = ENGINES[spec.problem.engine_of_run].learned(spec, part, until)
         if values is None:
             return None
         if not np.isfinite(values).all():

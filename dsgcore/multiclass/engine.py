@@ -236,10 +236,14 @@ class MultiClassEngine:
             return None
         self.singular_values = iterate.singular_values
         if self.twin is not None:
-            task, W, rows = iterate.task, iterate.before, iterate.batch
-            c = task.problem.slopes(task.X[rows] @ W, task.y[rows]) / task.batch_size
-            self.twin.advance(task.problem, rows, c, task.plain(W), iterate.Q, iterate.W)
+            self._advance(self.twin, iterate)
         return iterate
+
+    def _advance(self, twin: KernelTwin, iterate: Any) -> None:
+        """Make the twin's step that belongs to an iteration."""
+        task, W, rows = iterate.task, iterate.before, iterate.batch
+        c = task.problem.slopes(task.X[rows] @ W, task.y[rows]) / task.batch_size
+        twin.advance(task.problem, rows, c, task.plain(W), iterate.Q, iterate.W)
 
     def _next(self) -> MultiClassStep | None:
         """Make the next step, and keep its weights; None if the run has ended."""

@@ -32,6 +32,8 @@ class FixedFeatures:
         True if a column of ones follows, for an intercept.
     is_orthogonal : bool
         True if the frequencies' directions are orthogonal to each other, in groups of at most d.
+    n_blocks : int
+        Number of iterations whose own features they are, one block of 2m after the other. 0 for those of all iterations.
     """
 
     kind: str
@@ -40,6 +42,7 @@ class FixedFeatures:
     seed: int
     has_ones: bool = False
     is_orthogonal: bool = False
+    n_blocks: int = 0
 
     def __call__(self, X: NDArray) -> NDArray:
         """Return X, or sqrt(1/m) [cos w_1'x .. cos w_m'x, sin w_1'x .. sin w_m'x] of shape (n, 2m), in float64.
@@ -58,7 +61,11 @@ class FixedFeatures:
 
     def width(self, d: int) -> int:
         """Return the number of features of a point with `d` coordinates."""
-        return (d if self.kind == "linear" else 2 * self.n_features) + self.has_ones
+        return (d if self.kind == "linear" else 2 * self.n_features * max(self.n_blocks, 1)) + self.has_ones
+
+    def of_block(self, t: int, d: int) -> NDArray:
+        """Return the frequencies (d, m) of iteration `t`."""
+        return block_frequencies(Gaussian(self.sigma), self.seed, t, d, self.n_features, DTYPE)
 
 
 def features_of(problem: MultiClass, seed: int) -> FixedFeatures:

@@ -8,7 +8,8 @@ for j = 1 .. T:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +20,29 @@ from dsgcore.multiclass.problem import logistic
 
 # Added to the preconditioner's diagonal, and the largest ridge that shrinks nothing, as in the authors' program.
 TINY, NO_RIDGE = 1e-7, 1e-6
-# Rows of the mini-batch, frequencies (d, m) in turns per unit, and the step size.
-Draw = tuple[NDArray, NDArray, float]
+# Rows of the mini-batch, frequencies (d, m) in turns per unit, the step size and the ridge.
+Draw = tuple[NDArray, NDArray, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One iteration: its coefficients W (2m, K), and the factor that they apply to all earlier ones.
+
+    `losses` (B,) and `slopes` (B, K) are those of the mini-batch's points before the step, `phi` (B, 2m) their features.
+    """
+
+    W: NDArray
+    decay: float
+    draw: Draw
+    losses: NDArray
+    slopes: NDArray
+    phi: NDArray
 
 
 def softmax_blocks(
-    X: NDArray, y: NDArray, n_classes: int, draws: Iterable[Draw], lam: float, *, is_preconditioned: bool
-) -> Iterator[tuple[NDArray, float]]:
-    """Yield each iteration's coefficients (2m, K), and the factor that they apply to all earlier ones.
+    X: NDArray, y: NDArray, n_classes: int, draws: Iterable[Draw], *, is_preconditioned: bool
+) -> Iterator[Block]:
+    """Yield the iterations.
 
     Parameters
     ----------
@@ -34,22 +50,29 @@ def softmax_blocks(
         Labeled points, and their classes 0 to K - 1.
     """
     F = np.zeros((len(X), n_classes))
-    for rows, frequencies, eta in draws:
+    for draw in draws:
+        rows, frequencies, eta, lam = draw
         decay = 1.0 if is_preconditioned and lam <= NO_RIDGE else 1.0 - eta * lam
         with single_threaded_blas():  # bit-for-bit identical for any number of threads
             every = explicit(X, frequencies)
-            phi, slopes = every[rows], logistic(F[rows], y[rows])[1] / len(rows)
-            W = -eta * (phi.T @ slopes)
-            if is_preconditioned:
-                system = phi.T @ phi / len(rows)
-                system[np.diag_indices(len(system))] += lam + TINY
-                W = np.linalg.solve(system, W)
+            phi, (losses, slopes) = every[rows], logistic(F[rows], y[rows])
+            W = -eta * (phi.T @ (slopes / len(rows)))
+            W = np.linalg.solve(moments(phi.T @ phi / len(rows), lam), W) if is_preconditioned else W
             F = decay * F + every @ W
-        yield W, decay
+        yield Block(W, decay, draw, losses, slopes, phi)
 
 
-def weighted_blocks(blocks: list[tuple[NDArray, float]], first: int) -> NDArray:
-    """Return the coefficients (T, 2m, K) of the mean of the iterates after the `first` ones; of the last one for T - 1."""
+def moments(products: NDArray, lam: float) -> NDArray:
+    """Add the ridge of the preconditioner to a matrix of second moments, in place."""
+    products[np.diag_indices(len(products))] += lam + TINY
+    return products
+
+
+def weighted_blocks(blocks: Sequence[tuple[NDArray, float]], first: int) -> NDArray:
+    """Return the coefficients (T, 2m, K) of the mean of the iterates after the `first` ones; of the last one for T - 1.
+
+    `blocks` are each iteration's coefficients, and its factor for all earlier ones.
+    """
     weights, later = np.empty(len(blocks)), 0.0
     for i in range(len(blocks) - 1, -1, -1):
         weights[i] = (i >= first) + later

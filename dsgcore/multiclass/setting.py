@@ -10,19 +10,28 @@ from numpy.typing import NDArray
 
 from dsgcore.core.documented import documented
 from dsgcore.core.parameters import flag, like, parameter_like
-from dsgcore.multiclass.automatic import free_radius
-from dsgcore.multiclass.problem import MultiClass
+from dsgcore.multiclass.automatic import FREE, free_radius
+from dsgcore.multiclass.problem import PRINTED, RELEASED, MultiClass
 from dsgcore.problems import Setting
 from dsgcore.solver.parameters import RunSpec
 from dsgcore.solver.plan import SCHEDULES
 from dsgcore.solver.problem import Sections
 
+# Variants that learn from labels alone, with new random features in each iteration: those of `dsgcore.DSGSoftmax`.
+SOFTMAX, PRECONDITIONED = "softmax", "preconditioned softmax"
+VARIANTS = (PRINTED, RELEASED, SOFTMAX, PRECONDITIONED)
+# Automatic step of preconditioned iterations.
+HALF = 0.5
 _AS_IN_SETTING = ("theta", "n_neighbors", "feature_map", "fit_intercept", "loss", "variant")
 # Default weight of the graph, if the step allows it.
 AUTOMATIC_TAU_I = 1e-3
 _AUTO = (
     f"{parameter_like(MultiClass, 'tau_I').sentence} The value “auto” is {AUTOMATIC_TAU_I:g}, "
     "or less if a step would overshoot."
+)
+_VARIANT = (
+    f"{parameter_like(MultiClass, 'variant').sentence} The other two are plain doubly stochastic gradients: they learn from "
+    "labels alone, with the softmax loss and new random features in each iteration. Graph, rank and ball have no effect then."
 )
 
 
@@ -34,6 +43,9 @@ class MultiClassSetting(Setting):
     In those sections ``lam`` is the paper's tau_A, and ``step_size`` under its schedule is 1/mu. ``sigma`` and
     ``n_features`` belong to the Fourier features, and have no effect for linear ones. The kernel is Gaussian and the
     precision float64. A tau_I of None is 0.001, or less if the run's first step would overshoot.
+
+    The variants "softmax" and "preconditioned softmax" are `dsgcore.DSGSoftmax`, without and with its preconditioner. They
+    use the kernel, the solver's values and `is_full_gradient`, and no other parameter of the problem.
 
     Parameters
     ----------
@@ -50,7 +62,7 @@ class MultiClassSetting(Setting):
     fit_intercept: bool = like(MultiClass, "fit_intercept")
     loss: str = like(MultiClass, "loss")
     is_full_gradient: bool = flag(False)
-    variant: str = like(MultiClass, "variant")
+    variant: str = like(MultiClass, "variant", options=VARIANTS, sentence=_VARIANT)
 
     name = "multiclass"
     title = "Multi-class with a graph"
@@ -71,9 +83,19 @@ class MultiClassSetting(Setting):
     kernels = ("gaussian",)
     dtypes = ("float64",)
 
-    def baseline(self) -> Self:
-        """Return Linear-MC: no graph, no pull to low rank."""
-        return replace(self, tau_I=0.0, tau_S=0.0)
+    @property
+    def engine_of_run(self) -> str:
+        """The engine of the variant."""
+        return "softmax" if self.is_plain else self.engine
+
+    @property
+    def is_plain(self) -> bool:
+        """True for plain doubly stochastic gradients."""
+        return self.variant in (SOFTMAX, PRECONDITIONED)
+
+    def baseline(self) -> Self | None:
+        """Return Linear-MC: no graph, no pull to low rank; None if the run itself learns from labels alone."""
+        return None if self.is_plain else replace(self, tau_I=0.0, tau_S=0.0)
 
     def hits(self, y: NDArray, scores: NDArray) -> NDArray:
         """Return a mask (n,): True if the highest score is that of the point's class."""
@@ -87,13 +109,15 @@ def problem_at(
     setting = cast(MultiClassSetting, spec.problem)
     values, solver = spec.values_at(t), spec.solver
     theta = automatic_step if values["step_size"] is None else values["step_size"]
+    if setting.is_plain:
+        return _plain_problem(spec, t, HALF if theta is None and setting.variant == PRECONDITIONED else theta)
     is_open = solver.step_size is None and setting.radius is None
     return MultiClass(
         **{name: getattr(setting, name) for name in _AS_IN_SETTING},
         lam=values["lam"],
         tau_I=automatic if values["tau_I"] is None else values["tau_I"],
         tau_S=values["tau_S"],
-        step_size=None if theta is None else SCHEDULES[solver.schedule](theta, max(t, 1), solver.n_iter),  # type: ignore[arg-type]
+        step_size=_step(spec, t, theta),  # type: ignore[arg-type]
         radius=free_radius(solver.lam, setting.loss) if is_open else setting.radius,
         batch_size=None if setting.is_full_gradient else solver.batch_size,
         n_iter=solver.n_iter,
@@ -102,6 +126,28 @@ def problem_at(
     )
 
 
+def _step(spec: RunSpec, t: int, theta: float | None) -> float | None:
+    return None if theta is None else SCHEDULES[spec.solver.schedule](theta, max(t, 1), spec.solver.n_iter)
+
+
+def _plain_problem(spec: RunSpec, t: int, theta: float | None) -> MultiClass:
+    """Return the objective of plain doubly stochastic gradients at iteration `t`: the softmax loss and lam / 2 ||W||^2."""
+    return MultiClass(
+        lam=spec.values_at(t)["lam"] / 2.0,
+        tau_I=0.0,
+        tau_S=0.0,
+        theta=1.0,
+        step_size=_step(spec, t, theta),  # type: ignore[arg-type]
+        radius=FREE,
+        batch_size=None if spec.problem.is_full_gradient else spec.solver.batch_size,
+        n_iter=spec.solver.n_iter,
+        feature_map="fourier",
+        sigma=spec.kernel.sigma,  # type: ignore[attr-defined]  # the kernel is Gaussian
+        n_features=spec.solver.n_features,
+        loss="logistic",
+    )
+
+
 def uses_graph(spec: RunSpec) -> bool:
     """Return True if the graph's weight is automatic or not zero at any time of a run."""
-    return any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))
+    return not spec.problem.is_plain and any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from dsgcore.core.parameters import Flag, Integer, ParameterError, parameter_lik
 from dsgcore.core.sampling import MAX_SEED
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.far_points import LARGEST, too_far
+from dsgcore.kernels.features import explicit
 from dsgcore.multiclass.features import FixedFeatures
 from dsgcore.multiclass.problem import MultiClass
 from dsgcore.solver.model_files import (
@@ -35,8 +36,11 @@ _HEADER = {
     "seed": Integer("seed", 0, low=0, high=MAX_SEED),
     "d": Integer("d", 1, low=1),
 }
-# Stored in a file only if they are true.
-_FLAGS = {name: Flag(name, False) for name in ("has_ones", "is_orthogonal")}
+# Stored in a file only if they are true, or not zero.
+_OTHERS: dict[str, Any] = {
+    **{name: Flag(name, False) for name in ("has_ones", "is_orthogonal")},
+    "n_blocks": Integer("n_blocks", 0, low=0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +69,21 @@ class Weights:
         if self.features.kind == "fourier" and (said := too_far(X, Gaussian(self.features.sigma))):
             raise ModelError(said)
         with np.errstate(over="ignore", invalid="ignore"):  # the check of the scores reports overflow
-            pieces = [self.features(X[start : start + size]) @ self.W for start in range(0, len(X), size)]
+            pieces = [self._scores(X[start : start + size]) for start in range(0, len(X), size)]
             scores = np.concatenate(pieces) if pieces else np.zeros((0, self.W.shape[1]))
         is_finite = np.isfinite(scores).all(axis=1)
         if not is_finite.all() and (np.abs(X[~is_finite]) > LARGEST).any():
             raise ModelError(
                 f"X[{np.argmin(is_finite)}] is so far away that its scores overflow float64: scale the points"
             )
+        return scores
+
+    def _scores(self, X: NDArray) -> NDArray:
+        if not self.features.n_blocks:
+            return self.features(X) @ self.W
+        scores, X = np.zeros((len(X), self.W.shape[1])), np.ascontiguousarray(X, dtype=self.W.dtype)
+        for t, W in enumerate(np.split(self.W, self.features.n_blocks), start=1):
+            scores += explicit(X, self.features.of_block(t, self.d)) @ W
         return scores
 
     def fingerprint(self) -> str:
@@ -84,18 +96,18 @@ class Weights:
 
     def save(self, file: str | Path | IO[bytes]) -> None:
         """Write the weights, and the data to redraw their features from, to a NumPy archive without pickle."""
-        said = {name: value for name, value in asdict(self.features).items() if value or name not in _FLAGS}
+        said = {name: value for name, value in asdict(self.features).items() if value or name not in _OTHERS}
         header = {**said, "d": self.d, "fingerprint": self.fingerprint()}
         write(file, MODEL, header, W=self.W)
 
 
 def restore(held: ModelFile) -> Weights:
     """Return the model in a file; raise `ModelError` as `dsgcore.load_model` does."""
-    held.expect({*_HEADER, *(_FLAGS.keys() & held.header.keys()), "fingerprint"}, {"W"})
+    held.expect({*_HEADER, *(_OTHERS.keys() & held.header.keys()), "fingerprint"}, {"W"})
     header, W = held.header, held.arrays["W"]
     try:
         given = {name: parameter.check(header[name]) for name, parameter in _HEADER.items()}
-        given |= {name: flag.check(header.get(name, False)) for name, flag in _FLAGS.items()}
+        given |= {name: own.check(header.get(name, own.default)) for name, own in _OTHERS.items()}
     except ParameterError as error:
         raise damaged_header(error) from error
     d = given.pop("d")

@@ -87,11 +87,16 @@ class Setting(Checked, Protocol):
             cls.title = cls.title or cls.name.replace("_", " ").capitalize()
             cls.citation = cls.citation or cls.title
 
+    @property
+    def engine_of_run(self) -> str:
+        """The engine's key for these values: `engine`, unless a method has variants with another one."""
+        return self.engine
+
     def check_schedule(self, schedule: str) -> None:
         """Raise `ParameterError` if the steps' schedule does not fit the problem's own parameters."""
         return
 
-    def baseline(self) -> Self:
+    def baseline(self) -> Self | None:
         """Return the problem for comparison, without the contribution of the unlabeled data or of the method.
 
         None if there is none.
