@@ -1,5 +1,6 @@
 """PS3VT and its presets: the loop against naive twins and the authors' program, the estimators, and their defaults."""
 
+import runpy
 from dataclasses import replace
 
 import naive
@@ -21,8 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC
+from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, load_model
 from dsgcore.core.sampling import batch_rows
+from dsgcore.experiments import Run, Spec, script_with_estimator
 from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import explicit
 from dsgcore.multiclass import task as task_module
@@ -214,6 +216,76 @@ def test_the_softmax_estimator_equals_its_naive_twin(points, is_preconditioned, 
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     with pytest.raises(ValueError, match="at least two classes are needed, got 1 class"):
         model.fit(X, np.zeros(40))
+
+
+PLAIN = ("softmax", "preconditioned softmax")
+
+
+def plain_spec(variant, **solver):
+    solver = {"n_iter": 12, "n_features": 8, "step_size": 0.5, "lam": 0.01, "batch_size": 9, **solver}
+    data = {"name": "spirals", "n": 120, "n_labeled": 24}
+    given = {"data": data, "problem": {"variant": variant}, "solver": solver, "diagnostics": {"n_probes": 10}}
+    return Spec.from_dict({"setting": "multiclass", **given})
+
+
+@each("variant", PLAIN)
+@each("average", [None, "tail"])
+def test_a_run_of_the_softmax_variant_is_its_estimators_bit_for_bit(variant, average, tmp_path, monkeypatch):
+    run = Run(plain_spec(variant, average=average))
+    run.advance()
+    (tmp_path / "repeat.py").write_text(script_with_estimator(run), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    model, X = runpy.run_path("repeat.py", run_name="__main__")["model"], run.split.X_test
+    assert isinstance(model, DSGSoftmax)
+    assert model.is_preconditioned == (variant != "softmax")
+    np.testing.assert_array_equal(run.result.W, model.coef_.reshape(-1, 4))
+    np.testing.assert_array_equal(load_model(tmp_path / "model.npz").evaluate(X), model.decision_function(X))
+    np.testing.assert_allclose(run.result_test_values, model.decision_function(X), atol=1e-13)
+    values = run.engine.learned(run.spec, run.split)
+    np.testing.assert_array_equal(values, run.result_test_values)
+    terms = run.engine.model.W, run.history.last()
+    assert terms[1]["term: ridge"] == pytest.approx(0.005 * np.vdot(terms[0], terms[0]), rel=1e-12)
+    sizes = np.linalg.svdvals(terms[0])
+    np.testing.assert_allclose([terms[1][f"singular value {i}"] for i in (1, 2, 3)], sizes[:3], rtol=1e-6)
+    if average:
+        W, y = run.result.W, run.split.y_train
+        loss = log_loss(y[y >= 0], softmax(run.result.evaluate(run.split.X_train[y >= 0]), axis=1))
+        assert terms[1]["objective_average"] == pytest.approx(loss + 0.005 * np.vdot(W, W), rel=1e-12)
+
+
+@each("variant", PLAIN)
+def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant):
+    run = Run(plain_spec(variant, average="tail"))
+    run.advance(7)
+    earlier = [run.at(t) for t in (3, 7)]
+    run.change("step_size", 0.3)
+    run.change("lam", 0.02)
+    run.advance()
+    again, brief = Run(run.spec), Run(run.spec, measure="brief")
+    again.advance()
+    brief.advance()
+    np.testing.assert_array_equal(run.history.to_frame(), again.history.to_frame())
+    assert brief.last_row()["objective_average"] == run.history.last()["objective_average"]
+    for view in (*earlier, run.at(7)):
+        short = Run(run.spec)
+        short.advance(view.t)
+        np.testing.assert_array_equal(view.test_values, short.test_values)
+        np.testing.assert_array_equal(view.result.W, short.result.W)
+    far = Run(plain_spec(variant, step_size=1e6, lam=1.0, n_iter=400))
+    far.advance()
+    assert far.stop_reason.name == "DIVERGED"
+
+
+@each("variant", PLAIN)
+def test_the_softmax_variant_comes_to_its_exact_twin_with_many_features(variant):
+    errors = []
+    for m in (8, 2048):
+        run = Run(plain_spec(variant, n_features=m, n_iter=6, lam=0.1))
+        run.advance()
+        row = run.history.last()
+        errors.append(row["error_mean"] / row["h_squared"])
+        assert run.exact_values(run.split.X_test).shape == run.test_values.shape
+    assert errors[1] < min(errors[0] / 20, 0.01)
 
 
 # The graph

@@ -12,7 +12,7 @@ from dsgcore.core.errors import DSGError
 from dsgcore.experiments import load_split, read_spec
 from dsgcore.experiments.cost import machine_budget
 from dsgcore.experiments.data_of import with_whole_path
-from dsgcore.experiments.export import estimator_of
+from dsgcore.experiments.export import estimator_of_run
 from dsgcore.experiments.race import FIXED_FEATURES, Heat, run_heats, summaries, title, usual_sizes
 from dsgcore.experiments.rivals import competitor, competitors, plain_name
 from dsgcore.jobs import JobQueue, JobState
@@ -37,7 +37,7 @@ def race(given: argparse.Namespace) -> Made:
         raise DSGError(job.error)
     kinds = [competitor(spec.problem.name, name) for name in rivals if name != FIXED_FEATURES]
     called = {kind.title: plain_name(kind) for kind in kinds}
-    if (own := estimator_of(type(spec.problem))) is not None:
+    if (own := estimator_of_run(spec)[0]) is not None:
         called[title(spec, "")] = own.__name__
     heats = tuple(replace(heat, method=called.get(heat.method, heat.method)) for heat in job.result)
     return Made({"heats": [asdict(heat) for heat in heats]}, said(heats, spec.problem.score_name), is_result=True)

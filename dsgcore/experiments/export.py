@@ -15,6 +15,7 @@ from dsgcore.core.parameters import finite
 from dsgcore.experiments.run import Run, StopReason
 from dsgcore.experiments.settings import FILE, Setting
 from dsgcore.experiments.spec import Spec
+from dsgcore.multiclass.setting import PRECONDITIONED
 
 # Numbers that a run finds for itself, which its estimator would find by another rule.
 AUTOMATIC = ("step_size", "tau_I")
@@ -90,13 +91,14 @@ def script_with_estimator(run: Run) -> str:
     text = script(spec, run.tried)
     if spec.changes or run.stop_reason not in (StopReason.FINISHED, StopReason.SETTLED):
         return text
-    if (estimator := estimator_of(type(spec.problem))) is None:
+    estimator, other_names = estimator_of_run(spec)
+    if estimator is None:
         return text
     measured = run.history.last()
     values = vars(spec.kernel) | vars(spec.solver) | vars(spec.problem)
     values |= {"kernel": type(spec.kernel).name, "random_state": spec.seed}
     values |= {name: measured[name] for name in AUTOMATIC if values.get(name) is None and name in measured}
-    values |= {"is_orthogonal": False}  # as a setting has it
+    values |= {"is_orthogonal": False, **other_names}  # as a setting has it
     if values.get("is_full_gradient"):
         values["batch_size"] = None
     own = [name for name in signature(estimator).parameters if name in values]
@@ -112,6 +114,16 @@ def estimator_of(setting: type[Setting]) -> Any:
     """Return the estimator of a setting, or None if it has none."""
     found = (getattr(estimators, name) for name in estimators.__all__)
     return next((e for e in found if getattr(getattr(e, "problem_class", None), "name", None) == setting.name), None)
+
+
+def estimator_of_run(spec: Spec) -> tuple[Any, dict[str, Any]]:
+    """Return the estimator that makes a spec's run, or None if none does, and what has another name in the spec."""
+    problem: Any = spec.problem
+    if problem.engine_of_run != "softmax":
+        return estimator_of(type(problem)), {}
+    has_one = spec.solver.schedule == "constant" and not problem.is_full_gradient
+    names = {"features": "fresh", "step_decay": 0.0, "is_preconditioned": problem.variant == PRECONDITIONED}
+    return (estimators.DSGSoftmax if has_one else None), names
 
 
 def summary(run: Run) -> dict[str, Any]:

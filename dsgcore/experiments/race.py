@@ -322,7 +322,7 @@ def smaller(split: Split, n: int, seed: int) -> Split:
 
 def title(spec: Spec, name: str) -> str:
     """Return a method's name in the race; an empty name is the run's own. Raise `DSGError` if there is none of that name."""
-    own = profile_of(spec.problem).paper
+    own = "DSG, softmax" if spec.problem.engine_of_run == "softmax" else profile_of(spec.problem).paper
     if name == FIXED_FEATURES:
         return f"{own}, {with_fixed_features(spec).solver.n_features:,} fixed features"
     return competitor(spec.problem.name, name).title if name else own

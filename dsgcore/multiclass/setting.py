@@ -93,9 +93,9 @@ class MultiClassSetting(Setting):
         """True for plain doubly stochastic gradients."""
         return self.variant in (SOFTMAX, PRECONDITIONED)
 
-    def baseline(self) -> Self | None:
-        """Return Linear-MC: no graph, no pull to low rank; None if the run itself learns from labels alone."""
-        return None if self.is_plain else replace(self, tau_I=0.0, tau_S=0.0)
+    def baseline(self) -> Self:
+        """Return Linear-MC: no graph, no pull to low rank; the problem itself if it learns from labels alone."""
+        return self if self.is_plain else replace(self, tau_I=0.0, tau_S=0.0)
 
     def hits(self, y: NDArray, scores: NDArray) -> NDArray:
         """Return a mask (n,): True if the highest score is that of the point's class."""
@@ -150,4 +150,6 @@ def _plain_problem(spec: RunSpec, t: int, theta: float | None) -> MultiClass:
 
 def uses_graph(spec: RunSpec) -> bool:
     """Return True if the graph's weight is automatic or not zero at any time of a run."""
-    return not spec.problem.is_plain and any(spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes)))
+    return not spec.problem.is_plain and any(
+        spec.values_at(t)["tau_I"] != 0.0 for t in (0, *(change.t for change in spec.changes))
+    )

@@ -83,7 +83,11 @@ class SoftmaxEngine(MultiClassEngine):
         self._gram, self._of_sum = np.zeros((self.task.n_classes,) * 2), (0.0, 0.0)
         is_preconditioned = self.problem.variant == PRECONDITIONED
         self._steps = softmax_blocks(
-            self._points["labeled"], self.task.y, self.task.n_classes, self._draws(), is_preconditioned=is_preconditioned
+            self._points["labeled"],
+            self.task.y,
+            self.task.n_classes,
+            self._draws(),
+            is_preconditioned=is_preconditioned,
         )
 
     def _draws(self) -> Iterator[Draw]:
@@ -99,18 +103,19 @@ class SoftmaxEngine(MultiClassEngine):
 
     def _next(self) -> Any:
         """Make the next iteration; None if the run has ended, or has diverged."""
-        block = next(self._steps, None)
-        if block is None or not np.isfinite(block.W).all():
+        if (block := next(self._steps, None)) is None:
             return None
-        problem, y = self._problem_at(self.t + 1), self.task.y
-        self.t, self.blocks = self.t + 1, [*self.blocks, (block.W, block.decay)]
+        problem, before = self._problem_at(self.t + 1), np.trace(self._gram)
         with single_threaded_blas():  # bit-for-bit identical for any number of threads
+            gram = block.decay**2 * self._gram + block.W.T @ block.W
+            if not np.isfinite(gram).all():
+                return None
             self._values = {name: self._added(block, name) for name in self._points}
-            before, self._gram = np.trace(self._gram), block.decay**2 * self._gram + block.W.T @ block.W
+        self.t, self.blocks, self._gram = self.t + 1, [*self.blocks, (block.W, block.decay)], gram
         self._sum_up(block.decay)
-        squared = np.linalg.eigvalsh(self._gram)[::-1]
+        squared = np.linalg.eigvalsh(gram)[::-1]
         squared[squared < SMALLEST_SHARE * squared[0]] = 0.0
-        whole = _terms(logistic(self._values["labeled"], y)[0], problem.lam, np.trace(self._gram))
+        whole = _terms(logistic(self._values["labeled"], self.task.y)[0], problem.lam, np.trace(gram))
         return SoftmaxStep(
             self.t,
             block,

@@ -26,6 +26,7 @@ def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
     setting, s = cast(MultiClassSetting, spec.problem), spec.solver
     radius = MultiClass(radius=setting.radius).ball
     is_printed = setting.variant == PRINTED
+    others = "plain doubly stochastic gradients" if setting.is_plain else "that of the authors’ program"
     return (
         Assumption(
             f"Algorithm 1: the step 1/μ is constant (here: {SCHEDULE_WORDS[s.schedule]}).",
@@ -47,7 +48,7 @@ def _papers_algorithm(spec: RunSpec) -> tuple[Assumption, ...]:
             remedy={"problem": {"feature_map": "linear"}},
         ),
         Assumption(
-            f"The algorithm is the printed one{'' if is_printed else ' (here: that of the authors’ program)'}.",
+            f"The algorithm is the printed one{'' if is_printed else f' (here: {others})'}.",
             is_printed,
             remedy={"problem": {"variant": PRINTED}},
         ),

@@ -96,7 +96,7 @@ class Setting(Checked, Protocol):
         """Raise `ParameterError` if the steps' schedule does not fit the problem's own parameters."""
         return
 
-    def baseline(self) -> Self | None:
+    def baseline(self) -> Self:
         """Return the problem for comparison, without the contribution of the unlabeled data or of the method.
 
         None if there is none.
