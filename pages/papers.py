@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dsgcore.comparing.reproductions import (
+    AXES,
     FASTER,
     IN_PART,
     NOT_REPRODUCED,
@@ -23,6 +24,7 @@ from dsgcore.comparing.reproductions import (
     reproduction,
     reproductions,
     run_quick,
+    size_of,
     words_of_check,
 )
 from dsgcore.experiments import SETTINGS, Setting
@@ -43,7 +45,6 @@ MARKS = {
     UNDECIDED: ":gray[?]",
     NOT_RUN: ":gray[–]",
 }
-AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
 LEASE_SECONDS = 20.0
 _JOBS = "_quick_forms"  # key of the quick forms that the session runs
 SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
@@ -85,7 +86,7 @@ def _card(setting: type[Setting], figure: PaperFigure, number: int) -> None:
     asked = reproductions()[f"{setting.name}/{figure.name}"]
     found, (n_runs, link) = kept_verdict(asked), link_to_figure(setting.name, number)
     st.markdown(f"### {figure.title}\n**{figure.asks}**\n\nThe paper: {figure.says}")
-    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {_size(asked, found)} {asked.why}")
+    st.markdown(f"{MARKS[found.outcome]} **{found.outcome.capitalize()}.** {size_of(asked, found)} {asked.why}")
     if found.fits:
         _draw(asked, found)
         with st.expander("Each comparison"):
@@ -132,17 +133,6 @@ def _quick_panel(asked: Reproduction) -> None:
         st.markdown(f"The quick form: {MARKS[found.outcome]} **{found.outcome}.**\n\n{_table(asked, found)}")
 
     job_panel(job, f"quick-{asked.name}", lambda: (done / total, words), result)
-
-
-def _size(asked: Reproduction, found: Verdict) -> str:
-    """Return the number of sets, seeds and fits, and the processor's time."""
-    if not found.fits:
-        return ""
-    n_sets, n_seeds = (len({getattr(fit, name) for fit in found.fits}) for name in ("dataset", "seed"))
-    seconds = sum(fit.seconds for fit in found.fits)
-    largest = max(fit.at for fit in found.fits)
-    of_axis = f"up to {largest:,g} {AXES[asked.axis]}"
-    return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {len(found.fits)} fits in {seconds:,.0f} s, {of_axis}."
 
 
 def _table(asked: Reproduction, found: Verdict) -> str:

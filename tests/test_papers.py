@@ -422,6 +422,7 @@ def test_the_list_of_reproductions_names_figures_of_the_papers_and_known_rivals(
     assert main(["reproduce", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(reproductions())
+    assert lines[0].startswith("auc/fig1                  reproduced            5 sets, 3 seeds, 180 fits in 239 s")
     assert {name: set(figures) for name, figures in NAMED.items()} == {
         setting: {name.split("/")[1] for name, asked in reproductions().items() if asked.setting == setting}
         for setting in NAMED

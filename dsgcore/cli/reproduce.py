@@ -15,8 +15,10 @@ from dsgcore.comparing.reproductions import (
     carry_out_reproduction,
     compact,
     how_to_get,
+    kept_verdict,
     reproduction,
     reproductions,
+    size_of,
     words_of_check,
 )
 from dsgcore.core.errors import DSGError
@@ -24,11 +26,17 @@ from dsgcore.studies.store import Store, default_store
 
 
 def reproduce(given: argparse.Namespace) -> Made:
-    """Measure a figure, or list all; the exit code is 0 if the paper's claim is reproduced, else 1."""
+    """Measure a figure, or list all with their kept verdicts; the exit code is 0 if the paper's claim is reproduced, else 1."""
     check_files(json_file(given), [])
     if given.list:
-        every = {name: asked.says for name, asked in reproductions().items()}
-        return Made({"figures": every}, "\n".join(f"{name:<26}{says}" for name, says in every.items()), is_result=True)
+        every = {name: kept_verdict(asked) for name, asked in reproductions().items()}
+        lines = (
+            f"{name:<26}{found.outcome:<20}  {size_of(reproductions()[name], found)}" for name, found in every.items()
+        )
+        figures = {
+            name: {"says": asked.says, "outcome": every[name].outcome} for name, asked in reproductions().items()
+        }
+        return Made({"figures": figures}, "\n".join(lines), is_result=True)
     if given.name is None:
         raise DSGError("name a figure, such as auc/fig1, or give --list")
     if given.data is not None and not given.data.is_dir():

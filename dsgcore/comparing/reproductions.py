@@ -56,6 +56,7 @@ OURS: dict[str, Any] = {
 }
 KIND, VERSION, MOST_TESTED, TRIES = "reproduction", 2, 2000, 100
 FASTER, BETTER, AS_GOOD = "faster", "better", "as good"
+AXES = {"unlabeled": "unlabeled points", "share_labeled": "share of labels", "n_iter": "iterations"}
 SCORERS: Mapping[str, Any] = {"auc": auc_score, "ordinal": mean_auc_score}
 Parameters = Mapping[str, Any]
 
@@ -472,6 +473,16 @@ def _outcome(checks: tuple[Check, ...]) -> str:
     if states == {HOLDS}:
         return REPRODUCED
     return IN_PART if HOLDS in states else NOT_REPRODUCED if FAILS in states else UNDECIDED
+
+
+def size_of(asked: Reproduction, found: Verdict) -> str:
+    """Return the number of sets, seeds and fits, and the processor's time, in a sentence; empty without fits."""
+    if not found.fits:
+        return ""
+    n_sets, n_seeds = (len({getattr(fit, name) for fit in found.fits}) for name in ("dataset", "seed"))
+    seconds = sum(fit.seconds for fit in found.fits)
+    of_axis = f"up to {max(fit.at for fit in found.fits):,g} {AXES[asked.axis]}"
+    return f"{n_sets} set{'s' * (n_sets > 1)}, {n_seeds} seeds, {len(found.fits)} fits in {seconds:,.0f} s, {of_axis}."
 
 
 def words_of_check(asked: Reproduction, check: Check) -> str:
