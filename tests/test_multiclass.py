@@ -23,6 +23,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, load_model
+from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import batch_rows
 from dsgcore.experiments import Run, Spec, script_with_estimator
 from dsgcore.kernels import Gaussian, block_frequencies
@@ -254,7 +255,7 @@ def test_a_run_of_the_softmax_variant_is_its_estimators_bit_for_bit(variant, ave
 
 
 @each("variant", PLAIN)
-def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant):
+def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant, tmp_path):
     run = Run(plain_spec(variant, average="tail"))
     run.advance(7)
     earlier = [run.at(t) for t in (3, 7)]
@@ -271,6 +272,9 @@ def test_the_softmax_variant_is_steered_replayed_and_looked_back_at(variant):
         short.advance(view.t)
         np.testing.assert_array_equal(view.test_values, short.test_values)
         np.testing.assert_array_equal(view.result.W, short.result.W)
+    replace(run.model, features=replace(run.model.features, has_ones=True)).save(tmp_path / "model.npz")
+    with pytest.raises(DSGError, match="must be plain Fourier features"):
+        load_model(tmp_path / "model.npz")
     far = Run(plain_spec(variant, step_size=1e6, lam=1.0, n_iter=400))
     far.advance()
     assert far.stop_reason.name == "DIVERGED"

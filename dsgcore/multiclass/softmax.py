@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def softmax_cost(spec: RunSpec, sizes: Sizes) -> Cost:
     """Return the cost of a run besides its data: that of Fourier features, and the coefficients of all iterations."""
     problem = replace(spec.problem, feature_map="fourier")
     kept = Cost(FLOAT * sizes.n_iter * 2 * sizes.n_features * MOST_CLASSES, 0.0)
-    return multiclass_cost(replace(spec, problem=problem), sizes) + kept  # type: ignore[type-var]
+    return multiclass_cost(replace(cast(Any, spec), problem=problem), sizes) + kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +179,11 @@ class SoftmaxEngine(MultiClassEngine):
 
     def keep(self) -> None:
         """Keep the present state for `go_back`."""
-        self._kept_state = {name: getattr(self, name) for name in STATE} | {"twin": copy(self.twin)}
+        self._all_kept = {name: getattr(self, name) for name in STATE} | {"twin": copy(self.twin)}
 
     def go_back(self) -> None:
         """Restore the state that `keep` kept last."""
-        vars(self).update(self._kept_state)
+        vars(self).update(self._all_kept)
 
     def at(self, t: int) -> Self:
         """Return the engine after `t` iterations, which are made again, without its exact-kernel twin."""

@@ -110,6 +110,8 @@ def restore(held: ModelFile) -> Weights:
         given |= {name: own.check(header.get(name, own.default)) for name, own in _OTHERS.items()}
     except ParameterError as error:
         raise damaged_header(error) from error
+    if given["n_blocks"] and (given["kind"] == "linear" or given["has_ones"] or given["is_orthogonal"]):
+        raise ModelError("not a model file: features of each iteration must be plain Fourier features")
     d = given.pop("d")
     features = FixedFeatures(**given)
     n_rows = features.width(d)
