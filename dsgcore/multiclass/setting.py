@@ -84,7 +84,7 @@ class MultiClassSetting(Setting):
     dtypes = ("float64",)
 
     @property
-    def engine_of_run(self) -> str:
+    def engine_of_run(self) -> str:  # type: ignore[override]
         """The engine of the variant."""
         return "softmax" if self.is_plain else self.engine
 

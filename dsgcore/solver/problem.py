@@ -50,8 +50,8 @@ class Setting(Checked, Protocol):
         The name of the twin, in a word or two.
     parameters : tuple of Parameter
         The dataclass's fields that are made by `real`, `choice` and the like.
-    engine : str
-        The key of its engine in `ENGINES`.
+    engine, engine_of_run : str
+        The key of its engine in `ENGINES`. A method whose variants have another one says so in `engine_of_run`.
     decision : {"sign", "cut", "ranks", "highest"}
         The rule from values to classes: their sign; a threshold from the labeled points; a threshold between each two
         ordered classes; or the highest of several values per point.
@@ -73,6 +73,7 @@ class Setting(Checked, Protocol):
     labels: ClassVar[str] = "binary"
     baseline_name: ClassVar[str] = "labels only"
     engine: ClassVar[str] = "stochastic"
+    engine_of_run: ClassVar[str]
     decision: ClassVar[str] = "sign"
     defaults: ClassVar[Sections] = MappingProxyType({})
     other_sets: ClassVar[Sections] = MappingProxyType({})
@@ -86,11 +87,7 @@ class Setting(Checked, Protocol):
         if "name" in cls.__dict__:
             cls.title = cls.title or cls.name.replace("_", " ").capitalize()
             cls.citation = cls.citation or cls.title
-
-    @property
-    def engine_of_run(self) -> str:
-        """The engine's key for these values: `engine`, unless a method has variants with another one."""
-        return self.engine
+            cls.engine_of_run = cls.__dict__.get("engine_of_run", cls.engine)
 
     def check_schedule(self, schedule: str) -> None:
         """Raise `ParameterError` if the steps' schedule does not fit the problem's own parameters."""
