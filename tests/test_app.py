@@ -283,6 +283,14 @@ def test_the_multiclass_page_draws_classes_links_and_singular_values():
     assert "graph" not in {t.get("name") for t in figure(open_page("multiclass", mc_at="20"), "chart-map")["data"]}
 
 
+def test_the_multiclass_page_has_the_softmax_of_plain_doubly_stochastic_gradients():
+    app = open_page("multiclass", mc_variant="softmax", mc_n_iter="12", mc_at="12")
+    assert said(app) == []
+    assert {"class 1", "class 4", "unlabeled"} <= {trace.get("name") for trace in figure(app, "chart-map")["data"]}
+    assert len(figure(app, "chart-error")["data"]) > 0
+    assert "DSGSoftmax(" in "".join(code.value for code in app.code)
+
+
 MULTICLASS_NUMBERS = ("step_size", "tau_I", "tau_S", "lam", "theta", "radius", "n_neighbors", "sigma", "n_features")
 MULTICLASS_WORDS = ("feature_map", "schedule", "scaling", "is_full_gradient")
 
