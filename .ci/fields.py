@@ -103,7 +103,6 @@ def settings() -> str:
             profiles[n].short,
             f"`/{n}`",
             f"`{n}`",
-            f"`{profiles[n].prefix}`" if profiles[n].prefix else "nothing",
             f"`{e.__name__}`",
             SETTINGS[n].score_name,
         ]
@@ -121,7 +120,7 @@ def settings() -> str:
             + [code(own[key]) if key in own else "" for key in shown[:-1]]
             + ["yours"],
         ]
-    columns = ["page", "address", "`setting` in a spec", "names in a link begin with", "class", "score"]
+    columns = ["page", "address", "`setting` in a spec", "class", "score"]
     return f"""{table(columns, names)}
 
 A page opens with values that suit its first data set, and the estimator has values for any data.

@@ -48,7 +48,7 @@ from dsgcore.solver.parameters import SILENT, SolverParameters
 from dsgcore.solver.plan import STEERABLE, Change, Plan, tail_start
 from dsgcore.solver.task import FRESH
 
-VERSION = 1
+VERSION = 2
 
 
 class SpecError(DSGError):
