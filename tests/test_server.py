@@ -48,15 +48,14 @@ from pages.room.door import qr_image
 from pages.room.entrance import entrance_routes
 from pages.session import bench as benches
 from pages.session.bench import Bench, begin, once
-from pages.shell import addresses, admission, memory, sessions, streamlit_gaps, watch
+from pages.shell import addresses, admission, front_page, memory, sessions, streamlit_gaps, watch
 from pages.shell.admission import Door
 from pages.shell.front_page import asset_routes, elsewhere, routes
 from pages.shell.memory import Account, Claim
 from pages.shell.room_key import key_route
-from pages.shell.streamlit_gaps import send_at_once
 from pages.shell.ticks import TickDoor
 from pages.shell.turns import LONGEST_TURN, Turns
-from pages.shell.watch import Pulse, said
+from pages.shell.watch import Pulse, said, send_at_once
 from pages.stage.links import address_of
 
 
@@ -310,7 +309,7 @@ def test_a_base_path_without_its_slash_leads_home(configured):
 )
 def test_links_that_are_handed_on_are_below_the_prefix_that_the_browser_sees(seen_at, url, begin):
     seen_at(url)
-    assert address_of(SETTINGS["auc"], {"data": "Two moons"}) == f"{begin}/auc?data=Two+moons"
+    assert address_of(SETTINGS["auc"], {"data.name": "Two moons"}) == f"{begin}/auc?data.name=Two+moons"
     assert addresses.beside_this_page("r", {"code": "A"}).geturl() == f"{begin}/r?code=A"
 
 
@@ -443,10 +442,10 @@ def frame_address(app):
 
 
 def test_the_frames_address_is_encoded():
-    address = frame_address(open_auc(data="Two moons", at="3"))
+    address = frame_address(open_auc(**{"data.name": "Two moons"}, at="3"))
     assert " " not in address
     given = parse_qs(urlsplit(address).query)
-    assert given["data"] == ["Two moons"]
+    assert given["data.name"] == ["two_moons"]
     assert given["at"] == ["3"]
     assert given["embed"] == ["true"]
 
@@ -454,13 +453,13 @@ def test_the_frames_address_is_encoded():
 def test_a_file_in_the_frames_address_does_not_end_it():
     app = give(open_own(), 'a"b&c.csv', iris_csv())
     given = parse_qs(urlsplit(frame_address(app.run())).query)
-    assert json.loads(given["file"][0])["name"] == 'a"b&c.csv'
+    assert json.loads(given["data.file"][0])["name"] == 'a"b&c.csv'
     assert given["hide"] == ["sidebar,tabs"]
 
 
 def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
     link = json.dumps({"name": "first.csv", "sha256": "0" * 64, "recipe": {}})
-    app = give(open_own(file=link), "second.csv", GOOD)
+    app = give(open_own(**{"data.file": link}), "second.csv", GOOD)
     (notice,) = said_of_addresses(app)
     assert "made for the file first.csv" in notice
     assert "second.csv is a different file" in notice
@@ -582,7 +581,7 @@ def test_a_page_that_waits_for_its_pieces_names_what_streamlit_has():
         path.read_text(encoding="utf-8") for path in (streamlit_gaps._STATIC / "static" / "js").glob("index.*.js")
     )
     for name in ("stAppViewContainer", "stSkeleton", "data-test-script-state"):
-        assert name in streamlit_gaps.UNTIL_DRAWN
+        assert name in front_page.UNTIL_DRAWN
         assert name in scripts
 
 

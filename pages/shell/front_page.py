@@ -21,7 +21,7 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
 from pages.charts.live_chart import FOLDER, LIBRARY, LIBRARY_ADDRESS, MODULES, address_of, digest
 from pages.shell.addresses import base_path, home_routes, own_route, redirect
-from pages.shell.streamlit_gaps import SERVER_IS_HERE, UNTIL_DRAWN, first_page, scripts_of
+from pages.shell.streamlit_gaps import first_page, scripts_of
 from pages.shell.warm_up import warm_up
 
 __all__ = ["elsewhere", "routes"]
@@ -49,6 +49,20 @@ _AHEAD = '<link rel="modulepreload" crossorigin href="{}">\n'
 # What Streamlit's pages here consist of. It loads the script of each kind only when it draws the first one.
 _EVERYWHERE = ("StreamlitMarkdown", "PageLink", "Html", "BidiComponent", "Button")
 _CONTROLS = ("Selectbox", "Slider", "ButtonGroup", "Checkbox", "NumberInput", "TextInput", "WidgetLabel", "Tooltip")
+# A page arrives in pieces, and each moves the others. It stays hidden until they are there, or for 10 s. Once seen it stays so,
+# because what is hidden loses the focus: a transition with a long delay keeps it. An animation with a delay costs nothing.
+# What waits for the numerical core has a progress bar, and is shown at once; style.css has the words over the page until then.
+UNTIL_DRAWN = """@keyframes seen {to {visibility: visible}}
+.stAppViewContainer {visibility: hidden; transition: visibility 0s 99999s; animation: seen 1ms 10s forwards}
+.stApp[data-test-script-state="notRunning"] .stAppViewContainer:has(h1):not(:has([data-testid="stSkeleton"])),
+.stAppViewContainer:has(.stProgress) {visibility: visible; transition: none}
+.stAppViewContainer :is(label, .stMarkdown > div) {visibility: inherit !important}  /* Streamlit makes these visible itself */
+"""
+# Where the server is. Without it, a page other than the first asks at its own address, and only then one level higher.
+SERVER_IS_HERE = """<script>
+window.__streamlit ??= (base => ({BACKEND_BASE_URL: base, MAIN_PAGE_BASE_URL: base}))(new URL(".", location.href).href);
+</script>
+"""
 # The library is fetched with the page, but starts only after the page has sent its request to the server.
 _NOW = """<link rel="preload" as="script" href="{0}">
 <script>

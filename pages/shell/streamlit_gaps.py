@@ -5,10 +5,7 @@ If Streamlit changes what one relies on, the app works without it, and `tests/te
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,23 +14,8 @@ import streamlit as st
 from streamlit.runtime import get_instance
 from streamlit.runtime.pages_manager import PagesManager
 
-_OPEN_FILES = "/dev/fd"  # of this process; Windows has no such folder, and nothing changes there
 _STATIC = Path(st.__file__).parent / "static"
 _IMPORTED = re.compile(r"""(?:from|import)["'`]\./([\w.-]+\.js)["'`]""")
-# A page arrives in pieces, and each moves the others. It stays hidden until they are there, or for 10 s. Once seen it stays so,
-# because what is hidden loses the focus: a transition with a long delay keeps it. An animation with a delay costs nothing.
-# What waits for the numerical core has a progress bar, and is shown at once; style.css has the words over the page until then.
-UNTIL_DRAWN = """@keyframes seen {to {visibility: visible}}
-.stAppViewContainer {visibility: hidden; transition: visibility 0s 99999s; animation: seen 1ms 10s forwards}
-.stApp[data-test-script-state="notRunning"] .stAppViewContainer:has(h1):not(:has([data-testid="stSkeleton"])),
-.stAppViewContainer:has(.stProgress) {visibility: visible; transition: none}
-.stAppViewContainer :is(label, .stMarkdown > div) {visibility: inherit !important}  /* Streamlit makes these visible itself */
-"""
-# Where the server is. Without it, a page other than the first asks at its own address, and only then one level higher.
-SERVER_IS_HERE = """<script>
-window.__streamlit ??= (base => ({BACKEND_BASE_URL: base, MAIN_PAGE_BASE_URL: base}))(new URL(".", location.href).href);
-</script>
-"""
 
 
 def ignore_pages_folder() -> None:
@@ -67,18 +49,3 @@ def drop_ended_sessions() -> bool:
         manager: Any = get_instance()._session_mgr
         return bool(manager._session_storage._cache.expire())
     return False
-
-
-def send_at_once() -> None:
-    """Make every listening socket of this process send at once. Otherwise the system delays parts of answers by 40 ms."""
-    for number in os.listdir(_OPEN_FILES) if os.path.isdir(_OPEN_FILES) else ():
-        with suppress(OSError):  # closed meanwhile
-            if stat.S_ISSOCK(os.fstat(int(number)).st_mode):
-                _set_no_delay(os.dup(int(number)))
-
-
-def _set_no_delay(number: int) -> None:
-    with socket.socket(fileno=number) as opened:
-        is_tcp = opened.family in (socket.AF_INET, socket.AF_INET6)
-        if is_tcp and opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
