@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dsgcore.core.parameters import Choice
+from dsgcore.core.parameters import Choice, Text
 from dsgcore.data import CONVERSIONS, DATASETS, DatasetEntry, Split
 from dsgcore.data.datasets import AS_IS, SEED, CountError
 from dsgcore.data.reading import Recipe, Step
@@ -24,59 +24,56 @@ from pages.controls.control import (
     BAD_INPUT,
     Control,
     also_offer,
+    count,
     draw,
-    key_of,
-    linked_number,
     read_controls,
-    refusal,
     refused,
-    shown,
     too_many,
-    without_bad_seed,
 )
-from pages.controls.link import unknown_names
+from pages.controls.link import FILE_ENTRY, unknown_names
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.controls.own_file import entry_of, store
+from pages.controls.view import FEATURE
 from pages.gallery import data_views as views
 from pages.gallery.gallery import facts, gallery, setting_link
 from pages.gallery.thumbnails import class_colors
+from pages.shell.page_link import link_now, say_in_link
 from pages.shell.plain_text import plain, say_of_link
+from pages.shell.sessions import visit
 from pages.studies.onward import draw_links
-from pages.upload.choosing import linked_keys
 from pages.upload.upload import draw_upload
 
 PREFIX = "data_"
-SEED_KEY, FEATURE, OWN_FILE = "look_seed", "look_feature", "look_file"
+NAME = "data.name"  # in the link
+FEATURE_KEY, OWN_FILE = "look_feature", "look_file"
+LOOK_SEED = Control("look_seed", "", SEED)
 TITLES = {OWN_TITLE: FILE} | {entry.title: entry.name for entry in DATASETS.values()}
 _READ = "_data_file"  # the file for which the options were set
 _CLAMP = "_data_clamp"  # the number of labels to set at the next drawing
 _CLAMPED = "_data_clamped"  # the number that was set in place of another one, and why
-_IS_READ = "_data_is_read"  # True once the link has been checked
-_BAD_SEED = "_data_bad_seed"  # a sentence about the link's seed
+_NOTICES = "_data_notices"  # the visit, and the sentences about its link
 _ANEW = "_data_anew"  # True while the options are still those of another set
 
 
 def page() -> None:
     """Draw the gallery, or the set that the link or the picker names."""
     st.title("Data")
-    _leave_out_bad_seed()
-    if _BAD_SEED in st.session_state:
-        say_of_link(st.session_state.pop(_BAD_SEED))
-    for notice in unknown_names(st.query_params.to_dict(), _known_names()):
+    link = link_now()
+    link.entry = NAME  # Back leads from a set to all of them
+    if st.session_state.get(_NOTICES, (-1, []))[0] != visit():
+        st.session_state[_NOTICES] = visit(), _refusals(link.given)
+    for notice in st.session_state[_NOTICES][1]:
         say_of_link(notice)
-    given = st.query_params.get("set")
-    if given is not None and given not in TITLES and "set" not in st.session_state:
-        say_of_link(f"In the link, set must be one of {', '.join(TITLES)}, got {refused(given)}; all sets are shown.")
     chosen = st.selectbox(
         "Data set",
         list(TITLES),
         index=None,
         key="set",
-        bind="query-params",
         placeholder="Choose a data set, or click a card",
         label_visibility="collapsed",
         on_change=_begin_anew,
     )
+    say_in_link(NAME, TITLES.get(chosen or "", ""), "set")
     if chosen is None:
         st.markdown(
             "Pick a data set, then open it in one of the settings below it. Settings in grey do not fit: "
@@ -87,28 +84,26 @@ def page() -> None:
         _close_look(TITLES[chosen])
 
 
+def _refusals(given: dict[str, str]) -> list[str]:
+    """Set the page's controls to a link's values; return a sentence for each value and name that is not valid."""
+    said, asked = unknown_names(given, _known_names()), given.get(NAME, "")
+    title = next((title for title, name in TITLES.items() if asked in (title, name)), None)
+    if title is None:
+        return [*said, *[f"In the link, {NAME} must be one of {', '.join(TITLES.values())}, got {refused(asked)}; all sets are "
+                         "shown."] * bool(asked)]  # fmt: skip
+    st.session_state["set"] = title
+    name, views = TITLES[title], {"across": "across", "up": "up", FEATURE: FEATURE_KEY}
+    control = _setting_control(name)
+    said += read_controls([control], given)
+    offered = _offered(st.session_state.get(control.key, control.usual), name)
+    columns = [Control(key, "view", Text(column, "")) for column, key in views.items()]
+    return said + read_controls([*offered.values(), LOOK_SEED, *columns], given)
+
+
 def _known_names() -> dict[str, str]:
     """Return all names that the page's link can have."""
-    own = (
-        "set",
-        "across",
-        "up",
-        f"{PREFIX}setting",
-        SEED_KEY,
-        FEATURE,
-        OWN_FILE,
-        *(PREFIX + p.name for p in DATA_PARAMETERS),
-    )
-    return {name: name for name in own}
-
-
-def _leave_out_bad_seed() -> None:
-    given = st.query_params.to_dict()
-    own = without_bad_seed(given, SEED_KEY)
-    if own != given:
-        st.session_state[_BAD_SEED] = refusal(SEED_KEY, SEED, given[SEED_KEY])
-        st.query_params.from_dict(own)
-        st.rerun()  # only a link that is there at the first drawing sets controls
+    own = ("setting", SEED.name, FILE_ENTRY, "view.across", "view.up", f"view.{FEATURE}")
+    return {name: name for name in (*own, *(f"data.{p.name}" for p in DATA_PARAMETERS))}
 
 
 def _choose(name: str) -> None:
@@ -119,12 +114,12 @@ def _choose(name: str) -> None:
 def _begin_anew() -> None:
     """Forget the options and the view of the previous set."""
     _forget_options()
-    for key in {f"{PREFIX}setting", "across", "up", FEATURE} & set(st.session_state):
+    for key in {f"{PREFIX}setting", "across", "up", FEATURE_KEY} & set(st.session_state):
         del st.session_state[key]
 
 
 def _forget_options(given: frozenset[str] = frozenset()) -> None:
-    """Reset the options to the usual values of the set at the next drawing, except the given keys.
+    """Reset the options to the usual values of the set at the next drawing, except those of the given names.
 
     Deleting the session's values is not enough, because the browser keeps the values and sends them again.
     """
@@ -137,14 +132,14 @@ def _drawn(control: Control) -> Any:
         st.session_state[control.key] = st.session_state.pop(_CLAMP)
         also_offer(control.key, st.session_state[control.key])
     given = st.session_state.get(_ANEW)
-    if given is not None and control.key not in given:
+    if given is not None and control.name not in given:
         st.session_state[control.key] = control.parameter.default
     return draw(control)
 
 
 def _close_look(name: str) -> None:
     with st.sidebar:
-        setting = _setting(name)
+        setting = str(draw(_setting_control(name)))
     problem = SETTINGS[setting]
     own = _read_own(problem) if name == FILE else None
     if name == FILE and own is None:
@@ -154,7 +149,7 @@ def _close_look(name: str) -> None:
         offered = _offered(setting, name)
         values = {name: _drawn(control) for name, control in offered.items()}
         st.session_state.pop(_ANEW, None)
-        seed = _seed()
+        seed = count(LOOK_SEED, help=SEED.sentence)
     try:
         spec = controls.to_spec(problem, values, name, seed, own)
         dataset, split = load_dataset(spec, files=store()), load_split(spec, files=store())
@@ -181,7 +176,7 @@ def _close_look(name: str) -> None:
     colors = class_colors(kind, len(split.class_names))
     views.plane_view(dataset, split, colors, theme)
     views.split_views(split, spec.problem.labels, theme, key="chart-data")
-    views.column_views(dataset, split, colors, theme, key=FEATURE)
+    views.column_views(dataset, split, colors, theme, key=FEATURE_KEY)
     views.table_view(dataset, split)
 
 
@@ -193,7 +188,7 @@ def _read_own(problem: type[Setting]) -> dict[str, Any] | None:
     read = own and (own["sha256"], problem.name)
     before = st.session_state.get(_READ, read)
     if read and before != read:
-        _forget_options(linked_keys(problem) if before is None else frozenset())  # a link waits for its file
+        _forget_options(frozenset(link_now().given if before is None else ()))  # a link waits for its file
     st.session_state[_READ] = read
     return own
 
@@ -204,43 +199,24 @@ def _table(own: dict[str, Any], problem: type[Setting]) -> tuple[pd.DataFrame, R
     return store().result(own["sha256"], own["path"], Step("kept", problem.labels, recipe)), recipe
 
 
-def _setting(dataset: str) -> str:
-    """Draw the choice of the setting that hides the labels."""
+def _setting_control(dataset: str) -> Control:
+    """Return the choice of the setting that hides the labels."""
     suiting = [name for name, problem in SETTINGS.items() if entry_of(problem, dataset).suits(problem.labels)]
     made_for = next(
         name
         for name in sorted(suiting, key=lambda name: SETTINGS[name].labels == "pairs")  # which need more than classes
         if entry_of(SETTINGS[name], dataset).is_made_for(SETTINGS[name].labels)
     )
-    choice = Choice("setting", made_for, options=tuple(suiting))
-    control = Control(f"{PREFIX}setting", "view", choice, say=lambda name: profile_of(SETTINGS[name]).short)
-    if _IS_READ not in st.session_state:
-        for notice in read_controls({choice.name: control}, st.query_params.to_dict()):
-            say_of_link(notice)
-    return st.selectbox(
-        "Hide labels as in",
-        suiting,
-        index=suiting.index(made_for),
-        key=control.key,
-        bind="query-params",
-        format_func=control.say,
-        help="Each setting reads the classes and hides labels in its own way.",
+    choice = Choice("setting", made_for, options=tuple(suiting)).called(
+        "Hide labels as in", "Each setting reads the classes and hides labels in its own way."
     )
+    return Control(f"{PREFIX}setting", "", choice, say=lambda name: profile_of(SETTINGS[name]).short)
 
 
 def _offered(setting: str, dataset: str) -> dict[str, Control]:
     """Return the data options of a setting, under this page's own keys."""
     found = controls.controls_for(SETTINGS[setting], dataset)
-    own = {name: replace(c, key=PREFIX + name, on_change=None) for name, c in found.items() if c.section == "data"}
-    if _IS_READ not in st.session_state:
-        for notice in read_controls(own, st.query_params.to_dict()):
-            say_of_link(notice)
-        st.session_state[_IS_READ] = True  # set now, because an earlier click would have ended this drawing
-    return own
-
-
-def _seed() -> int:
-    return linked_number(SEED.label, SEED.low, SEED.high, SEED.default, key=SEED_KEY, help=SEED.sentence)
+    return {name: replace(c, key=PREFIX + name, on_change=None) for name, c in found.items() if c.section == "data"}
 
 
 def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, split: Split) -> dict[str, str]:
@@ -249,14 +225,9 @@ def _linked(offered: dict[str, Control], values: dict[str, Any], spec: Spec, spl
     differing = {name: values[name] for name, c in offered.items() if values[name] != c.parameter.default}
     if setting.labels == "pairs":
         differing |= _prior(spec, split)
-    for name, value in differing.items():
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            also_offer(key_of(setting, name), value)
-    linked = {
-        key_of(setting, name): offered[name].text(value) if name in offered else shown(value)
-        for name, value in differing.items()
-    }
-    return linked | ({key_of(setting, "seed"): str(spec.seed)} if spec.seed != SEED.default else {})
+    there = controls.controls_for(setting, spec.data.name)
+    linked = {there[name].name: there[name].text(value) for name, value in differing.items()}
+    return linked | ({SEED.name: str(spec.seed)} if spec.seed != SEED.default else {})
 
 
 def _prior(spec: Spec, split: Split) -> dict[str, float]:

@@ -9,6 +9,7 @@ import streamlit as st
 import dsgcore
 from dsgcore.glossary import TOPICS, Term
 from pages.pictures.kept import kept_picture
+from pages.shell.page_link import given, say_in_link
 from pages.shell.warm_up import is_ready
 
 SEARCH = "find"  # also its name in the link
@@ -21,16 +22,18 @@ def glossary() -> None:
         "Each entry explains a word of this app: first without theory, then with the papers' equations. You find the same "
         "sentences beside the words: at the **?** of a chart, a tile or a control, and at each word of a legend."
     )
+    if SEARCH not in st.session_state:
+        st.session_state[SEARCH] = given(SEARCH)
     wanted = st.text_input(
         "Search",
         key=SEARCH,
-        bind="query-params",
         type="search",
         live=True,
         placeholder="A word, such as kernel",
         max_chars=60,
         width=320,
     )
+    say_in_link(SEARCH, wanted or "", SEARCH)
     with st.container(key="glossary-terms"):
         _topics(wanted or "")
         _in_python()

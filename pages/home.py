@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Spec
+from dsgcore.experiments.settings import FILE
 from pages.charts.live_chart import theme_now
-from pages.controls.own_file import TITLE as OWN_FILE
 from pages.controls.own_file import store
 from pages.controls.view import LABELS_ONLY
 from pages.gallery.method_cards import method_cards
@@ -72,7 +72,7 @@ def _ways_on() -> None:
             "pages/data.py",
             "**Try your own file** A table with a column of labels.",
             "upload_file",
-            {"set": OWN_FILE},
+            {"data.name": FILE},
         ),
     ):
         st.page_link(page, label=label, icon=f":material/{icon}:", query_params=query, width="stretch")

@@ -7,18 +7,21 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dsgcore.core.parameters import Choice, Integer
 from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Spec
 from dsgcore.studies import Results, SpecList, StoreError, StudyError, curves_of
 from dsgcore.studies.results import BY, EVALUATIONS, ITERATIONS, x_values
 from pages.charts.live_chart import live_chart
-from pages.controls.control import linked_number
+from pages.controls.control import Control, count, read_controls
+from pages.controls.control import in_link as in_link_of
 from pages.controls.link import unknown_names
 from pages.controls.own_file import entry_of
-from pages.shell.browser import keep_in_link
 from pages.shell.job_panel import watched
+from pages.shell.page_link import given, link_now, say_in_link
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.router import page_of
+from pages.shell.sessions import visit
 from pages.shell.warm_up import is_ready
 from pages.studies.differing import differing, said_difference
 from pages.studies.going import (
@@ -34,8 +37,9 @@ from pages.studies.links import link_to_run
 from pages.studies.pins import in_link, linked, pins
 from pages.studies.trajectory_charts import Compared, compared_figure
 
-BY_KEY, SEEDS, LINK = "c_by", "c_seeds", "runs"
-USUAL_SEEDS, MOST_SEEDS = 5, 20
+LINK = "runs"
+SEEDS = Control("c_seeds", "", Integer("seeds", 5, low=1, high=20).called("Seeds", ""))
+OVER = Control("c_by", "", Choice("by", BY[0], options=BY).called("Over", ""))
 HEIGHT = 400
 _WIDTHS = {  # pixels
     name: st.column_config.Column(width=width)
@@ -52,10 +56,9 @@ def page() -> None:
     """Draw the pinned runs side by side."""
     st.title("Pinned runs")
     st.page_link("pages/explore.py", label="Back to Explore", icon=":material/grid_on:", width="content")
-    for notice in unknown_names(st.query_params.to_dict(), {name: name for name in (BY_KEY, SEEDS, LINK)}):
-        say_of_link(notice)
+    _read_link()
     known = _known()
-    keep_in_link("pinned", {LINK: in_link(known)})
+    say_in_link(LINK, in_link(known))
     if len(known) < 2:
         st.markdown(
             "Pin two or more runs to see them side by side, with their difference over the same seeds. A method's page has a "
@@ -76,14 +79,24 @@ def page() -> None:
     _draw_runs(known)
 
 
+def _read_link() -> None:
+    """Read the page's link once in a visit; show a sentence for each value and name that is not valid."""
+    noted, link = "_pinned_notices", link_now().given
+    if st.session_state.get(noted, (-1, []))[0] != visit():
+        names = {name: name for name in (OVER.name, SEEDS.name, LINK)}
+        st.session_state[noted] = visit(), [*read_controls([OVER, SEEDS], link), *unknown_names(link, names)]
+    for notice in st.session_state[noted][1]:
+        say_of_link(notice)
+
+
 def _known() -> dict[str, Spec]:
     """Return the session's pins, with those of the link first."""
     known = pins()
-    given = st.query_params.get(LINK, "")
-    if given and "_pins_read" not in st.session_state:
-        st.session_state["_pins_read"] = True
+    asked = given(LINK)
+    if asked and st.session_state.get("_pins_read") != visit():
+        st.session_state["_pins_read"] = visit()
         try:
-            found, unknown = linked(given)
+            found, unknown = linked(asked)
         except StoreError as error:
             st.error(plain(str(error)))
             return known
@@ -102,9 +115,9 @@ def _transport(state: Exploring, known: dict[str, Spec]) -> bool:
     Return False if the runs cannot be looked up.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="part-pinned"):
-        seeds = linked_number("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, width=120)
+        seeds = count(SEEDS, width=120)
         bound = tuple({spec.seed: None for spec in known.values() if not fit_any_seed(spec.data.edits)})
-        st.segmented_control("Over", BY, default=BY[0], required=True, key=BY_KEY, bind="query-params")
+        in_link_of(OVER, st.segmented_control("Over", BY, default=BY[0], required=True, key=OVER.key))
         try:
             look_at(state, SpecList(tuple(known.values()), bound or tuple(range(int(seeds)))))
             refresh(state)
@@ -140,7 +153,7 @@ def _answer(state: Exploring) -> None:
     names = names_of(specs)
     curves, tables = st.columns([6, 5], gap="medium")
     with curves:
-        _draw_curves(state, specs, names, str(st.session_state.get(BY_KEY, BY[0])))
+        _draw_curves(state, specs, names, str(st.session_state.get(OVER.key, BY[0])))
     with tables:
         _draw_scores(state.made.results("score"), specs, names)
 

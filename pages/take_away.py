@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dsgcore.core.parameters import Choice
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.lessons import lessons_of
 from dsgcore.settings import GuidedLesson
-from pages.controls.control import refused
+from pages.controls.control import Control, draw, refused
 from pages.room.door import warn_of_no_address
 from pages.shell.addresses import beside_this_page
+from pages.shell.page_link import given
 from pages.shell.plain_text import say_of_link
 from pages.shell.warm_up import is_ready
 from pages.stage.links import NAMED, address_of, answer, exercise, named, place_in_link
@@ -37,10 +39,13 @@ def take_away() -> None:
 
 def _chosen(known: dict[str, Lesson]) -> str:
     """Draw the choice of a lesson; show a warning if the link names an unknown one."""
-    asked = st.query_params.get(NAMED)
-    if asked is not None and asked not in known and NAMED not in st.session_state:
+    asked, usual = given(NAMED), next(iter(known))
+    if asked and asked not in known:
         say_of_link(f"In the link, {NAMED} must name a lesson, got {refused(asked)}; the first lesson is shown.")
-    return st.selectbox("Lesson", list(known), key=NAMED, bind="query-params")
+    if asked in known and NAMED not in st.session_state:
+        st.session_state[NAMED] = asked
+    choice = Choice(NAMED, usual, label="Lesson", options=tuple(known))
+    return str(draw(Control(NAMED, "", choice), is_plain=True))
 
 
 def _on_paper(lesson: GuidedLesson) -> None:

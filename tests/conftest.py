@@ -17,7 +17,8 @@ import pytest
 from hypothesis import settings
 from room_phones import PICK, Phones, open_rooms
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest, app_test
 from streamlit.util import calc_hash
 
 from dsgcore.data.reading import take_steps
@@ -27,6 +28,7 @@ from dsgcore.solver.plan import Plan
 from dsgcore.solver.task import Task
 from dsgcore.studies import Store
 from pages.session.bench import Bench
+from pages.shell.streamlit_gaps import ignore_pages_folder
 
 ROOT = Path(__file__).parents[1]
 # The files that take longest; the others follow in the order of their names.
@@ -54,6 +56,14 @@ def switch_page(app, path):
 
 
 AppTest.switch_page = switch_page
+
+
+class RoutedPages(PagesManager):
+    """The pages of the router alone, as on the server. `AppTest` takes a folder `pages/` for pages, and forgets this each time."""
+
+
+ignore_pages_folder()
+app_test.PagesManager = RoutedPages
 # Each `AppTest` looks for components in all installed packages, which takes longer than a page: they are the same every time.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 

@@ -3,15 +3,12 @@
 import json
 import math
 
-from dsgcore.core.parameters import Choice, Flag, Integer, Real, Text
-from dsgcore.data import DATASETS
+from dsgcore.core.parameters import Choice, Flag, Integer, Text
 from dsgcore.experiments import Spec, SpecError
 from dsgcore.experiments.settings import DATA_PARAMETERS, FILE, DiagnosticsSpec, StopSpec, solver_parameters
 from pages.controls import controls
-from pages.controls.control import key_of, number, read_controls
-from pages.controls.controls import PICKER, kernel_title
+from pages.controls.control import read_controls
 from pages.controls.link import with_changes
-from pages.controls.own_file import entry_of
 
 TEXTS = ("y", "a b", 'say "so", or=not', "null", "5", "ß\n", "true", "label,")
 
@@ -71,37 +68,14 @@ def each_changed(spec, only=None):
 
 def read_link(problem, link):
     """The spec that a setting's page makes of a link that no control of it refuses."""
-    titles = {entry_of(problem, name).title: name for name in [*DATASETS, FILE]}
-    dataset = titles[link[key_of(problem, "data")]]
-    kernels = (
-        {kernel_title(name): name for name in controls.kernel_choices(problem)[0].options}
-        if (controls.kernel_choices(problem))
-        else {}
-    )
-    kernel = kernels.get(link.get(key_of(problem, PICKER), ""))
-    offered = controls.controls_for(problem, dataset, kernel)
-    assert read_controls(offered, link) == []
-    known = {control.key for control in offered.values()} | {
-        key_of(problem, name) for name in ("data", "seed", "changes", "file")
-    }
-    assert set(link) <= known
-    values = {name: _value(control, link[control.key]) for name, control in offered.items() if control.key in link}
+    dataset = controls.data_picker(problem).read(link["data.name"])
+    offered = controls.controls_for(problem, dataset, link.get("kernel.name"))
+    assert read_controls(offered.values(), link) == []
+    assert set(link) <= {*(c.name for c in offered.values()), "data.name", "data.file", "seed", "changes"}
+    values = {name: control.read(link[control.name]) for name, control in offered.items() if control.name in link}
     own = None
     if dataset == FILE:
-        said = json.loads(link[key_of(problem, "file")])
+        said = json.loads(link["data.file"])
         own = {"name": FILE, "path": said["name"], "sha256": said["sha256"], "recipe": said["recipe"] or None}
-    seed = int(link.get(key_of(problem, "seed"), "0"))
-    spec = controls.to_spec(problem, values, dataset, seed, own)
-    return with_changes(spec, link.get(key_of(problem, "changes"), ""))
-
-
-def _value(control, text):
-    p = control.parameter
-    if isinstance(p, Choice):
-        return {control.say(option): option for option in control.options}[text]
-    if isinstance(p, Flag):
-        return text == "true"
-    if isinstance(p, Text):
-        return text
-    assert isinstance(p, Real | Integer)
-    return None if text == "auto" else number(text, p)
+    spec = controls.to_spec(problem, values, dataset, int(link.get("seed", "0")), own)
+    return with_changes(spec, link.get("changes", ""))

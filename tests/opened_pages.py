@@ -1,5 +1,6 @@
 """Pages of the app without a browser: opened at a link, and what is asked of every one."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,9 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
+from dsgcore.experiments import SETTINGS
+from pages.controls.link import names_of
+from pages.controls.view import AXES, choices_of
 from pages.shell import warm_up
 
 # A setting of each engine: enough where all pages keep a rule by the same code.
@@ -102,40 +106,13 @@ def drawn_from_link(app):
 
 
 def left_in_browser(app):
-    """The part of the link that streamlit's half in the browser keeps: values that are not their widgets' defaults."""
-    link = {}
-    for element in app:
-        proto = getattr(element, "proto", None)
-        key = getattr(proto, "query_param_key", "")
-        if not key:
-            continue
-        kind = element.type
-        if kind == "selectbox":
-            default = proto.options[proto.default] if proto.HasField("default") else None
-            now = None if element.value is None else element.format_func(element.value)
-        elif kind in ("select_slider", "multiselect"):
-            default = [proto.options[int(place)] for place in proto.default]
-            now = [element.format_func(value) for value in _listed(element.value)]
-        elif kind in ("checkbox", "toggle"):
-            default, now = _flag(proto.default), _flag(element.value)
-        elif kind == "number_input":
-            default, now = _number(proto.default), _number(element.value)
-        elif kind == "text_input":
-            default, now = proto.default, element.value
-        else:
-            continue  # how the run is looked at
-        if now not in (default, None, ""):
-            link[key] = now[0] if isinstance(now, list) and len(now) == 1 else now
-    return link
+    """The link that a page leaves in the browser; empty on a page that has none."""
+    written = [one for one in checked(app).get("bidi_component") if "part-state-link" in one.proto.id]
+    return json.loads(written[0].proto.json)["values"] if written else {}
 
 
-def _listed(value):
-    return list(value) if isinstance(value, tuple | list) else [value]
-
-
-def _flag(value):
-    return str(bool(value)).lower()
-
-
-def _number(value):
-    return f"{value:g}" if value < 10**6 else str(int(value))
+def full(setting, link):
+    """A link's entries with the sections before the names of parameters and views."""
+    known = names_of(SETTINGS[setting])
+    views = {one.name: f"view.{one.name}" for one in choices_of(SETTINGS[setting])} | {x: f"view.{x}" for x in AXES}
+    return {views.get(name, known.get(name, name)): text for name, text in link.items()}

@@ -3,28 +3,27 @@
 import json
 
 import pytest
-import streamlit as st
 from cases import each, some
 from hostile_files import GOOD, REFUSED
 from live_page import has_run
-from opened_pages import bench_of, errors, open_page, run_of, said, shown
+from opened_pages import bench_of, errors, left_in_browser, open_page, run_of, said, shown
 from own_tables import iris_csv, with_pairs
 from streamlit.runtime.scriptrunner import StopException
 from test_usual_values import ESTIMATORS as WITHOUT_MULTICLASS
 
 from dsgcore import PS3VT
 from dsgcore.data.reading import File
-from pages.upload import upload
+from pages.upload import choosing, upload
 from pages.upload.choosing import linked_file
 
 ROWS = b"".join(b"%d.5,%d,%d\n" % (i % 7, i, i % 4) for i in range(60))
 WORDS = b"".join(b"%d.5,%d,%s\n" % (i % 7, i * i % 11, [b"low", b"mid", b"top"][i % 3]) for i in range(60))
 ESTIMATORS = WITHOUT_MULTICLASS | {"multiclass": PS3VT}
-PREFIXES = {"auc": "", "s3vm": "svm_", "similar_unlabeled": "su_", "ordinal": "ord_", "multiclass": "mc_"}
+SETTINGS = ("auc", "s3vm", "similar_unlabeled", "ordinal", "multiclass")
 
 
 def open_own(setting="auc", **link):
-    return open_page(setting, **{f"{PREFIXES[setting]}data": "Your own file", **link})
+    return open_page(setting, **{"data.name": "Your own file", **link})
 
 
 def give(app, name, content):
@@ -53,7 +52,7 @@ def test_before_a_file_is_chosen_the_page_says_what_to_do_and_nothing_can_be_pla
 
 
 def test_a_run_on_other_data_is_not_shown_while_a_file_is_waited_for():
-    app = open_own(data="Two moons", at="5")
+    app = open_own(**{"data.name": "Two moons"}, at="5")
     assert has_run(app)
     app.selectbox(key="data").select("file").run()
     assert_waiting(app)
@@ -62,7 +61,7 @@ def test_a_run_on_other_data_is_not_shown_while_a_file_is_waited_for():
     assert has_run(app)
 
 
-@pytest.mark.parametrize("setting", PREFIXES)
+@pytest.mark.parametrize("setting", SETTINGS)
 def test_a_file_is_learned_from_in_every_setting(setting):
     app = open_own(setting)
     assert said(app) == []
@@ -85,7 +84,7 @@ def test_a_file_is_learned_from_in_every_setting(setting):
     assert run.spec.kernel.sigma == pytest.approx(0.25)  # "scale" of four standardised features
     assert run.spec.data.scaling == "standard"
     assert any("cells separated by comma" in text.value.replace("\\", "") for text in app.markdown)
-    assert "iris" in app.query_params.get(f"{PREFIXES[setting]}file", ["iris"])[0]
+    assert "iris" in left_in_browser(app)["data.file"]
 
 
 def test_pairs_of_the_file_are_the_pairs_of_the_run():
@@ -146,7 +145,7 @@ def test_a_link_asks_for_its_file_and_takes_up_its_recipe():
     spec = run_of(first).spec
     recipe = {"format": "delimited", "roles": {"species": "label"}, "positive": "versicolor"}
     link = json.dumps({"name": "iris.csv", "sha256": spec.data.sha256, "recipe": recipe})
-    second = open_own(file=link)
+    second = open_own(**{"data.file": link})
     assert "This link needs the file" in said(second)[0]
     assert bench_of(second).live is None
     give(second, "renamed.csv", iris_csv())
@@ -159,12 +158,12 @@ LONG = json.dumps({"name": "x" * 30_000, "sha256": "b"})
 
 @each("text", ["{", "[1]", '{"name": "a"}', '{"name": "a", "sha256": 7}', "[" * 10_000, LONG])
 def test_a_text_that_describes_no_file_is_no_file(text, monkeypatch):
-    monkeypatch.setattr(st, "query_params", {"file": text})
+    monkeypatch.setattr(choosing, "given", lambda name: text)
     assert linked_file("file") is None
 
 
 def test_a_bad_link_is_no_file():
-    app = give(open_own(file='{"name": "a", "sha256": "b", "recipe": 7}'), "good.csv", GOOD)
+    app = give(open_own(**{"data.file": '{"name": "a", "sha256": "b", "recipe": 7}'}), "good.csv", GOOD)
     assert errors(app) == []
     assert run_of(app).spec.data.path == "good.csv"
 
@@ -172,13 +171,13 @@ def test_a_bad_link_is_no_file():
 def test_a_links_recipe_that_is_not_one_is_told():
     digest = __import__("hashlib").sha256(GOOD).hexdigest()
     link = json.dumps({"name": "a", "sha256": digest, "recipe": {"format": "delimited", "bins": "many"}})
-    app = give(open_own(file=link), "good.csv", GOOD)
+    app = give(open_own(**{"data.file": link}), "good.csv", GOOD)
     assert "bins must be a whole number" in errors(app)[0]
 
 
 def test_a_file_chosen_in_one_setting_is_there_in_another():
     app = give(open_own(), "iris.csv", iris_csv())
-    app.query_params["mc_data"] = "Your own file"
+    app.query_params["data.name"] = "Your own file"
     app.switch_page("pages/multiclass.py").run()
     app.selectbox(key="mc_data").select("file").run()
     assert not app.exception

@@ -210,9 +210,9 @@ def marks(app, key):
 
 
 def test_a_class_has_its_own_name_and_one_mark_on_the_map_and_on_the_data_page():
-    live = marks(opened("auc", data="Breast cancer", at="3"), "chart-map")
+    live = marks(opened("auc", **{"data.name": "Breast cancer"}, at="3"), "chart-map")
     assert live == {"malignant": "circle", "benign": "triangle-up"}
-    assert marks(opened("data", set="Breast cancer"), "chart-plane") == live
+    assert marks(opened("data", **{"data.name": "Breast cancer"}), "chart-plane") == live
 
 
 def test_marks_of_two_classes_are_those_of_positive_and_negative():
@@ -222,7 +222,7 @@ def test_marks_of_two_classes_are_those_of_positive_and_negative():
 
 @pytest.mark.parametrize("said", ["theta/T^(3/4)", "θ/T^¾"])
 def test_a_schedule_is_read_as_people_write_it_and_as_pages_do(said):
-    app = opened("s3vm", svm_schedule=said, svm_at="2")
+    app = opened("s3vm", **{"solver.schedule": said}, at="2")
     assert not app.warning
     assert '"schedule": "theta/T^(3/4)"' in "".join(code.value for code in app.code)
 
@@ -233,7 +233,7 @@ def test_every_schedule_has_words():
 
 
 def test_pairs_are_not_called_labels():
-    app = opened("similar_unlabeled", su_at="3")
+    app = opened("similar_unlabeled", at="3")
     names = {trace.get("name") for trace in traces(app, "chart-score")}
     assert "train (in pairs)" in names
     assert "train (labeled)" not in names

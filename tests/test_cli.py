@@ -616,7 +616,7 @@ def test_a_shell_completes_the_words_of_the_parser(monkeypatch):
 @each(
     "data, said",
     [
-        ({"name": "two_moons", "n": 400, "n_labeled": 20}, "x_data=Two+moons"),
+        ({"name": "two_moons", "n": 400, "n_labeled": 20}, "data.name=two_moons"),
         ({"name": "file", "path": "data.csv", "n_labeled": 10}, "data.csv"),
     ],
 )
@@ -631,7 +631,7 @@ def test_a_study_opens_in_the_app(data, said, person, tmp_path, monkeypatch, cap
     monkeypatch.setattr(sys, "argv", [])
     assert main(["study", "open", str(file), "--no-browser", "--base-path", "lab", "--port", "8599"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("The study is at http://127.0.0.1:8599/lab/explore?x_setting=Ranking&")
+    assert printed.startswith("The study is at http://127.0.0.1:8599/lab/explore?setting=auc&")
     assert said in printed
     assert (" The page asks for " in printed) is (data["name"] == "file")
     assert served == [("streamlit",)]

@@ -76,7 +76,7 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     runs = made(store, SPEC, OTHER)
     for spec in (SPEC, OTHER):
         store.keep("pin", [(spec.sha256, spec.to_json(), None)])
-    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]},{'0' * 12}", c_seeds="3")
+    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]},{'0' * 12}", seeds="3")
     assert "0" * 12 in app.warning[0].value
     scores, parameters = (frame.value for frame in app.dataframe)
     assert scores["run"].tolist() == ["A: Two moons", "B: Two moons"]
@@ -134,7 +134,7 @@ def test_scores_are_shown_while_the_other_runs_are_made(store):
         store.put(one.spec.to_json(), summary(run), {name: run.history.column(name) for name in run.history.names})
     for spec in (SPEC, OTHER):
         store.keep("pin", [(spec.sha256, spec.to_json(), None)])
-    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}", c_seeds="3")
+    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}", seeds="3")
     scores = app.dataframe[0].value
     assert scores["seeds"].tolist() == ["1 of 3", "1 of 3"]
     assert all(0 < float(value) < 1 for value in scores["test AUC"])

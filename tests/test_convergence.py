@@ -399,7 +399,7 @@ def test_a_slope_keeps_to_a_promise_as_far_as_its_error_and_a_fifth_of_the_promi
 # --- the page
 
 
-SMALL = {"v_n": "150", "v_n_iter": "32", "v_n_features": "16", "v_batch_size": "16", "v_seeds": "2"}
+SMALL = {"data.n": "150", "solver.n_iter": "32", "solver.n_features": "16", "solver.batch_size": "16", "seeds": "2"}
 
 
 def opened(**link):
@@ -422,7 +422,7 @@ def answered(store, **link):
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("setting", WITH_A_WAY)
 def test_every_setting_begins_with_a_run_that_keeps_to_its_theorem_and_a_finished_example(setting):
-    app = opened(v_setting=profile_of(SETTINGS[setting]).short)
+    app = opened(setting=profile_of(SETTINGS[setting]).short)
     assert not app.error
     study = asked(app).made.study
     assert isinstance(study, Trajectories)
@@ -447,7 +447,7 @@ def test_settings_without_such_a_way_are_not_offered():
 
 @pytest.mark.usefixtures("store")
 def test_more_than_4000_training_points_are_not_refused(store):
-    app = opened(v_n="10000", v_n_iter="100", v_seeds="2")
+    app = opened(**{"data.n": "10000", "solver.n_iter": "100"}, seeds="2")
     assert not app.error
     assert app.button(key="ways-start")
 
@@ -486,7 +486,7 @@ def test_curves_have_seeds_median_band_bound_the_promised_slope_and_a_table(stor
 
 @pytest.mark.usefixtures("store")
 def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(store):
-    app = answered(store, **SMALL, v_steps=EACH)
+    app = answered(store, **SMALL, steps=EACH)
     names = list(app.dataframe[0].value.iloc[:, 0])
     assert names[0] == "all assumptions kept"
     assert len(names) == 6
@@ -499,8 +499,8 @@ def test_broken_assumptions_stand_beside_the_kept_ones_and_say_what_happens(stor
 
 @pytest.mark.usefixtures("store")
 def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):
-    varied = {"v_vary": "Random features", "v_n_features_range": ["4", "16"], "v_n_features_n": "3"}
-    app = answered(store, **SMALL | varied, v_over="evaluations", v_quantity_distance="|f − h|²")
+    varied = {"vary": "Random features", "solver.n_features.range": "4,16", "solver.n_features.n": "3"}
+    app = answered(store, **SMALL | varied, over="evaluations", quantity_distance="|f − h|²")
     ends = figure(app, "chart-ends")
     assert ends["layout"]["xaxis"]["ticktext"] == ["4", "8", "16"]
     assert "1/m" in [trace.get("name") for trace in ends["data"]]
@@ -515,8 +515,8 @@ def test_ends_are_drawn_against_what_varies_and_curves_over_evaluations(store):
 
 @pytest.mark.usefixtures("store")
 def test_the_rate_of_a_constant_step_is_read_from_runs_of_several_lengths(store):
-    small = {"v_svm_n": "150", "v_svm_n_iter_range": ["16", "64"], "v_svm_n_iter_n": "3", "v_seeds": "2"}
-    app = answered(store, v_setting="Gaps", **small)
+    small = {"data.n": "150", "solver.n_iter.range": "16,64", "solver.n_iter.n": "3", "seeds": "2"}
+    app = answered(store, setting="Gaps", **small)
     table = app.dataframe[0].value
     assert table.iloc[:, 0].tolist() == ["T = 16", "T = 32", "T = 64", "against T"]
     assert table["theorem"].iloc[-1].startswith("-0.25 (1/T^¼)")
@@ -525,6 +525,6 @@ def test_the_rate_of_a_constant_step_is_read_from_runs_of_several_lengths(store)
 
 @pytest.mark.usefixtures("store")
 def test_values_at_the_side_can_be_taken_as_they_are_and_the_marks_say_what_does_not_hold(store):
-    app = answered(store, **SMALL, v_steps=ASKED)
+    app = answered(store, **SMALL, steps=ASKED)
     assert ":grey[○ does not hold:]" in "".join(m.value for m in app.markdown)
     assert "the theorem's" in "".join(str(t.get("name")) for t in figure(app, "chart-ways")["data"])

@@ -221,7 +221,8 @@ def test_a_lesson_chooses_no_more_labels_than_it_can_search_for():
 
 def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once():  # test_cost.py tries all kinds of it
     start = time.process_time()
-    app = open_page("multiclass", mc_data="Blobs", mc_n="40000", mc_n_features="16384", mc_feature_map="fourier")
+    large = {"data.name": "Blobs", "data.n": "40000", "solver.n_features": "16384", "solver.feature_map": "fourier"}
+    app = open_page("multiclass", **large)
     assert not app.exception
     assert len(app.error) == 1
     assert "it would fit" in app.error[0].value
@@ -230,14 +231,9 @@ def test_a_link_that_asks_for_too_much_gets_a_sentence_at_once():  # test_cost.p
 
 
 EDITED = edits_to_text([Edit("label", (3,), 1)])
-LARGE = {"n": "200000", "n_irrelevant": "500"}
-MANY = {"data": "Many irrelevant features"} | LARGE
-LINKS = {
-    "data": {"set": MANY["data"]} | {f"data_{name}": text for name, text in LARGE.items()},
-    "auc": MANY,
-    "explore": {f"x_{name}": text for name, text in MANY.items()} | {"x_edits": f"0:{EDITED}"},
-    "convergence": {f"v_{name}": text for name, text in MANY.items()} | {"v_edits": f"0:{EDITED}"},
-}
+LARGE = 200_000
+MANY = {"data.name": "Many irrelevant features", "data.n": str(LARGE), "data.n_irrelevant": "500"}
+LINKS = {"data": MANY, "auc": MANY, "explore": MANY | {"edits": EDITED}, "convergence": MANY | {"edits": EDITED}}
 
 
 @each(
@@ -252,7 +248,7 @@ LINKS = {
 )
 def test_every_link_is_checked_before_anything_is_allocated(monkeypatch, page, link):
     def load_small(name, **options):
-        assert options.get("n") != int(LARGE["n"]), "made before its cost was checked"
+        assert options.get("n") != LARGE, "made before its cost was checked"
         return load(name, **options)
 
     monkeypatch.setattr(data_of, "load", load_small)
@@ -263,7 +259,7 @@ def test_every_link_is_checked_before_anything_is_allocated(monkeypatch, page, l
 
 
 def test_a_slider_that_asks_for_too_much_leaves_the_run_as_it_is():
-    app = open_page("auc", n_iter="100000", at="3", data="Two moons")
+    app = open_page("auc", **{"solver.n_iter": "100000"}, at="3", **{"data.name": "Two moons"})
     before = bench_of(app, "auc").live
     app.select_slider(key="n_features").set_value(4096).run()
     assert "it would fit" in app.error[0].value
@@ -273,7 +269,7 @@ def test_a_slider_that_asks_for_too_much_leaves_the_run_as_it_is():
 @pytest.mark.weekly
 def test_a_link_to_a_late_iteration_is_gone_to_piece_by_piece(monkeypatch):
     monkeypatch.setattr(benches, "LONGEST_GO", 0.0)
-    app = open_page("auc", n_iter="40", at="8-playing")
+    app = open_page("auc", **{"solver.n_iter": "40"}, at="8-playing")
     bench = bench_of(app, "auc")
     assert 0 < bench.live.run.t < 8
     assert "going to step 8" in status(app)
@@ -287,7 +283,7 @@ def test_a_link_to_a_late_iteration_is_gone_to_piece_by_piece(monkeypatch):
 
 def test_pause_ends_the_way_to_a_late_iteration(monkeypatch):
     monkeypatch.setattr(benches, "LONGEST_GO", 0.0)
-    app = open_page("auc", n_iter="40", at="20")
+    app = open_page("auc", **{"solver.n_iter": "40"}, at="20")
     app.button(key="play").click().run()
     bench = bench_of(app, "auc")
     assert not bench.link.going_to

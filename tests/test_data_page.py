@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import each
 from live_page import figure
-from opened_pages import open_page, said
+from opened_pages import left_in_browser, open_page, said
 from own_tables import iris_csv
 from streamlit.runtime.scriptrunner import StopException
 
@@ -55,20 +55,20 @@ def test_the_gallery_has_a_card_for_every_set_that_leads_to_settings_and_to_a_cl
     closed = [label for label, _, _, is_disabled in links(app) if is_disabled]
     assert set(closed) == {"Ordered classes"}
     assert len(closed) == sum(not entry.suits("ordinal") for entry in DATASETS.values())
-    assert ("Gaps", "s3vm", "svm_data=Iris", False) in links(app)
-    assert ("Ranking", "auc", "data=Digits%2C+ten+classes", False) in links(app)
+    assert ("Gaps", "s3vm", "data.name=iris", False) in links(app)
+    assert ("Ranking", "auc", "data.name=ten_digits", False) in links(app)
     app = checked(app.button(key="look-wine").click().run())
-    assert app.query_params["set"] == "Wine"
+    assert left_in_browser(app) == {"data.name": "wine"}
     assert "## Wine" in written(app)
     app = checked(next(b for b in app.button if b.label == "All data sets").click().run())
-    assert "set" not in app.query_params
+    assert left_in_browser(app) == {}
     assert "**Two moons**" in written(app)
 
 
 @each("name", ["iris", "diabetes"])
 def test_a_close_look_at_a_set(name):
     entry = DATASETS[name]
-    app = checked(open_page("data", set=entry.title))
+    app = checked(open_page("data", **{"data.name": entry.title}))
     assert f"## {entry.title}" in written(app)
     points = figure(app, "chart-plane")["data"]
     assert {trace["name"] for trace in points} == set(entry.class_names)
@@ -91,13 +91,13 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
     app = checked(
         open_page(
             "data",
-            set="Iris",
-            data_setting="Gaps",
-            data_positive="virginica",
-            data_label_noise="0.2",
-            across="petal length (cm)",
-            look_feature="petal width (cm)",
-            look_seed="3",
+            **{"data.name": "Iris"},
+            setting="Gaps",
+            **{"data.positive": "virginica"},
+            **{"data.label_noise": "0.2"},
+            **{"view.across": "petal length (cm)"},
+            **{"view.feature": "petal width (cm)"},
+            seed="3",
         )
     )
     assert notices(app) == []
@@ -105,14 +105,16 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
     assert figure(app, "chart-plane")["layout"]["xaxis"]["title"]["text"] == "petal length (cm)"
     assert figure(app, "chart-feature")["layout"]["title"]["text"] == "petal width (cm), by class"
     query = next(query for label, _, query, _ in links(app) if label == "Gaps")
-    assert set(query.split("&")) == {"svm_data=Iris", "svm_positive=virginica", "svm_label_noise=0.2", "svm_seed=3"}
+    assert set(query.split("&")) == {"data.name=iris", "data.positive=virginica", "data.label_noise=0.2", "seed=3"}
 
 
 def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():
-    app = checked(open_page("data", set="Wine", data_setting="Pairs", data_positive="class_1", data_n="120"))
+    app = checked(
+        open_page("data", **{"data.name": "Wine"}, setting="Pairs", **{"data.positive": "class_1", "data.n": "120"})
+    )
     query = next(query for label, _, query, _ in links(app) if label == "Pairs")
-    assert set(query.split("&")) == {"su_data=Wine", "su_positive=class_1", "su_n=120", "su_prior=0.41"}
-    app = checked(open_page("similar_unlabeled", **dict(pair.split("=") for pair in query.split("&")), su_at="2"))
+    assert set(query.split("&")) == {"data.name=wine", "data.positive=class_1", "data.n=120", "problem.prior=0.41"}
+    app = checked(open_page("similar_unlabeled", **dict(pair.split("=") for pair in query.split("&")), at="2"))
     assert notices(app) == []
     spec = spec_shown(app)
     assert (spec["data"]["positive"], spec["data"]["n"], spec["problem"]["prior"]) == (1, 120, 0.41)
@@ -126,20 +128,23 @@ def test_what_is_wrong_with_a_link_is_said_though_a_click_ended_the_first_drawin
         raise StopException
 
     monkeypatch.setattr(control, "read_controls", ended)
-    app = open_page("data", set="Iris", data_label_noise="abc")
+    app = open_page("data", **{"data.name": "Iris", "data.label_noise": "abc"})
     assert notices(app) == []
-    assert "data_label_noise" in notices(app.run())[0]
+    assert "data.label_noise" in notices(app.run())[0]
 
 
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ({"set": "Nothing"}, "In the link, set must be one of Your own file, Two moons"),
-        ({"set": "Iris", "data_label_noise": "abc"}, "In the link, data_label_noise must be a number between 0 and 1"),
-        ({"set": "Iris", "data_n_labeled": "-3"}, "In the link, data_n_labeled must be a whole number"),
+        ({"data.name": "Nothing"}, "In the link, data.name must be one of file, two_moons"),
         (
-            {"set": "Iris", "data_setting": "Ranking", "data_positive": "rose"},
-            "In the link, data_positive must be one of",
+            {"data.name": "Iris", "data.label_noise": "abc"},
+            "In the link, data.label_noise must be a number between 0 and 1",
+        ),
+        ({"data.name": "Iris", "data.n_labeled": "-3"}, "In the link, data.n_labeled must be a whole number"),
+        (
+            {"data.name": "Iris", "setting": "Ranking", "data.positive": "rose"},
+            "In the link, data.positive must be one of",
         ),
     ],
 )
@@ -151,7 +156,7 @@ def test_what_is_not_allowed_in_the_link_gets_one_sentence(link, said):
 
 
 def test_another_setting_hides_the_labels_in_its_own_way():
-    app = checked(open_page("data", set="Two moons", data_setting="Pairs", data_label_noise="0.1"))
+    app = checked(open_page("data", **{"data.name": "Two moons"}, setting="Pairs", **{"data.label_noise": "0.1"}))
     counts = {metric.label: int(metric.value.replace(",", "")) for metric in app.metric}
     assert counts["Mixed"] == round(0.1 * sum(counts.values()))
     assert re.search(r"\d+ of \d+ pairs share a class", written(app))
@@ -162,7 +167,7 @@ def test_another_setting_hides_the_labels_in_its_own_way():
 def test_duplicates_across_training_and_test_are_pointed_out():
     specs = [Spec.from_dict({"setting": "multiclass", "seed": seed, "data": {"name": "iris"}}) for seed in range(12)]
     seed = next(spec.seed for spec in specs if len(leaks(load_split(spec)).test_rows))
-    app = open_page("data", set="Iris", look_seed=str(seed))
+    app = open_page("data", **{"data.name": "Iris"}, seed=str(seed))
     assert "1 of 45 test points (2.2%) equal a training point, 0 of them with another class" in app.warning[0].value
     assert {int(v) for v in app.dataframe[0].value.to_numpy().ravel()} == {102, 143}
 
@@ -171,15 +176,15 @@ def test_duplicates_across_training_and_test_are_pointed_out():
 
 
 def test_the_picker_says_how_classes_are_read():
-    app = checked(open_page("s3vm", svm_data="Iris", svm_at="3"))
+    app = checked(open_page("s3vm", **{"data.name": "Iris"}, at="3"))
     assert "setosa against the rest (see More)." in written(app)
-    app = checked(open_page("s3vm", svm_data="Iris", svm_positive="versicolor", svm_at="3"))
+    app = checked(open_page("s3vm", **{"data.name": "Iris", "data.positive": "versicolor"}, at="3"))
     assert "versicolor against the rest (see More)." in written(app)
     assert '"positive": 1' in "".join(code.value for code in app.code)
 
 
 def test_other_data_bring_the_options_that_suit_them():
-    app = checked(open_page("similar_unlabeled", su_n_iter="5"))
+    app = checked(open_page("similar_unlabeled", **{"solver.n_iter": "5"}))
     app = checked(app.selectbox(key="su_data").select("wine").run())
     spec = spec_shown(app)
     assert spec["data"]["name"] == "wine"
@@ -192,14 +197,14 @@ def test_other_data_bring_the_options_that_suit_them():
 
 
 def test_a_lesson_that_brings_its_data_keeps_its_own_values():
-    app = checked(open_page("auc", n_iter="5"))
+    app = checked(open_page("auc", **{"solver.n_iter": "5"}))
     app = checked(app.button(key="preset-3").click().run())
     spec = spec_shown(app)
     assert (spec["data"]["name"], spec["data"]["n_labeled"], spec["kernel"]["sigma"]) == ("digits", 20, 0.5)
 
 
 def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
-    app = checked(open_page("similar_unlabeled", su_at="3", su_label_noise="0.5"))
+    app = checked(open_page("similar_unlabeled", at="3", **{"data.label_noise": "0.5"}))
     assert len(figure(app, "chart-tab-balance")["data"]) == 3
     assert len(figure(app, "chart-tab-coverage")["data"]) == 2
     assert "25 of 50 pairs share a class" in written(app)
@@ -207,9 +212,9 @@ def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
 
 
 def test_the_data_tab_shows_columns_and_table_when_asked():
-    app = checked(open_page("multiclass", mc_at="2"))
+    app = checked(open_page("multiclass", at="2"))
     assert not any("used as" in table.value.columns for table in app.dataframe)
-    app = checked(open_page("multiclass", mc_at="2", mc_data="Wine", mc_columns="true"))
+    app = checked(open_page("multiclass", at="2", **{"data.name": "Wine", "view.columns": "true"}))
     assert {trace["name"] for trace in figure(app, "chart-feature")["data"]} == {"class_0", "class_1", "class_2"}
     assert any("used as" in table.value.columns and len(table.value) == 178 for table in app.dataframe)
 
@@ -233,7 +238,7 @@ def test_ones_own_file_comes_first_in_every_picker_and_has_a_card_of_its_own():
 
 
 def test_ones_own_file_gets_the_close_look_of_a_data_set():
-    app = checked(open_page("data", set="Your own file"))
+    app = checked(open_page("data", **{"data.name": "Your own file"}))
     assert any("one row for each point" in info.value for info in app.info)
     give(app)
     assert "150 points · 4 features · 2 classes" in written(app)
@@ -247,11 +252,11 @@ def test_ones_own_file_gets_the_close_look_of_a_data_set():
 
 
 def test_ones_own_file_goes_with_its_options_from_the_data_page_into_a_setting():
-    app = give(checked(open_page("data", set="Your own file")))
+    app = give(checked(open_page("data", **{"data.name": "Your own file"})))
     app = checked(app.select_slider(key="data_n_labeled").set_value(10).run())
     (query,) = (query for label, page, query, _ in links(app) if (label, page) == ("Ranking", "auc"))
-    assert "data=Your+own+file" in query
-    assert "n_labeled=10" in query
+    assert "data.name=file" in query
+    assert "data.n_labeled=10" in query
     for name, value in (part.split("=") for part in query.split("&")):
         app.query_params[name] = value.replace("+", " ")
     app.switch_page("pages/auc.py").run()
@@ -261,7 +266,7 @@ def test_ones_own_file_goes_with_its_options_from_the_data_page_into_a_setting()
 
 
 def test_another_file_begins_with_labels_that_suit_it():
-    app = give(checked(open_page("data", set="Your own file")))
+    app = give(checked(open_page("data", **{"data.name": "Your own file"})))
     app = checked(app.select_slider(key="data_n_labeled").set_value(100).run())
     rows = iris_csv().splitlines()
     give(app, b"\n".join([rows[0], *rows[1::5]]), "small.csv")
@@ -271,8 +276,8 @@ def test_another_file_begins_with_labels_that_suit_it():
 def test_columns_that_are_left_out_are_told_outside_of_any_box():
     rows = [f"{i},name {i},{i % 7},,{'ab'[i % 2]}" for i in range(60)]
     content = "\n".join(["x,who,z,nothing,label", *rows]).encode()
-    for page, link in (("data", {"set": "Your own file"}), ("auc", {"data": "Your own file"})):
-        app = give(open_page(page, **link), content)
+    for page in ("data", "auc"):
+        app = give(open_page(page, **{"data.name": "file"}), content)
         (told,) = (element for element in app.markdown if "left out:" in element.value)
         assert "2 of 5 columns are left out: 'who', 'nothing'" in told.value.replace("\\", "")
         assert "Columns" in told.value

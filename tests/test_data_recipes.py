@@ -226,7 +226,7 @@ def notes(app):
 
 
 def test_a_change_of_data_says_which_controls_it_set_and_to_what():
-    app = open_page("auc", sigma="3", lam="0.01")
+    app = open_page("auc", **{"kernel.sigma": "3", "solver.lam": "0.01"})
     assert notes(app) == []  # the link's values
     app = app.selectbox(key="data").select("two_moons").run()
     assert app.session_state["sigma"] == 10.0
@@ -242,20 +242,20 @@ def test_a_change_of_data_says_which_controls_it_set_and_to_what():
 
 
 def test_values_that_stay_are_not_named():
-    app = open_page("auc", sigma="10", noise="0.15", lam="0.01")
+    app = open_page("auc", **{"kernel.sigma": "10", "data.noise": "0.15", "solver.lam": "0.01"})
     (note,) = notes(app.selectbox(key="data").select("two_moons").run())
     assert note == "Two moons set labeled points to 200."
 
 
 def test_the_note_names_no_control_that_the_reader_has_moved_since():
-    app = open_page("auc", sigma="3", lam="0.01")
+    app = open_page("auc", **{"kernel.sigma": "3", "solver.lam": "0.01"})
     app = app.selectbox(key="data").select("two_moons").run()
     app = app.select_slider(key="sigma").set_value(1.0).run()
     assert notes(app) == ["Two moons set labeled points to 200 and noise to 0.15."]
 
 
 def test_data_chosen_on_another_page_say_it_too():
-    app = open_page("auc", sigma="3", lam="0.01")
+    app = open_page("auc", **{"kernel.sigma": "3", "solver.lam": "0.01"})
     app.session_state["data"] = "two_moons"  # as a link of the data page does
     assert notes(app.run())[0].startswith("Two moons set ")
 

@@ -25,7 +25,6 @@ from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
 from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
 from dsgcore.studies import SpecList, Study, StudyError
-from pages.controls.control import key_of
 from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_to_text
 from pages.live.map_view import points_right
 from pages.live.tick import tick
@@ -292,8 +291,7 @@ def text_of(plain):
 
 
 def open_edited(name, text, **more):
-    edits, by_hand = (key_of(SETTINGS[name], own) for own in ("edits", "by_hand"))
-    return open_page(name, **{edits: text, by_hand: "true", **more})
+    return open_page(name, edits=text, **{"view.by_hand": "true", **more})
 
 
 def points_of(app):
@@ -490,8 +488,7 @@ def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():
 
 @each("name", [name for name in SETTINGS if name != "supervised"])  # which has no twin
 def test_right_and_wrong_are_drawn_and_said_in_points(name):
-    on = {key_of(SETTINGS[name], flag): "true" for flag in ("truth", "mistakes")}
-    app = open_page(name, **on)
+    app = open_page(name, **{"view.truth": "true", "view.mistakes": "true"})
     run = run_of(app, name)
     figure = figures(checked(app))["chart-map"]
     names = [trace.get("name") for trace in figure["data"]]
@@ -511,19 +508,19 @@ def test_right_and_wrong_are_drawn_and_said_in_points(name):
 
 
 def test_without_a_twin_nothing_is_beside_f():
-    app = open_page("auc", gamma="1", mistakes="true")
+    app = open_page("auc", **{"problem.gamma": "1", "view.mistakes": "true"})
     assert "wipe" not in figures(checked(app))["chart-map"]["layout"]["meta"]
     assert points_right(bench_of(app, "auc").live).endswith("test points right")
 
 
 @each("divider", ["labels only", "h", "none"])
 def test_the_map_is_divided_as_the_reader_chooses(divider):
-    app = checked(open_page("auc", divider=divider, at="20"))
+    app = checked(open_page("auc", **{"view.divider": divider}, at="20"))
     drawn = figures(app)["chart-map"]
     wipe = drawn["layout"]["meta"].get("wipe")
     assert (wipe or {}).get("left") == (None if divider == "none" else divider)
     assert divider == "none" or wipe["z"] != drawn["data"][0]["z"]
-    assert "wipe" not in figures(open_page("auc", map="h", at="20"))["chart-map"]["layout"]["meta"]
+    assert "wipe" not in figures(open_page("auc", **{"view.map": "h"}, at="20"))["chart-map"]["layout"]["meta"]
 
 
 # --- edits of the data by hand go along with every link from a run; where they would meet other points, one sentence refuses
@@ -589,7 +586,7 @@ def test_a_drawn_data_set_is_explored_with_every_seed():
 @pytest.mark.usefixtures("store")
 def test_other_data_come_without_the_edits_and_the_first_data_bring_them_back():
     spec = edited_spec()
-    app = opened("explore", **to_question("explore", spec))
+    app = opened("explore", **to_question(spec))
     assert study_of(app).spec.data == spec.data
     app = checked(app.select_slider(key="x_n_labeled").set_value(50).run())
     assert (study_of(app).spec.data.edits, study_of(app).seeds) == ((), (0, 1, 2))
@@ -615,19 +612,19 @@ def test_a_link_to_a_study_holds_its_edits():
 
 
 @each(
-    "sentence, text",
+    "sentence, text, seed",
     [
-        ("text that this app has written", "0:!!!"),
-        ("seed must be", f"x:{edits_to_text(LABELS)}"),
-        ("seed must be", f"1e400:{edits_to_text(LABELS)}"),
-        ("near the data", f"0:{edits_to_text((Edit('paint', at=(1e30, 0.0)),))}"),
-        ("points that are there, got row 99999", f"0:{edits_to_text((Edit('label', (99_999,), 1),))}"),
-        ("none of", f"0:{edits_to_text((Edit('label', 'all'),))}"),
+        ("text that this app has written", "!!!", "0"),
+        ("seed must be", edits_to_text(LABELS), "x"),
+        ("seed must be", edits_to_text(LABELS), "1e400"),
+        ("near the data", edits_to_text((Edit("paint", at=(1e30, 0.0)),)), "0"),
+        ("points that are there, got row 99999", edits_to_text((Edit("label", (99_999,), 1),)), "0"),
+        ("none of", edits_to_text((Edit("label", "all"),)), "0"),
     ],
 )
 @pytest.mark.usefixtures("store")
-def test_hostile_edits_in_the_link_of_a_question_get_one_sentence(sentence, text):
-    app = opened("explore", x_edits=text)
+def test_hostile_edits_in_the_link_of_a_question_get_one_sentence(sentence, text, seed):
+    app = opened("explore", edits=text, seed=seed)
     (own,) = (one.replace("\\", "") for one in said(app))
     assert sentence in own
     assert own.startswith("In the link, ")

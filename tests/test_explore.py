@@ -12,7 +12,6 @@ from dsgcore.experiments import SETTINGS, Spec
 from dsgcore.settings import profile_of
 from dsgcore.studies import Pool, Store, Study, StudyRuns, carry_out, csv_of, table_of
 from dsgcore.studies.examples import FILE, KIND, example_study, example_trajectories, make_again
-from pages.controls import controls
 from pages.studies import links
 from pages.studies.onward import link_to_study
 from pages.studies.trajectory_asking import WITH_A_WAY
@@ -57,7 +56,7 @@ def figure(app, key="chart-study"):
 
 @pytest.mark.usefixtures("store")
 def test_what_is_too_much_is_refused_in_a_sentence_with_what_would_fit():
-    app = opened(x_seeds="50", x_step_size_n="20", x_sigma_n="20")
+    app = opened(seeds="50", **{"solver.step_size.n": "20", "kernel.sigma.n": "20"})
     (error,) = app.error
     assert "at most 2,000 are allowed; with 5 seeds it would fit" in error.value.replace("\\", "")
     assert looked_at(app).made is None
@@ -78,17 +77,17 @@ def test_what_the_store_has_is_shown_and_a_diverged_run_stretches_nothing(store)
     assert ranking["minus the best (AUC)"][1].count(",") == 1
 
 
-@pytest.mark.parametrize(("link", "kind"), [({}, "heatmap"), ({"x_vary": "Step size"}, "scatter")])
+@pytest.mark.parametrize(("link", "kind"), [({}, "heatmap"), ({"vary": "Step size"}, "scatter")])
 def test_an_error_is_drawn_from_zero(store, link, kind):
     fill(store, looked_at(opened(**link)).made)
-    drawn = figure(opened(x_measure="|f − h|²", **link))
+    drawn = figure(opened(measure="|f − h|²", **link))
     trace = next(trace for trace in drawn["data"] if trace["type"] == kind)
     assert (trace["zmin"] if kind == "heatmap" else drawn["layout"]["yaxis"]["rangemode"]) in (0, "tozero")
 
 
 def test_the_time_to_a_score_is_compared_like_any_other_number(store):
     fill(store, first_runs())
-    app = opened(x_measure="time to score", x_target="0.45")
+    app = opened(measure="time to score", target="0.45")
     (heat,) = [trace for trace in figure(app)["data"] if trace["type"] == "heatmap"]
     # Each run takes 0.1 s for six iterations, and is at 0.46 at the fourth.
     seconds = [z for row in heat["z"] for z in row if z is not None]
@@ -105,14 +104,14 @@ def test_the_time_to_a_score_is_compared_like_any_other_number(store):
 @pytest.mark.usefixtures("store")
 def test_best_first_is_asked_for_by_a_toggle_and_its_link():
     assert not looked_at(opened()).made.study.is_best_first
-    assert looked_at(opened(x_best_first="true")).made.study.is_best_first
+    assert looked_at(opened(best_first="true")).made.study.is_best_first
 
 
 def test_one_axis_is_lines_with_a_band_and_three_are_parallel_with_what_is_not_selected_in_grey(store):
-    fill(store, looked_at(opened(x_vary="Step size")).made)
-    lines = figure(opened(x_vary="Step size"))["data"]
+    fill(store, looked_at(opened(vary="Step size")).made)
+    lines = figure(opened(vary="Step size"))["data"]
     assert {"lowest to highest seed", "mean", "diverged"} <= {trace.get("name") for trace in lines}
-    three = {"x_vary": ["Step size", "Regularisation", "Mini-batch"], "x_random": "true", "x_points": "12"}
+    three = {"vary": "Step size,Regularisation,Mini-batch", "random": "true", "points": "12"}
     fill(store, looked_at(opened(**three)).made)
     app = opened(**three)
     assert len(looked_at(app).made.points) == 12
@@ -132,7 +131,7 @@ def fill_by_width(store, made):
 
 def test_the_importance_of_each_slider_is_drawn_with_its_spread_and_a_table(store):
     fill_by_width(store, first_runs())
-    app = opened(x_view="Importance")
+    app = opened(view="Importance")
     (bars,) = figure(app, "chart-importance")["data"]
     assert bars["y"][-1] == "Inverse bandwidth"
     assert bars["x"][-1] > 0.9
@@ -144,18 +143,18 @@ def test_the_importance_of_each_slider_is_drawn_with_its_spread_and_a_table(stor
 
 
 def test_no_importance_is_said_of_too_few_points(store):
-    few = {"x_step_size_n": "2", "x_sigma_n": "2"}
+    few = {"solver.step_size.n": "2", "kernel.sigma.n": "2"}
     fill_by_width(store, looked_at(opened(**few)).made)
     for view, word in (("Importance", "No importance"), ("Contour", "No contour")):
-        (said,) = opened(x_view=view, **few).info
+        (said,) = opened(view=view, **few).info
         assert said.value.startswith(word)
         assert "4 have a value, and 20 are needed" in shown(said.value)
 
 
 def test_two_sliders_of_three_are_drawn_as_a_contour(store):
-    three = {"x_vary": ["Step size", "Inverse bandwidth", "Mini-batch"], "x_random": "true", "x_points": "40"}
+    three = {"vary": "Step size,Inverse bandwidth,Mini-batch", "random": "true", "points": "40"}
     fill_by_width(store, looked_at(opened(**three)).made)
-    app = opened(x_view="Contour", **three)
+    app = opened(view="Contour", **three)
     surface, points = figure(app, "chart-contour")["data"]
     assert surface["type"] == "contour"
     assert len(points["x"]) == 40
@@ -166,11 +165,11 @@ def test_two_sliders_of_three_are_drawn_as_a_contour(store):
 
 def test_a_map_is_also_drawn_on_parallel_axes_where_lines_are_brushed(store):
     fill_by_width(store, first_runs())
-    app = opened(x_view="Parallel")
+    app = opened(view="Parallel")
     assert "not selected" not in {trace.get("name") for trace in figure(app)["data"]}
     app.select_slider(key="x_best").set_value(0.25).run()
     assert "not selected" in {trace.get("name") for trace in figure(checked(app))["data"]}
-    colors = [trace["line"]["color"] for trace in figure(opened(x_view="Parallel"))["data"]]
+    colors = [trace["line"]["color"] for trace in figure(opened(view="Parallel"))["data"]]
     assert len(set(colors)) == 6  # one for each of the six means
 
 
@@ -201,10 +200,10 @@ def test_the_pages_files_are_the_study_for_the_command_and_back_on_the_page(stor
 @pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("setting", OF_EACH_ENGINE)
 def test_a_point_opens_as_the_same_run_in_the_workbench(setting):
-    made = looked_at(opened(x_setting=profile_of(SETTINGS[setting]).short)).made
+    made = looked_at(opened(setting=profile_of(SETTINGS[setting]).short)).made
     spec = made.runs[4].spec
     link = links.link_to_run(spec)
-    app = opened(setting, **link, **{controls.key_of(SETTINGS[setting], "at"): "2"})
+    app = opened(setting, **link, at="2")
     shown = next(c.value for c in app.code if c.language == "python").split('r"""')[1].split('"""')[0]
     assert Spec.from_json(shown).to_dict() == spec.to_dict()
 
@@ -264,7 +263,7 @@ def test_a_curve_of_an_example_made_again_is_the_same(setting):
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.usefixtures("store")
 def test_explore_opens_with_a_question_that_can_be_asked_and_a_finished_example(setting):
-    app = opened(x_setting=profile_of(SETTINGS[setting]).short)
+    app = opened(setting=profile_of(SETTINGS[setting]).short)
     assert not app.error
     asked = looked_at(app).made
     assert asked.study.spec.problem.name == setting

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 from cases import each, some
-from opened_pages import checked, errors, open_page, run_of
+from opened_pages import checked, errors, left_in_browser, open_page, run_of
 from own_tables import lines
 
 from dsgcore.experiments import Run, Spec, script
@@ -57,26 +57,24 @@ def study_of(app, place="explore"):
 
 def chosen_on_data_page():
     """Return the app with a file on the Data page, of which something else is chosen than is guessed."""
-    app = give(opened("data", set=OWN), table())
+    app = give(opened("data", **{"data.name": OWN}), table())
     app = choose(app, "Label", "kind")
     app = choose(app, "Positive class", "mid")
     return choose(app, "Missing numbers", "drop")
 
 
 def test_what_was_chosen_of_a_file_on_the_data_page_is_not_lost_on_the_settings_page():
-    app = opened("auc", chosen_on_data_page(), data=OWN)
+    app = opened("auc", chosen_on_data_page(), **{"data.name": OWN})
     recipe = run_of(app).spec.data.recipe
     assert (recipe.column("label"), recipe.positive, recipe.missing) == ("kind", "mid", "drop")
     assert run_of(app).split.class_names == ("not mid", "mid")
     app = choose(app, "Positive class", "top")
-    assert run_of(opened("auc", opened("home", app), data=OWN)).spec.data.recipe.positive == "top"
+    assert run_of(opened("auc", opened("home", app), **{"data.name": OWN})).spec.data.recipe.positive == "top"
 
 
-@pytest.mark.parametrize(
-    ("setting", "key"), some([("s3vm", "svm_data"), ("multiclass", "mc_data"), ("ordinal", "ord_data")], 2)
-)
-def test_what_was_chosen_of_a_file_is_not_lost_in_another_setting(setting, key):
-    app = opened(setting, chosen_on_data_page(), **{key: OWN})
+@pytest.mark.parametrize("setting", some(["s3vm", "multiclass", "ordinal"], 2))
+def test_what_was_chosen_of_a_file_is_not_lost_in_another_setting(setting):
+    app = opened(setting, chosen_on_data_page(), **{"data.name": OWN})
     assert errors(app) == []
     recipe = run_of(app, setting).spec.data.recipe
     assert (recipe.column("label"), recipe.missing) == ("kind", "drop")
@@ -91,7 +89,7 @@ def test_a_column_that_is_left_out_stays_left_out_in_another_setting():
     last = app.session_state[choosing.LAST]
     last.edited = last.edited | {"row": "number", "other": "ignore"}  # as the table of columns notes it
     last.own = last.own.__class__(**{**last.own.__dict__, "recipe": last.own.recipe})
-    recipe = run_of(opened("s3vm", app, svm_data=OWN), "s3vm").spec.data.recipe
+    recipe = run_of(opened("s3vm", app, **{"data.name": OWN}), "s3vm").spec.data.recipe
     assert (recipe.role("row"), recipe.role("other")) == ("number", "ignore")
 
 
@@ -115,7 +113,7 @@ RARE = lines("x,z,label", *(f"{i},{i % 7},{'ab'[i % 2]}" for i in range(60)), "1
 
 @pytest.mark.parametrize(("page", "key"), [("explore", "x_data"), ("convergence", "v_data")])
 def test_what_does_not_fit_of_a_file_is_said_before_any_run(page, key):
-    app = give(opened(page, **{key: OWN}), RARE)
+    app = give(opened(page, **{"data.name": OWN}), RARE)
     app = choose(app, "Positive class", "c")
     assert "each class must have at least 2 rows, got 1 of 'c'" in errors(app)[0]
     assert app.selectbox(key=key).value == "file"
@@ -124,7 +122,7 @@ def test_what_does_not_fit_of_a_file_is_said_before_any_run(page, key):
 
 
 def test_runs_that_fail_say_so_and_why():
-    app = give(opened("explore", x_data=OWN), table())
+    app = give(opened("explore", **{"data.name": OWN}), table())
     state = app.session_state["_exploring_explore"]
     state.made.failed = {run.place: "the file is gone" for run in state.made.runs}
     app = checked(app.run())
@@ -133,7 +131,7 @@ def test_runs_that_fail_say_so_and_why():
 
 
 def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_with_the_session(tmp_path):
-    app = give(opened("auc", data=OWN, n_iter="20"), table())
+    app = give(opened("auc", **{"data.name": OWN, "solver.n_iter": "20"}), table())
     own = run_of(app).spec
     app = give(app, table(n=120))
     other = run_of(app).spec
@@ -144,7 +142,7 @@ def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_wit
     assert own.data.path == other.data.path
     assert own.data.sha256 != other.data.sha256
     app.session_state["_pins"] = {spec.sha256: spec for spec in (plain, own, other)}
-    app = opened("pinned", app, c_seeds="1")
+    app = opened("pinned", app, seeds="1")
     app = checked(app.button(key="pinned-start").click().run())
     state = app.session_state["_exploring_pinned"]
     assert state.job.wait(120)
@@ -157,8 +155,8 @@ def test_pinned_runs_of_two_files_of_one_name_and_of_a_set_are_made_and_kept_wit
 
 def test_a_file_chosen_on_the_explore_page_has_the_values_that_it_has_when_it_comes_from_the_data_page():
     wide = table(wide=50.0)
-    here = study_of(give(opened("explore", x_data=OWN), wide)).spec
-    app = give(opened("data", set=OWN), wide)
+    here = study_of(give(opened("explore", **{"data.name": OWN}), wide)).spec
+    app = give(opened("data", **{"data.name": OWN}), wide)
     there = study_of(checked(opened("explore", app).selectbox(key="x_data").select("file").run())).spec
     assert here.to_dict() == there.to_dict()
 
@@ -168,11 +166,11 @@ def values(app, prefix=""):
 
 
 def test_a_link_to_a_file_shows_the_same_values_before_and_after_the_upload():
-    app = give(opened("auc", data=OWN), table(wide=50.0))
+    app = give(opened("auc", **{"data.name": OWN}), table(wide=50.0))
     app = checked(app.select_slider(key="lam").set_value(0.1).run())
-    made, file = values(app), app.session_state["file"]
+    made, file = values(app), left_in_browser(app)["data.file"]
     assert json.loads(file)["facts"]["n"] == 240
-    other = opened("auc", data=OWN, lam="0.1", file=file)
+    other = opened("auc", **{"data.name": OWN, "solver.lam": "0.1", "data.file": file})
     assert values(other) == {key: made[key] for key in values(other)}
     moved = checked(other.select_slider(key="batch_size").set_value(64).run())
     after = give(moved, table(wide=50.0))
@@ -182,9 +180,9 @@ def test_a_link_to_a_file_shows_the_same_values_before_and_after_the_upload():
 
 
 def test_a_link_to_a_study_of_a_file_shows_the_same_values_before_and_after_the_upload():
-    app = give(opened("explore", x_data=OWN), table(wide=50.0))
-    made, file = values(app, "x_"), app.session_state["x_file"]
-    other = opened("explore", x_data=OWN, x_file=file)
+    app = give(opened("explore", **{"data.name": OWN}), table(wide=50.0))
+    made, file = values(app, "x_"), left_in_browser(app)["data.file"]
+    other = opened("explore", **{"data.name": OWN, "data.file": file})
     assert values(other, "x_") == made
     after = give(other, table(wide=50.0))
     assert values(after, "x_") == made
@@ -203,7 +201,7 @@ def test_what_a_link_says_of_a_file_is_left_out_where_it_is_not_possible(facts):
 
 def test_a_page_whose_link_says_what_is_not_possible_asks_for_the_file():
     file = json.dumps({"name": "table.csv", "sha256": "0" * 64, "recipe": {}, "facts": FACTS | {"share": 2.0}})
-    app = opened("auc", data=OWN, file=file)
+    app = opened("auc", **{"data.name": OWN, "data.file": file})
     assert errors(app) == []
     assert any("This link needs the file table" in warning.value for warning in app.warning)
 
@@ -238,7 +236,7 @@ def test_values_that_a_browser_keeps_of_other_data_do_not_change_the_study_at_th
 
 
 def test_options_that_a_browser_keeps_of_another_set_are_not_those_of_the_set_that_is_looked_at():
-    app = opened("data", set="Two moons")
+    app = opened("data", **{"data.name": "Two moons"})
     app = checked(app.select_slider(key="data_n_labeled").set_value(10).run())
     before = app._tree.get_widget_states()
     choice = app.selectbox(key="set").proto.id
@@ -250,13 +248,13 @@ def test_options_that_a_browser_keeps_of_another_set_are_not_those_of_the_set_th
 
 
 def test_options_of_a_link_to_a_file_on_the_data_page_survive_the_upload():
-    app = give(opened("data", set=OWN, data_n_labeled="20"), table())
+    app = give(opened("data", **{"data.name": OWN, "data.n_labeled": "20"}), table())
     assert values(app, "data_")["data_n_labeled"] == 20
 
 
 @each("page, prefix", [("auc", ""), ("s3vm", "svm_"), ("ordinal", "ord_"), ("similar_unlabeled", "su_")])
 def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
-    app = give(opened(page, **{f"{prefix}data": OWN}), table(n=100))
+    app = give(opened(page, **{"data.name": OWN}), table(n=100))
     next(slider for slider in app.select_slider if slider.key == f"{prefix}n_labeled").set_value(200).run()
     assert errors(app) == []
     assert any("200 labels or pairs are not possible" in warning.value for warning in app.warning)
@@ -267,7 +265,7 @@ def test_more_labels_than_a_file_has_are_clamped_and_said(page, prefix):
 
 
 def test_the_data_page_clamps_the_labels_and_keeps_the_file_in_another_setting():
-    app = give(opened("data", set=OWN), table(n=100))
+    app = give(opened("data", **{"data.name": OWN}), table(n=100))
     slider = next(slider for slider in app.select_slider if slider.key == "data_n_labeled")
     checked(slider.set_value(200).run())
     assert errors(app) == []

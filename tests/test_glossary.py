@@ -11,7 +11,6 @@ from dsgcore.experiments import SETTINGS
 from dsgcore.glossary import TOPICS, meaning, term
 from dsgcore.solver.parameters import SOLVER_PARAMETERS
 from pages.charts.figures import ITERATION
-from pages.controls.control import key_of
 from pages.pictures.kept import file_of
 
 TERMS = [entry for topic in TOPICS for entry in topic.terms]
@@ -52,7 +51,7 @@ def test_a_name_that_is_no_term_has_no_meaning():
 
 @each("name", SETTINGS)
 def test_every_title_axis_and_legend_of_the_live_run_explains_itself(name):
-    app = open_page(name, **{key_of(SETTINGS[name], "at"): "5"})
+    app = open_page(name, at="5")
     assert not app.exception
     charts = {key: figure for key, figure in figures(app).items() if key in LIVE}
     of_theory = ("chart-terms", "chart-bound") if name != "multiclass" else ("chart-terms",)

@@ -19,7 +19,6 @@ from dsgcore.core.errors import DSGError
 from dsgcore.experiments import SETTINGS, Run
 from dsgcore.lessons import lessons_of
 from dsgcore.rooms.questions import plain_text
-from dsgcore.settings import profile_of
 from pages.handouts import static_lesson
 from pages.handouts.notes import marked
 from pages.handouts.static_lesson import _chosen, _number, write_lesson
@@ -79,16 +78,15 @@ def test_texts_of_lessons_are_bold_and_stressed_as_on_the_page_and_hold_no_marku
 
 @each("setting, lesson", EVERY_LESSON)
 def test_every_step_has_an_exercise_that_hides_its_answer_and_a_link_that_shows_it(setting, lesson):
-    key = f"{profile_of(setting).prefix if profile_of(setting).prefix is not None else setting.name + '_'}lesson"
     for number, step in enumerate(lesson.steps):
         given, solved = exercise(setting, lesson, number), answer(setting, lesson, number)
         hidden = set(given["hide"].split(","))
         assert "answer" in hidden <= set(PARTS)
         assert ({"limits", "curves", "error", "tabs"} <= hidden) == (step.asks is not None)
-        asked, told = place_in(setting, given[key]), place_in(setting, solved[key])
+        asked, told = place_in(setting, given["lesson"]), place_in(setting, solved["lesson"])
         assert asked.waits == (step.asks is not None)
         assert not told.waits
-        assert told.text == solved[key]
+        assert told.text == solved["lesson"]
         assert told.values == lesson.solved_at(number)
 
 

@@ -159,7 +159,7 @@ def close(values):
 
 
 def test_one_random_feature_is_drawn_over_the_data_and_through_time():
-    app = open_page("s3vm", svm_at="12")
+    app = open_page("s3vm", at="12")
     assert said(app) == []
     run = run_of(app, "s3vm")
     number = next(n for n in app.number_input if n.key.startswith("inside-t-"))
@@ -201,14 +201,14 @@ def test_one_training_point_is_drawn_with_its_pull_and_its_way():
 
 
 def test_several_classes_have_no_inside_of_that_kind():
-    app = open_page("multiclass", mc_at="5")
+    app = open_page("multiclass", at="5")
     assert said(app) == []
     assert not any("chart-inside" in key for key in keys(app))
 
 
-@pytest.mark.parametrize(("name", "prefix"), [("similar_unlabeled", "su_"), ("multiclass", "mc_")])
-def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name, prefix):
-    app = open_page(name, **{f"{prefix}at": "20"})
+@pytest.mark.parametrize("name", ["similar_unlabeled", "multiclass"])
+def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name):
+    app = open_page(name, at="20")
     assert said(app) == []
     drawn, history = figure(app, "chart-terms"), run_of(app, name).history
     areas = [trace for trace in drawn["data"] if "stackgroup" in trace]
@@ -222,7 +222,7 @@ def test_the_parts_of_the_objective_are_in_the_tab_of_the_theory(name, prefix):
 
 
 def test_a_risk_that_is_estimated_below_zero_is_drawn_and_said():
-    app = open_page("similar_unlabeled", su_at="60", su_n_labeled="20")
+    app = open_page("similar_unlabeled", at="60", **{"data.n_labeled": "20"})
     run = run_of(app, "similar_unlabeled")
     drawn = figure(app, "chart-terms")
     names = [f"risk of {name}" for name in run.split.class_names[::-1]]

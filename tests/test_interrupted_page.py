@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from opened_pages import APP, bench_of, open_page
+from opened_pages import APP, bench_of, left_in_browser, open_page
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from pages.race import views as race_views
@@ -36,7 +36,7 @@ def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
         return begun[-1]
 
     monkeypatch.setattr(race_views, "begin_race", begin_while_a_slider_moves)
-    app = open_page("s3vm", svm_n="100")
+    app = open_page("s3vm", **{"data.n": "100"})
     app.button(key="race-start").click().run()
     try:
         assert not app.exception
@@ -60,12 +60,12 @@ def test_a_click_is_not_lost_where_a_slider_moves_while_it_is_answered(monkeypat
 
     monkeypatch.setattr(place, name, answer_while_a_slider_moves)
     app = open_page("auc", at="7")
-    number, link = bench_of(app).number, dict(app.query_params)
+    number, link = bench_of(app).number, left_in_browser(app)
     app.button(key=button).click().run()
     assert not app.exception
     assert bench_of(app).number > number
     assert bench_of(app).given == {}
-    assert dict(app.query_params) != link
+    assert left_in_browser(app) != link
 
 
 def test_a_link_is_shown_where_it_was_paused_though_a_slider_moves_meanwhile(monkeypatch):

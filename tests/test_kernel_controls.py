@@ -122,7 +122,7 @@ def test_a_competitor_without_the_runs_kernel_says_so_in_one_sentence(kernel):
 @pytest.mark.parametrize("setting", ["auc", "ordinal"])
 def test_another_kernel_begins_a_new_run_and_a_lesson_sets_it_back(setting):
     key = CUT[setting]
-    app = open_page(setting, **{f"{key}n_iter": "20"})
+    app = open_page(setting, **{"solver.n_iter": "20"})
     assert '"name": "gaussian"' in code(app)
     app = app.selectbox(key=f"{key}kernel").select("matern").run()
     assert said(app) == []
@@ -138,7 +138,7 @@ def test_another_kernel_begins_a_new_run_and_a_lesson_sets_it_back(setting):
 
 
 def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_width_keeps_it():
-    app = open_page("auc", data="Digits", sigma="2", n_iter="20")
+    app = open_page("auc", **{"data.name": "Digits", "kernel.sigma": "2", "solver.n_iter": "20"})
     app = app.selectbox(key="kernel").select("orthogonal_gaussian").run()
     assert app.select_slider(key="sigma").value == 2.0
     app = app.selectbox(key="kernel").select("matern").run()
@@ -180,13 +180,13 @@ def test_no_parameter_takes_a_name_that_the_view_has_in_the_link(setting):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_runs_on_its_page(kernel):
-    app = open_page("auc", kernel=words_of(kernel).title, at="3")
+    app = open_page("auc", **{"kernel.name": words_of(kernel).title}, at="3")
     assert said(app) == []
     assert run_of(app).spec.kernel.name == kernel
 
 
 def test_a_link_opens_with_its_kernel_and_the_unbounded_one_draws_no_bound():
-    app = open_page("auc", kernel="Dot product", power="5", dot_product_sigma="0.03", at="30")
+    app = open_page("auc", **{"kernel.name": "Dot product", "kernel.power": "5", "kernel.sigma": "0.03"}, at="30")
     assert said(app) == []
     assert '"kernel": { "name": "dot_product", "power": "5", "sigma": 0.03 }' in code(app)
     traces = {trace.get("name"): trace["y"] for trace in figure(app, "chart-bound")["data"]}
@@ -195,21 +195,21 @@ def test_a_link_opens_with_its_kernel_and_the_unbounded_one_draws_no_bound():
 
 
 def test_what_is_not_allowed_of_a_kernel_in_a_link_gets_one_sentence():
-    (notice,) = said(open_page("auc", kernel="bogus"))
-    assert "In the link, kernel must be" in notice
-    of_length, of_nu = said(open_page("auc", kernel="Matérn", nu="7/2", length="1e9"))
-    assert "In the link, length must be" in of_length
-    assert "In the link, nu must be" in of_nu
-    (of_sigma,) = said(open_page("auc", kernel="Dot product", dot_product_sigma="1e9"))
-    assert "In the link, dot_product_sigma must be" in of_sigma
+    (notice,) = said(open_page("auc", **{"kernel.name": "bogus"}))
+    assert "In the link, kernel.name must be" in notice
+    of_length, of_nu = said(open_page("auc", **{"kernel.name": "Matérn", "kernel.nu": "7/2", "kernel.length": "1e9"}))
+    assert "In the link, kernel.length must be" in of_length
+    assert "In the link, kernel.nu must be" in of_nu
+    (of_sigma,) = said(open_page("auc", **{"kernel.name": "Dot product", "kernel.sigma": "1e9"}))
+    assert "In the link, kernel.sigma must be" in of_sigma
 
 
 def test_a_competitor_without_the_kernel_is_announced_on_the_page():
-    app = open_page("s3vm", svm_kernel="Matérn", svm_n_iter="20")
+    app = open_page("s3vm", **{"kernel.name": "Matérn", "solver.n_iter": "20"})
     assert said(app) == []
     (note,) = [shown(box.value) for box in app.info]
     assert "has no Matérn kernel: it gets a Gaussian one" in note
-    assert [box.value for box in open_page("s3vm", svm_n_iter="20").info] == []
+    assert [box.value for box in open_page("s3vm", **{"solver.n_iter": "20"}).info] == []
 
 
 # --- one rule for a kernel's usual width: the command line, specs and the app take the same for the same data

@@ -16,6 +16,7 @@ from opened_pages import (
     checked,
     drawn_from_link,
     errors,
+    full,
     left_in_browser,
     open_page,
     run_of,
@@ -94,40 +95,40 @@ def test_the_explore_page_leaves_a_link_to_the_same_runs(setting):
 
 
 def test_the_convergence_page_leaves_a_link_to_the_same_runs():
-    link = {"v_" + name: text for name, text in link_to_run(unusual("s3vm")).items()}
-    link |= {"v_setting": "Gaps", "v_steps": "as chosen at the side", "v_seeds": "3"}
+    link = link_to_run(unusual("s3vm"))
+    link |= {"setting": "s3vm", "steps": "as chosen at the side", "seeds": "3"}
     app = opened("convergence", **link)
     assert not app.error
     assert app.session_state["_exploring_ways"].made.study.specs[0].diagnostics.n_probes == 33
     assert keys(opened("convergence", **left_in_browser(app)), "ways") == keys(app, "ways")
 
 
-@each("page, prefix", PAGES.items())
-def test_a_page_names_what_it_does_not_know_in_its_link_and_the_closest_name(page, prefix):
-    closest = {"ETA": "step_size", f"{prefix}eta": "step_size", f"{prefix}lambda": "lam", f"{prefix}LAM": "lam"}
+@each("page", PAGES)
+def test_a_page_names_what_it_does_not_know_in_its_link_and_the_closest_name(page):
+    closest = {"ETA": "solver.step_size", "eta": "solver.step_size", "lambda": "solver.lam", "LAM": "solver.lam"}
     (notice,) = read_link(SETTINGS[page], dict.fromkeys(closest, "1"))
     assert notice.startswith("In the link, this page does not know '")
     for given, name in closest.items():
-        assert f"'{given}' (the closest name is {prefix}{name})" in notice
+        assert f"'{given}' (the closest name is {name})" in notice
     assert notice.endswith("; they are left out.")
 
 
-def test_a_page_answers_the_name_of_another_pages_control_with_its_own():
+def test_a_page_answers_a_name_without_its_section_with_the_whole_name():
     (notice,) = said(open_page("s3vm", step_size="0.1", foo="2"))
-    assert "'step_size' (the closest name is svm_step_size), 'foo' (the closest name is " in notice
+    assert "'step_size' (the closest name is solver.step_size), 'foo' (the closest name is " in notice
     assert notice.endswith("they are left out.")
-    (notice,) = unknown_names(["at"], {name: name for name in ("svm_n_iter", "svm_at", "svm_data")})
-    assert "'at' (the closest name is svm_at)" in notice
+    (notice,) = unknown_names(["data.size"], {name: name for name in ("solver.n_iter", "stop.size", "data.name")})
+    assert "'data.size' (the closest name is stop.size)" in notice
 
 
 @pytest.mark.parametrize(
     ("page", "link", "closest"),
     [
-        ("explore", {"x_ETA": "1"}, "x_seeds"),
-        ("explore", {"x_svm_s_rang": "1"}, "x_svm_s_range"),
-        ("convergence", {"v_seed_s": "1"}, "v_seeds"),
+        ("explore", {"ETA": "1"}, "solver.step_size"),
+        ("explore", {"problem.s.rang": "1"}, "problem.s.range"),
+        ("convergence", {"seed_s": "1"}, "seeds"),
         ("pinned", {"run": "1"}, "runs"),
-        ("data", {"Set": "Iris"}, "set"),
+        ("data", {"data.Name": "Iris"}, "data.name"),
     ],
 )
 def test_the_other_pages_say_which_names_they_do_not_know(page, link, closest):
@@ -138,14 +139,14 @@ def test_the_other_pages_say_which_names_they_do_not_know(page, link, closest):
 
 
 @each("page, link", [
-    ("explore", {"x_seeds": "nan"}),
-    ("explore", {"x_setting": "x"}),
-    ("explore", {"x_data": "x"}),
-    ("explore", {"x_random": "maybe"}),
-    ("convergence", {"v_seeds": "0"}),
-    ("convergence", {"v_data": "x"}),
-    ("data", {"data_setting": "x", "set": "Iris"}),
-    ("data", {"look_seed": "9" * 400, "set": "Iris"}),
+    ("explore", {"seeds": "nan"}),
+    ("explore", {"setting": "x"}),
+    ("explore", {"data.name": "x"}),
+    ("explore", {"random": "maybe"}),
+    ("convergence", {"seeds": "0"}),
+    ("convergence", {"data.name": "x"}),
+    ("data", {"setting": "x", "data.name": "Iris"}),
+    ("data", {"seed": "9" * 400, "data.name": "Iris"}),
 ])  # fmt: skip
 def test_a_value_that_a_pages_own_control_does_not_have_gets_a_sentence(page, link):
     (notice,) = said(opened(page, **link))
@@ -165,24 +166,21 @@ ODD = (
     "\N{ARABIC-INDIC DIGIT THREE}",
     "{" * 3000,
 )
+OF_A_STUDY = ["seeds", "vary", "solver.step_size.range", "kernel.sigma.n", "edits", *names_of(SETTINGS["auc"]).values()]
 OWN = {
     "data": [
-        "data_n",
-        "data_noise",
-        "data_n_labeled",
-        "data_test_share",
-        "data_stratified",
-        "data_setting",
-        "across",
-        "look_seed",
+        "data.n",
+        "data.noise",
+        "data.n_labeled",
+        "data.test_share",
+        "data.stratified",
+        "setting",
+        "view.across",
+        "seed",
     ],
-    "explore": [
-        f"x_{name}" for name in ("seeds", "random", "points", "vary", "step_size_range", "sigma_n", "edits", "measure")
-    ],
-    "convergence": [
-        f"v_{name}" for name in ("seeds", "steps", "vary", "n_iter_range", "by", "quantity", "over", "edits")
-    ],
-    "pinned": ["runs", "c_seeds", "c_by"],
+    "explore": ["random", "points", "measure", *OF_A_STUDY],
+    "convergence": ["steps", "by", "quantity", "over", *OF_A_STUDY],
+    "pinned": ["runs", "seeds", "by"],
     "take_away": ["of"],
     "how_it_works": ["screen", "at"],
     "lessons": ["lesson"],
@@ -191,16 +189,9 @@ OWN = {
 
 @each("number, page", enumerate([*PAGES, *OWN]))
 def test_odd_values_of_every_name_leave_every_page_whole(number, page):
-    own = OWN.get(page)
-    names = (
-        own
-        if page not in PAGES
-        else list(names_of(SETTINGS[page]).values()) + [f"{PAGES[page]}{name}" for name in KEPT]
-    )
-    prefix = {"explore": "x_", "convergence": "v_"}.get(page)
-    names = names if prefix is None else [*names, *names_of(SETTINGS["auc"], prefix).values()]
-    link = {name: ODD[(number + k) % len(ODD)] for k, name in enumerate(dict.fromkeys(names)) if name != "name"}
-    app = opened(page, **link | ({"set": "Two moons"} if page == "data" else {}))
+    names = OWN[page] if page in OWN else [*names_of(SETTINGS[page]).values(), *KEPT]
+    link = {name: ODD[(number + k) % len(ODD)] for k, name in enumerate(dict.fromkeys(names)) if name != "data.name"}
+    app = opened(page, **link | ({"data.name": "Two moons"} if page == "data" else {}))
     assert drawn_from_link(app) == []
     texts = [*said(app), *errors(app)]
     assert all(len(text) < 700 and "Traceback" not in text for text in texts)
@@ -214,23 +205,17 @@ def test_a_line_of_fields_that_is_not_valid_is_left_out_with_a_sentence():
     assert notice.startswith("In the link, ")
     assert notice.endswith("; it is left out.")
     assert bench_of(app).live is not None
-    app = opened(x_also=text)
+    app = opened(also=text)
     assert not app.error
     assert [notice.startswith("In the link, ") for notice in said(app)] == [True]
 
 
-def kept_in_link(app):
-    """Return the parts of the link that the page sets beside its controls."""
-    (component,) = [c for c in app.get("bidi_component") if "part-state-link" in c.proto.id]
-    return json.loads(component.proto.json)["values"]
-
-
 @pytest.mark.parametrize("at", ["3", "3-playing"])
 def test_the_drawing_that_steers_a_run_keeps_the_change_in_the_link(at):
-    app = open_page("auc", at=at, speed="slow")
+    app = open_page("auc", at=at, **{"view.speed": "slow"})
     app.select_slider(key="lam").set_value(0.1).run()
     (change,) = run_of(app).spec.changes
-    assert kept_in_link(app)["changes"] == f"0:lam=0.001,{change.t}:lam=0.1"
+    assert left_in_browser(app)["changes"] == f"0:lam=0.001,{change.t}:lam=0.1"
 
 
 STEPS = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}
@@ -293,15 +278,21 @@ OF_A_RUN = (
     "speed",
 )
 TEXTS = [
-    ("auc", {name: WRITTEN for name in OF_A_RUN}),
+    ("auc", full("auc", {name: WRITTEN for name in OF_A_RUN})),
     ("auc", {"lesson": f"unlabeled:1:{WRITTEN}", "hide": WRITTEN, "present": WRITTEN}),
-    ("auc", {"data": "Your own file", "file": json.dumps({"name": WRITTEN, "sha256": "0" * 64, "recipe": {}})}),
-    ("multiclass", {f"mc_{name}": WRITTEN for name in (*OF_A_RUN, "file")}),
-    ("data", {"set": WRITTEN}),
-    ("data", {"set": "Two moons", "data_n": WRITTEN, "data_setting": WRITTEN, "look_seed": WRITTEN, "across": WRITTEN}),
-    ("explore", {f"x_{name}": WRITTEN for name in ("data", "n", "also", "edits", "vary", "step_size_values")}),
-    ("convergence", {f"v_{name}": WRITTEN for name in ("data", "n", "also", "edits")}),
-    ("pinned", {"runs": WRITTEN, "c_seeds": WRITTEN}),
+    (
+        "auc",
+        {"data.name": "Your own file", "data.file": json.dumps({"name": WRITTEN, "sha256": "0" * 64, "recipe": {}})},
+    ),
+    ("multiclass", full("multiclass", {name: WRITTEN for name in (*OF_A_RUN, "data.file")})),
+    ("data", {"data.name": WRITTEN}),
+    (
+        "data",
+        {"data.name": "Two moons", "data.n": WRITTEN, "setting": WRITTEN, "seed": WRITTEN, "view.across": WRITTEN},
+    ),
+    ("explore", {name: WRITTEN for name in ("data.name", "data.n", "also", "edits", "vary", "solver.schedule.values")}),
+    ("convergence", {name: WRITTEN for name in ("data.name", "data.n", "also", "edits")}),
+    ("pinned", {"runs": WRITTEN, "seeds": WRITTEN}),
     ("take_away", {"handout": WRITTEN}),
     ("how_it_works", {"screen": WRITTEN, "at": WRITTEN}),
 ]
@@ -321,7 +312,7 @@ def test_the_names_in_a_file_are_drawn_as_they_are_written(page):
     assert run_of(app).spec.data.path == f"{WRITTEN}.csv"
     if page == "data":
         app = app.switch_page("pages/data.py")
-        app.query_params["set"] = "Your own file"
+        app.query_params["data.name"] = "Your own file"
         app = app.run()  # the session has the file
         assert any("Your own file" in words.value for words in app.markdown)
     assert drawn_from_link(app) == []
@@ -330,11 +321,11 @@ def test_the_names_in_a_file_are_drawn_as_they_are_written(page):
 @each(
     "link",
     [
-        {"n_labeled": "5000"},
-        {"n": "20"},
-        {"test_share": "0.9", "n": "30"},
-        {"data": "Your own file"},
-        {"n_labeled": "x"},
+        {"data.n_labeled": "5000"},
+        {"data.n": "20"},
+        {"data.test_share": "0.9", "data.n": "30"},
+        {"data.name": "Your own file"},
+        {"data.n_labeled": "x"},
     ],
 )
 def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
@@ -345,46 +336,37 @@ def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
 
 
 def test_a_locked_control_of_a_lesson_refuses_its_links_number_once():
-    app = open_page("multiclass", mc_lesson="how-many-labels", mc_n_labeled="5000")
-    assert any("between 2 and 700" in one for one in errors(app))
-    assert not any("slider is at" in one for one in said(app))
+    app = open_page("multiclass", lesson="how-many-labels", **{"data.n_labeled": "5000"})
+    assert errors(app) == []
+    assert sum("slider is at 700" in one for one in said(app)) == 1
+    assert run_of(app, "multiclass").spec.data.n_labeled == 700
 
 
-# --- the names in a link: each page has its own, for Streamlit takes those that two pages share out of the link on the way back
-
-
-OWN_FILE = "look_file"  # drawn when a file has been chosen
-
-
-def names_in_link(app):
-    """The names under which a page's controls are in the link."""
-    assert not app.exception
-    found = {getattr(element.proto, "query_param_key", "") for element in app if hasattr(element, "proto")}
-    return found - {""}
+# --- the names in a link are those of a spec, on every page
 
 
 def test_a_file_that_is_looked_at_is_not_that_of_a_settings_page():
-    app = open_page("data", set="Your own file")
+    app = open_page("data", **{"data.name": "Your own file"})
     app.file_uploader[0].upload("iris.csv", iris_csv(), "text/csv").run()
     assert not app.exception
-    assert OWN_FILE in names_in_link(app)
-    assert not {f"{prefix}file" for prefix in PAGES.values()} & names_in_link(app)
+    assert json.loads(left_in_browser(app)["data.file"])["name"] == "iris.csv"
+    app = app.switch_page("pages/auc.py")
+    app.query_params.clear()
+    assert "data.file" not in left_in_browser(app.run())
 
 
-def test_the_pages_know_the_names_that_they_draw_and_no_two_have_a_name_in_the_link_in_common():
-    names = {page: names_in_link(open_page(page, **{f"{prefix}at": "2"})) for page, prefix in PAGES.items()}
-    for page, found in names.items():
-        notices = read_link(SETTINGS[page], dict.fromkeys(found, "x"))
-        assert not [notice for notice in notices if "does not know" in notice], page
-    names["data"] = names_in_link(open_page("data", set="Iris"))
-    assert all(len(found) > 5 for found in names.values()), names
-    pages = list(names)
-    shared = {(a, b): names[a] & names[b] for i, a in enumerate(pages) for b in pages[:i] if names[a] & names[b]}
-    assert shared == {}
+@each("page", PAGES)
+def test_a_page_knows_the_names_that_it_draws(page):
+    app = checked(open_page(page, at="2"))
+    drawn = app.session_state["_page_link"].said
+    assert len(drawn) > 20
+    assert not [notice for notice in read_link(SETTINGS[page], dict.fromkeys(drawn, "x")) if "does not know" in notice]
+    protos = [getattr(element, "proto", None) for element in app]
+    assert not any(getattr(proto, "query_param_key", "") for proto in protos), "no widget is bound to the link"
 
 
 def test_a_seed_of_the_data_page_that_is_none_is_left_out():
-    app = open_page("data", set="Iris", look_seed="9" * 400)
+    app = open_page("data", **{"data.name": "Iris"}, seed="9" * 400)
     assert not app.exception
     assert app.number_input(key="look_seed").value == 0
 
@@ -392,18 +374,15 @@ def test_a_seed_of_the_data_page_that_is_none_is_left_out():
 @pytest.mark.parametrize("text", ["start over", "redo"])
 @pytest.mark.parametrize("hide", ["", "sidebar"])
 def test_a_link_holds_the_name_of_a_choice_or_its_value(text, hide):
-    app = open_page("auc", slider=text, hide=hide)
+    app = open_page("auc", **{"view.slider": text}, hide=hide)
     assert said(app) == []
     assert app.session_state["slider"] == "redo"
 
 
 @pytest.mark.parametrize(("page", "names"), [("multiclass", ["class_map"]), ("s3vm", ["map", "speed", "slider"])])
 def test_a_choice_of_the_view_that_a_link_leaves_empty_is_its_default(page, names):
-    keys = [f"{PAGES[page]}{name}" for name in names]
-    app = checked(open_page(page, **dict.fromkeys(keys, "")))
-    for key in keys:
-        app.session_state[key] = None  # as streamlit's own half of the page reads it
-    checked(app.run())
+    app = open_page(page, **{f"view.{name}": "" for name in names})
+    assert not said(app)
 
 
 # --- a spec becomes a link, and the link the same spec again: every field of every setting
@@ -484,21 +463,20 @@ DRAWN = ("slider", "select_slider", "selectbox", "toggle", "number_input", "text
 @pytest.mark.parametrize("name", OF_EACH_ENGINE)
 def test_a_link_with_hidden_controls_gives_its_spec(name):
     _, link, spec = away_from_defaults(SETTINGS[name])
-    app = open_page(name, hide="sidebar,transport,view,tabs", **{f"{PAGES[name]}seed": "3"}, **link)
+    app = open_page(name, hide="sidebar,transport,view,tabs", seed="3", **link)
     assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
     assert run_of(app, name).spec == spec
     assert {kind: [element.key for element in app.get(kind)] for kind in DRAWN if app.get(kind)} == {}
-    kept = bench_of(app, name).link.texts
-    prefix = PAGES[name]
+    kept = left_in_browser(app)
     assert {key: kept.get(key) for key in link} == link
-    assert kept[f"{prefix}seed"] == "3"
+    assert kept["seed"] == "3"
     app.run()
     assert run_of(app, name).spec == spec
 
 
 def test_hidden_choices_of_the_view_are_those_of_the_link():
-    link = {"map": "h", "log_objective": "true", "speed": "slow", "slider": "redo", "at": "2"}
-    axes = {"data": "Breast cancer", "map_x": "mean radius"}
+    link = {"view.map": "h", "view.log_objective": "true", "view.speed": "slow", "view.slider": "redo", "at": "2"}
+    axes = {"data.name": "Breast cancer", "view.map_x": "mean radius"}
     app = open_page("auc", hide="sidebar,transport,view", **link, **axes)
     assert said(app) == []
     view = bench_of(app, "auc").view
@@ -509,18 +487,18 @@ def test_hidden_choices_of_the_view_are_those_of_the_link():
 
 
 def test_another_link_to_the_page_sets_hidden_controls_again():
-    app = open_page("auc", hide="sidebar", lam="0.01", at="2")
+    app = open_page("auc", hide="sidebar", **{"solver.lam": "0.01"}, at="2")
     assert bench_of(app, "auc").spec.solver.lam == 0.01
     app.switch_page("pages/ordinal.py").run()
     app.query_params.clear()
-    app.query_params["hide"], app.query_params["lam"] = "sidebar", "0.02"
+    app.query_params["hide"], app.query_params["solver.lam"] = "sidebar", "0.02"
     app.switch_page("pages/auc.py").run()
     assert not app.exception
     assert bench_of(app, "auc").spec.solver.lam == 0.02
 
 
 def test_controls_that_appear_again_have_their_values():
-    app = open_page("auc", hide="sidebar", lam="0.01", at="2")
+    app = open_page("auc", hide="sidebar", **{"solver.lam": "0.01"}, at="2")
     del app.query_params["hide"]
     app.run()
     assert not app.exception
@@ -528,6 +506,6 @@ def test_controls_that_appear_again_have_their_values():
 
 
 def test_the_sidebar_stays_for_a_file_of_ones_own():
-    app = open_page("auc", hide="sidebar", data="Your own file")
+    app = open_page("auc", hide="sidebar", **{"data.name": "Your own file"})
     assert not app.exception
     assert app.selectbox(key="data").value is not None

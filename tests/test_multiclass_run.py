@@ -344,7 +344,13 @@ def test_a_weight_that_the_step_does_not_bear_is_said_before_the_run_begins():
 
 
 def test_the_page_says_that_the_step_does_not_bear_the_weight():
-    app = open_page("multiclass", mc_n="200", mc_n_iter="20", mc_tau_I="1", mc_step_size="5")
+    app = open_page(
+        "multiclass",
+        **{"data.n": "200"},
+        **{"solver.n_iter": "20"},
+        **{"problem.tau_I": "1"},
+        **{"solver.step_size": "5"},
+    )
     (said,) = [shown(box.value) for box in app.warning if "τ_I" in shown(box.value)]
     assert re.match(r"The graph's weight τ_I = 1 is too large for a step of 5, which allows at most [\d.e-]+: ", said)
 
@@ -391,7 +397,7 @@ def test_a_run_whose_graph_was_made_elsewhere_is_the_same_run(waits_for_all):
 
 
 def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
-    app = open_page("multiclass", mc_n="200", mc_n_iter="20")
+    app = open_page("multiclass", **{"data.n": "200", "solver.n_iter": "20"})
     bench = bench_of(app, "multiclass")
     assert not app.exception
     assert bench.live is None
@@ -406,7 +412,7 @@ def test_a_large_set_greyed_the_page_until_its_graph_was_there(waits_for_all):
 
 
 def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_without_end):
-    app = open_page("multiclass", mc_n_iter="20")
+    app = open_page("multiclass", **{"solver.n_iter": "20"})
     first = bench_of(app, "multiclass").preparation
     prepares_without_end.undo()
     app.selectbox(key="mc_data").select("Blobs").run()
@@ -423,7 +429,7 @@ def test_other_data_give_up_what_is_being_prepared(waits_for_all, prepares_witho
 def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_begin_again(
     waits_for_all, prepares_without_end
 ):
-    app = open_page("multiclass", mc_n_iter="20", mc_at="7")
+    app = open_page("multiclass", **{"solver.n_iter": "20"}, at="7")
     prepares_without_end.undo()
     app.button(key="preparing-cancel").click().run()
     assert bench_of(app, "multiclass").preparation.job.wait(60)
@@ -438,7 +444,13 @@ def test_cancelling_what_is_being_prepared_leaves_a_page_that_says_so_and_can_be
 
 
 def test_the_weight_is_steered_from_auto_and_the_link_says_so():
-    app = open_page("multiclass", mc_n_iter="20", mc_tau_I="0.01", mc_changes="0:tau_I=auto,4:tau_I=0.01", mc_at="7")
+    app = open_page(
+        "multiclass",
+        **{"solver.n_iter": "20"},
+        **{"problem.tau_I": "0.01"},
+        changes="0:tau_I=auto,4:tau_I=0.01",
+        at="7",
+    )
     spec = run_of(app, "multiclass").spec
     assert spec.problem.tau_I is None
     assert [(change.t, change.value) for change in spec.changes] == [(4, 0.01)]

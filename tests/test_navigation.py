@@ -12,7 +12,7 @@ import pytest
 import streamlit as st
 from cases import each
 from live_page import figure
-from opened_pages import APP, bench_of, checked, errors, open_page, run_of, said, shown
+from opened_pages import APP, bench_of, checked, errors, left_in_browser, open_page, run_of, said, shown
 from pictures_of_settings import picture
 from streamlit.testing.v1 import AppTest
 from test_explore import is_example
@@ -57,25 +57,26 @@ def test_methods_leads_to_every_method_and_says_what_it_learns_from_what():
 
 
 @each("before, link, after, there", [
-    ("auc", {"seed": "7", "speed": "slow"}, "s3vm", {"data": "Circles", "seed": "7", "speed": "slow"}),
-    ("auc", {"n_features": "64"}, "s3vm", {"n_features": "64"}),
-    ("s3vm", {"svm_data": "Breast cancer", "svm_n_labeled": "20"}, "auc", {"data": "Breast cancer", "n_labeled": "20"}),
-    ("auc", {"data": "Breast cancer", "seed": "7"}, "ordinal", {"seed": "7"}),
+    ("auc", {"data.name": "circles", "seed": "7", "view.speed": "slow"}, "s3vm",
+     {"data.name": "circles", "seed": "7", "view.speed": "slow"}),
+    ("auc", {"solver.n_features": "64"}, "s3vm", {"solver.n_features": "64"}),
+    ("s3vm", {"data.name": "breast_cancer", "data.n_labeled": "20"}, "auc",
+     {"data.name": "breast_cancer", "data.n_labeled": "20"}),
+    ("auc", {"data.name": "breast_cancer", "seed": "7"}, "ordinal", {"seed": "7"}),
 ])  # fmt: skip
 def test_another_setting_keeps_what_it_allows_of_the_data_and_the_values(before, link, after, there):
     app = checked(open_page(before, **link))
     assert app.sidebar.selectbox[0].label == "Setting"
     app = checked(app.selectbox(key=f"setting-{before}").set_value(after).run())
     bench = bench_of(app, after)
-    prefix = profile_of(SETTINGS[after]).prefix
     assert bench.spec.problem.name == after
     assert not said(app)
-    assert {name: bench.link.texts.get(prefix + name, app.query_params.get(prefix + name)) for name in there} == there
+    assert {name: left_in_browser(app).get(name) for name in there} == there
 
 
 @each(
     "link, value",
-    [("step_size", "1e9"), ("n_features", "nan"), ("seed", "-1"), ("kernel", "no kernel"), ("data", "no data")],
+    [("solver.step_size", "1e9"), ("solver.n_features", "nan"), ("seed", "-1"), ("kernel.name", "no kernel")],
 )
 def test_a_value_that_no_setting_has_is_not_handed_on(link, value):
     for after in SETTINGS.values():
@@ -166,7 +167,7 @@ def test_home_leads_to_the_first_lesson_to_how_it_works_to_a_file_and_to_every_m
         ("Try your own file", "data"),
     ]
     assert links[0].query_string.startswith("lesson=unlabeled")
-    assert links[2].query_string == "set=Your+own+file"
+    assert links[2].query_string == "data.name=file"
     cards = {link.page: link.label for link in links[3:]}
     for name, profile in PROFILES.items():
         assert cards[name] == f"**{profile.short}** {profile.card}"
@@ -204,7 +205,7 @@ def test_a_label_given_by_hand_begins_another_run_and_without_labels_the_page_sa
 
 def file_in_the_workbench():
     """Return the page Ranking with a file of which not everything is as guessed, and with settings of its own."""
-    app = opened("auc", chosen_on_data_page(), data=OWN)
+    app = opened("auc", chosen_on_data_page(), **{"data.name": OWN})
     app = checked(app.select_slider(key="n_labeled").set_value(50).run())
     return checked(app.select_slider(key="gamma").set_value(0.25).run())
 
@@ -234,8 +235,7 @@ def test_one_click_takes_a_file_with_its_recipe_labels_and_settings_to_explore()
 @each("page, place", [("explore", "explore"), ("convergence", "ways")])
 @pytest.mark.usefixtures("store")
 def test_the_door_from_a_methods_page_varies_its_run_and_from_elsewhere_opens_the_example(page, place):
-    app = open_page("auc", lam="0.01", data="Two moons", n_features="64", at="2")
-    app.session_state["_page_before"] = "auc"  # `AppTest` runs a file's page without the router
+    app = open_page("auc", **{"solver.lam": "0.01", "data.name": "Two moons", "solver.n_features": "64"}, at="2")
     app = checked(app.switch_page(f"pages/{page}.py").run())
     spec = study_of(app, place).specs[-1]
     assert errors(app) == []

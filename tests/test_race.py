@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from cases import each, tiers
 from clocks import until
-from opened_pages import bench_of, open_page, said
+from opened_pages import left_in_browser, open_page, said
 from small_specs import small
 
 from dsgcore import Run, Spec
@@ -336,7 +336,7 @@ def test_regions_have_a_pale_shade_of_each_classs_colour(theme):
 
 
 def test_the_list_has_the_papers_methods_first_and_calls_the_others_everyday():
-    app = open_page("s3vm", svm_n="100")
+    app = open_page("s3vm", **{"data.n": "100"})
     (asked,) = [box for box in app.selectbox if box.label == "Race against"]
     methods = COMPETITORS["s3vm"]  # test_baselines.py has their order
     assert asked.options == [f"{method.title} (everyday)" if method.is_everyday else method.title for method in methods]
@@ -356,7 +356,7 @@ def test_where_nothing_everyday_can_learn_the_page_says_so():
 # --- kept
 
 
-SMALL = {"svm_n": "100", "svm_n_iter": "8", "svm_at": "8"}
+SMALL = {"data.n": "100", "solver.n_iter": "8", "at": "8"}
 SECONDS = 120
 
 
@@ -418,15 +418,15 @@ def test_a_link_brings_a_finished_race_back_in_another_session(store):
     assert started.job.state is JobState.DONE, started.job.error
     name = name_of(started.race)[:12]
     app.run()
-    assert bench_of(app, "s3vm").link.texts["svm_race"] == name
+    assert left_in_browser(app)["race"] == name
 
-    other = open_page("s3vm", **SMALL, svm_race=name)
+    other = open_page("s3vm", **SMALL, race=name)
     assert not other.exception
     back = other.session_state["_races"]["s3vm"]
     assert back.title == started.title
     assert_same(back.job.result, started.job.result)
     assert "Test accuracy of SVC" in [metric.label for metric in other.metric]
-    assert bench_of(other, "s3vm").link.texts["svm_race"] == name
+    assert left_in_browser(other)["race"] == name
 
 
 SENTENCE = "In the link, race must name a race in this server's store, got {!r}. No race has this name."
@@ -440,7 +440,7 @@ def test_a_race_that_is_not_kept_here_is_not_brought_back(store):
 
 
 def test_a_link_to_a_race_that_is_not_kept_here_says_so(store):
-    assert said(open_page("s3vm", **SMALL, svm_race="0" * 12)) == [SENTENCE.format("0" * 12)]
+    assert said(open_page("s3vm", **SMALL, race="0" * 12)) == [SENTENCE.format("0" * 12)]
 
 
 # Several methods at growing sizes

@@ -68,7 +68,7 @@ class Ticking(Visitor):
 def test_ticks_are_answered_by_the_server_of_their_page(replicas):
     _, port = replicas
     # A run that goes to an iteration goes on by ticks, although no browser says that it has drawn the first curve.
-    visitor = Ticking("auc", "n=500&n_iter=100000&at=100000")
+    visitor = Ticking("auc", "data.n=500&solver.n_iter=100000&at=100000")
     asyncio.run(opened(visitor, port, answer_of(port), lambda v: v.ticks > 2))
     assert visitor.exceptions == 0
 
@@ -79,9 +79,9 @@ def test_a_browser_stays_with_one_server_and_goes_on_at_the_other_where_that_end
     assert cookie in ("dsglab_server=a", "dsglab_server=b")
     assert {answer_of(port, cookie) for _ in range(20)} == {cookie}
     assert {answer_of(port) for _ in range(60)} == {"dsglab_server=a", "dsglab_server=b"}
-    visitor = Visitor("auc", "n=500&n_iter=60&at=40")
+    visitor = Visitor("auc", "data.n=500&solver.n_iter=60&at=40")
     asyncio.run(opened(visitor, port, cookie, lambda v: v.shown == 40))
     servers[cookie[-1]].kill()
-    again = Visitor("auc", "n=500&n_iter=60&at=40")
+    again = Visitor("auc", "data.n=500&solver.n_iter=60&at=40")
     asyncio.run(opened(again, port, cookie, lambda v: v.shown == 40))
     assert again.exceptions == 0

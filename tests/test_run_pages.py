@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import each
 from live_page import figure, head, numbers, status
-from opened_pages import bench_of, checked, open_auc, open_page, run_of
+from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page, run_of
 from test_diagnostics import RUN
 from test_judgement import WORSE
 from test_run import small
@@ -104,7 +104,7 @@ def test_everything_is_as_it_was_at_the_step_that_is_looked_at():
     assert figure(app, "chart-map")["data"][0]["z"] == figure(stopped, "chart-map")["data"][0]["z"]
     lines = [shape["x0"] for shape in figure(app, "chart-error")["layout"]["shapes"]]
     assert lines == [24]
-    assert bench(app).link.texts["look"] == "24"
+    assert left_in_browser(app)["look"] == "24"
     assert bench(app).live.run.t == 60
     look_at(bench(app), 60)
     assert bench(app.run()).look == 0
@@ -137,7 +137,7 @@ DIVERGING_SETTINGS = [("auc", ""), ("s3vm", "svm_"), ("similar_unlabeled", "su_"
 
 def diverged(setting, prefix, **link):
     """Open a page whose run has diverged."""
-    return checked(open_page(setting, **{f"{prefix}speed": "instant", f"{prefix}step_size": "1000", **link}))
+    return checked(open_page(setting, **{"view.speed": "instant", "solver.step_size": "1000", **link}))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def diverged(setting, prefix, **link):
     [*((*one, "f") for one in DIVERGING_SETTINGS), ("auc", "", "h"), ("auc", "", "error")],
 )
 def test_map_and_numbers_are_of_the_last_finite_step_and_it_is_said(setting, prefix, shown):
-    app = diverged(setting, prefix, **{f"{prefix}map": shown})
+    app = diverged(setting, prefix, **{"view.map": shown})
     live = run_of(app, setting)
     assert live.stop_reason is StopReason.DIVERGED
     # On a linear axis the last step before the end would be all there is.
@@ -240,7 +240,13 @@ def test_the_ghost_has_its_name_in_the_legend():
 # --- what limits the run, on a setting's page: one sentence, and a remedy that one click sets on the controls
 
 
-FEW = {"data": "Digits", "n_labeled": "200", "sigma": "0.5", "lam": "0.01", "n_features": "4"}
+FEW = {
+    "data.name": "digits",
+    "data.n_labeled": "200",
+    "kernel.sigma": "0.5",
+    "solver.lam": "0.01",
+    "solver.n_features": "4",
+}
 
 
 def pressed(app):
@@ -250,7 +256,7 @@ def pressed(app):
 
 
 def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_before_as_its_ghost():
-    app = open_auc(**FEW, n_iter="128", at="100", speed="fast")
+    app = open_auc(**FEW, **{"solver.n_iter": "128"}, at="100", **{"view.speed": "fast"})
     assert not app.exception
     assert head(app)["judgement"]["remedy"] == "More features: 4 → 16"
     app = pressed(app)
@@ -269,7 +275,7 @@ def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_be
 
 @pytest.mark.ci
 def test_what_a_remedy_has_brought_is_not_said_of_a_run_that_was_changed_since():
-    bench = bench_of(pressed(open_auc(**FEW, n_iter="600", at="500", speed="slow")))
+    bench = bench_of(pressed(open_auc(**FEW, **{"solver.n_iter": "600"}, at="500", **{"view.speed": "slow"})))
     bench.live.run.change("step_size", 0.1)
     bench.live.advance()
     said = said_of(bench)["said"]
@@ -319,7 +325,7 @@ def test_the_number_at_a_curve_is_short(value, said):
 
 
 def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():
-    app = open_page("s3vm", **link_to_run(Spec.from_dict(WORSE)), svm_at="400")
+    app = open_page("s3vm", **link_to_run(Spec.from_dict(WORSE)), at="400")
     while not bench_of(app, "s3vm").live.is_finished:
         app.run()
     app.run()

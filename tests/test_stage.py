@@ -11,7 +11,7 @@ from cases import each
 
 pytest.importorskip("streamlit")
 from live_page import figures, status
-from opened_pages import bench_of, checked, open_auc, open_page, run_of, said, shown
+from opened_pages import bench_of, checked, left_in_browser, open_auc, open_page, run_of, said, shown
 from test_theory import finished
 
 from dsgcore import lessons
@@ -39,12 +39,12 @@ def words(app):
 
 
 def open_lesson(text, **link):
-    return open_auc(lesson=text, speed="instant", **link)
+    return open_auc(lesson=text, **{"view.speed": "instant"}, **link)
 
 
 def presented(**link):
     """Return the first page of a lesson before a class."""
-    return open_page("auc", present="1", speed="instant", **link)
+    return open_page("auc", present="1", **{"view.speed": "instant"}, **link)
 
 
 def test_the_run_waits_for_the_guess_and_its_outcome_is_laid_beside_it():
@@ -116,10 +116,10 @@ def test_a_link_to_no_lesson_says_so_and_the_page_is_there(text):
 
 def test_a_drawn_curve_waits_is_in_the_link_and_is_laid_over_the_outcome():
     drawn = "0.5~0.6~0.7~0.8~0.9~1"
-    waiting = open_page("s3vm", svm_lesson="batches:2", svm_speed="instant")
+    waiting = open_page("s3vm", lesson="batches:2", **{"view.speed": "instant"})
     assert waiting.button(key="lesson-run").disabled
     assert set(figures(waiting)) == {"chart-map"}  # the reader draws in the chart's place
-    app = open_page("s3vm", svm_lesson=f"batches:2:{drawn}", svm_speed="instant")
+    app = open_page("s3vm", lesson=f"batches:2:{drawn}", **{"view.speed": "instant"})
     assert bench_of(app, "s3vm").lesson.place.text == f"batches:2:{drawn}"
     assert "your guess" in drawn_on(app, "chart-score")[0]
     for _ in range(100):
@@ -175,7 +175,7 @@ def test_a_step_has_its_own_controls_and_they_are_locked_until_the_guess():
     assert not app.sidebar.select_slider
     app = open_lesson("unlabeled:2:1")
     assert [(slider.key, slider.disabled) for slider in app.select_slider] == [("n_labeled", False)]
-    assert app.query_params.get("n_labeled", ["200"]) == ["200"]
+    assert left_in_browser(app).get("data.n_labeled", "200") == "200"
 
 
 def test_a_goal_that_is_missed_says_what_the_run_had_or_that_it_diverged():

@@ -270,7 +270,7 @@ def table(labels, n=240):
 
 
 def test_minus_one_beside_two_classes_is_unlabeled_and_a_switch_says_otherwise():
-    app = give(open_own(n_iter="5"), "table.csv", table(np.resize([-1, 0, 1], 240)))
+    app = give(open_own(**{"solver.n_iter": "5"}), "table.csv", table(np.resize([-1, 0, 1], 240)))
     assert errors(app) == []
     split = run_of(app).split
     assert split.class_names == ("0", "1")
@@ -289,7 +289,7 @@ def test_minus_one_beside_two_classes_is_unlabeled_and_a_switch_says_otherwise()
 def test_the_data_page_counts_rows_without_a_label():
     labels = pd.array(np.resize([0, 1], 1000), dtype="Int64")
     labels[100:] = pd.NA
-    app = open_page("data", set="Your own file")
+    app = open_page("data", **{"data.name": "Your own file"})
     app.file_uploader[0].upload("table.csv", table(labels, 1000), "text/csv").run()
     assert "1,000 points, 900 of them without a label" in shown_text(checked(app)).replace("\\", "")
     balance = figure(app, "chart-data-balance")

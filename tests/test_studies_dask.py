@@ -122,12 +122,12 @@ def test_an_error_that_the_cluster_has_lost_is_the_same_sentence():
 
 
 SMALL = {
-    "x_n_iter": "16",
-    "x_batch_size": "8",
-    "x_n_features": "8",
-    "x_seeds": "2",
-    "x_step_size_n": "3",
-    "x_sigma_n": "2",
+    "solver.n_iter": "16",
+    "solver.batch_size": "8",
+    "solver.n_features": "8",
+    "seeds": "2",
+    "solver.step_size.n": "3",
+    "kernel.sigma.n": "2",
 }
 SECONDS = 240
 
@@ -189,7 +189,7 @@ def test_two_processes_of_a_dask_cluster_make_the_same_rows(by_page, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_spec_has_the_same_bits_in_the_app_a_command_a_script_a_study_and_on_dask(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    live = bench_of(open_auc(n="150", n_iter="12", n_features="16")).live
+    live = bench_of(open_auc(**{"data.n": "150", "solver.n_iter": "12", "solver.n_features": "16"})).live
     live.advance()
     spec = live.run.spec
     assert (spec.solver.n_iter, spec.data.n, live.run.t) == (12, 150, 12)

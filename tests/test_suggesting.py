@@ -11,7 +11,7 @@ import pytest
 from cases import each, some
 from clocks import use_steady_clock
 from numpy.typing import NDArray
-from opened_pages import bench_of, click_like_a_browser, open_auc
+from opened_pages import bench_of, click_like_a_browser, left_in_browser, open_auc
 from scipy import stats
 from sklearn.datasets import make_moons
 from sklearn.metrics import roc_auc_score
@@ -414,7 +414,14 @@ def test_more_points_than_are_looked_at_keep_all_labels():
 
 
 # A kernel so sharp that nothing can be learned: easily made better.
-POOR = {"data": "Two moons", "n": "400", "n_labeled": "150", "sigma": "5000", "n_iter": "64", "n_features": "16"}
+POOR = {
+    "data.name": "two_moons",
+    "data.n": "400",
+    "data.n_labeled": "150",
+    "kernel.sigma": "5000",
+    "solver.n_iter": "64",
+    "solver.n_features": "16",
+}
 SECONDS = 120
 
 
@@ -446,7 +453,7 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_
     asked = bench_of(app).asked
     assert asked.kernel.sigma == found.parameters["sigma"]
     assert asked.data == before.data
-    assert app.query_params["sigma"] == f"{found.parameters['sigma']:g}"
+    assert left_in_browser(app)["kernel.sigma"] == f"{found.parameters['sigma']:g}"
     app = app.button(key="suggest-set").click().run()
     assert bench_of(app).asked == before
     last = len(found.tried)
@@ -467,7 +474,7 @@ def test_values_are_found_for_a_poor_kernel_set_at_a_click_set_back_or_searched_
 
 
 def test_on_a_finished_run_every_button_of_a_suggestion_does_what_it_says(monkeypatch):
-    app = open_auc(**POOR, speed="instant")
+    app = open_auc(**POOR, **{"view.speed": "instant"})
     before = bench_of(app).asked
     while not bench_of(app).live.is_finished:
         app = app.run()
@@ -535,7 +542,7 @@ def test_it_can_be_cancelled_and_goes_with_its_data():
 
 
 def test_where_labels_are_too_few_a_sentence_says_so():
-    app = open_auc(**POOR | {"n_labeled": "4"})
+    app = open_auc(**POOR | {"data.n_labeled": "4"})
     app = app.button(key="suggest-values").click().run()
     assert "No suggestion is possible here: the number of labeled points must be at least 5" in panel(app)
 

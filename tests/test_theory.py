@@ -169,7 +169,7 @@ def finished(app):
 
 @pytest.mark.ci
 def test_what_one_click_sets_and_can_cost_is_said_before_and_what_it_has_cost_afterwards():
-    app = open_auc(speed="instant")
+    app = open_auc(**{"view.speed": "instant"})
     assert "Regularisation: 0.001 → 0.2" in captions(app)
     assert "The test score can fall" in captions(app)
     before = finished(app).run.history.last()["score_test"]

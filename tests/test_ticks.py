@@ -30,7 +30,9 @@ def bench(monkeypatch):
     """A page's run that goes on by ticks."""
     monkeypatch.setattr(live_tick, "are_served", lambda: True)
     live = LiveRun(small("auc", solver={"n_iter": 12}))
-    return Bench(FileStore(), "auc", live=live, view=View(speed="slow"))
+    made = Bench(FileStore(), "auc", live=live, view=View(speed="slow"))
+    made.link.page.texts = {"solver.n_iter": "12"}  # as the script has written it
+    return made
 
 
 def news_of(content):

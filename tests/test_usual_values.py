@@ -107,8 +107,8 @@ def test_of_several_classes_a_real_set_begins_as_the_estimator_on_fourier_featur
 
 # One's own file: the page's run is that of every other way in: the same points, start, mini-batches, end and test score
 
-# For a setting: its estimator, the page's prefix, and what `compare` calls the score.
-OWN = {"s3vm": ("svm_data", "accuracy"), "auc": ("data", "auc"), "ordinal": ("ord_data", "mean_auc")}
+# For a setting: what `compare` calls the score.
+OWN = {"s3vm": "accuracy", "auc": "auc", "ordinal": "mean_auc"}
 
 
 def own_rows(setting):
@@ -128,7 +128,7 @@ def own_rows(setting):
 def own_run(request):
     """Return a page's finished run on the table."""
     setting = request.param
-    app = open_page(setting, **{OWN[setting][0]: "Your own file"})
+    app = open_page(setting, **{"data.name": "Your own file"})
     app.file_uploader[0].upload("own.csv", own_rows(setting).to_csv(index=False).encode(), "text/csv").run()
     spec = run_of(app, setting).spec
     run = Run(spec, load_split(spec, files=app.session_state["_files"]))
@@ -199,7 +199,7 @@ def test_a_comparison_has_the_pages_split_and_its_method_alone_the_pages_score(o
     for name in ("X_train", "y_train", "X_test", "y_test", "feature_names"):
         np.testing.assert_array_equal(getattr(split, name), getattr(same, name))
     found = fit(FitRequest(ESTIMATORS[setting].__name__, 0, sample.n_labeled), split, sample.kind)
-    assert found.scores[OWN[setting][1]] == pytest.approx(100 * own_run.result_score, abs=1e-10)
+    assert found.scores[OWN[setting]] == pytest.approx(100 * own_run.result_score, abs=1e-10)
 
 
 def test_a_settled_run_looks_back_and_its_brief_and_unmeasured_runs_are_the_same(own_run):
@@ -250,7 +250,7 @@ def several_rows():
 @pytest.fixture(scope="module")
 def run_of_several():
     """Return a page's finished run on a table of four classes."""
-    app = open_page("multiclass", mc_data="Your own file")
+    app = open_page("multiclass", **{"data.name": "Your own file"})
     app.file_uploader[0].upload("own.csv", several_rows().to_csv(index=False).encode(), "text/csv").run()
     spec = run_of(app, "multiclass").spec
     run = Run(spec, load_split(spec, files=app.session_state["_files"]))
@@ -311,7 +311,7 @@ def test_several_classes_are_compared_fitted_and_predicted_as_the_page_does(run_
 
 
 def test_a_run_of_pairs_on_a_file_is_the_estimators_fit():
-    app = open_page("similar_unlabeled", su_data="Your own file")
+    app = open_page("similar_unlabeled", **{"data.name": "Your own file"})
     app.file_uploader[0].upload("own.csv", with_pairs(), "text/csv").run()
     spec = run_of(app, "similar_unlabeled").spec
     run = Run(spec, load_split(spec, files=app.session_state["_files"]))

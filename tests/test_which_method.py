@@ -44,7 +44,7 @@ def answered(app: AppTest) -> AppTest:
 
 
 def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
-    app = checked(open_page("data", set="Iris"))
+    app = checked(open_page("data", **{"data.name": "Iris"}))
     assert "Which method for my data?" in [header.value for header in app.header]
     app.number_input(key="which_labels").set_value(30).run()
     app.number_input(key="which_seeds").set_value(3).run()
@@ -64,7 +64,7 @@ def test_a_click_leads_to_a_verdict_with_a_table_curves_and_a_report(only_two):
 def test_a_session_cannot_take_more_time_or_memory_than_its_share(monkeypatch):
     begun = []
     monkeypatch.setattr(which_method, "Background", lambda *_, **options: begun.append(options))
-    app = checked(open_page("data", set="Iris"))
+    app = checked(open_page("data", **{"data.name": "Iris"}))
     checked(app.selectbox(key="which_seconds").select(max(which_method.TIMES)).run())
     app.button(key="compare-methods").click().run()
     assert (begun[0]["memory_limit"], begun[0]["seconds"], begun[0]["jobs"]) == (
@@ -80,7 +80,7 @@ def test_a_files_comparison_prepares_each_split_as_the_command_does(monkeypatch,
     monkeypatch.setattr(which_method, "Background", lambda *given, **options: begun.append((given, options)))
     file = tmp_path / "own.csv"
     own_rows("s3vm").to_csv(file, index=False)
-    app = open_page("data", set="Your own file")
+    app = open_page("data", **{"data.name": "Your own file"})
     checked(app.file_uploader[0].upload("own.csv", file.read_bytes(), "text/csv").run())
     checked(app.button(key="compare-methods").click().run())
     ((rows, y), options) = begun[0]
@@ -96,7 +96,7 @@ def test_a_files_comparison_prepares_each_split_as_the_command_does(monkeypatch,
 
 def test_an_upload_leads_over_the_verdict_to_a_labeled_file(only_two):
     table = own_rows("ordinal")  # three classes, of which the page's setting makes two
-    app = open_page("data", set="Your own file")
+    app = open_page("data", **{"data.name": "Your own file"})
     checked(app.file_uploader[0].upload("own.csv", table.to_csv(index=False).encode(), "text/csv").run())
     app.number_input(key="which_seeds").set_value(3).run()
     checked(app.button(key="compare-methods").click().run())
@@ -119,7 +119,7 @@ def test_an_upload_leads_over_the_verdict_to_a_labeled_file(only_two):
 
 
 def test_another_data_set_ends_the_comparison(only_two):
-    app = checked(open_page("data", set="Iris"))
+    app = checked(open_page("data", **{"data.name": "Iris"}))
     checked(app.button(key="compare-methods").click().run())
     going = app.session_state["_which_method"]
     checked(app.selectbox(key="set").select("Wine").run())

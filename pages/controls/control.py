@@ -1,11 +1,9 @@
-"""A parameter as a widget: its key, which is also its name in the link, its stops, and its value as text."""
+"""A parameter as a widget: its key, its stops, its name in the link, and its value as the link's text."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -13,21 +11,24 @@ import streamlit as st
 from dsgcore import ParameterError, ProblemError, SpecError
 from dsgcore.core.parameters import Choice, Flag, Integer, Parameter, Real, Text, grid
 from dsgcore.data import DataError
-from dsgcore.data.datasets import SEED, CountError
+from dsgcore.data.datasets import CountError
 from dsgcore.experiments import Setting
 from dsgcore.settings import profile_of
+from pages.shell.page_link import say_in_link
 
 BAD_INPUT = (SpecError, ParameterError, ProblemError, DataError)
 
 
 # The stop of a slider for the value None: the run, the method or the data choose the value.
 AUTOMATIC = "auto"
-# Streamlit takes None for "nothing is chosen yet", and leaves it out of the link. This stands for a choice's None.
+# A choice's None in a link.
+NONE = "none"
+# Streamlit takes None for "nothing is chosen yet". This stands for a choice's None.
 _NONE = ""
 
 
 def key_of(problem: type[Setting], name: str) -> str:
-    """Return the key of a setting's widget, which is also its name in the link."""
+    """Return the key of a setting's widget."""
     # Two pages with the same key would share a value, but their ranges and defaults differ.
     return f"{profile_of(problem).prefix}{name}"
 
@@ -42,11 +43,20 @@ def shown(value: Any) -> str:
     return AUTOMATIC if value is None else str(value)
 
 
+def brief(value: Any) -> str:
+    """Return a value for a sentence: with four digits, if it is a number that was computed."""
+    text = shown(value)
+    return f"{value:.4g}" if isinstance(value, float) and len(text) > LONGEST_NUMBER else text
+
+
+LONGEST_NUMBER = 8  # characters of a number that a person has chosen
+
+
 @dataclass(frozen=True)
 class Control:
-    """A parameter as a widget: its key (and name in the link), its section of the spec, and its options.
+    """A parameter as a widget: its key, its section of the spec (empty without one), and its options.
 
-    `say` returns the name of an option, on the page and in the link.
+    `say` returns the name of an option on the page.
     """
 
     key: str
@@ -55,12 +65,25 @@ class Control:
     on_change: Callable[[], None] | None = None
     say: Callable[[Any], str] = shown
 
+    @property
+    def name(self) -> str:
+        """Its name in the link: section and name, as in a spec. What picks a section's kind is that section's name."""
+        own = self.parameter.name
+        return f"{self.section}.{'name' if own == self.section else own}" if self.section else own
+
+    @property
+    def usual(self) -> Any:
+        """The value that a link leaves out."""
+        return self.parameter.default
+
     def text(self, value: Any) -> str:
         """Return a value as a link has it."""
-        return str(value).lower() if isinstance(self.parameter, Flag) else self.say(value)
+        if isinstance(value, bool):
+            return str(value).lower()
+        return NONE if value is None and isinstance(self.parameter, Choice) else shown(value)
 
     def read(self, text: str) -> Any:
-        """Return the value of a link's text; raise `ValueError` if the control has no such value."""
+        """Return the value of a link's text: as a spec has it, or as the page says it; raise `ValueError` if there is none."""
         p = self.parameter
         if isinstance(p, Text):
             return text
@@ -71,12 +94,18 @@ class Control:
             if value is None:
                 raise ValueError(text)
             return value
-        if isinstance(p, Choice) and text in p.options:
-            return text  # as specs and people write it
         try:
-            return next(option for option in self.options if self.text(option) == text)
+            return next(option for option in self.options if text in (Control.text(self, option), self.say(option)))
         except StopIteration:
             raise ValueError(text) from None
+
+    def allows(self, text: str) -> bool:
+        """Return True if a link's text is a value of the control."""
+        try:
+            self.read(text)
+        except ValueError:
+            return False
+        return True
 
     @property
     def options(self) -> tuple[Any, ...]:
@@ -123,15 +152,6 @@ def too_many(asked: int, error: CountError) -> str:
     )
 
 
-def leave_out(key: str, text: str) -> None:
-    """Let the text field with that key count as empty as long as it holds this text."""
-    st.session_state[_left_out_key(key)] = text
-
-
-def _left_out_key(key: str) -> str:
-    return f"_left_out_{key}"
-
-
 def number(text: str, parameter: Real | Integer) -> float | None:
     """Return the number in a text, or None if the parameter does not allow it."""
     try:
@@ -149,24 +169,27 @@ def draw(control: Control, *, label: str = "", is_plain: bool = False, disabled:
         "key": control.key,
         "help": None if is_plain else f"{p.sentence} (Symbol: {p.symbol})" if p.symbol else p.sentence,
         "disabled": disabled,
-        "bind": "query-params",
     }
     if control.on_change is not None:
         common["on_change"] = control.on_change
     if isinstance(p, Flag):
-        return st.toggle(value=p.default, **common)
-    if isinstance(p, Text):
-        return value_in(control, st.text_input(value=p.default, **common))
-    if isinstance(p, Choice):
-        return _draw_choice(control, common)
-    _keep_between_stops(control)
-    return st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
+        value = st.toggle(value=p.default, **common)
+    elif isinstance(p, Text):
+        value = st.text_input(value=p.default, **common)
+    elif isinstance(p, Choice):
+        value = _draw_choice(control, common)
+    else:
+        _keep_between_stops(control)
+        value = st.select_slider(options=control.options, value=p.default, format_func=shown, **common)
+    return in_link(control, value)
 
 
 def _draw_choice(control: Control, common: dict[str, Any]) -> Any:
     options = tuple(_NONE if option is None else option for option in control.options)
     if control.key in st.session_state and st.session_state[control.key] is None:
         st.session_state[control.key] = _NONE
+    if st.session_state.get(control.key, options[0]) not in options:
+        del st.session_state[control.key]  # an option of other data
     default = _NONE if control.parameter.default is None else control.parameter.default
     chosen = st.selectbox(
         options=options,
@@ -174,15 +197,7 @@ def _draw_choice(control: Control, common: dict[str, Any]) -> Any:
         format_func=lambda option: control.say(None if option == _NONE else option),
         **common,
     )
-    return value_in(control, chosen)
-
-
-def value_in(control: Control, state: Any) -> Any:
-    """Return the value of a control whose widget has this state."""
-    if isinstance(control.parameter, Text):
-        is_left_out = state == st.session_state.get(_left_out_key(control.key))
-        return control.parameter.default if is_left_out else state
-    return without_blank(state) if isinstance(control.parameter, Choice) else state
+    return without_blank(chosen)
 
 
 def without_blank(value: Any) -> Any:
@@ -202,37 +217,41 @@ def _keep_between_stops(control: Control) -> None:
 SHOWN_FROM_LINK = 40
 
 
-def read_controls(offered: Mapping[str, Control], given: Mapping[str, str]) -> list[str]:
-    """Check a link's values for these controls; return a sentence for each value that is not valid."""
-    sentences = (_read_one(control, given[control.key]) for control in offered.values() if control.key in given)
-    return [sentence for sentence in sentences if sentence]
+def in_link(control: Control, value: Any) -> Any:
+    """Note a control's value for the link, which leaves out the usual one, and return it."""
+    is_usual = (tuple(value) if isinstance(value, list) else value) == control.usual
+    say_in_link(control.name, "" if is_usual else control.text(value), control.key)
+    return value
 
 
-def _read_one(control: Control, text: str) -> str | None:
-    p = control.parameter
-    try:
-        value = control.read(text)
-    except ValueError:
-        named = replace(p, options=tuple(map(control.say, control.options))) if isinstance(p, Choice) else p
-        return refusal(control.key, named, text)
-    if isinstance(p, Real | Integer) and value is not None:
-        if text != shown(value):
-            return f"In the link, {control.key} must be written {shown(value)}, got {text!r}; the default is used."
-        also_offer(control.key, value)
-    elif control.text(value) != text:
-        st.session_state[control.key] = value  # the widget itself reads only the names of its options
-    return None
+def keep(control: Control) -> Any:
+    """Return a control's value without drawing it, and note it for the link."""
+    value = st.session_state.get(control.key, control.usual)
+    st.session_state[control.key] = value  # else Streamlit forgets the value of a widget that is no longer drawn
+    return in_link(control, without_blank(value) if isinstance(control.parameter, Choice) else value)
 
 
-def without_bad_seed(given: Mapping[str, str], key: str) -> dict[str, str]:
-    """Return a link without an invalid seed, because the widget would fail for a number such as infinity."""
-    return {name: text for name, text in given.items() if name != key or number(text, SEED) is not None}
+def read_controls(offered: Iterable[Control], given: Mapping[str, str]) -> list[str]:
+    """Set controls to a link's values; return a sentence for each value that is not valid."""
+    refusals = []
+    for control in offered:
+        if (text := given.get(control.name, "")) == "":
+            continue
+        try:
+            st.session_state[control.key] = value = control.read(text)
+        except ValueError:
+            refusals.append(refusal(control.name, control.parameter, text))
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(control.parameter, Real | Integer) and one is not None:
+                also_offer(control.key, one)
+    return refusals
 
 
-def refusal(key: str, parameter: Parameter, given: str) -> str:
+def refusal(name: str, parameter: Parameter, given: str) -> str:
     """Return a sentence with the link's value and the allowed values."""
     allowed = parameter.allowed().removesuffix(" or null")
-    return f"In the link, {key} must be {allowed}, got {refused(given)}; the default is used."
+    return f"In the link, {name} must be {allowed}, got {refused(given)}; the default is used."
 
 
 def refused(given: str) -> str:
@@ -240,13 +259,54 @@ def refused(given: str) -> str:
     return repr(given if len(given) <= SHOWN_FROM_LINK else given[:SHOWN_FROM_LINK] + "…")
 
 
-def linked_number(label: str, low: int, high: int, usual: int, *, key: str, **options: Any) -> int:
-    """Draw a whole number that the link keeps under its key, and return it.
+@dataclass(frozen=True)
+class Several(Control):
+    """Several values of a parameter: the chosen options, or the ends of a range.
 
-    A number in the link that no float holds is left out first: streamlit's conversion would end the page.
+    Attributes
+    ----------
+    many : tuple
+        The usual values.
+    ending : str
+        What follows the parameter's name in the link.
+    high : int, optional
+        The largest number of values.
+    is_range : bool
+        True for the two ends of a range.
     """
-    with suppress(ValueError):
-        if math.isinf(float(st.query_params.get(key, "0"))):
-            del st.query_params[key]
-            st.rerun()  # only a link that is there at the first drawing sets controls
-    return int(st.number_input(label, low, high, usual, key=key, bind="query-params", **options))
+
+    many: tuple[Any, ...] = ()
+    ending: str = ""
+    high: int | None = None
+    is_range: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in the link."""
+        return super().name + self.ending
+
+    @property
+    def usual(self) -> Any:
+        """The values that a link leaves out."""
+        return self.many
+
+    def text(self, value: Any) -> str:
+        """Return the values as a link has them, with commas between them."""
+        return ",".join(map(super().text, value)) or NONE
+
+    def read(self, text: str) -> Any:
+        """Return the values of a link's text; raise `ValueError` if one is not valid, or if there are too many or too few."""
+        values = () if text == NONE else tuple(map(super().read, text.split(",")))
+        ends = sorted(values) if self.is_range else list(values)
+        if (self.is_range and len(values) != 2) or list(values) != ends or len(values) > (self.high or len(values)):
+            raise ValueError(text)
+        return values if self.is_range else tuple(dict.fromkeys(values))
+
+
+def count(control: Control, label: str = "", **options: Any) -> int:
+    """Draw a whole number as a field to write in, and return it."""
+    p = control.parameter
+    assert isinstance(p, Integer)
+    return int(
+        in_link(control, st.number_input(label or p.label, p.low, p.high, p.default, key=control.key, **options))
+    )

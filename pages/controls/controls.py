@@ -30,12 +30,12 @@ from dsgcore.kernels.widths import like_scale
 from dsgcore.solver.parameters import OF_A_FIT
 from dsgcore.solver.plan import SCHEDULE_WORDS
 from dsgcore.solver.task import SHUFFLED
-from pages.controls.control import Control, also_offer, key_of, leave_out, number, shown
+from pages.controls.control import Control, also_offer, key_of, read_controls, shown
 from pages.controls.data_parameters import data_parameters, share_of_positives, suited_values
 from pages.controls.own_file import entry_of, own_file
 
 ALSO = "also"
-# The fields that name a file have their own line in the link.
+# The fields that name a file have their own entry in the link.
 _OF_THE_FILE = ("name", "path", "sha256", "recipe")
 _SECTIONS = ("problem", "data", "solver", "stop", "diagnostics")
 LINE = Text(
@@ -93,13 +93,11 @@ def read_also(problem: type[Setting], text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def refused_also(problem: type[Setting], key: str, given: Mapping[str, str]) -> list[str]:
-    """Check the line of a link; if it is not valid, leave it out and return a sentence with the reason."""
-    text = given.get(key, "")
+def refused_also(problem: type[Setting], text: str) -> list[str]:
+    """Return a sentence if a link's line is not valid; it is then left out."""
     try:
         read_also(problem, text)
     except SpecError as error:
-        leave_out(key, text)
         return [f"In the link, {error}; it is left out."]
     return []
 
@@ -165,7 +163,7 @@ def kernel_parameters(problem: type[Setting], dataset: str, kernel: str) -> tupl
     return tuple(replace(p, default=width.get(p.name, p.default)) for p in KERNELS[kernel].parameters)
 
 
-# Names of the options of choices, on the page and in the link.
+# Names of the options of choices on the page.
 SAID: dict[str, Callable[[Any], str]] = {
     "schedule": SCHEDULE_WORDS.__getitem__,
     "average": lambda value: "second half" if value else "none",
@@ -200,7 +198,7 @@ def controls_for(
         for section, parameters in sections.items()
         for p in parameters
     }
-    also = {ALSO: Control(key_of(problem, ALSO), ALSO, LINE)}
+    also = {ALSO: Control(key_of(problem, ALSO), "", LINE)}
     return made | kernel_controls(problem, dataset, kernel or usual_kernel(problem)) | also
 
 
@@ -220,12 +218,9 @@ def kernel_controls(problem: type[Setting], dataset: str, kernel: str) -> dict[s
 
 
 def kernel_asked(problem: type[Setting]) -> str:
-    """Return the kernel that the page uses: the widget's, or the link's before the widget exists."""
-    usual, key = usual_kernel(problem), key_of(problem, PICKER)
-    titles = {kernel_title(name): name for choice in kernel_choices(problem) for name in choice.options}
-    linked = titles.get(st.query_params.get(key, ""), usual)
-    asked = st.session_state.get(key, linked)
-    return asked if asked in titles.values() else usual
+    """Return the kernel that the page uses."""
+    asked = st.session_state.get(key_of(problem, PICKER))
+    return asked if asked in kernel_names(problem) else usual_kernel(problem)
 
 
 def kernel_widths(offered: Mapping[str, Control]) -> list[str]:
@@ -265,11 +260,34 @@ def dataset_choice(problem: type[Setting]) -> Choice:
     return Choice("data", default, options=names, label="Data", sentence="Data set that the run learns from.")
 
 
+def data_picker(problem: type[Setting]) -> Control:
+    """Return the picker of the data set."""
+    choice = dataset_choice(problem)
+    return Control(key_of(problem, "data"), "data", choice, say=lambda name: entry_of(problem, name).title)
+
+
+def read_spec(
+    problem: type[Setting], given: Mapping[str, str], placed: Callable[[Control], Control] = lambda control: control
+) -> list[str]:
+    """Set the controls of a spec to a link's values; return a sentence for each value that is not valid.
+
+    `placed` returns a control with the key that it has on the page.
+    """
+    data = placed(data_picker(problem))
+    refusals = read_controls([data], given)
+    dataset, kernel = st.session_state.get(data.key, data.usual), usual_kernel(problem)
+    if picker := kernel_controls(problem, dataset, kernel).get(PICKER):
+        refusals += read_controls([placed(picker)], given)
+        kernel = st.session_state.get(placed(picker).key, kernel)
+    line = refused_also(problem, given.get(ALSO, ""))
+    others = controls_for(problem, dataset, kernel)
+    read = [placed(control) for name, control in others.items() if name != PICKER and not (name == ALSO and line)]
+    return [*refusals, *read_controls(read, given), *line]
+
+
 def seed_asked(problem: type[Setting]) -> int:
-    """Return the seed that the page uses: the widget's, or the link's before the widget exists."""
-    key = key_of(problem, "seed")
-    linked = number(st.query_params.get(key, ""), SEED)
-    return int(st.session_state.get(key, SEED.default if linked is None else linked))
+    """Return the seed that the page uses."""
+    return int(st.session_state.get(key_of(problem, "seed"), SEED.default))
 
 
 def to_spec(

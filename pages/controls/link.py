@@ -11,10 +11,12 @@ from dsgcore.core.parameters import Parameter
 from dsgcore.experiments import Setting, Spec, SpecError
 from dsgcore.experiments.settings import DATA_PARAMETERS, StopSpec, kernel_names, solver_parameters
 from dsgcore.kernels import KERNELS
-from pages.controls.control import AUTOMATIC, SHOWN_FROM_LINK, key_of, refused, shown
-from pages.controls.controls import LINE, OWN_KEYS, PICKER
+from pages.controls.control import AUTOMATIC, SHOWN_FROM_LINK, refused, shown
+from pages.controls.controls import ALSO
+from pages.shell.browser import OF_THE_FRAME
 
 CHANGES = "changes"
+FILE_ENTRY = "data.file"  # an uploaded file: its name, its digest, its recipe and facts
 
 
 def changes_to_text(spec: Spec) -> str:
@@ -73,31 +75,35 @@ def _number(text: str) -> float | None:
     return None if text == AUTOMATIC else float(text)
 
 
-# Names for the frame around a page, not for the page itself.
-OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
 MOST_NAMED = 4
-_OTHERS = (PICKER, "data", "seed", "file")
+_OTHERS = ("kernel.name", "data.name", FILE_ENTRY, "seed", ALSO)
 
 
-def names_of(problem: type[Setting], prefix: str = "") -> dict[str, str]:
+def names_of(problem: type[Setting]) -> dict[str, str]:
     """Return the names of a setting's controls in a link, by themselves and by synonyms: their symbols and labels."""
-    parameters = [*problem.parameters, *solver_parameters(problem), *StopSpec.parameters, *DATA_PARAMETERS, LINE]
-    named = [(p.name, p) for p in parameters]
-    named += [(OWN_KEYS.get((k, p.name), p.name), p) for k in kernel_names(problem) for p in KERNELS[k].parameters]
-    known = {prefix + key_of(problem, name): prefix + key_of(problem, name) for name in (*_OTHERS, *dict(named))}
+    sections: dict[str, Iterable[Parameter]] = {
+        "problem": problem.parameters,
+        "solver": solver_parameters(problem),
+        "stop": StopSpec.parameters,
+        "data": DATA_PARAMETERS,
+        "kernel": [p for name in kernel_names(problem) for p in KERNELS[name].parameters],
+    }
+    named = [(f"{section}.{p.name}", p) for section, parameters in sections.items() for p in parameters]
+    known = {name: name for name in (*_OTHERS, *dict(named))}
     for name, parameter in named:
-        for word in _words(name, parameter):
-            for written in (prefix + key_of(problem, word), word):
-                known.setdefault(written, prefix + key_of(problem, name))
+        known.setdefault(parameter.name, name)
+    for name, parameter in named:
+        for word in _words(parameter):
+            known.setdefault(word, name)
     return known
 
 
-def _words(name: str, parameter: Parameter) -> list[str]:
-    """Return synonyms of a parameter: its own name, its label, and its symbol, spelled out if it is Greek."""
+def _words(parameter: Parameter) -> list[str]:
+    """Return synonyms of a parameter: its label, and its symbol, spelled out if it is Greek."""
     greek = unicodedata.name(parameter.symbol, "") if len(parameter.symbol) == 1 else ""
     spelled = greek.rpartition(" ")[2].lower() if greek.startswith("GREEK SMALL LETTER") else ""
     spelled = {"lamda": "lambda"}.get(spelled, spelled)
-    return [word for word in (name, parameter.label.lower().replace(" ", "_"), parameter.symbol, spelled) if word]
+    return [word for word in (parameter.label.lower().replace(" ", "_"), parameter.symbol, spelled) if word]
 
 
 def unknown_names(given: Iterable[str], known: Mapping[str, str]) -> list[str]:
@@ -126,6 +132,6 @@ def _closest(name: str, known: Mapping[str, str]) -> str:
         lower.setdefault(word.lower(), own)
     if name.lower() in lower:
         return lower[name.lower()]
-    if with_prefix := [own for own in known.values() if own.endswith(f"_{name.lower()}")]:
-        return min(with_prefix, key=len)
+    if in_section := [own for own in known.values() if own.endswith(f".{name.lower().rpartition('.')[2]}")]:
+        return min(in_section, key=len)
     return known[max(known, key=lambda word: SequenceMatcher(None, name.lower(), word.lower()).ratio())]

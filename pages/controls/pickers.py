@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from dsgcore.data import OPTION_NAMES, DatasetEntry
-from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST, SEED
+from dsgcore.data.datasets import AS_IS, CONVERSIONS, ONE_REST
 from dsgcore.experiments import SETTINGS, Run, Setting, Spec
 from dsgcore.experiments.kernel_words import words_of
 from dsgcore.experiments.settings import kernel_names
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import Control, draw, key_of, read_controls, without_blank
+from pages.controls.control import Control, brief, draw, keep, key_of, without_blank
 from pages.controls.controls import (
     ALSO,
     PICKER,
     controls_for,
+    data_picker,
     dataset_choice,
     kernel_asked,
     kernel_widths,
     usual_kernel,
 )
 from pages.controls.data_parameters import SUITED
+from pages.controls.link import FILE_ENTRY
 from pages.controls.own_file import entry_of, offer_own
-from pages.controls.view import SPEED, keep, name_of
+from pages.controls.view import SPEED, seed_control, view_control
+from pages.shell.page_link import link_now
 from pages.shell.plain_text import in_sentence, plain
 
 # The note on the controls that the data have set names so many of them; its help names all.
@@ -39,30 +40,18 @@ MOST_SAID = 4
 
 def draw_dataset(problem: type[Setting]) -> str:
     """Draw the picker of the data set, and return the name of the set."""
-    choice = dataset_choice(problem)
-    dataset = st.selectbox(
-        choice.label,
-        choice.options,
-        index=choice.options.index(choice.default),
-        key=key_of(problem, "data"),
-        bind="query-params",
-        format_func=lambda name: entry_of(problem, name).title,
-        help=choice.sentence,
-        on_change=_use_suited,
-        args=(problem,),
-    )
-    offer_own(key_of(problem, "data"), dataset, partial(_use_suited, problem))
+    picker = replace(data_picker(problem), on_change=partial(_use_suited, problem))
+    dataset = str(draw(picker))
+    offer_own(picker.key, dataset, partial(_use_suited, problem))
     _notice_dataset(problem, dataset)
     _say_what_was_set(problem, dataset)
     _say_reading(problem, entry_of(problem, dataset))
     return dataset
 
 
-def keep_dataset(problem: type[Setting], texts: dict[str, str]) -> str:
-    """Return the name of the set without drawing the picker; `texts` is as in `keep`."""
-    choice = dataset_choice(problem)
-    picker = Control(key_of(problem, "data"), "data", choice, say=lambda name: entry_of(problem, name).title)
-    dataset = str(keep(picker, texts))
+def keep_dataset(problem: type[Setting]) -> str:
+    """Return the name of the set without drawing the picker."""
+    dataset = str(keep(data_picker(problem)))
     _notice_dataset(problem, dataset)
     return dataset
 
@@ -70,11 +59,9 @@ def keep_dataset(problem: type[Setting], texts: dict[str, str]) -> str:
 def _say_reading(problem: type[Setting], entry: DatasetEntry) -> None:
     """Show how the set's classes are converted, unless they are used unchanged."""
     usual = entry.conversions_for(problem.labels)[0]
-    key = key_of(problem, "convert")
-    name = st.session_state.get(key, st.query_params.get(key))
+    name = st.session_state.get(key_of(problem, "convert"))
     conversion = name if name in entry.conversions_for(problem.labels) else usual
-    key = key_of(problem, "positive")
-    named = st.session_state.get(key, st.query_params.get(key))  # before the first drawing, the link's value
+    named = st.session_state.get(key_of(problem, "positive"))
     positive = named if named in entry.class_names else entry.class_names[0]
     if conversion == ONE_REST:
         st.caption(f"{plain(str(positive))} against the rest (see More).")
@@ -95,7 +82,7 @@ def _notice_dataset(problem: type[Setting], dataset: str) -> None:
     before = st.session_state.get(seen_key(problem), dataset)
     st.session_state[seen_key(problem)] = dataset
     if before != dataset:
-        _suit(problem, before, [c for c in _going_with(problem, dataset) if c.key not in st.query_params])
+        _suit(problem, before, [c for c in _going_with(problem, dataset) if c.name not in link_now().given])
 
 
 def _suit(problem: type[Setting], before: str, suited: Sequence[Control]) -> None:
@@ -132,7 +119,8 @@ def _is_kept(control: Control) -> bool:
 
 def _with_value(control: Control) -> str:
     value = control.parameter.default
-    return f"{in_sentence(control.parameter.label)} to {control.say(value) or 'nothing'}"
+    said = brief(value) if isinstance(value, float) else control.say(value)
+    return f"{in_sentence(control.parameter.label)} to {said or 'nothing'}"
 
 
 def _set_key(problem: type[Setting]) -> str:
@@ -165,7 +153,6 @@ def draw_kernel(problem: type[Setting], dataset: str) -> dict[str, Any]:
         sentence = words_of(kernel).sentence
         st.caption(f"{sentence[0].upper()}{sentence[1:]}")
     st.session_state[_drawn_key(problem)] = kernel
-    _clean_link(problem, dataset, kernel)
     own = _own_controls(problem, dataset, kernel)
     return values | {control.parameter.name: draw(control) for control in own.values()}
 
@@ -208,16 +195,6 @@ def _drawn_key(problem: type[Setting]) -> str:
     return f"_kernel_{problem.name}"
 
 
-def _clean_link(problem: type[Setting], dataset: str, kernel: str) -> None:
-    """Remove other kernels' parameters from the link. Streamlit leaves them there after an interrupted run."""
-    keys = {key for other in kernel_names(problem) for key in _own_controls(problem, dataset, other)}
-    for key in keys - set(_own_controls(problem, dataset, kernel)):
-        if key in st.query_params:
-            # the control existed a moment ago, and Streamlit removes its value itself
-            with suppress(StreamlitAPIException):
-                del st.query_params[key]
-
-
 _OTHER = "_other_setting"
 OF_ITS_OWN = "problem"  # section of parameters that mean something else in another setting
 
@@ -235,7 +212,7 @@ def draw_setting(problem: type[Setting]) -> None:
     )
     if chosen != problem.name:
         # The router opens the other page after this one is drawn: the link of a page that is not loses its values.
-        open_setting(chosen, carried(problem, SETTINGS[chosen], st.query_params.to_dict()))
+        open_setting(chosen, carried(problem, SETTINGS[chosen], link_now().texts))
 
 
 def open_setting(name: str, given: dict[str, str]) -> None:
@@ -251,19 +228,17 @@ def setting_asked() -> tuple[type[Setting], dict[str, str]] | None:
 
 def carried(before: type[Setting], after: type[Setting], given: Mapping[str, str]) -> dict[str, str]:
     """Return the query of a link to a setting with the data of another one, and with those values of its link that it allows."""
-    said, choice = {}, dataset_choice(after)
+    said, picker = {}, data_picker(after)
     dataset = st.session_state.get(key_of(before, "data")) or dataset_choice(before).default
-    if dataset in choice.options:
-        said[key_of(after, "data")] = entry_of(after, dataset).title
+    if dataset in picker.options:
+        said[picker.name] = dataset
     else:
-        dataset = choice.default
+        dataset = picker.usual
     kernel = kernel_asked(before) if kernel_asked(before) in kernel_names(after) else None
-    offered = {name: c for name, c in controls_for(after, dataset, kernel).items() if c.section != OF_ITS_OWN}
-    offered |= {p.name: Control(key_of(after, p.name), "view", p, say=name_of) for p in (SPEED, SEED)}
-    for name, control in offered.items():
-        text = given.get(key_of(before, name))
-        if text is not None and not read_controls({name: control}, {control.key: text}):
-            said[control.key] = text
-    if (file := given.get(key_of(before, "file"))) and key_of(after, "data") in said:
-        said[key_of(after, "file")] = file
+    offered = [c for c in controls_for(after, dataset, kernel).values() if c.section != OF_ITS_OWN]
+    for control in (*offered, view_control(after, SPEED), seed_control(after)):
+        if (text := given.get(control.name)) is not None and control.allows(text):
+            said[control.name] = text
+    if (file := given.get(FILE_ENTRY)) and picker.name in said:
+        said[FILE_ENTRY] = file
     return said

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
-from dsgcore.core.parameters import Choice, Flag, Integer
+from dsgcore.core.parameters import Choice, Flag, Text
+from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Plane, Run, Setting
 from dsgcore.experiments.plane import PRINCIPAL_AXES
-from pages.controls.control import (
-    Control,
-    key_of,
-    refused,
-    shown,
-    value_in,
-)
+from pages.controls.control import Control, in_link, keep, key_of, refused, shown
+from pages.shell.page_link import given
 
 SPEED = Choice("speed", "normal", options=("slow", "normal", "fast", "instant"), label="Speed")
 SLIDER = Choice(
@@ -27,7 +22,7 @@ SLIDER = Choice(
     sentence="“keep going” continues with the new value and marks the curves. “start over” begins a new run. At speed “instant” "
     "the run always starts over.",
 )
-# The options of `SLIDER` on the page and in the link.
+# The options of `SLIDER` and of the maps on the page.
 _NAMES = {"steer": "keep going", "redo": "start over", "error": "f − h"}
 MAP = Choice(
     "map",
@@ -82,11 +77,12 @@ COLUMNS = Flag(
     label="Columns and table",
     sentence="Show a summary of each column and the first rows of the set.",
 )
+FEATURE = "feature"  # the column of which the distribution is drawn
 ON_THE_MAP = (EDIT, TRUTH, MISTAKES)
 
 
 def name_of(option: object) -> str:
-    """Return the name of an option of the view, on the page and in the link."""
+    """Return the name of an option of the view on the page."""
     return _NAMES.get(str(option), shown(option))
 
 
@@ -119,23 +115,26 @@ def viewed(problem: type[Setting], choice: Choice) -> str:
 
 def draw_choice(problem: type[Setting], choice: Choice, *, has_label: bool = False) -> None:
     """Draw a choice of the view as a row of buttons."""
-    st.segmented_control(
+    control = view_control(problem, choice)
+    chosen = st.segmented_control(
         choice.label,
         choice.options,
         default=choice.default,
         required=True,
-        key=key_of(problem, choice.name),
-        bind="query-params",
+        key=control.key,
         format_func=name_of,
         help=choice.sentence or None,
         label_visibility="visible" if has_label else "collapsed",
     )
+    in_link(control, chosen)
 
 
 def draw_flag(problem: type[Setting], flag: Flag) -> bool:
     """Draw a choice of the view that is on or off, and return its value."""
-    key = key_of(problem, flag.name)
-    return st.toggle(flag.label, value=flag.default, key=key, bind="query-params", help=flag.sentence or None)
+    control = view_control(problem, flag)
+    return bool(
+        in_link(control, st.toggle(flag.label, value=flag.default, key=control.key, help=flag.sentence or None))
+    )
 
 
 def is_on(problem: type[Setting], flag: Flag) -> bool:
@@ -143,39 +142,14 @@ def is_on(problem: type[Setting], flag: Flag) -> bool:
     return bool(st.session_state.get(key_of(problem, flag.name), flag.default))
 
 
-def keep(control: Control, texts: dict[str, str]) -> Any:
-    """Return the value of a control without drawing it: the session's, the link's or the default.
-
-    Add the control's text for the link to `texts`; it is empty for the default.
-    """
-    if control.key not in st.session_state:
-        st.session_state[control.key] = _linked(control, st.query_params.get(control.key))
-    value = value_in(control, st.session_state[control.key])
-    is_default = value == control.parameter.default
-    texts[control.key] = "" if is_default else control.text(value)
-    return value
+def view_control(problem: type[Setting], choice: Choice | Flag) -> Control:
+    """Return a choice of the view as a control."""
+    return Control(key_of(problem, choice.name), "view", choice, say=name_of)
 
 
-def keep_choice(problem: type[Setting], choice: Choice | Flag | Integer, texts: dict[str, str]) -> Any:
-    """Do the same for a choice of the view, or for the seed."""
-    return keep(Control(key_of(problem, choice.name), "view", choice, say=name_of), texts)
-
-
-def forget(texts: dict[str, str]) -> None:
-    """Remove these values from the session, so that the link decides again."""
-    for key in texts:
-        st.session_state.pop(key, None)
-    texts.clear()
-
-
-def _linked(control: Control, text: str | None) -> Any:
-    """Return the value that the link's text stands for; the default if there is none, or if it is not valid."""
-    try:
-        value = control.parameter.default if text is None else control.read(text)
-    except ValueError:
-        return control.parameter.default
-    is_written = text is None or isinstance(control.parameter, Choice) or control.text(value) == text
-    return value if is_written else control.parameter.default
+def seed_control(problem: type[Setting]) -> Control:
+    """Return the seed as a control."""
+    return Control(key_of(problem, SEED.name), "", SEED)
 
 
 AXES = ("map_x", "map_y")
@@ -183,30 +157,31 @@ _LABELS = ("Axis across", "Axis up")
 Axes = tuple[int | None, int | None]
 
 
+def axis_controls(problem: type[Setting]) -> list[Control]:
+    """Return the map's axes as controls; which columns there are is known with the data."""
+    axes = zip(AXES, PRINCIPAL_AXES, strict=True)
+    return [Control(key_of(problem, name), "view", Text(name, usual)) for name, usual in axes]
+
+
 def draw_axes(run: Run) -> None:
     """Draw the choice of the map's axes, if the data have more than two coordinates."""
-    axes = _axes(run)
-    if not axes:
-        return
-    for axis in axes:
-        key = key_of(type(run.problem), axis.name)
-        st.selectbox(axis.label, axis.options, key=key, bind="query-params", help=_HELP)
+    for control, label in zip(_axes(run), _LABELS, strict=False):
+        options = (control.usual, *run.split.feature_names)
+        in_link(control, st.selectbox(label, options, key=control.key, help=_HELP))
 
 
-def keep_axes(run: Run, texts: dict[str, str]) -> None:
-    """Keep the map's axes without drawing the choice; `texts` is as in `keep`."""
-    for axis in _axes(run):
-        keep_choice(type(run.problem), axis, texts)
+def keep_axes(run: Run) -> None:
+    """Keep the map's axes without drawing the choice."""
+    for control in _axes(run):
+        keep(control)
 
 
-def _axes(run: Run) -> list[Choice]:
-    """Return the choices of the axes, if the data have more than two coordinates."""
-    names, axes = run.split.feature_names, []
-    for name, label, usual in zip(AXES, _LABELS, PRINCIPAL_AXES, strict=True):
-        axes.append(Choice(name, usual, options=(usual, *names), label=label))
-        key = key_of(type(run.problem), name)
-        if st.session_state.get(key, usual) not in axes[-1].options:
-            del st.session_state[key]  # a column of other data
+def _axes(run: Run) -> list[Control]:
+    """Return the axes that can be chosen: both, if the data have more than two coordinates."""
+    names, axes = run.split.feature_names, axis_controls(type(run.problem))
+    for control in axes:
+        if st.session_state.get(control.key, control.usual) not in (control.usual, *names):
+            del st.session_state[control.key]  # a column of other data
     return axes if len(names) > 2 else []
 
 
@@ -214,16 +189,14 @@ _HELP = "A column, or a principal axis: a direction in which the scaled points s
 
 
 def refused_axes(run: Run) -> list[str]:
-    """Return a sentence for each axis in the link that these data do not have. Call this before the choice is first drawn."""
-    names, problem = run.split.feature_names, type(run.problem)
-    sentences = []
-    for name, axis in zip(AXES, PRINCIPAL_AXES, strict=True):
-        key = key_of(problem, name)
-        given = None if key in st.session_state else st.query_params.get(key)
-        if given is not None and len(names) > 2 and given not in (axis, *names):
-            allowed = "a column of these data or a principal axis"
-            sentences.append(f"In the link, {key} must be {allowed}, got {refused(given)}; the default is used.")
-    return sentences
+    """Return a sentence for each axis in the link that these data do not have."""
+    names = run.split.feature_names
+    return [
+        f"In the link, {control.name} must be a column of these data or a principal axis, got {refused(asked)}; "
+        "the default is used."
+        for control in axis_controls(type(run.problem))
+        if (asked := given(control.name)) and len(names) > 2 and asked not in (control.usual, *names)
+    ]
 
 
 def axes_asked(run: Run) -> Axes:

@@ -13,6 +13,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from dsgcore.core.metrics import FEWEST_POINTS
+from dsgcore.core.parameters import Choice
 from dsgcore.data import DATASETS, DataError, Dataset, Split
 from dsgcore.data import inspection as inspect
 from dsgcore.experiments import Plane, Spec, load_dataset
@@ -21,9 +22,9 @@ from dsgcore.problems import UNLABELED
 from pages.charts import figures as charts
 from pages.charts.detail_charts import Sample
 from pages.charts.live_chart import live_chart
-from pages.controls.control import key_of
+from pages.controls.control import Control, draw, key_of
 from pages.controls.own_file import store
-from pages.controls.view import COLUMNS, draw_flag
+from pages.controls.view import COLUMNS, FEATURE, draw_flag
 from pages.gallery import data_charts
 from pages.gallery.thumbnails import class_colors
 from pages.shell.plain_text import plain
@@ -176,7 +177,7 @@ def columns_and_table(spec: Spec, split: Split, theme: str) -> None:
         "ordinal" if labels == "ordinal" else DATASETS[spec.data.name].target if spec.data.name in DATASETS else labels
     )
     colors = class_colors(kind, len(split.class_names))
-    column_views(dataset, split, colors, theme, key=key_of(problem, "feature"))
+    column_views(dataset, split, colors, theme, key=key_of(problem, FEATURE))
     table_view(dataset, split)
 
 
@@ -195,8 +196,8 @@ def plane_view(dataset: Dataset, split: Split, colors: list[str], theme: str) ->
     offered = [(AXES[0], *dataset.feature_names), (AXES[1], *dataset.feature_names)]
     usual = (1, 2) if len(dataset.feature_names) == 2 else (0, 0)
     with st.container(horizontal=True):
-        across = _axis("Across", "across", offered[0], usual[0])
-        up = _axis("Up", "up", offered[1], usual[1])
+        across = _column("Across", "across", offered[0], usual[0])
+        up = _column("Up", "up", offered[1], usual[1])
     xy = np.stack([_coordinate(dataset, split, name) for name in (across, up)], axis=1)
     points = data_charts.PlanePoints(xy, split.y_hidden, split.y_train != UNLABELED)
     is_equal = len(dataset.feature_names) == 2 and across != up
@@ -206,8 +207,10 @@ def plane_view(dataset: Dataset, split: Split, colors: list[str], theme: str) ->
     live_chart(figure, key="chart-plane", alt=f"Training points: {across} and {up}.", height=HEIGHT + 130)
 
 
-def _axis(label: str, key: str, options: tuple[str, ...], usual: int) -> str:
-    return st.selectbox(label, options, index=usual, key=key, bind="query-params")
+def _column(label: str, key: str, options: tuple[str, ...], usual: int, name: str = "") -> str:
+    """Draw the choice of a column, which the link keeps under its name; by default that is the key."""
+    choice = Choice(name or key, options[usual], label=label, options=options)
+    return str(draw(Control(key, "view", choice), is_plain=True))
 
 
 def _coordinate(dataset: Dataset, split: Split, name: str) -> NDArray:
@@ -229,7 +232,7 @@ def column_views(dataset: Dataset, split: Split, colors: list[str], theme: str, 
     left, right = st.columns([1, 3], gap="medium")
     with left:
         usual = int(np.argmax(split.X_train.var(axis=0)))  # a feature that is not constant, if there is one
-        name = st.selectbox("Feature", dataset.feature_names, index=usual, key=key, bind="query-params")
+        name = _column("Feature", key, dataset.feature_names, usual, FEATURE)
     values = dataset.X[split.train_rows, dataset.feature_names.index(name)]
     samples = [
         Sample(label, values[split.y_hidden == code], color)

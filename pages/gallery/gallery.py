@@ -11,7 +11,7 @@ from dsgcore.data.datasets import AS_IS, ONE_REST
 from dsgcore.experiments import SETTINGS
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
-from pages.controls.control import key_of
+from pages.controls.controls import data_picker
 from pages.controls.own_file import TITLE as OWN_TITLE
 from pages.gallery.thumbnails import picture_of_data
 from pages.shell.router import page_of
@@ -74,7 +74,7 @@ def setting_link(entry: DatasetEntry, setting: str, options: dict[str, str] | No
     if reason:
         st.page_link(page, label=profile_of(problem).short, disabled=True, help=reason)
         return
-    query = {key_of(problem, "data"): entry.title, **(options or {})}
+    query = {data_picker(problem).name: entry.name, **(options or {})}
     st.page_link(page, label=profile_of(problem).short, help=_reading(entry, problem.labels), query_params=query)
 
 

@@ -115,6 +115,7 @@ def _news(bench: Bench, *, is_asked: bool) -> bytes:
     shown, goes_on = snapshot(bench), is_ticking(bench)
     news: dict[str, Any] = {
         **_whose(bench),
+        "kept": bench.link.page.texts | place_of(bench) if bench.page and bench.link.page.texts else None,
         "isOver": not goes_on,
         "redraw": _is_due(bench) if goes_on else not is_asked or "Theory" in bench.opened,
     }
@@ -152,6 +153,4 @@ def head_data(bench: Bench) -> bytes:
 
 
 def _whose(bench: Bench) -> dict[str, Any]:
-    """Return the page and the owner of the run, and what the page's link keeps of it."""
-    kept = place_of(type(bench.present.run.problem), bench) if bench.page else {}
-    return {"page": bench.page, "owner": bench.session, "kept": kept}
+    return {"page": bench.page, "owner": bench.session}

@@ -43,6 +43,7 @@ from pages.race.state import finish_of, name_in_link
 from pages.session.lesson_place import Place
 from pages.shell.job_panel import job_panel
 from pages.shell.memory import Claim, account
+from pages.shell.page_link import PageLink
 from pages.shell.plain_text import plain
 from pages.shell.room_key import Ticket
 from pages.shell.ticks import Hold, Ticker
@@ -226,11 +227,10 @@ class MapState:
 class LinkState:
     """What the page has read from its link, and what it writes into it besides the controls that are drawn."""
 
-    texts: dict[str, str] = field(default_factory=dict)  # the link at the last drawing
+    page: PageLink = field(default_factory=PageLink)  # of the last drawing
     visit: int = -1  # the session's visit in which the page was last drawn
     is_unread: bool = False  # the link must be read, and may describe another run than the page's
     notices: list[str] = field(default_factory=list)  # sentences about values that are not valid
-    undrawn: dict[str, str] = field(default_factory=dict)  # the text of each control that is not drawn
     race: str = ""  # name of the race, until it is loaded
     at: str = ""  # the run's iteration
     at_noted: float = -math.inf  # time at which `at` was last written

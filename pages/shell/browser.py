@@ -1,12 +1,8 @@
 """Additions to streamlit's browser part: the link of a run, Back, keys beside a slider, and lost sessions.
 
-A run's link holds its iteration and its changes, which have no control. If the server wrote them (streamlit 1.67 then sends
-the whole link again), it would undo a control that is being moved, and add an entry to the history each time, so that Back
-would lead through all of them.
-
-When the reader leaves a page, streamlit first removes the page's values from the link, so Back would lead to the defaults.
-The `navigate` event of browsers announces each entry that streamlit adds to the history. The listener cancels it, and writes
-the right one.
+The browser writes what a page says into its link. If the server wrote it, streamlit would add an entry to the history each
+time, so that Back would lead through all of them. A page that another one opens gets two entries from streamlit. The
+`navigate` event of browsers announces each of them; the listener cancels it, and writes the right one.
 
 Streamlit does not hear keys of buttons while a slider has the focus, and keeps a list open over the result of its button.
 It does not draw a page again for another theme, which its charts need, and it loses a chosen file when the page is loaded anew.
@@ -26,17 +22,20 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from pages.shell import room_key
+from pages.shell.sessions import begin_visit
 from pages.shell.ticks import ADDRESS, GONE, Ticker, are_served
 
 __all__ = ["bring_back_file", "keep_in_link", "keep_room_key", "mind_the_browser"]
 
 _KNOWN = "_known"
+# Names for the frame around a page, not for the page itself.
+OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
 
 
 def mind_the_browser() -> None:
     """Mount the browser part: one history entry for each page and none for its changes, and the other additions above."""
     session = {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {}
-    _mount("part-state-browser", {"theme": st.context.theme.type, **session})
+    _mount("part-state-browser", {"theme": st.context.theme.type, "frame": OF_THE_FRAME, **session})
 
 
 def _session() -> str:
@@ -47,13 +46,14 @@ def _session() -> str:
     return ticker.token
 
 
-def keep_in_link(page: str, values: Mapping[str, str], owner: str = "") -> None:
-    """Make the browser keep these values in the link of that page; an empty value is left out.
+def keep_in_link(page: str, values: Mapping[str, str], owner: str = "", entry: str = "") -> None:
+    """Make the browser keep these values in the link of that page, and no others but those of the frame.
 
-    If the owner changes while the page stays, the server has lost the session, and streamlit has started a new one without
-    these values. The browser then loads its own link again.
+    Another value of the name `entry` is a new entry of the browser's history. If the owner changes while the page stays, the
+    server has lost the session, and streamlit has started a new one without these values. The browser then loads its own link
+    again.
     """
-    _mount("part-state-link", {"page": page, "values": dict(values), "owner": owner})
+    _mount("part-state-link", {"page": page, "values": dict(values), "owner": owner, "entry": entry})
 
 
 def keep_room_key(ticket: str) -> None:
@@ -69,7 +69,7 @@ def bring_back_file(name: str) -> None:
 
 def _mount(key: str, data: dict[str, Any]) -> None:
     with st.container(key=key):
-        _component()(key=f"{key}-component", data=data, on_theme_change=_nothing)
+        _component()(key=f"{key}-component", data=data, on_theme_change=_nothing, on_back_change=begin_visit)
 
 
 def _nothing() -> None:
@@ -82,7 +82,6 @@ def _component() -> Callable[..., Any]:
 
 
 _JS = """
-const RECENT = 500;  // milliseconds in which the server may not know a moved control yet
 const LEAVING = 5000;
 const SERVER_AWAY = 500;
 // The buttons of a lesson that these keys press: arrow keys, those of a presenter's remote control, and Escape.
@@ -95,13 +94,15 @@ const SLIDERS = "input[type=range], [role=slider]", MAP = ".hand-area";  // with
 // Escape closes these, and leaves the lesson only if none is open.
 const OPEN_LIST = "[data-testid=stPopoverBody], [role=listbox]", TIP = ".live-tip:not([hidden]), .live-chart-tip:not([hidden])";
 const OPEN_PART = ".hand-box:not([hidden]), .live-chart-menu:not([hidden]), .live-popup:not([hidden])";
-// Values in this page's link; names in any page's link; time at which Back was pressed, until the page is there.
 const DRAWER = 640, CLOSES = "[data-testid=stSidebarCollapseButton] button";  // on a window as narrow as a phone's, in pixels
-const lab = window.dsgLab ??= {kept: {}, names: new Set(), tickets: new Set(), poppedAt: -Infinity, isWriting: false};
+// Values in this page's link, without which there are none; the time at which Back was pressed, until the page is there.
+const lab = window.dsgLab ??= {kept: {}, frame: [], tickets: new Set(), poppedAt: -Infinity, isWriting: false};
 
-function withKept(address) {
-  const url = new URL(address);
-  for (const name of lab.names) url.searchParams.delete(name);
+/** Return the page's address with the values that it keeps, and with those of the frame around it. */
+function withKept() {
+  const url = new URL(location.href), before = [...url.searchParams];
+  url.search = "";
+  for (const [name, text] of before) if (lab.frame.includes(name)) url.searchParams.append(name, text);
   for (const [name, text] of Object.entries(lab.kept)) if (text) url.searchParams.set(name, text);
   return url;
 }
@@ -122,10 +123,9 @@ function closeDrawer() {
 }
 
 function mindHistory() {
-  const moved = new Map();  // name in the link -> its value and when a control was moved there
   let leavingSince = -Infinity, backSince = -Infinity;
-  let hasActed = false;  // on this page, since it was opened: else its link is only corrected, which is no entry
-  for (const type of ["pointerdown", "keydown"]) addEventListener(type, () => { hasActed = true; }, true);
+  lab.hasActed = false;  // on this page, since it was opened: else its link is only corrected, which is no entry
+  for (const type of ["pointerdown", "keydown"]) addEventListener(type, () => { lab.hasActed = true; }, true);
 
   addEventListener("click", event => {
     const link = event.target.closest?.("a[href]");
@@ -147,49 +147,27 @@ function mindHistory() {
   lab.isLeaving = () => performance.now() - Math.max(leavingSince, lab.poppedAt) < LEAVING;
   addEventListener("popstate", () => {
     lab.kept = {};
-    moved.clear();
-    hasActed = false;
+    lab.hasActed = false;
     backSince = lab.poppedAt = performance.now();
     closeDrawer();
   }, true);
 
-  const noteMoved = there => {
-    const before = new URLSearchParams(location.search), after = there.searchParams, now = performance.now();
-    for (const name of new Set([...before.keys(), ...after.keys()]))
-      if (before.get(name) !== after.get(name)) moved.set(name, {value: after.get(name), at: now});
-  };
-
   /** Write an entry that streamlit is about to add: for another page as a new entry, for this page in place of its entry. */
   const add = there => {
+    if (there.pathname === location.pathname) return write("replaceState", there);
     const now = performance.now();
-    if (there.pathname !== location.pathname) {
-      if (now - backSince < LEAVING && leavingSince < backSince) return;  // from the page that Back has just left
-      leavingSince = -Infinity;
-      lab.kept = {};
-      moved.clear();
-      hasActed = false;
-      write("pushState", withKept(there));
-      return;
-    }
-    if (now - leavingSince < LEAVING) return;  // streamlit removes the page's values, but Back needs them
-    if (Object.keys(lab.kept).length) there = withKept(there);
-    if (there.href === location.href) return;
-    if (hasActed && !document.querySelector(".st-key-part-state-link")) return write("pushState", there);
-    for (const [name, {value, at}] of moved) {
-      if (now - at > RECENT) moved.delete(name);
-      else if (value === null) there.searchParams.delete(name);
-      else there.searchParams.set(name, value);
-    }
-    write("replaceState", there);
+    if (now - backSince < LEAVING && leavingSince < backSince) return;  // from the page that Back has just left
+    leavingSince = -Infinity;
+    lab.kept = {};
+    lab.hasActed = false;
+    write("pushState", there);
   };
 
   window.navigation?.addEventListener("navigate", event => {
     if (lab.isWriting || !event.destination.sameDocument || event.hashChange || !event.cancelable) return;
-    const there = new URL(event.destination.url);
-    if (event.navigationType === "replace") noteMoved(there);
     if (event.navigationType !== "push") return;
     event.preventDefault();
-    add(there);
+    add(new URL(event.destination.url));
   });
 }
 
@@ -344,48 +322,56 @@ lab.ask = (page, work) => {
 
 /** Return a link's lesson and step, as one text. */
 function stepOf(query) {
-  const [, text] = [...query].find(([name, text]) => /(^|_)lesson$/.test(name) && text) ?? [];
+  const text = query.get("lesson");
   if (!text) return "";
   const [lesson, step] = text.split(":");
   return `${lesson}:${step || 1}`;
 }
 
-/** Follow Back and Forward between the steps of a lesson, which streamlit takes for one page. */
-function mindSteps() {
+/** Return what makes a link an entry of its own in the history. */
+const entryOf = ({search}) => {
+  const query = new URLSearchParams(search);
+  return lab.entry === "lesson" ? stepOf(query) : query.get(lab.entry) ?? "";
+};
+
+/** Follow Back and Forward between entries of one page: the steps of a lesson, or what the page's link says. */
+function mindEntries() {
   addEventListener("popstate", () => {
+    if (location.pathname !== lab.path) return;
     const [lesson, step] = stepOf(new URLSearchParams(location.search)).split(":"), [now, number] = (lab.step ?? "").split(":");
-    if (!now || location.pathname !== lab.path || (lesson === now && step === number)) return;
+    if (!now) return lab.goBack();
+    if (lesson === now && step === number) return;
     const button = lesson === now && Number(step) === Number(number) - 1 && document.querySelector(BACK);
     if (button) button.click(); else location.reload();
-  });
+  }, true);
 }
 
-/** Keep these values in the link of that page. A lesson's next step is a new entry, so that Back leads to the step before. */
+/** Keep these values in the link of that page. Another value of `lab.entry` is a new entry: Back leads to the one before. */
 lab.keep = (page, values) => {
   if (!location.pathname.endsWith("/" + page)) return;
   lab.poppedAt = -Infinity;  // the page is there
   lab.kept = values;
-  lab.names = new Set(Object.keys(values));
-  const there = withKept(location.href);
-  const from = stepOf(new URLSearchParams(location.search)), to = stepOf(there.searchParams);
-  if (there.href !== location.href) write(from && to && from !== to ? "pushState" : "replaceState", there);
-  [lab.step, lab.path] = [to, location.pathname];
+  const there = withKept(), from = entryOf(location), to = entryOf(there);
+  const isEntry = from !== to && (lab.entry === "lesson" ? from && to : lab.hasActed);
+  if (there.href !== location.href) write(isEntry ? "pushState" : "replaceState", there);
+  [lab.step, lab.path] = [stepOf(there.searchParams), location.pathname];
 };
 
 export default function ({data, setTriggerValue}) {
   lab.redraw = () => setTriggerValue("theme", true);
+  lab.goBack = () => setTriggerValue("back", true);
   if (!lab.isMinded) {
     lab.isMinded = true;
     mindHistory();
     hearKeysBesideSliders();
     hearKeysOfLessons();
-    mindSteps();
+    mindEntries();
     mindReturns();
     mindTheme();
     mindFiles();
     mindZoom();
   }
-  if (data.theme) lab.theme = data.theme;  // in which the page is drawn
+  if (data.theme) [lab.theme, lab.frame] = [data.theme, data.frame];  // in which the page is drawn
   if (data.session) lab.session = data.session;
   if (data.room) keepRoomKey(data.room);
   if (data.file) bringBack(data.file);
@@ -397,6 +383,7 @@ export default function ({data, setTriggerValue}) {
     return;
   }
   lab.owner = {page: data.page, name: data.owner};
+  lab.entry = data.entry;
   lab.keep(data.page, data.values);
 }
 """

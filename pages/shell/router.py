@@ -12,9 +12,9 @@ import streamlit as st
 from dsgcore.experiments import SETTINGS, Setting
 from dsgcore.settings import profile_of
 from pages.controls.pickers import setting_asked
-from pages.session.link import without_others
 from pages.shell.admission import is_admitted
 from pages.shell.browser import mind_the_browser
+from pages.shell.page_link import begin_link, write_link
 from pages.shell.plain_text import plain
 from pages.shell.sessions import arrive, note_visit
 from pages.shell.turns import turns
@@ -95,19 +95,13 @@ def route() -> None:
     pages = all_pages()
     page = st.navigation([*pages, *unknown_page(pages)], position=position)
     st.set_page_config(page_title=TITLE if page.title == HOME else f"{page.title} - {TITLE}")
-    if note_visit(page.url_path):
-        _forget_runs_of_others(page.url_path)
+    note_visit(page.url_path)
+    begin_link(page.url_path)
     arrive()
     mind_the_browser()
     with turns.preference():
         if is_admitted():
             page.run()
+            write_link()
     if other := setting_asked():
         st.switch_page(page_of(other[0]), query_params=other[1])
-
-
-def _forget_runs_of_others(page: str) -> None:
-    """Remove the parameters of the page before, which Streamlit leaves in the link."""
-    given = st.query_params.to_dict()
-    for name in given.keys() - without_others(page, given).keys():
-        del st.query_params[name]

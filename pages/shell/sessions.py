@@ -67,15 +67,19 @@ def n_connected() -> int:
 _PAGE, _VISIT, _BEFORE = "_page", "_visit", "_page_before"
 
 
-def note_visit(page: str) -> bool:
-    """Record the session's page; return True if the session came from another page."""
+def note_visit(page: str) -> None:
+    """Record the session's page."""
     before = st.session_state.get(_PAGE)
     if before != page:
         # Keep this order: if the drawing ends between two lines, the next one counts once more, which does no harm.
-        st.session_state[_VISIT] = visit() + 1
+        begin_visit()
         st.session_state[_BEFORE] = before or ""
         st.session_state[_PAGE] = page
-    return before not in (None, page)
+
+
+def begin_visit() -> None:
+    """Begin another visit to the page: its link is read again."""
+    st.session_state[_VISIT] = visit() + 1
 
 
 def visit() -> int:

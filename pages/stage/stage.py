@@ -13,13 +13,13 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.data.datasets import SEED
 from dsgcore.data.edits import EDITS
 from dsgcore.experiments import SETTINGS, Setting, Spec
 from dsgcore.settings import Curve
 from dsgcore.settings.lessons import MAP
+from pages.controls.control import keep
 from pages.controls.pickers import open_setting
-from pages.controls.view import SPEED, keep_choice
+from pages.controls.view import SPEED, seed_control, view_control
 from pages.live.component import draw_charts, draw_head
 from pages.live.tick import head_data
 from pages.room.lecturer import (
@@ -33,7 +33,7 @@ from pages.room.lecturer import (
 )
 from pages.session.bench import Bench, Scene, view_of
 from pages.session.lesson_place import Place, Stage
-from pages.session.link import keep_place
+from pages.session.link import begin_place, keep_place
 from pages.shell.browser import keep_room_key
 from pages.shell.turns import drawing
 from pages.shell.warm_up import is_ready
@@ -58,6 +58,7 @@ def setting_page(name: str) -> None:
     with hold_of(name).taken():
         problem = SETTINGS[name]
         bench = bench_of(problem)
+        begin_place(bench)
         draw = workbench if bench.lesson.place is None else stage
         draw(problem, bench)
 
@@ -72,7 +73,6 @@ def stage(problem: type[Setting], bench: Bench) -> None:
         return
     bench.drawn += 1
     bench.hidden = (set(PARTS) - SHOWN) | hidden_parts() | ({"transport"} if place.waits else set())
-    bench.link.undrawn.clear()
     st.html(_STYLE)
     if not isinstance(place.step.asks, Curve):  # which is drawn in the answer's area
         st.html(f"<style>.st-key-stage {{--answer: {LINE_HEIGHT * lines_of_answer(place):g}rem}}</style>")
@@ -135,8 +135,8 @@ def _tools(problem: type[Setting], bench: Bench, place: Place) -> tuple[Spec | N
     Return the spec, or None with an error if it is not valid, and the place for the run's status and buttons.
     """
     controls = st.container(key="stage-controls", horizontal=True, vertical_alignment="center", gap="medium")
-    for choice in (SPEED, SEED):
-        keep_choice(problem, choice, bench.link.undrawn)
+    keep(view_control(problem, SPEED))
+    keep(seed_control(problem))
     with controls:
         asked = spec_without_sidebar(problem, bench, place.step.controls, is_locked=place.waits)
     return asked, st.container(key="stage-run", horizontal=True, vertical_alignment="center", gap="small")
@@ -154,7 +154,7 @@ def _pictures(problem: type[Setting], bench: Bench, place: Place, run: DeltaGene
     go_further(bench)
     place.note(None if bench.hand.lacks else bench.live)
     bench.view = replace(bench.view, scene=_scene(bench, place))  # a run that has just ended shows more
-    keep_place(problem, bench)
+    keep_place(bench)
     with drawing.turn(is_urgent=True):
         data = head_data(bench)
     with run.container(key="stage-status"):

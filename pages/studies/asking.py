@@ -14,22 +14,31 @@ from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import SETTINGS, Setting, Spec
 from dsgcore.studies import Study
 from dsgcore.studies.study import MOST_AXES
-from pages.controls.control import Control, automatic_of, key_of, linked_number, number, shown
-from pages.studies.beginning import NUMBER, RANGE, VALUES, VARY, Beginning
+from pages.controls.control import Control, automatic_of, count, draw, in_link, shown
+from pages.studies.beginning import Beginning, can_be_axis, ends_of_axis, number_on_axis, values_of_axis
 from pages.studies.links import with_linked_edits
 
 PREFIX = "x_"
 MOST_SEEDS, USUAL_SEEDS = 50, 3
-MOST_VALUES, USUAL_VALUES = 20, 6
+USUAL_VALUES = 6
 MOST_POINTS, USUAL_POINTS = 400, 60
 _KEPT = (
-    Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS),
-    Flag("random", False),
-    Integer("points", USUAL_POINTS, low=2, high=MOST_POINTS),
-    Flag("best_first", False),
+    Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS).called(
+        "Seeds", "DSG Lab runs each point once with each seed."
+    ),
+    Flag("random", False).called(
+        "At random", "Random points between the ends, instead of all combinations. Use it for three axes or more."
+    ),
+    Integer("points", USUAL_POINTS, low=2, high=MOST_POINTS).called("Points", ""),
+    Flag("best_first", False).called(
+        "Best first",
+        "Successive halving: one seed for each point, three for the best third, and nine for the best third of those. Each "
+        "round takes about the same time. The other points keep the seeds that they have.",
+    ),
+    Real("target", None, low=0.0, high=1.0, optional=True),
 )
-SEEDS, RANDOM, POINTS, BEST_FIRST = (PREFIX + p.name for p in _KEPT)
-BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS), views=("measure", "target", "view", "best"))
+SEEDS, RANDOM, POINTS, BEST_FIRST, TARGET = (Control(PREFIX + p.name, "", p) for p in _KEPT)
+BEGINNING = Beginning(PREFIX, _KEPT, tuple(SETTINGS), ("measure", "view", "best"), MOST_AXES)
 # By default a logarithmic axis reaches this factor below and above the usual value.
 REACH = 10.0
 
@@ -57,18 +66,10 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> Asked | None:
         return None
     spec, (said, seeds, labels) = found
     with main:
-        spec = with_linked_edits(spec, "explore", PREFIX)
+        spec = with_linked_edits(spec)
     of_data = list(range(seeds)) if fit_any_seed(spec.data.edits) else [spec.seed]
-    budget = {"best_first": bool(st.session_state[BEST_FIRST])}
+    budget = {"best_first": bool(st.session_state[BEST_FIRST.key])}
     return Asked(spec, {"spec": spec.to_dict(), "axes": said, "seeds": of_data, "budget": budget}, labels)
-
-
-def can_be_axis(control: Control) -> bool:
-    """Return True if a study can vary a control: a number, or a required choice of the solver or the problem."""
-    p = control.parameter
-    return isinstance(p, Real | Integer) or (
-        isinstance(p, Choice) and not p.optional and control.section in ("solver", "problem")
-    )
 
 
 Variation = tuple[list[dict[str, Any]], int, dict[str, Parameter]]
@@ -78,50 +79,26 @@ def _variation(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[
     """Draw the varied sliders, their values, and the number of seeds; return the axes' plain data, that number, and all
     controls that can be axes, and the names of the varied ones."""
     axes = {f"{c.section}.{name}": c for name, c in offered.items() if can_be_axis(c)}
-    usual, vary = _usual_axes(axes), PREFIX + key_of(problem, VARY)
-    BEGINNING.usual(vary, usual)
+    vary = BEGINNING.varied(problem, axes, _usual_axes(axes))
+    BEGINNING.usual(vary)
     first, second, third = st.columns([4, 1, 1.5], gap="small", vertical_alignment="bottom")
     with first:
         chosen = st.multiselect(
-            "Vary",
+            vary.parameter.label,
             list(axes),
-            default=usual,
-            key=vary,
-            bind="query-params",
+            default=vary.usual,
+            key=vary.key,
             max_selections=MOST_AXES,
-            format_func=lambda name: axes[name].parameter.label or name,
+            format_func=vary.say,
             help="Up to four sliders. The others keep their values in the sidebar.",
         )
+        in_link(vary, chosen)
     with second:
-        seeds = linked_number(
-            "Seeds",
-            1,
-            MOST_SEEDS,
-            USUAL_SEEDS,
-            key=SEEDS,
-            help="DSG Lab runs each point once with each seed.",
-        )
+        seeds = count(SEEDS, help=SEEDS.parameter.sentence)
     with third:
-        is_random = st.toggle(
-            "At random",
-            key=RANDOM,
-            bind="query-params",
-            help="Random points between the ends, instead of all combinations. Use it for three axes or more.",
-        )
-        is_random = is_random and len(chosen) > 1
-        st.toggle(
-            "Best first",
-            key=BEST_FIRST,
-            bind="query-params",
-            help=(
-                "Successive halving: one seed for each point, three for the best third, and nine for the best "
-                "third of those. Each round takes about the same time. The other points keep the seeds that they "
-                "have."
-            ),
-        )
-    points = None
-    if is_random:
-        points = linked_number("Points", 2, MOST_POINTS, USUAL_POINTS, key=POINTS)
+        is_random = draw(RANDOM) and len(chosen) > 1
+        draw(BEST_FIRST)
+    points = count(POINTS) if is_random else None
     said = []
     for row in (chosen[:2], chosen[2:]):
         for place, name in zip(st.columns(2, gap="medium"), row, strict=False):
@@ -131,11 +108,11 @@ def _variation(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[
     return (said, int(seeds), {name: control.parameter for name, control in axes.items()}), varied
 
 
-def _usual_axes(axes: Mapping[str, Control]) -> list[str]:
+def _usual_axes(axes: Mapping[str, Control]) -> tuple[str, ...]:
     """Return the axes that vary by default: the step size and the width of the kernel."""
     widths = [name for name, c in axes.items() if c.section == "kernel" and isinstance(c.parameter, Real)]
     steps = [name for name in axes if name.startswith("solver.")]
-    return [*steps[:1], *(widths or steps[1:])[:1]]
+    return (*steps[:1], *(widths or steps[1:])[:1])
 
 
 def draw_axis(
@@ -164,43 +141,37 @@ def draw_axis(
     """
     p = control.parameter
     if isinstance(p, Choice):
-        beginning.usual(control.key + VALUES, list(p.options))
-        values = st.multiselect(
-            p.label,
-            p.options,
-            default=p.options,
-            key=control.key + VALUES,
-            bind="query-params",
-            format_func=control.say,
-        )
-        return {"name": name, "values": list(values or p.options)}
+        several = values_of_axis(control)
+        beginning.usual(several)
+        values = st.multiselect(p.label, p.options, default=p.options, key=several.key, format_func=control.say)
+        return {"name": name, "values": list(in_link(several, values) or p.options)}
     assert isinstance(p, Real | Integer)
-    key = control.key + RANGE
-    stops = _stops(p, key)
-    ends = _usual_ends(p, reach)
-    beginning.usual(key, ends)
+    ends = ends_of_axis(control, _usual_ends(p, reach))
+    beginning.usual(ends)
+    stops = _stops(p, ends.key)
     left, right = st.columns([3, 1], gap="small")
     with left:
         low, high = st.select_slider(
             f"{p.label} ({p.symbol})" if p.symbol else p.label,
             stops,
-            value=ends,
-            key=key,
-            bind="query-params",
+            value=ends.usual,
+            key=ends.key,
             format_func=shown,
             help=p.sentence,
         )
+        in_link(ends, (low, high))
     if points is not None:
         return {"name": name, "from": low, "to": high, "n": points, "random": True}
     with right:
-        n = linked_number("Values", 1, MOST_VALUES, usual, key=control.key + NUMBER)
+        n = count(number_on_axis(control, usual), "Values")
     return {"name": name, "from": low, "to": high, "n": int(n)}
 
 
 def _stops(p: Real | Integer, key: str) -> list[float]:
     """Return the possible ends of an axis: the slider's own stops, and values from a link; a logarithmic axis has no zero."""
-    linked = [number(text, p) for text in st.query_params.get_all(key)]
-    values = {stop for stop in (*grid(p), *linked, *st.session_state.get(key, ())) if stop is not None}
+    if p.scale != "linear" and 0 in st.session_state.get(key, ()):
+        del st.session_state[key]
+    values = {stop for stop in (*grid(p), *st.session_state.get(key, ())) if stop is not None}
     return sorted(stop for stop in values if p.scale == "linear" or stop > 0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,35 +12,34 @@ from dsgcore.data.edits import fit_any_seed
 from dsgcore.experiments import Setting, Spec, load_split, steered_values
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, also_offer, key_of, number
-from pages.controls.controls import ALSO, PICKER, what_differs
+from pages.controls.control import BAD_INPUT, Control, number
+from pages.controls.controls import ALSO, PICKER, data_picker, what_differs
 from pages.controls.hand import EDITS, Hand, edits_in, edits_to_text
-from pages.controls.link import CHANGES, changes_to_text
+from pages.controls.link import CHANGES, FILE_ENTRY, changes_to_text
 from pages.controls.own_file import entry_of, file_in_link, store
-from pages.shell.browser import keep_in_link
+from pages.shell.page_link import given, say_in_link
 from pages.shell.plain_text import say_of_link
 from pages.shell.sessions import visit
 
 
 def link_to_run(spec: Spec) -> dict[str, str]:
     """Return the query of a link to a run in the workbench."""
-    problem = type(spec.problem)
-    said = data_in_link(spec, key_of(problem, "data"), key_of(problem, "file"))
+    said = data_in_link(spec) | said_of(at_its_end(spec))
     if spec.seed != SEED.default:
-        said[key_of(problem, "seed")] = str(spec.seed)
+        said[SEED.name] = str(spec.seed)
     if spec.changes:
-        said[key_of(problem, CHANGES)] = changes_to_text(spec)
+        said[CHANGES] = changes_to_text(spec)
     if spec.data.edits:
-        said[key_of(problem, EDITS)] = edits_to_text(spec.data.edits)
-    return said | said_of(at_its_end(spec), lambda control: control.key)
+        said[EDITS] = edits_to_text(spec.data.edits)
+    return said
 
 
-def data_in_link(spec: Spec, key: str, file_key: str) -> dict[str, str]:
-    """Return the entries of a link that name a spec's data, by the keys for the set and for an uploaded file."""
+def data_in_link(spec: Spec) -> dict[str, str]:
+    """Return the entries of a link that name a spec's data."""
     data = spec.data
-    said = {key: entry_of(type(spec.problem), data.name).title}
+    said = {data_picker(type(spec.problem)).name: data.name}
     is_file = data.name == FILE
-    return said | ({file_key: file_in_link(str(data.path), str(data.sha256), data.recipe)} if is_file else {})
+    return said | ({FILE_ENTRY: file_in_link(str(data.path), str(data.sha256), data.recipe)} if is_file else {})
 
 
 def at_its_end(spec: Spec) -> Spec:
@@ -52,8 +50,8 @@ def at_its_end(spec: Spec) -> Spec:
     return Spec.from_dict(plain)
 
 
-def said_of(spec: Spec, key: Callable[[Control], str]) -> dict[str, str]:
-    """Return the values of a spec that differ from the page's defaults, as text for a link, by the keys of their controls."""
+def said_of(spec: Spec) -> dict[str, str]:
+    """Return the values of a spec that differ from the page's defaults, as entries of a link."""
     problem = type(spec.problem)
     offered = controls.controls_for(problem, spec.data.name, spec.kernel.name)
     values = {name: _value(spec, problem, name, control) for name, control in offered.items() if name != ALSO}
@@ -61,14 +59,9 @@ def said_of(spec: Spec, key: Callable[[Control], str]) -> dict[str, str]:
     own = {name: data[name] for name in ("name", "path", "sha256", "recipe")} if spec.data.name == FILE else None
     plain = replace(spec, data=replace(spec.data, edits=()))
     values[ALSO] = what_differs(plain, controls.to_spec(problem, values, spec.data.name, spec.seed, own))
-    said = {}
-    for name, value in values.items():
-        control = offered[name]
-        if value != control.parameter.default:
-            said[key(control)] = control.text(value)
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                also_offer(key(control), value)
-    return said
+    return {
+        offered[name].name: offered[name].text(value) for name, value in values.items() if value != offered[name].usual
+    }
 
 
 def _value(spec: Spec, problem: type[Setting], name: str, control: Control) -> Any:
@@ -91,26 +84,28 @@ class _Brought:
 
     visit: int
     text: str
+    seed_text: str
     seed: int = SEED.default
     hand: Hand = field(default_factory=Hand)
     notice: str = ""
     is_checked: bool = False
 
 
-def edits_entry(spec: Spec, prefix: str) -> dict[str, str]:
-    """Return the link's entry for a spec's edits, with the seed of their data; none without edits."""
-    return {prefix + EDITS: f"{spec.seed}:{edits_to_text(spec.data.edits)}"} if spec.data.edits else {}
+def edits_entry(spec: Spec) -> dict[str, str]:
+    """Return the link's entries for a spec's edits and for the seed of their data; none without edits."""
+    return {EDITS: edits_to_text(spec.data.edits), SEED.name: str(spec.seed)} if spec.data.edits else {}
 
 
-def with_linked_edits(spec: Spec, page: str, prefix: str) -> Spec:
+def with_linked_edits(spec: Spec) -> Spec:
     """Return a question's spec with the edits that its link brings and with their seed, and say so on the page."""
-    brought = _brought(prefix + EDITS)
+    brought = _brought()
     own = brought.hand.edit(replace(spec, seed=brought.seed))
     if own.data.edits and not brought.is_checked:
         own = _checked(brought, own)
     if brought.notice:
         say_of_link(brought.notice)
-    keep_in_link(page, edits_entry(own, prefix) or {prefix + EDITS: ""})
+    for name, text in edits_entry(own).items():
+        say_in_link(name, text)
     if not own.data.edits:
         return spec
     kept = "" if fit_any_seed(own.data.edits) else f" They name points of the data of seed {own.seed}."
@@ -118,22 +113,21 @@ def with_linked_edits(spec: Spec, page: str, prefix: str) -> Spec:
     return own
 
 
-def _brought(key: str) -> _Brought:
+def _brought() -> _Brought:
     """Return the edits of this visit's link."""
-    noted, text = f"_{key}", str(st.query_params.get(key, ""))
+    noted = "_brought_edits"
     known: _Brought | None = st.session_state.get(noted)
-    if known is None or known.visit != visit() or (text and text != known.text):
-        known = st.session_state[noted] = _Brought(visit(), text)
+    if known is None or known.visit != visit():
+        known = st.session_state[noted] = _Brought(visit(), given(EDITS), given(SEED.name) or str(SEED.default))
         _read(known)
     return known
 
 
 def _read(brought: _Brought) -> None:
-    seed, _, text = brought.text.partition(":")
     try:
-        brought.hand.made = edits_in(text)
-        known = number(seed, SEED) if brought.text else SEED.default
-        brought.seed = SEED.check(seed if known is None else known)
+        brought.hand.made = edits_in(brought.text)
+        known = number(brought.seed_text, SEED)
+        brought.seed = SEED.check(brought.seed_text if known is None else known)
     except BAD_INPUT as error:
         _leave_out(brought, str(error))
 

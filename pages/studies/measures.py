@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from dsgcore.studies import MEASURES, Results, time_to, usual_target
+from pages.controls.control import in_link
+from pages.studies.asking import TARGET
 from pages.studies.beginning import pick
 from pages.studies.going import Exploring, store_of
 
-MEASURE, TARGET = "x_measure", "x_target"
+MEASURE = "x_measure"
 SCORE, TIME = "score", "time"
 TIME_NAME = "time to score"
 # Seconds that a drawing may read curves before it shows the results so far.
@@ -17,12 +19,12 @@ SECONDS_TO_READ = 0.2
 
 def choose_measure(state: Exploring) -> str:
     """Draw the choice of the measure."""
-    say = {name: name_in_link(name) for name in (*MEASURES, TIME)} | {SCORE: score_name(state)}
+    say = {name: words_of(name) for name in (*MEASURES, TIME)} | {SCORE: score_name(state)}
     return pick("Compare by", say, SCORE, MEASURE, say.__getitem__)
 
 
-def name_in_link(measure: str) -> str:
-    """Return the name of a measure in the choice and in the link; the score has its own name in each setting."""
+def words_of(measure: str) -> str:
+    """Return the name of a measure in the choice; the score has its own name in each setting."""
     return TIME_NAME if measure == TIME else MEASURES[measure].name
 
 
@@ -50,19 +52,19 @@ def unit_of(state: Exploring, measure: str) -> str:
 def choose_target(state: Exploring) -> None:
     """Draw the choice of the score to reach."""
     usual = _usual(state)
-    st.number_input(
+    chosen = st.number_input(
         f"{score_name(state).capitalize()} to reach",
         0.0,
         1.0,
         None,
         0.01,
-        key=TARGET,
-        bind="query-params",
+        key=TARGET.key,
         format="%.3f",
         placeholder="auto" if usual is None else f"auto: {usual:g}",
         help="The default is 0.01 below the mean of the best point.",
         width=240,
     )
+    in_link(TARGET, chosen)
 
 
 def _usual(state: Exploring) -> float | None:
@@ -72,7 +74,7 @@ def _usual(state: Exploring) -> float | None:
 
 def target(state: Exploring) -> float | None:
     """Return the score to reach, or None if there is no run."""
-    chosen = st.session_state.get(TARGET)
+    chosen = st.session_state.get(TARGET.key)
     return _usual(state) if chosen is None else float(chosen)
 
 

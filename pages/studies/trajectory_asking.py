@@ -10,25 +10,29 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dsgcore.core.parameters import Integer
+from dsgcore.core.parameters import Choice, Integer
 from dsgcore.experiments import SETTINGS, Setting, Spec, breaches, broken_by, kept_to
 from dsgcore.settings import Breach, profile_of
 from dsgcore.studies import Study, StudyError, Trajectories
-from pages.controls.control import Control, key_of, linked_number
+from pages.controls.control import Control, count, draw
 from pages.studies.asking import draw_axis
-from pages.studies.beginning import VARY, Beginning
+from pages.studies.beginning import NOTHING, Beginning
 from pages.studies.links import with_linked_edits
 
 PREFIX = "v_"
 MOST_SEEDS, USUAL_SEEDS, USUAL_VALUES, MOST_CASES = 30, 8, 5, 24
-_SEEDS, _VIEWS = Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS), ("steps", "by", "quantity", "over")
-SEEDS, STEPS, BY, QUANTITY, OVER = (PREFIX + name for name in (_SEEDS.name, *_VIEWS))
+_SEEDS = Integer("seeds", USUAL_SEEDS, low=1, high=MOST_SEEDS).called(
+    "Seeds",
+    "DSG Lab makes each curve once with each seed. The seed changes mini-batches and features; the data stay the same.",
+)
+_VIEWS = ("steps", "by", "quantity", "over")
+SEEDS = Control(PREFIX + _SEEDS.name, "", _SEEDS)
+STEPS, BY, QUANTITY, OVER = (PREFIX + name for name in _VIEWS)
 # Settings whose theorem is about the trajectory of stochastic functional gradients.
 WITH_A_WAY = tuple(name for name, setting in SETTINGS.items() if setting.engine == "stochastic")
 BEGINNING = Beginning(PREFIX, (_SEEDS,), WITH_A_WAY, views=_VIEWS)
 KEPT, ASKED, EACH = "as the theorem says", "as chosen at the side", "each assumption broken in turn"
 BROKEN = "broken: {}"
-NOTHING = "nothing"
 # Parameters that can vary, by the names of axes, with the default ends as factors of the usual value.
 REACHES = {
     "solver.n_iter": (1 / 16, 1.0),
@@ -77,11 +81,11 @@ def draw_question(main: DeltaGenerator, upload: DeltaGenerator) -> AskedTrajecto
         return None
     spec, (steps, seeds, name, control, said) = found
     with main:
-        spec = with_linked_edits(spec, "convergence", PREFIX)
+        spec = with_linked_edits(spec)
     with steps:
         groups = _groups(spec)
     with seeds:
-        n = linked_number("Seeds", 1, MOST_SEEDS, USUAL_SEEDS, key=SEEDS, help=SEEDS_HELP)
+        n = count(SEEDS, help=_SEEDS.sentence)
     return AskedTrajectories(tuple(_cases(groups, said)), int(n), name, control)
 
 
@@ -99,25 +103,12 @@ def _question(problem: type[Setting], offered: Mapping[str, Control]) -> tuple[_
     return (steps, seeds, name, varied.get(name), said), {name.partition(".")[2]}
 
 
-SEEDS_HELP = (
-    "DSG Lab makes each curve once with each seed. The seed changes mini-batches and features; the data stay the same."
-)
-
-
 def _axis_name(problem: type[Setting], varied: Mapping[str, Control]) -> str:
     """Draw the choice of the varied parameter: by default the run's length, if the theorem's rates are about it."""
     of_length = any(rate.of == "T" for rate in profile_of(problem).theorem.rates.values())
-    options, key = [NOTHING, *varied], PREFIX + key_of(problem, VARY)
-    usual = "solver.n_iter" if of_length else NOTHING
-    BEGINNING.usual(key, usual)
-    return st.selectbox(
-        "Vary",
-        options,
-        index=options.index(usual),
-        key=key,
-        bind="query-params",
-        format_func=lambda name: varied[name].parameter.label if name in varied else name,
-    )
+    vary = BEGINNING.varied(problem, varied, ("solver.n_iter",) if of_length else ())
+    BEGINNING.usual(vary)
+    return str(draw(vary, is_plain=True))
 
 
 def _axis(name: str, control: Control) -> dict[str, Any]:
@@ -127,13 +118,11 @@ def _axis(name: str, control: Control) -> dict[str, Any]:
 def _groups(spec: Spec) -> list[Case]:
     """Draw the choice of the theorem's assumptions; return one case for each compared group."""
     found = {BROKEN.format(breach.name): breach for breach in breaches(spec)}
-    asked = st.selectbox(
+    steps = Choice("steps", KEPT, options=(KEPT, *found, *([EACH] if found else []), ASKED)).called(
         "Step size and assumptions",
-        [KEPT, *found, *([EACH] if found else []), ASKED],
-        key=STEPS,
-        bind="query-params",
-        help="“as the theorem says” changes the values in the sidebar until all assumptions hold.",
+        "“as the theorem says” changes the values in the sidebar until all assumptions hold.",
     )
+    asked = draw(Control(STEPS, "", steps))
     if asked == ASKED:
         return [Case(ALL, None, spec)]
     chosen = list(found) if asked == EACH else [name for name in found if name == asked]

@@ -76,8 +76,18 @@ def choose_view(shown: list[Shown]) -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="center", key="part-way-view"):
         usual = "gradient_mean" if "gradient_mean" in quantities else quantities[0]
         # Each list of quantities has its own key, because settings measure different quantities.
-        quantity = pick("Measure", quantities, usual, f"{QUANTITY}_{usual}", WORDS.__getitem__)
-        return quantity, pick("Over", OVERS, ITERATIONS, OVER)
+        quantity = pick("Measure", quantities, usual, f"{QUANTITY}_{usual}", WORDS.__getitem__, on_change=_note_pick)
+        over = pick("Over", OVERS, ITERATIONS, OVER, on_change=_note_pick)
+    if st.session_state.pop(_PICKED, False):
+        st.rerun()  # the whole page, which writes its link
+    return quantity, over
+
+
+_PICKED = "_picked_way"
+
+
+def _note_pick() -> None:
+    st.session_state[_PICKED] = True
 
 
 def say_answer(asked: AskedTrajectories, shown: list[Shown]) -> None:

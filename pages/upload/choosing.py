@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dsgcore.data.reading import Limits, Recipe, Step
 from dsgcore.experiments import SETTINGS, Setting
-from pages.controls.own_file import LAST, Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
+from dsgcore.experiments.settings import FILE
+from pages.controls.link import FILE_ENTRY
+from pages.controls.own_file import LAST, TITLE, Choosing, OwnFile, choosing_key, file_in_link, linked_key, store
+from pages.shell.page_link import given, say_in_link
 from pages.shell.sessions import visit
 
 # Parts of a recipe that do not depend on the setting.
@@ -34,7 +36,7 @@ _LONGEST_LINK = 20_000
 
 
 def choosing_in(problem: type[Setting], uploaded: Any, key: str) -> Choosing | None:
-    """Return the state of the page's file, new or as the reader left it; `key` is the file's name in the link."""
+    """Return the state of the page's file, new or as the reader left it; `key` is that of the link's text."""
     state: Choosing | None = st.session_state.get(choosing_key(problem))
     files = store()
     last: Choosing | None = st.session_state.get(LAST)
@@ -109,8 +111,8 @@ def forget_if_removed(problem: type[Setting], key: str) -> None:
 
 
 def linked_file(key: str) -> dict[str, Any] | None:
-    """Return the file that the session's link names: its name, its digest, and its recipe."""
-    text = str(st.query_params.get(key, ""))
+    """Return the file that the page's link names: its name, its digest, and its recipe."""
+    text = text_in_link(key)
     if not text or len(text) > _LONGEST_LINK:
         return None
     with suppress(ValueError, RecursionError):
@@ -120,10 +122,15 @@ def linked_file(key: str) -> dict[str, Any] | None:
     return None
 
 
-def linked_keys(problem: type[Setting]) -> frozenset[str]:
-    """Return the keys that the session's link has set on this page. At the first drawing the link holds no defaults."""
-    keys: frozenset[str] = st.session_state.setdefault(f"_linked_{problem.name}", frozenset(st.query_params))
-    return keys
+def text_in_link(key: str) -> str:
+    """Return the text that names the page's file in its link: the one that the page has written, or that it was opened with."""
+    noted: tuple[int, str] = st.session_state.get(key, (-1, ""))
+    return noted[1] if noted[0] == visit() else given(FILE_ENTRY)
+
+
+def asks_for_file() -> bool:
+    """Return True if the page was opened with a file as its data."""
+    return given("data.name") in (FILE, TITLE)
 
 
 def note_linked(problem: type[Setting], key: str) -> None:
@@ -139,11 +146,9 @@ def says_facts(own: OwnFile, key: str) -> bool:
     return linked is not None and linked.get("facts") == own.facts()
 
 
-def write_link(key: str, own: OwnFile, place: DeltaGenerator) -> None:
-    """Write the file's name, its recipe, and the facts from which the controls start into the link."""
+def note_in_link(key: str, own: OwnFile) -> None:
+    """Note the file's name, its recipe, and the facts from which the controls start for the link."""
     text = file_in_link(own.name, own.sha256, own.recipe, own.facts())
-    if len(text) > _LONGEST_LINK:
-        return
-    st.session_state[key] = text
-    with place, st.container(key="part-state-file"):
-        st.text_input(key, key=key, bind="query-params", label_visibility="collapsed")
+    if len(text) <= _LONGEST_LINK:
+        st.session_state[key] = visit(), text
+        say_in_link(FILE_ENTRY, text)

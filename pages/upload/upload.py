@@ -18,8 +18,10 @@ from dsgcore.experiments import Setting
 from dsgcore.experiments.settings import FILE
 from pages.controls import controls
 from pages.controls.control import key_of
+from pages.controls.link import FILE_ENTRY
 from pages.controls.own_file import Choosing, OwnFile, store, suited_to_own, with_numbers
 from pages.shell.browser import bring_back_file
+from pages.shell.page_link import link_now, say_in_link
 from pages.shell.plain_text import plain, say_of_link
 from pages.shell.warm_up import get_ready
 from pages.upload import choosing as state
@@ -46,17 +48,17 @@ def draw_upload(
     problem : type of Setting
     place : DeltaGenerator
     file_key : str
-        The file's name in the link, by default the setting's own.
+        The key of the link's text for the file, by default the setting's own.
     suit : callable, optional
-        Sets the page's controls to values that suit a file that was just read. It gets the keys that the link has set. By
+        Sets the page's controls to values that suit a file that was just read. It gets the names that the link has set. By
         default it sets the controls of the setting's own page.
     upload_key : str
         The uploader's key. A page on which the setting can change has one of its own, so that it keeps the file.
     """
     file_key = file_key or key_of(problem, "file")
     key = upload_key or key_of(problem, "upload")
-    state.linked_keys(problem)  # noted before any widget changes the link
     state.note_linked(problem, file_key)
+    say_in_link(FILE_ENTRY, state.text_in_link(file_key))
     limits = Limits()
     uploaded = st.file_uploader(
         "A table with a column of labels",
@@ -72,7 +74,10 @@ def draw_upload(
     try:
         choosing = state.choosing_in(problem, uploaded, file_key)
         if choosing is not None:
-            return _learn_from(problem, choosing, place, file_key, suit or partial(_use_suited, problem))
+            is_there = uploaded is None and state.asks_for_file()  # a link of the app may say what to set
+            return _learn_from(
+                problem, choosing, place, file_key, suit or partial(_use_suited, problem), is_there=is_there
+            )
         _ask_for_file(file_key)
     except DataError as error:
         if choosing is not None:
@@ -105,6 +110,8 @@ def _learn_from(
     place: DeltaGenerator,
     file_key: str,
     suit: Callable[[frozenset[str]], None],
+    *,
+    is_there: bool,
 ) -> dict[str, Any]:
     """Turn the bytes into the file's entries in a spec: ask for the recipe, read the file, suit the controls, write the
     link."""
@@ -120,11 +127,11 @@ def _learn_from(
         # If the link holds the facts of the file, the controls already started from them, and the reader may have moved
         # them.
         if not (choosing.is_from_link and state.says_facts(own, file_key)):
-            suit(state.linked_keys(problem) if choosing.is_from_link else frozenset())
+            suit(frozenset(link_now().given if choosing.is_from_link or is_there else ()))
         choosing.suited.add(file_key)
     choosing.is_from_link = False
     _say_what_it_is(choosing, own, look, place.container(key="part-notes"))
-    state.write_link(file_key, own, place)
+    state.note_in_link(file_key, own)
     return {"name": FILE, "path": choosing.name, "sha256": choosing.sha256, "recipe": recipe.to_dict()}
 
 
@@ -219,8 +226,8 @@ def _few(names: tuple[str, ...]) -> str:
 
 
 def _use_suited(problem: type[Setting], given: frozenset[str]) -> None:
-    """Set the controls of a setting's page to values that suit the file, except the given keys."""
+    """Set the controls of a setting's page to values that suit the file, except those of the given names."""
     offered = controls.controls_for(problem, FILE, controls.kernel_asked(problem))
     for name in {*suited_to_own(problem), *controls.kernel_widths(offered)}:
-        if name in offered and offered[name].key not in given:
+        if name in offered and offered[name].name not in given:
             st.session_state[offered[name].key] = offered[name].parameter.default

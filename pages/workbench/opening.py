@@ -7,19 +7,20 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dsgcore.core.errors import DSGError
+from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Setting, Spec
 from dsgcore.lessons import lessons_of
-from pages.controls.control import BAD_INPUT, key_of, refused, without_bad_seed
+from pages.controls.control import BAD_INPUT, refused
 from pages.controls.hand import EDITS, Hand, edits_in
-from pages.controls.link import OF_THE_FRAME
+from pages.controls.link import FILE_ENTRY, names_of
 from pages.controls.own_file import store
-from pages.controls.view import forget
 from pages.race.state import bring_back as bring_back_race
 from pages.room.lecturer import asked_lessons
 from pages.session import link
 from pages.session.bench import Bench, ClassState
 from pages.session.lecture import LECTURE, lecture_in
 from pages.session.lesson_place import place_in
+from pages.shell.page_link import left, link_now
 from pages.shell.room_key import kept_key, kept_keys, lead_if_free
 from pages.shell.sessions import page_before, visit
 from pages.shell.ticks import Hold
@@ -59,27 +60,22 @@ def bench_of(problem: type[Setting]) -> Bench:
 
 def _enter(problem: type[Setting], bench: Bench) -> None:
     """Open the page with the values of its link; without any, as the reader left it."""
-    forget(bench.link.undrawn)
-    given = st.query_params.to_dict()
-    own = dict(given)
-    if bench.live is not None and not set(own) - set(OF_THE_FRAME):
-        own |= {name: text for name, text in bench.link.texts.items() if text}
+    opened = link_now()
+    own = opened.given
+    if bench.live is not None and opened.is_plain:
+        own |= left(problem.name)
     bench.link.notices = [*refused_parts(), *link.read_link(problem, own)]
     _take_place(problem, bench, own)
-    bench.link.race = own.get(key_of(problem, link.RACE), "")
-    _take_edits(bench, own.get(key_of(problem, EDITS), ""))
-    _take_room(problem, bench, own)
+    bench.link.race = own.get(link.RACE, "")
+    _take_edits(bench, own.get(EDITS, ""))
+    _take_room(bench, own)
     _take_lecture(bench, own.get(LECTURE, ""))
     bench.link.is_unread, bench.link.visit = True, visit()
-    own = without_bad_seed(own, key_of(problem, "seed"))
-    if own != given:
-        st.query_params.from_dict(own)
-        st.rerun()  # only a link that is there at the first drawing sets controls
 
 
 def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) -> None:
     """Take the place in a guided lesson from the link. If the link sets no control, set the step's values."""
-    text = own.get(key_of(problem, link.LESSON), "") or _first_of(problem) * is_presented()
+    text = own.get(link.LESSON, "") or _first_of(problem) * is_presented()
     if bench.lesson.place is not None and text == bench.lesson.place.text:
         return
     bench.lesson.place = place_in(problem, text) if text else None
@@ -87,7 +83,8 @@ def _take_place(problem: type[Setting], bench: Bench, own: Mapping[str, str]) ->
         bench.link.notices.append(_no_lesson(problem, text))
         return
     given = given_for(problem, bench.lesson.place.values) if bench.lesson.place is not None else {}
-    if given and not set(own) & set(given):
+    of_the_spec = set(names_of(problem).values()) - {FILE_ENTRY, SEED.name}
+    if given and not set(own) & of_the_spec:
         bench.given |= given
         bench.wants_restart = bench.live is not None
 
@@ -103,13 +100,12 @@ def _take_edits(bench: Bench, text: str) -> None:
         bench.link.notices.append(f"In the link, {error}; all edits are left out.")
 
 
-def _take_room(problem: type[Setting], bench: Bench, own: dict[str, str]) -> None:
+def _take_room(bench: Bench, own: dict[str, str]) -> None:
     """Take the class's room from the link, and leave only the room's code in the link."""
-    name = key_of(problem, link.ROOM)
-    if name not in own:
+    if link.ROOM not in own:
         _join_again(bench)
         return
-    code = own[name] = own[name].partition(".")[0]
+    code = own[link.ROOM] = own[link.ROOM].partition(".")[0]
     bench.group.room = kept_key(code) or bench.group.room
     if bench.group.room is not None:
         lead_if_free(bench.group.room)

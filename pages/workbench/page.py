@@ -9,6 +9,7 @@ import streamlit as st
 
 from dsgcore.experiments import SETTINGS, Setting
 from pages.charts.live_chart import theme_now
+from pages.controls.control import keep
 from pages.controls.view import (
     EDIT,
     GRAPH,
@@ -21,9 +22,9 @@ from pages.controls.view import (
     draw_choice,
     draw_flag,
     keep_axes,
-    keep_choice,
     map_choice,
     refused_axes,
+    view_control,
 )
 from pages.live.component import draw_charts, draw_head, edits_asked
 from pages.live.judgement import judgement_of
@@ -54,7 +55,6 @@ OTHER_TABS = ("Limits", "Race", "Theory", "Data", "Code")
 def workbench(problem: type[Setting], bench: Bench) -> None:
     """Draw the workbench of a setting."""
     bench.hidden = hidden_parts()
-    bench.link.undrawn.clear()
     lay_out(bench.hidden)
     enlarge_for_a_class()
     own_file_place = st.container()
@@ -101,7 +101,7 @@ def _draw_run(problem: type[Setting], bench: Bench) -> None:
         _view_controls(problem, bench)
     bench.view = view_of(bench.present, bench.hidden)
     go_further(bench)
-    keep_place(problem, bench)
+    keep_place(bench)
     with drawing.turn(is_urgent=True):
         data = head_data(bench)
     with live_head:
@@ -138,7 +138,7 @@ def prepare(bench: Bench, name: str, *, may_begin: bool) -> None:
     """Show the progress of the preparation that the next run needs."""
     assert bench.preparation is not None
     keep_view(SETTINGS[name], bench)
-    keep_place(SETTINGS[name], bench)
+    keep_place(bench)
     with st.container(key="preparing"):
         watched(bench.preparation.job, _sign, name, may_begin)
 
@@ -209,7 +209,7 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
                     draw_flag(problem, flag)
                 draw_axes(bench.live.run)
             if "curves" in bench.hidden:
-                keep_choice(problem, LOG_OBJECTIVE, bench.link.undrawn)
+                keep(view_control(problem, LOG_OBJECTIVE))
             else:
                 draw_flag(problem, LOG_OBJECTIVE)
 
@@ -217,6 +217,6 @@ def _view_controls(problem: type[Setting], bench: Bench) -> None:
 def keep_view(problem: type[Setting], bench: Bench) -> None:
     """Keep the choices of the view without drawing them."""
     for choice in choices_of_view(problem):
-        keep_choice(problem, choice, bench.link.undrawn)
+        keep(view_control(problem, choice))
     if bench.live is not None:
-        keep_axes(bench.live.run, bench.link.undrawn)
+        keep_axes(bench.live.run)

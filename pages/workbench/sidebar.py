@@ -14,10 +14,9 @@ from dsgcore.experiments.run import step_limit
 from dsgcore.experiments.settings import FILE
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.control import BAD_INPUT, Control, draw
-from pages.controls.controls import ALSO
+from pages.controls.control import BAD_INPUT, Control, draw, keep
 from pages.controls.pickers import draw_dataset, draw_kernel, draw_setting, keep_dataset, keep_kernel
-from pages.controls.view import SLIDER, draw_choice, keep, keep_choice
+from pages.controls.view import SLIDER, draw_choice, view_control
 from pages.session.bench import Bench
 from pages.shell.plain_text import plain
 from pages.upload.upload import draw_upload
@@ -48,7 +47,7 @@ SECTIONS = {
     "data": "Data",
     "solver": "Iterations",
     "stop": "Stopping",
-    ALSO: "All other fields",
+    "": "All other fields",
 }
 
 
@@ -58,10 +57,9 @@ def spec_of_controls(
     """Return the controls' spec (None with an error if it is not valid), and places in the sidebar for elements that need
     the run (None if it is hidden)."""
     if "sidebar" in bench.hidden:
-        if keep_dataset(problem, bench.link.undrawn) != FILE:
+        if keep_dataset(problem) != FILE:
             return spec_without_sidebar(problem, bench), None, None
         bench.hidden = bench.hidden - {"sidebar"}  # otherwise nobody could choose the file
-        bench.link.undrawn.clear()
     with st.sidebar:
         return _sidebar(problem, bench, own_file_place)
 
@@ -70,15 +68,15 @@ def spec_without_sidebar(
     problem: type[Setting], bench: Bench, drawn: Collection[str] = (), *, is_locked: bool = False
 ) -> Spec | None:
     """Return the controls' spec, None with an error if it is not valid. Draw only those named in `drawn`, here."""
-    dataset, texts = keep_dataset(problem, bench.link.undrawn), bench.link.undrawn
-    keep_choice(problem, SLIDER, texts)
+    dataset = keep_dataset(problem)
+    keep(view_control(problem, SLIDER))
     if dataset == FILE:
         st.error("A lesson does not show a file of your own. Leave the lesson, or open it from the page Lessons.")
         return None
 
     def take(control: Control) -> Any:
         is_drawn = control.parameter.name in drawn
-        return draw(control, is_plain=True, disabled=is_locked) if is_drawn else keep(control, texts)
+        return draw(control, is_plain=True, disabled=is_locked) if is_drawn else keep(control)
 
     offered = controls.controls_for(problem, dataset)
     values = {name: take(c) for name, c in offered.items() if c.section != "kernel"}

@@ -22,6 +22,7 @@ from pages.controls.link import CHANGES, changes_to_text, with_changes
 from pages.controls.pickers import make_ready
 from pages.controls.view import SLIDER, SPEED, viewed
 from pages.session.bench import BUDGET, MOST_DIGITS, Bench, begin, begin_prepared
+from pages.shell.page_link import given
 from pages.shell.plain_text import in_sentence, plain
 from pages.studies.differing import differing
 
@@ -67,10 +68,8 @@ def _clamp_labels(problem: type[Setting], bench: Bench, asked: Spec, error: Coun
     """Set the number of labels to one that the data have, and draw the page again; say so beside the run."""
     key, number = key_of(problem, "n_labeled"), asked.data.n_labeled
     notice = too_many(number, error)
-    # A control that a lesson has locked takes the number of its link again each time it is drawn.
-    comes_back = bench.link.is_unread and notice in bench.link.notices
     bench.link.notices = [said for said in bench.link.notices if said != notice]
-    if comes_back or number == error.nearest:  # another number would not help
+    if number == error.nearest:  # another number would not help
         st.error(plain(str(error)))
         return
     bench.link.notices.append(notice)
@@ -143,7 +142,7 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     If the link holds an iteration, the run advances to it. The link is read first, because nothing may interrupt the run on
     the way there.
     """
-    changes, at, look = (_linked(key_of(problem, name)) for name in (CHANGES, "at", "look"))
+    changes, at, look = map(given, (CHANGES, "at", "look"))
     bench.link.is_unread = False
     if bench.spec is not None and (asked, changes) == (bench.asked, changes_to_text(bench.spec)):
         return
@@ -155,7 +154,3 @@ def _follow_link(problem: type[Setting], bench: Bench, asked: Spec) -> None:
     begin(bench, spec, at)
     if look.isascii() and look.isdigit() and len(look) <= MOST_DIGITS:
         bench.look = int(look)  # clipped to the iterations of the run
-
-
-def _linked(key: str) -> str:
-    return str(st.query_params.get(key, ""))

@@ -15,7 +15,6 @@ from dsgcore.data import CONVERSIONS
 from dsgcore.data.datasets import AS_IS
 from dsgcore.experiments import History, LiveRun, Run, script_with_estimator
 from pages.charts.live_chart import theme_now
-from pages.controls.control import key_of
 from pages.controls.view import axes_asked
 from pages.gallery import data_views
 from pages.live.looking_back import seen
@@ -23,6 +22,7 @@ from pages.live.map_view import points_right
 from pages.race.views import race
 from pages.session.bench import PLAYING, Bench
 from pages.session.link import ROOM
+from pages.shell.page_link import link_now
 from pages.shell.plain_text import plain
 from pages.studies.differing import NOT_THERE, differing
 from pages.studies.onward import draw_onward
@@ -146,8 +146,7 @@ def code(bench: Bench) -> None:
         "To show this run in another page, paste this code there. (The link in your browser's address bar "
         "holds all parameters.)"
     )
-    room = key_of(type(run.problem), ROOM)
-    draw_frame(st.context.url or "", _framed(bench.link.texts, room), key="frame-theme")
+    draw_frame(st.context.url or "", _framed(link_now().said), key="frame-theme")
     st.caption(f"sha256 of the spec: {run.spec.sha256}")
 
 
@@ -169,7 +168,7 @@ def _model_bytes(run: Run) -> bytes:
     return content.getvalue()
 
 
-def _framed(link: dict[str, str], room: str) -> dict[str, str]:
+def _framed(link: dict[str, str]) -> dict[str, str]:
     """Return the query of the page's link for a frame, without the class's room and without the position of a running run."""
-    said = {name: text for name, text in link.items() if text and name != room and not text.endswith(PLAYING)}
+    said = {name: text for name, text in link.items() if text and name != ROOM and not text.endswith(PLAYING)}
     return said | {"hide": "sidebar,tabs"}

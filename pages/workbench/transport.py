@@ -10,8 +10,8 @@ import streamlit as st
 
 from dsgcore.data.datasets import SEED
 from dsgcore.experiments import Setting
-from pages.controls.control import key_of
-from pages.controls.view import SPEED, keep_choice
+from pages.controls.control import count, in_link, keep, key_of
+from pages.controls.view import SPEED, seed_control, view_control
 from pages.session.bench import Bench, begin_again, once
 
 
@@ -19,8 +19,8 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
     """Draw the bar with play, step, reset, speed and seed."""
     bench.drawn += 1
     if "transport" in bench.hidden:
-        keep_choice(problem, SPEED, bench.link.undrawn)
-        keep_choice(problem, SEED, bench.link.undrawn)
+        keep(view_control(problem, SPEED))
+        keep(seed_control(problem))
         return
     off: dict[str, Any] = {"disabled": not is_active or bench.preparation is not None or bench.is_held}
     with st.container(key="part-transport", horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -30,27 +30,18 @@ def transport(problem: type[Setting], bench: Bench, *, is_active: bool = True) -
         _button(bench, label, "play", toggle, bench, is_going, icon=icon, shortcut="P", type="primary", **off)
         _button(bench, "Step", "step", _step, bench, icon=":material/skip_next:", shortcut="S", help=_STEP_HELP, **off)
         _button(bench, "Reset", "reset", _reset, bench, icon=":material/replay:", shortcut="0", help=_RESET_HELP, **off)
-        st.selectbox(
+        speed = view_control(problem, SPEED)
+        chosen = st.selectbox(
             SPEED.label,
             SPEED.options,
             index=SPEED.options.index(SPEED.default),
-            key=key_of(problem, SPEED.name),
-            bind="query-params",
+            key=speed.key,
             label_visibility="collapsed",
             width=104,
         )
-        seed = SEED
-        st.number_input(
-            seed.label,
-            min_value=seed.low,
-            max_value=seed.high,
-            value=seed.default,
-            key=key_of(problem, "seed"),
-            bind="query-params",
-            help=seed.sentence,
-            label_visibility="collapsed",
-            width=88,  # without the buttons that count by one
-        )
+        in_link(speed, chosen)
+        # without the buttons that count by one
+        count(seed_control(problem), help=SEED.sentence, label_visibility="collapsed", width=88)
 
 
 _STEP_HELP = "One iteration (key S)"

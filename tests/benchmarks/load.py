@@ -36,9 +36,12 @@ from reporting import command_line, show, table
 SECONDS_BEFORE = 10.0
 SECONDS_BETWEEN_CLICKS = 20.0
 # Slow, so that it lasts: a click costs as much as some ten updates, and who watches does not begin a run every ten seconds.
-USUAL = "n=2000&n_features=256&n_iter=3000&speed=slow"
-LARGE = "n=20000&n_features=1024&n_iter=4000&speed=fast"
-GREEDY = ("n_features=65536&batch_size=65536&n_iter=100000", "n_features=4096&batch_size=1024&n_iter=100000&at=100000")
+USUAL = "data.n=2000&solver.n_features=256&solver.n_iter=3000&view.speed=slow"
+LARGE = "data.n=20000&solver.n_features=1024&solver.n_iter=4000&view.speed=fast"
+GREEDY = (
+    "solver.n_features=65536&solver.batch_size=65536&solver.n_iter=100000",
+    "solver.n_features=4096&solver.batch_size=1024&solver.n_iter=100000&at=100000",
+)
 HEAD = (
     *("load", "updates/s, median (least)", "updates a CPU second", "steps/s, fastest : slowest"),
     *("click p50 / p95 in s", "CPU ms an update", "cores had", "MB"),

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / ".github"
 SIZE = {"width": 1280, "height": 800}
-RUN = "auc?speed=fast&n_iter=1500"
+RUN = "auc?view.speed=fast&solver.n_iter=1500"
 N_FRAMES, FRAME_MS, LAST_MS = 28, 250, 2500
 WIDTH = 800
 STILLS = {
     "lesson": "auc?lesson=unlabeled:1",
-    "limits": "auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter=100&at=100&speed=instant",
-    "data": "data?set=Breast+cancer",
+    "limits": "auc?data.name=digits&data.n_labeled=200&kernel.sigma=0.5&solver.lam=0.01&solver.n_features=4&solver.n_iter=100"
+    "&at=100&view.speed=instant",
+    "data": "data?data.name=Breast+cancer",
 }
 RECORDED = FOLDER / "pictures.json"
 WORDS = """() => [...document.querySelectorAll(

@@ -54,7 +54,7 @@ def move_slider(page, key, presses):
 
 
 def test_a_run_moves_is_steered_paused_stepped_reset_and_reloaded(open_page, page_health):
-    page = open_page("auc?speed=slow")
+    page = open_page("auc?view.speed=slow")
     wait_for_points(page, 4)  # it grows without a click
     move_slider(page, "step_size", -1)
     page.wait_for_function(f"chart => ({MARKS})(chart).length === 1", arg="chart-objective")
@@ -183,7 +183,7 @@ def assert_the_plot_keeps_its_node_while_it_is_updated(page):
 
 @pytest.mark.ci
 def test_a_page_while_its_run_plays(open_page):
-    page = open_page("auc?speed=slow")
+    page = open_page("auc?view.speed=slow")
     wait_for_points(page, 2)
     assert_a_number_is_of_the_curve_beside_it(page)
     assert_the_plot_keeps_its_node_while_it_is_updated(page)
@@ -201,7 +201,7 @@ def assert_details_are_drawn_at_the_end(page):
 
 @pytest.mark.ci
 def test_instant_runs_follow_the_slider_and_what_is_exported_repeats_them(open_page, wait_ready, tmp_path):
-    page = open_page("auc?speed=instant&n_iter=50&n_labeled=50&data=Two+moons")
+    page = open_page("auc?view.speed=instant&solver.n_iter=50&data.n_labeled=50&data.name=Two+moons")
     wait_for_points(page, 50)
     before = curve(page)
     move_slider(page, "lam", 1)

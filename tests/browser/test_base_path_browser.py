@@ -65,7 +65,7 @@ def asked(app_url, open_page):
 
 @pytest.mark.weekly
 def test_runs_ways_to_other_pages_and_what_is_handed_on_stay_below_a_prefix(open_page, wait_ready, asked, app_url):
-    page = asked(open_page("auc?n_iter=20"))
+    page = asked(open_page("auc?solver.n_iter=20"))
     status = page.locator(".live-status")
     expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
     page.wait_for_function(f"() => ({POINTS})().length >= 3 && ({POINTS})().every(count => count > 1)")
@@ -121,7 +121,7 @@ def other_window(browser):
 def test_a_class_answers_below_the_prefix_and_a_reload_keeps_its_room(
     open_page, page_health, wait_ready, asked, other_window, app_url
 ):
-    lecturer = asked(open_page("auc?present=1&lesson=unlabeled&speed=instant"))
+    lecturer = asked(open_page("auc?present=1&lesson=unlabeled&view.speed=instant"))
     expect(lecturer.get_by_role("button", name="Ask the class")).to_be_visible(timeout=LONG)
     wait_ready(lecturer)
     with lecturer.expect_response("**/room-key"):

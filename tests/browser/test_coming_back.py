@@ -53,7 +53,7 @@ def test_back_and_the_menu_lead_to_the_page_as_it_was_and_back_then_home(open_pa
 
 @pytest.mark.ci
 def test_back_from_another_setting_leads_to_the_run_as_it_was(open_page):
-    page = open_page("auc?speed=slow&seed=5", is_first_visit=True)
+    page = open_page("auc?view.speed=slow&seed=5", is_first_visit=True)
     wait_for_points(page, 2)
     move_slider(page, "lam", 1)
     expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
@@ -71,7 +71,7 @@ def test_back_from_another_setting_leads_to_the_run_as_it_was(open_page):
 
 @pytest.mark.weekly
 def test_a_reload_in_mid_run_comes_back_near_where_it_was_and_goes_on(open_page):
-    page = open_page("auc?speed=slow")
+    page = open_page("auc?view.speed=slow")
     page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=30_000)
     entries, before = page.evaluate("history.length"), step_number(page)
     page.reload()
@@ -82,7 +82,7 @@ def test_a_reload_in_mid_run_comes_back_near_where_it_was_and_goes_on(open_page)
 
 
 def test_keys_are_heard_after_a_slider_has_been_touched(open_page):
-    page = open_page("auc?speed=slow")
+    page = open_page("auc?view.speed=slow")
     wait_for_points(page, 2)
     move_slider(page, "lam", 1)
     expect(page.locator(".live-status")).to_contain_text("1 change recorded", timeout=15_000)
@@ -137,7 +137,7 @@ def test_the_first_curve_is_that_of_a_run_that_has_just_begun(open_page, wait_re
 
 @pytest.mark.weekly
 def test_tabs_say_of_which_step_they_are_and_are_drawn_anew_as_they_are_opened(open_page):
-    page = open_page("auc?speed=slow")
+    page = open_page("auc?view.speed=slow")
     wait_for_points(page, 8)
     said = step_number(page)
     for tab in ("Race", "Theory", "Code"):

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from .test_accessibility import LOOKED_AT, found_on
 from .test_stage_browser import tab_to
 
-SMALL = "convergence?v_n=150&v_n_iter=32&v_n_features=16&v_batch_size=16&v_seeds=2"
+SMALL = "convergence?data.n=150&solver.n_iter=32&solver.n_features=16&solver.batch_size=16&seeds=2"
 NAMES = "() => document.querySelector('.st-key-chart-ways .js-plotly-plot').data.map(trace => trace.name)"
 
 

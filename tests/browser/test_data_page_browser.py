@@ -28,7 +28,7 @@ def assert_within(page):
 
 @pytest.mark.ci
 def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_page, page_health):
-    page = open_page("auc?speed=slow")
+    page = open_page("auc?view.speed=slow")
     wait_for_points(page, 2)
     page.get_by_role("link", name="Data", exact=True).click()
     card = page.locator(".st-key-card-wine")
@@ -36,7 +36,7 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     picture = card.locator("img")
     page.wait_for_function("picture => picture.complete && picture.naturalWidth > 0", arg=picture.element_handle())
     card.get_by_role("link", name="Ranking", exact=True).click()
-    page.wait_for_url(re.compile(r"/auc\?data=Wine"))
+    page.wait_for_url(re.compile(r"/auc\?data.name=wine"))
     expect(page.get_by_text("class_0 against the rest")).to_be_visible(timeout=30_000)
     # Its own options, not those of the set before.
     expect(page.locator(".live-status")).to_contain_text("step", timeout=30_000)
@@ -48,14 +48,14 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
 
 @pytest.mark.weekly
 def test_a_close_look_carries_its_options_into_the_workbench_and_survives_a_reload(open_page, wait_ready):
-    page = open_page("data?set=Iris&data_setting=Gaps&data_positive=virginica")
+    page = open_page("data?data.name=Iris&setting=Gaps&data.positive=virginica")
     wait_for_chart(page, "chart-plane")
     page.reload()
     wait_ready(page)
     wait_for_chart(page, "chart-plane")
     expect(page.get_by_text("One class is positive, all others together are negative.")).to_be_visible()
     page.get_by_test_id("stMain").get_by_role("link", name="Gaps", exact=True).click()
-    page.wait_for_url(re.compile(r"/s3vm\?.*svm_positive=virginica"))
+    page.wait_for_url(re.compile(r"/s3vm\?.*data.positive=virginica"))
     expect(page.get_by_text("virginica against the rest")).to_be_visible(timeout=30_000)
     wait_for_points(page, 2)
 

@@ -15,11 +15,13 @@ from .test_accessibility import LOOKED_AT, found_on
 from .test_stage_browser import tab_to
 from .test_upload import as_csv, give
 
-SMALL = "explore?x_n_iter=16&x_batch_size=16&x_n_features=16&x_seeds=2&x_step_size_n=2&x_sigma_n=2"
+SMALL = (
+    "explore?solver.n_iter=16&solver.batch_size=16&solver.n_features=16&seeds=2&solver.step_size.n=2&kernel.sigma.n=2"
+)
 AT_5_AND_5 = re.compile("Step size 5, Inverse bandwidth 5: ")
 THREE = (
-    "explore?x_vary=Step+size&x_vary=Regularisation&x_vary=Inverse+bandwidth&x_n_iter=16&x_batch_size=16&x_n_features=16"
-    "&x_seeds=1&x_step_size_n=2&x_lam_n=2&x_sigma_n=2"
+    "explore?vary=Step+size,Regularisation,Inverse+bandwidth&solver.n_iter=16&solver.batch_size=16&solver.n_features=16"
+    "&seeds=1&solver.step_size.n=2&solver.lam.n=2&kernel.sigma.n=2"
 )
 TRACES = "() => document.querySelector('.st-key-chart-study .js-plotly-plot').data"
 CELL = """() => { const box = document.querySelector('.st-key-chart-study .plotly .nsewdrag').getBoundingClientRect();
@@ -86,7 +88,7 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
 
 @pytest.mark.weekly
 def test_a_study_that_is_given_up_ends_and_keeps_what_is_there(open_page, wait_ready):
-    page = open_page("explore?x_seeds=40&x_n_iter=16&x_batch_size=16&x_n_features=32")
+    page = open_page("explore?seeds=40&solver.n_iter=16&solver.batch_size=16&solver.n_features=32")
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("Example:")).to_have_count(0, timeout=60_000)
     expect(page.locator(".st-key-study-status")).to_contain_text(re.compile(r"[1-9]\d* done"), timeout=120_000)

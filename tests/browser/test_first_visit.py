@@ -14,7 +14,7 @@ def test_the_first_visit_to_a_fresh_server_opens_the_page_of_its_address(browser
         try:
             _wait_until_up(url, server, log)
             page = context.new_page()
-            page.goto(f"{url}/auc?seed=7&n_iter=100")
+            page.goto(f"{url}/auc?seed=7&solver.n_iter=100")
             page.get_by_text("Ranking").first.wait_for(timeout=60_000)
             _wait_ready(page)
             assert not page.get_by_text("Page not found").count()

@@ -10,7 +10,7 @@ from .conftest import Window
 from .test_accessibility import found_on
 from .test_stage_browser import PHONE, tab_to
 
-OPEN = "auc?by_hand=true&n_labeled=6&speed=fast&n_iter=20"
+OPEN = "auc?view.by_hand=true&data.n_labeled=6&view.speed=fast&solver.n_iter=20"
 
 
 LONG = 60_000
@@ -180,7 +180,7 @@ def test_a_finger_labels_paints_and_erases_in_the_workbench(touch):
 
 @pytest.mark.weekly
 def test_two_taps_make_a_pair_and_two_keys_another(touch):
-    page = touch("similar_unlabeled?su_by_hand=true&su_n_labeled=5&su_speed=fast&su_n_iter=20")
+    page = touch("similar_unlabeled?view.by_hand=true&data.n_labeled=5&view.speed=fast&solver.n_iter=20")
     tap_points(page, "unlabeled", 2)
     count(page, "6 pairs")
     page.locator(".hand-area").focus()
@@ -192,7 +192,7 @@ def test_two_taps_make_a_pair_and_two_keys_another(touch):
 
 @pytest.mark.weekly
 def test_a_finger_places_labels_on_the_stage_and_the_run_begins(touch):
-    page = touch("auc?lesson=five-labels:2&speed=instant")
+    page = touch("auc?lesson=five-labels:2&view.speed=instant")
     expect(page.locator(".st-key-stage-answer")).to_contain_text("Still missing: negative, positive")
     for n, name in enumerate(("positive", "negative"), start=1):
         page.touchscreen.tap(*page.evaluate(PLACES, "unlabeled")[5 * n])
@@ -203,7 +203,7 @@ def test_a_finger_places_labels_on_the_stage_and_the_run_begins(touch):
 
 @pytest.mark.weekly
 def test_a_finger_draws_a_data_set_on_the_stage_and_the_run_begins(touch):
-    page = touch("s3vm?svm_lesson=draw:3&svm_speed=instant")
+    page = touch("s3vm?lesson=draw:3&view.speed=instant")
     brush = page.locator(".hand-list")
     expect(brush).to_have_value("negative")
     for more, end in (("", 0.8), (" with label", 0.5)):
@@ -243,7 +243,7 @@ def test_keys_alone_paint_move_and_erase(open_page):
 
 @pytest.mark.weekly
 def test_keys_alone_find_the_wrong_label_of_a_lesson(open_page, wait_ready):
-    page = opened(open_page, "auc?lesson=one-wrong-label:4&speed=instant")
+    page = opened(open_page, "auc?lesson=one-wrong-label:4&view.speed=instant")
     wait_ready(page)
     tab_to(page, ".hand-area")
     page.keyboard.press("ArrowRight")

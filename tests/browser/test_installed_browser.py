@@ -24,7 +24,7 @@ def test_an_installed_app_draws_a_run(browser, tmp_path, monkeypatch):
     page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
     try:
         with serving(site, tmp_path) as address:
-            page.goto(f"{address}/auc?n_iter=20&n_features=8")
+            page.goto(f"{address}/auc?solver.n_iter=20&solver.n_features=8")
             expect(page.locator(".js-plotly-plot .js-line").first).to_be_attached(timeout=LONG)
             expect(page.locator(".live-status")).to_contain_text(re.compile(r"step [1-9]\d* of 20"), timeout=LONG)
             assert page.get_by_test_id("stException").count() == 0

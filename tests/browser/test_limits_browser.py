@@ -11,8 +11,8 @@ from .test_accessibility import LOOKED_AT, found_on
 from .test_auc_page import MARKS
 
 LAST = 64
-NOISY = f"auc?data=Two+moons&n=200&n_labeled=40&sigma=10&batch_size=2&n_iter={LAST}&at={LAST}"
-FEW = f"auc?data=Digits&n_labeled=200&sigma=0.5&lam=0.01&n_features=4&n_iter={LAST}&at={LAST}"
+NOISY = f"auc?data.name=Two+moons&data.n=200&data.n_labeled=40&kernel.sigma=10&solver.batch_size=2&solver.n_iter={LAST}&at={LAST}"
+FEW = f"auc?data.name=Digits&data.n_labeled=200&kernel.sigma=0.5&solver.lam=0.01&solver.n_features=4&solver.n_iter={LAST}&at={LAST}"
 LONG = 60_000
 
 

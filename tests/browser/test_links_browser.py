@@ -13,7 +13,7 @@ LONG = 90_000
 
 
 def test_the_link_holds_what_was_moved_during_the_run(open_page):
-    page = open_page("auc?speed=fast&n_iter=20000")
+    page = open_page("auc?view.speed=fast&solver.n_iter=20000")
     wait_for_points(page, 4)
     move_slider(page, "lam", 1)
     page.wait_for_url(re.compile(r"changes=0%3Alam%3D0\.001%2C\d+%3Alam%3D0\.002"), timeout=LONG)
@@ -40,16 +40,16 @@ def test_a_study_of_the_papers_keeps_in_its_link_that_nothing_is_averaged(open_p
     page.get_by_role("link", name=re.compile(r"^Open Fig\. 2 \(60 runs\)")).first.click()
     page.wait_for_url(re.compile("/explore"), timeout=LONG)
     runs_of(page)
-    page.wait_for_url(re.compile("x_average=none"), timeout=LONG)
+    page.wait_for_url(re.compile("solver.average=none"), timeout=LONG)
     page.reload()
     runs_of(page)
     expect(page.locator(".st-key-x_average")).to_have_count(1)
-    assert "x_average=none" in page.url
+    assert "solver.average=none" in page.url
 
 
 @pytest.mark.weekly
 def test_another_page_finds_no_strange_names_in_its_link(open_page):
-    page = open_page("auc?speed=slow&lam=0.01", viewport=(1600, 900))  # all pages are in the bar
+    page = open_page("auc?view.speed=slow&solver.lam=0.01", viewport=(1600, 900))  # all pages are in the bar
     wait_for_points(page, 2)
     move_slider(page, "step_size", -1)
     page.wait_for_url(re.compile("changes="), timeout=LONG)

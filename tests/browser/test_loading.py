@@ -27,7 +27,7 @@ PAGES = {
     "pinned": "Pinned runs - DSG Lab",
     "methods": "Methods - DSG Lab",
     "data": "Data - DSG Lab",
-    "data?set=Two+moons": "Data - DSG Lab",
+    "data?data.name=Two+moons": "Data - DSG Lab",
     "similar_unlabeled": "Pairs - DSG Lab",
     "auc": "Ranking - DSG Lab",
     "s3vm": "Gaps - DSG Lab",
@@ -106,7 +106,7 @@ def test_a_page_has_its_name_does_not_jump_while_it_loads_and_is_accessible(open
 def test_play_is_a_few_keys_away_the_menu_switches_to_dark_and_a_link_that_moves_a_control_of_a_closed_box_is_kept(
     open_page,
 ):
-    page = open_page("auc?at=3&n=500")
+    page = open_page("auc?at=3&data.n=500")
     expect(page.locator(".live-status")).to_contain_text("step 3 of", timeout=30_000)
     page.keyboard.press("Tab")
     expect(page.get_by_test_id("stSkipToContent")).to_be_focused()

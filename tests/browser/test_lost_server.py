@@ -30,7 +30,7 @@ def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
     page = context.new_page()
     try:
         server.wait()
-        page.goto(f"http://127.0.0.1:{server.port}/auc?speed=slow&lam=0.01&n_iter=1000")
+        page.goto(f"http://127.0.0.1:{server.port}/auc?view.speed=slow&solver.lam=0.01&solver.n_iter=1000")
         page.wait_for_url(re.compile(r"at=\d\d-playing"), timeout=LONG)
         kept = int(re.search(r"at=(\d+)-playing", page.url)[1])
         server = _killed(server)
@@ -49,7 +49,7 @@ def test_after_a_killed_server_the_page_is_back_where_it_was(browser):
         page.wait_for_function("!window.wasHere", timeout=LONG)
         expect(status).to_contain_text(f"{where} · paused", timeout=LONG)
         # Nor does streamlit draw one that has no run.
-        page.goto(f"http://127.0.0.1:{server.port}/auc?data=Your+own+file")
+        page.goto(f"http://127.0.0.1:{server.port}/auc?data.name=Your+own+file")
         page.locator("input[type=file]").wait_for(state="attached", timeout=LONG)
         page.evaluate("window.wasHere = true")
         server = _killed(server)

@@ -15,11 +15,11 @@ from .test_auc_page import (
 
 @pytest.mark.weekly
 def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, page_health):
-    page = open_page("multiclass?mc_speed=slow")
+    page = open_page("multiclass?view.speed=slow")
     wait_for_points(page, 4)
     wait_for_points(page, 4, "chart-spectrum", "tail, penalised")
     move_slider(page, "mc_tau_I", 1)
-    page.wait_for_url("**mc_changes=0%3Atau_I%3Dauto*")
+    page.wait_for_url("**changes=0%3Atau_I%3Dauto*")
     assert step_number(page) >= 4  # steered, not begun again
     pause(page)
     stopped, before = step_number(page), curve(page)
@@ -32,5 +32,5 @@ def test_a_multiclass_run_grows_by_itself_is_steered_and_reloaded(open_page, pag
 
 @pytest.mark.weekly
 def test_details_are_drawn_when_a_run_ends(open_page):
-    page = open_page("multiclass?mc_speed=instant&mc_n_iter=50")
+    page = open_page("multiclass?view.speed=instant&solver.n_iter=50")
     assert_details_are_drawn_at_the_end(page)

@@ -15,7 +15,7 @@ ONE_LINE = """() => {
 
 @pytest.mark.ci
 def test_beside_the_sidebar_of_a_small_window_all_doors_are_in_one_line_and_the_setting_switches_the_page(open_page):
-    page = open_page("auc?at=3&data=Two+moons", viewport=SMALL)
+    page = open_page("auc?at=3&data.name=Two+moons", viewport=SMALL)
     assert page.evaluate(ONE_LINE)
     for name in DOORS:
         expect(page.locator("header nav").get_by_role("link", name=name, exact=True)).to_be_in_viewport()
@@ -28,7 +28,7 @@ def test_beside_the_sidebar_of_a_small_window_all_doors_are_in_one_line_and_the_
 
 @pytest.mark.ci
 def test_back_after_the_setting_was_switched_leads_to_the_one_before(open_page, wait_ready):
-    page = open_page("auc?at=3&data=Two+moons", viewport=SMALL)
+    page = open_page("auc?at=3&data.name=Two+moons", viewport=SMALL)
     page.get_by_test_id("stSidebar").get_by_role("combobox", name="Setting").click()
     page.get_by_role("option", name="Gaps").click()
     expect(page).to_have_title("Gaps - DSG Lab")

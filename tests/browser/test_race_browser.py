@@ -61,7 +61,7 @@ def alerts(page):
 
 @pytest.mark.weekly
 def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, page_health):
-    page = open_compare(open_page, "s3vm?svm_speed=instant&svm_n=10000&svm_n_iter=20")
+    page = open_compare(open_page, "s3vm?view.speed=instant&data.n=10000&solver.n_iter=20")
 
     move(page, "race-limit-s3vm", "Home")  # from 4 to 0.1 GB, for 7,000 points
     expect(page.locator(".st-key-part-race")).to_contain_text(
@@ -90,7 +90,7 @@ def test_a_race_is_refused_for_memory_and_another_one_is_cancelled(open_page, pa
 
 @pytest.mark.weekly
 def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_the_run(open_page, page_health):
-    page = open_compare(open_page, "s3vm?svm_speed=instant&svm_n=300&svm_n_iter=50")
+    page = open_compare(open_page, "s3vm?view.speed=instant&data.n=300&solver.n_iter=50")
     choose_rival(page, "s3vm", "QN-S3VM")
     give(page, "s3vm", "QNS3VM", "max_iter", 1)
     start(page)
@@ -133,7 +133,7 @@ def test_a_competitor_that_does_not_converge_says_so_once_and_is_drawn_beside_th
 @pytest.mark.weekly
 @pytest.mark.parametrize(("viewport", "theme"), [((390, 844), "dark")])
 def test_a_race_started_while_the_run_goes_on_ends_after_it(open_page, page_health, viewport, theme):
-    page = open_page("similar_unlabeled?su_n=400&su_n_labeled=40&su_n_iter=60", viewport=viewport, theme=theme)
+    page = open_page("similar_unlabeled?data.n=400&data.n_labeled=40&solver.n_iter=60", viewport=viewport, theme=theme)
     page.get_by_role("tab", name="Race").click()
     start(page)
     expect(page.locator(".st-key-chart-race .js-plotly-plot")).to_be_visible(timeout=PATIENCE_MS)

@@ -27,7 +27,6 @@ SCORE = r"""() => {
 }"""
 AT_LEAST = f"least => {{ const score = ({SCORE})(); return score !== null && score >= least; }}"
 SETS = {"s3vm": ("codrna", "y"), "multiclass": ("pendigits", "y"), "ordinal": ("kin40k", "y5")}
-PREFIXES = {"s3vm": "svm_", "multiclass": "mc_", "ordinal": "ord_"}
 
 
 def split_of(setting, name, content, n_labeled):
@@ -61,7 +60,7 @@ def first_run(page, name, content):
 def test_the_first_run_on_a_real_set_is_at_least_as_good_as_svc(setting, open_page, page_health):
     name, label = SETS[setting]
     content = as_csv(name, rows=ROWS, label=label)
-    page = open_page(f"{setting}?{PREFIXES[setting]}data=Your+own+file&speed=instant")
+    page = open_page(f"{setting}?data.name=file&view.speed=instant")
     n_labeled = first_run(page, f"{name}.csv", content)
     problem, split = split_of(setting, f"{name}.csv", content, n_labeled)
     theirs = score_of_peer(setting, split, problem)

@@ -46,7 +46,7 @@ def clean(phone):
 
 
 def test_a_phone_votes_twice_and_learns_with_the_reveal_whether_it_was_right(open_page, wait_ready, phone):
-    lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
+    lecturer = open_page("auc?present=1&lesson=unlabeled&view.speed=instant")
     wait_ready(lecturer)
     with lecturer.context.expect_page() as opened:
         lecturer.get_by_role("link", name="Notes").click()
@@ -98,7 +98,7 @@ def drag(phone, places):
 
 @pytest.mark.weekly
 def test_a_curve_is_drawn_with_a_finger_and_lies_over_those_of_all_after_the_reveal(open_page, wait_ready, phone):
-    lecturer = open_page("s3vm?present=1&svm_lesson=batches:2&svm_speed=instant")
+    lecturer = open_page("s3vm?present=1&lesson=batches:2&view.speed=instant")
     wait_ready(lecturer)
     ask_the_class(lecturer)
     enter(phone, lecturer)
@@ -127,7 +127,7 @@ def test_a_curve_is_drawn_with_a_finger_and_lies_over_those_of_all_after_the_rev
 
 @pytest.mark.weekly
 def test_five_points_are_chosen_by_tapping_a_map_or_with_keys(open_page, wait_ready, phone):
-    lecturer = open_page("auc?present=1&lesson=five-labels:2&speed=instant")
+    lecturer = open_page("auc?present=1&lesson=five-labels:2&view.speed=instant")
     wait_ready(lecturer)
     ask_the_class(lecturer)
     enter(phone, lecturer)
@@ -181,7 +181,7 @@ def all_that_is_there(page):
 
 @pytest.mark.ci
 def test_a_reload_keeps_the_room_and_nothing_but_a_cookie_holds_its_key(open_page, wait_ready, browser):
-    lecturer, asked = open_page("auc?present=1&lesson=unlabeled&speed=instant"), []
+    lecturer, asked = open_page("auc?present=1&lesson=unlabeled&view.speed=instant"), []
     lecturer.on("request", lambda request: asked.append(f"{request.url} {request.post_data}"))
     cookie = ask_the_class(lecturer)
     code = cookie["name"].removeprefix("dsglab_room_")
@@ -226,7 +226,7 @@ COVERS = """() => {
 
 
 @pytest.mark.weekly
-@pytest.mark.parametrize("link", some(["s3vm?svm_lesson=gap&svm_speed", "auc?lesson=random-features&speed"], 1))
+@pytest.mark.parametrize("link", some(["s3vm?lesson=gap&view.speed", "auc?lesson=random-features&view.speed"], 1))
 def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link):
     lecturer = open_page(f"{link}=instant&present=1", viewport=(1366, 768))
     wait_ready(lecturer)
@@ -253,7 +253,7 @@ def test_the_panel_of_the_room_never_covers_the_map(open_page, wait_ready, link)
 
 @pytest.mark.weekly
 def test_a_question_typed_in_class_is_asked_at_once_and_the_arrow_key_leads_back(open_page, wait_ready, phone):
-    lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant", viewport=(1366, 768))
+    lecturer = open_page("auc?present=1&lesson=unlabeled&view.speed=instant", viewport=(1366, 768))
     wait_ready(lecturer)
     lecturer.get_by_role("button", name="Ask anything").click(timeout=LONG)
     lecturer.get_by_label("Question").fill("Which <b>did</b> you use?\nk-means\nan SVM\nnone <i>of</i> them")
@@ -274,7 +274,7 @@ def test_a_question_typed_in_class_is_asked_at_once_and_the_arrow_key_leads_back
 
 @pytest.mark.ci
 def test_arrow_keys_go_on_after_a_click_on_an_answer_and_a_closed_room_counts_no_more(open_page, wait_ready, phone):
-    lecturer = open_page("auc?present=1&lesson=unlabeled&speed=instant")
+    lecturer = open_page("auc?present=1&lesson=unlabeled&view.speed=instant")
     wait_ready(lecturer)
     ask_the_class(lecturer)
     enter(phone, lecturer)

@@ -16,7 +16,6 @@ from playwright.sync_api import expect
 from dsgcore.experiments import SETTINGS
 from dsgcore.lessons import lessons_of
 from dsgcore.settings import Curve, Estimate, Pick
-from pages.controls.control import key_of
 
 from .test_accessibility import LOOKED_AT, found_on
 
@@ -105,7 +104,7 @@ def answer(page, asks, wait_ready):
 @pytest.mark.parametrize("setting", TAUGHT.values(), ids=TAUGHT)
 def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(open_page, wait_ready, setting):
     lessons, found = lessons_of(setting), []
-    first = f"{key_of(setting, 'lesson')}={lessons[0].name}&{key_of(setting, 'speed')}=instant"
+    first = f"lesson={lessons[0].name}&view.speed=instant"
     page = open_page(f"{setting.name}?{first}", viewport=PHONE)
     for lesson in lessons:  # each leads to the next one
         found += wrong_with(page, lesson, wait_ready)
@@ -115,14 +114,14 @@ def test_every_step_of_every_lesson_fits_without_scrolling_and_nothing_moves(ope
 def longest_and_of_each_kind():
     """Twelve steps by their address: the longest text of each area, and questions of each kind."""
     steps = [
-        (setting.name, key_of(setting, ""), lesson, number)
+        (setting.name, lesson, number)
         for setting in SETTINGS.values()
         for lesson in lessons_of(setting)
         for number in range(len(lesson.steps))
     ]
 
     def step_of(one):
-        return one[2].steps[one[3]]
+        return one[1].steps[one[2]]
 
     def question(one):
         asks = step_of(one).asks
@@ -137,8 +136,8 @@ def longest_and_of_each_kind():
         "text": area(lambda one: step_of(one).text),
         "question": area(question),
         "explanation": area(lambda one: step_of(one).explanation),
-        "title": area(lambda one: one[2].title),
-        "end": max((one for one in steps if one[3] == len(one[2].steps) - 1), key=lambda one: len(one[2].learned)),
+        "title": area(lambda one: one[1].title),
+        "end": max((one for one in steps if one[2] == len(one[1].steps) - 1), key=lambda one: len(one[1].learned)),
         "controls": area(lambda one: step_of(one).controls),
         "pictures": area(lambda one: step_of(one).show),
     }
@@ -156,8 +155,8 @@ TWELVE = longest_and_of_each_kind()
 
 @pytest.mark.parametrize("kind", tiers(TWELVE, 1, 4))
 def test_a_step_fits_without_scrolling_and_nothing_moves(open_page, wait_ready, kind):
-    setting, prefix, lesson, number = TWELVE[kind]
-    address = f"{setting}?{prefix}lesson={lesson.name}:{number + 1}&{prefix}speed=instant"
+    setting, lesson, number = TWELVE[kind]
+    address = f"{setting}?lesson={lesson.name}:{number + 1}&view.speed=instant"
     found = wrong_at(open_page(address, viewport=PHONE), lesson, number, wait_ready)
     assert not found, "\n".join(found)
 
@@ -254,8 +253,8 @@ def shown_to_a_class(page, lesson, number, wait_ready, reveal=False):
 
 @pytest.mark.parametrize("kind", tiers(["choice", "estimate", "goal", "curve", "question", "end"], 0, 2))
 def test_a_class_can_read_a_step_from_the_last_row_and_the_arrow_key_leads_on(open_page, wait_ready, kind):
-    setting, prefix, lesson, number = TWELVE[kind]
-    address = f"{setting}?present=1&{prefix}lesson={lesson.name}:{number + 1}&{prefix}speed=instant"
+    setting, lesson, number = TWELVE[kind]
+    address = f"{setting}?present=1&lesson={lesson.name}:{number + 1}&view.speed=instant"
     page = open_page(address, viewport=PROJECTOR)
     found = shown_to_a_class(page, lesson, number, wait_ready)
     page.keyboard.press("ArrowRight")
@@ -272,8 +271,7 @@ EVERY_LESSON = {f"{name}/{lesson.name}": (name, lesson) for name in TAUGHT for l
 @pytest.mark.parametrize("of", EVERY_LESSON)
 def test_a_class_can_read_every_step_of_every_lesson_with_its_room(open_page, wait_ready, of):
     (name, lesson), found = EVERY_LESSON[of], []
-    setting = SETTINGS[name]
-    first = f"{key_of(setting, 'lesson')}={lesson.name}&{key_of(setting, 'speed')}=instant"
+    first = f"lesson={lesson.name}&view.speed=instant"
     page = open_page(f"{name}?present=1&{first}", viewport=PROJECTOR)
     page.get_by_role("button", name="Ask the class").click(timeout=LONG)
     for number in range(len(lesson.steps)):
@@ -285,7 +283,7 @@ def test_a_class_can_read_every_step_of_every_lesson_with_its_room(open_page, wa
 
 @pytest.mark.weekly
 def test_a_picture_saved_before_a_class_in_the_dark_is_whole(open_page, wait_ready):
-    page = open_page("multiclass?present=1&mc_lesson=tail&mc_speed=instant", viewport=PROJECTOR, theme="dark")
+    page = open_page("multiclass?present=1&lesson=tail&view.speed=instant", viewport=PROJECTOR, theme="dark")
     wait_ready(page)
     page.locator("#chart-map .live-chart-help").click(timeout=LONG)
     with page.expect_download(timeout=LONG) as saved:
@@ -311,7 +309,7 @@ OF_A_LESSON = {"labels": "unlabeled", "an estimate": "random-features", "a curve
 @pytest.mark.parametrize("kind", [*OWN, *OF_A_LESSON])
 def test_a_class_can_read_every_kind_of_question_and_its_answers_before_a_run(open_page, wait_ready, kind):
     lesson = OF_A_LESSON.get(kind, "unlabeled")
-    page = open_page(f"auc?present=1&lesson={lesson}&speed=instant", viewport=PROJECTOR)
+    page = open_page(f"auc?present=1&lesson={lesson}&view.speed=instant", viewport=PROJECTOR)
     wait_ready(page)
     if kind in OWN:
         ask_own(page, OWN[kind])
@@ -373,7 +371,7 @@ def test_axe_finds_nothing_serious_on_a_step_before_and_after_the_answer(open_pa
     setting, found = SETTINGS[name], []
     page = open_page("lessons", viewport=PHONE if size == "phone" else DESK)
     for at in CHOSEN[size, name]:
-        page.goto(f"{app_url}/{name}?{key_of(setting, 'lesson')}={at}&{key_of(setting, 'speed')}=instant")
+        page.goto(f"{app_url}/{name}?lesson={at}&view.speed=instant")
         page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
         wait_ready(page)
         found += [f"{at}, asked, {line}" for theme in LOOKED_AT for line in found_on(page, theme)]
@@ -392,7 +390,7 @@ def test_axe_finds_nothing_serious_on_a_step_before_and_after_the_answer(open_pa
 
 @pytest.mark.ci
 def test_a_curve_is_drawn_by_keys_alone_and_stays_over_the_outcome(open_page, wait_ready):
-    page = open_page("s3vm?svm_lesson=batches:2&svm_speed=instant", viewport=DESK)
+    page = open_page("s3vm?lesson=batches:2&view.speed=instant", viewport=DESK)
     knots = page.locator(".drawn-curve circle[role=slider]")
     expect(knots).to_have_count(6, timeout=LONG)
     expect(page.locator(".st-key-lesson-run button")).to_be_disabled()
@@ -436,7 +434,7 @@ def test_a_finger_guesses_runs_and_turns_between_map_and_chart(browser, app_url,
     )
     try:
         page = context.new_page()
-        page.goto(f"{app_url}/auc?lesson=unlabeled&speed=instant")
+        page.goto(f"{app_url}/auc?lesson=unlabeled&view.speed=instant")
         page.locator(".st-key-stage-answer [role=radiogroup] label").first.tap(timeout=LONG)
         page.locator(".st-key-lesson-run button:enabled").tap(timeout=LONG)
         page.wait_for_selector(LED_ON, timeout=LONG)
@@ -462,7 +460,7 @@ ZOOM = """zoom => {
 
 
 def test_a_lesson_before_a_class_goes_on_by_a_remote_control_and_its_end_is_marked(open_page, wait_ready):
-    page = open_page("ordinal?present=1&ord_lesson=average:3&ord_speed=instant", viewport=PROJECTOR)
+    page = open_page("ordinal?present=1&lesson=average:3&view.speed=instant", viewport=PROJECTOR)
     expect(page.get_by_role("link", name="Notes")).to_be_visible(timeout=LONG)
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.st-key-stage p')).fontSize)") >= 20
     wait_ready(page)
@@ -482,7 +480,7 @@ def test_a_lesson_before_a_class_goes_on_by_a_remote_control_and_its_end_is_mark
 
 @pytest.mark.ci
 def test_back_leads_to_the_step_before_and_escape_closes_what_is_open(open_page, wait_ready):
-    page = open_page("auc?lesson=five-labels:1:2&speed=instant", viewport=DESK)
+    page = open_page("auc?lesson=five-labels:1:2&view.speed=instant", viewport=DESK)
     page.locator(".st-key-lesson-next button:enabled").wait_for(timeout=LONG)
     wait_ready(page)
     points = "() => document.querySelector('#chart-score .live-chart-plot').data.map(line => line.x.length)"
@@ -543,8 +541,8 @@ REACHED = """() => {
 @pytest.mark.ci
 @pytest.mark.parametrize("kind", some(["text", "question", "estimate", "curve", "goal", "end"], 2))
 def test_on_a_phone_on_its_side_the_picture_stays_and_all_words_can_be_reached(open_page, wait_ready, kind):
-    setting, prefix, lesson, number = TWELVE[kind]
-    page = open_page(f"{setting}?{prefix}lesson={lesson.name}:{number + 1}&{prefix}speed=instant", viewport=ON_ITS_SIDE)
+    setting, lesson, number = TWELVE[kind]
+    page = open_page(f"{setting}?lesson={lesson.name}:{number + 1}&view.speed=instant", viewport=ON_ITS_SIDE)
     page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button", timeout=LONG)
     wait_ready(page)
     found = page.evaluate(REACHED)
@@ -561,7 +559,7 @@ def test_a_tooltip_of_a_finger_goes_with_a_new_run(browser, app_url):
     )
     try:
         page = context.new_page()
-        page.goto(f"{app_url}/auc?speed=instant")
+        page.goto(f"{app_url}/auc?view.speed=instant")
         page.locator(".live-status").get_by_text("done").wait_for(timeout=LONG)
         plot, tooltip = page.locator("#chart-score .nsewdrag"), page.locator("#chart-score .hoverlayer > g")
         plot.tap(timeout=LONG)

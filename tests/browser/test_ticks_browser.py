@@ -21,7 +21,7 @@ ANSWERS = {
 
 
 def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(open_page, page_health):
-    page = open_page("auc?speed=slow&n_iter=2000")
+    page = open_page("auc?view.speed=slow&solver.n_iter=2000")
     status = page.locator(".live-status")
     wait_for_points(page, 4)
     for answer, words in some(ANSWERS.values(), 2):
@@ -39,7 +39,7 @@ def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(op
 
 @pytest.mark.weekly
 def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, page_health):
-    page = open_page("auc?speed=slow&n_iter=20")
+    page = open_page("auc?view.speed=slow&solver.n_iter=20")
     wait_for_points(page, 4)
 
     def lose_the_last(route):

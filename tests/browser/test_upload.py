@@ -84,7 +84,9 @@ def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name
 
 @pytest.mark.weekly
 def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page, app_url):
-    page = open_page("auc?data=Your+own+file&speed=instant")  # at any other, both pages would be drawn all the time
+    page = open_page(
+        "auc?data.name=Your+own+file&view.speed=instant"
+    )  # at any other, both pages would be drawn all the time
     give(page, "wine.csv", as_csv())
     wait_for_points(page, 2)
     page.get_by_text("wine.csv: columns, first rows, what was done").click()
@@ -123,7 +125,7 @@ def test_with_notes_on_a_file_three_plots_fit_and_a_reload_keeps_the_file(open_p
 
 
 def test_broken_files_get_a_sentence_and_the_app_goes_on(open_page, page_health):
-    page = open_page("auc?data=Your+own+file&speed=instant")
+    page = open_page("auc?data.name=Your+own+file&view.speed=instant")
     for name in (
         "header only",
         "truncated Parquet",

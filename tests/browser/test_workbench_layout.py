@@ -93,9 +93,9 @@ MOST_CONTROLS = 36
 BAR = 50  # pixels of the app's bar at the window's top
 WINDOWS = ((1366, 768), (1920, 1080), (390, 844))
 MORE = {
-    "auc": "&step_size=0.2&changes=0:step_size=0.5,40:step_size=0.2",
-    "s3vm": "&svm_data=Circles",
-    "multiclass": "&mc_graph=true",
+    "auc": "&solver.step_size=0.2&changes=0:step_size=0.5,40:step_size=0.2",
+    "s3vm": "&data.name=circles",
+    "multiclass": "&view.graph=true",
 }
 
 
@@ -104,7 +104,7 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
     # Every second page is opened on a phone, and turned into a desk's afterwards. The widest window is tried for two.
     windows = WINDOWS if name in ("auc", "multiclass") else WINDOWS[::2]
     windows = windows[:: 1 - 2 * (list(SETTINGS).index(name) % 2)]
-    page = open_drawn(open_page, f"{name}?{SETTINGS[name]}at=60{MORE.get(name, '')}", viewport=windows[0])
+    page = open_drawn(open_page, f"{name}?at=60{MORE.get(name, '')}", viewport=windows[0])
     for width, height in windows:
         page.set_viewport_size({"width": width, "height": height})
         page.get_by_role("tab", name="Live").click()
@@ -122,9 +122,9 @@ def test_a_run_is_seen_without_scrolling_and_its_charts_fit_every_window(open_pa
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("link", ["auc?lesson=unlabeled&speed", "multiclass?mc_lesson=tail&mc_speed"])
+@pytest.mark.parametrize("link", ["auc?lesson=unlabeled", "multiclass?lesson=tail"])
 def test_a_page_before_a_class_is_large_and_seen_without_scrolling(open_page, wait_ready, link):
-    page = open_page(f"{link}=instant&present=1", viewport=(1920, 1080))
+    page = open_page(f"{link}&view.speed=instant&present=1", viewport=(1920, 1080))
     page.wait_for_selector(".st-key-lesson-run button, .st-key-lesson-show button")
     wait_ready(page)
     page.keyboard.press("Escape")
@@ -212,7 +212,7 @@ def test_a_page_within_another_has_no_menu(open_page):
 
 @pytest.mark.parametrize("name", tiers(SETTINGS, 0, 1))
 def test_on_a_phone_map_score_and_the_slider_that_one_touches_are_on_one_screen(open_page, name):
-    page, prefix = open_drawn(open_page, f"{name}?{SETTINGS[name]}at=60", viewport=(390, 844)), SETTINGS[name]
+    page, prefix = open_drawn(open_page, f"{name}?at=60", viewport=(390, 844)), SETTINGS[name]
     expect(page.locator(f".st-key-{prefix}step_size")).not_to_be_in_viewport()
     assert box(page, "#chart-map")["width"] > 340
     assert box(page, "#chart-map")["y"] <= 80
@@ -238,7 +238,7 @@ def test_on_a_phone_map_score_and_the_slider_that_one_touches_are_on_one_screen(
 
 @pytest.mark.weekly
 def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
-    page = open_drawn(open_page, "auc?at=20&data=Breast+cancer&map_y=mean+texture")
+    page = open_drawn(open_page, "auc?at=20&data.name=Breast+cancer&view.map_y=mean+texture")
     for width, height in ((1280, 720), (1366, 768), (1280, 900)):
         page.set_viewport_size({"width": width, "height": height})
         assert ends(page, ".st-key-shown")[1] < ends(page, "#chart-objective .live-chart-title")[0]
@@ -254,7 +254,7 @@ def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
 
 @pytest.mark.ci
 def test_a_diverged_run_says_so_where_it_moves_and_covers_nothing(open_page):
-    page = open_drawn(open_page, "auc?step_size=1000&speed=slow&at=2")
+    page = open_drawn(open_page, "auc?solver.step_size=1000&view.speed=slow&at=2")
     assert_diverges_and_covers_nothing(page, 1280)
     for width, height in some(((390, 844), (1920, 1080)), 1):
         begin_again(page)

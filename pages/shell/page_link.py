@@ -1,0 +1,98 @@
+"""The link of the page: read once when the page is opened, and written in one place after it was drawn.
+
+No widget is bound to the link. Streamlit 1.67 would drop what is bound to another page's widget, and so would need other names
+on each page; and it would write the link in the middle of a drawing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pages.shell.browser import OF_THE_FRAME, keep_in_link
+from pages.shell.sessions import visit
+from pages.shell.warm_up import warm_up
+
+_NOW, _LEFT = "_page_link", "_links_left"
+
+
+@dataclass
+class PageLink:
+    """The link of one visit to a page.
+
+    Attributes
+    ----------
+    page : str
+        Address of the page.
+    given : dict of str to str
+        The link with which the page was opened.
+    said : dict of str to str
+        Entries of the present drawing; an empty text is left out of the link.
+    texts : dict of str to str
+        Entries of the last whole drawing.
+    keys : set of str
+        Keys of the session's values that the link has.
+    owner : str
+        Name under which the session is known to the browser.
+    entry : str
+        Name of the entry whose change is a new entry of the browser's history.
+    """
+
+    page: str = ""
+    visit: int = -1
+    given: dict[str, str] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    owner: str = ""
+    entry: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """True if the page was opened without a wish of its own."""
+        return not self.given.keys() - set(OF_THE_FRAME)
+
+
+def link_now() -> PageLink:
+    """Return the link of the present visit."""
+    return st.session_state.setdefault(_NOW, PageLink())
+
+
+def begin_link(page: str) -> None:
+    """Begin a drawing of the page; at its first one in a visit, read the link and forget the values of the page before."""
+    link = link_now()
+    if link.visit != visit():
+        for key in link.keys & set(st.session_state):
+            del st.session_state[key]
+        st.session_state[_NOW] = PageLink(page, visit(), st.query_params.to_dict())
+        return
+    link.said = {}
+
+
+def given(name: str) -> str:
+    """Return the text that the link had for a name when the page was opened; empty without one."""
+    return link_now().given.get(name, "")
+
+
+def left(page: str) -> dict[str, str]:
+    """Return the link with which the reader has left a page; empty if it was not open."""
+    return st.session_state.get(_LEFT, {}).get(page, {})
+
+
+def say_in_link(name: str, text: str, key: str = "") -> None:
+    """Note an entry of the link, and the key of the session's value that it has; an empty text is left out."""
+    link = link_now()
+    link.said[name] = text
+    if key:
+        link.keys.add(key)
+
+
+def write_link() -> None:
+    """Write the entries of the drawing that has ended into the browser's link; leave it as it is while the core gets ready."""
+    link = link_now()
+    if not warm_up().is_ready or not (link.said or link.texts):
+        return
+    link.texts = {name: text for name, text in link.said.items() if text}
+    st.session_state.setdefault(_LEFT, {})[link.page] = link.texts
+    keep_in_link(link.page, link.texts, link.owner, link.entry)
