@@ -39,19 +39,17 @@ WORDS = """() => [...document.querySelectorAll(
     .map(part => part.innerText.trim().replace(/\\s+/g, " ")).filter(Boolean)"""
 # An arrow that is seen in the recording, at a slider's handle.
 HAND = """handle => {
-    const box = handle.getBoundingClientRect(), share = (handle.value - handle.min) / (handle.max - handle.min || 1);
+    const box = handle.parentElement.getBoundingClientRect();  // the round handle, in which the input is hidden
     const hand = document.getElementById("hand") ?? document.createElement("div");
     hand.id = "hand";
     const arrow = "M2 2 v26 l7 -6 l5 12 l5 -2 l-5 -12 h9 z";
     hand.innerHTML = `<svg width="30" height="40"><path d="${arrow}" stroke="white" stroke-width="2"/></svg>`;
     hand.style.cssText = "position: fixed; z-index: 999999";
-    Object.assign(hand.style, {left: `${box.x + share * box.width}px`, top: `${box.y + box.height / 2}px`});
+    Object.assign(hand.style, {left: `${box.x}px`, top: `${box.y}px`});
     document.body.append(hand);
 }"""
-MOVED = {
-    10: ("Random features", -5),
-    18: ("Random features", 5),
-}  # frames at which a slider is moved, and by how many stops
+# The frame at which a slider is moved, and by how many stops. A second move would write its words over those of the first.
+MOVED = {10: ("Random features", -5)}
 
 
 # Colours that mean something: a palette made by area alone leaves out thin lines.
