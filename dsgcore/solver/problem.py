@@ -73,7 +73,7 @@ class Setting(Checked, Protocol):
     labels: ClassVar[str] = "binary"
     baseline_name: ClassVar[str] = "labels only"
     engine: ClassVar[str] = "stochastic"
-    engine_of_run: ClassVar[str]
+    engine_of_run: ClassVar[str] = "stochastic"
     decision: ClassVar[str] = "sign"
     defaults: ClassVar[Sections] = MappingProxyType({})
     other_sets: ClassVar[Sections] = MappingProxyType({})
