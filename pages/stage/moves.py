@@ -10,7 +10,6 @@ import streamlit as st
 from dsgcore.core.errors import DSGError
 from dsgcore.data.edits import DRAWN, EDITS, UNMARKED
 from dsgcore.experiments import Setting
-from dsgcore.glossary import meaning
 from dsgcore.lessons import lesson_named, lessons_of
 from dsgcore.settings import GuidedLesson, LessonStep
 from pages.controls.hand import Hand
@@ -183,8 +182,7 @@ def steps_of_run(problem: type[Setting], bench: Bench, place: Place) -> None:
     more: dict[str, Any] = {"icon": f":material/{icon}:", "shortcut": "P", "disabled": bench.is_held}
     lesson_button(bench, label, "play", toggle, bench, is_going, **more)
     if not is_painted(place.step):  # its controls are many, and its data are the reader's own
-        said = f"Seed: {meaning('seed')}"
-        lesson_button(bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:", help=said)
+        lesson_button(bench, "Another seed", "dice", roll, problem, bench, icon=":material/casino:")
 
 
 def is_painted(step: LessonStep) -> bool:
