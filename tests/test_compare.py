@@ -173,7 +173,7 @@ def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):
 
 def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monkeypatch, tmp_path):
     monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "runs.sqlite"))
-    link = {"at": "2", "n_iter": "16", "n_features": "16", "tabs": "Race"}
+    link = {"at": "2", "solver.n_iter": "16", "solver.n_features": "16"}
     app = opened(page="auc", **link)
     app.session_state["tabs"] = "Race"
     app.run()

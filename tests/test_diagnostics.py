@@ -127,7 +127,14 @@ def test_too_many_points_for_the_exact_optimum_are_refused():
 
 # The gradient's norm.
 
-RUN = {"data": "Two moons", "n": "200", "n_labeled": "40", "sigma": "10", "n_iter": "64", "at": "60"}
+RUN = {
+    "data.name": "two_moons",
+    "data.n": "200",
+    "data.n_labeled": "40",
+    "kernel.sigma": "10",
+    "solver.n_iter": "64",
+    "at": "60",
+}
 PAIRS = np.where(np.arange(40) < 16, np.arange(40) // 2, -1)
 CLASSES = np.where(np.arange(40) < 18, np.arange(40) % 3, -1)
 TWO_CLASSES = np.where(np.arange(40) < 18, np.arange(40) % 2, -1)
@@ -420,7 +427,7 @@ def test_the_command_says_the_verdict_by_its_exit_code_too(tmp_path, capsys):
 # --- four runs on a page
 
 
-SMALL = RUN | {"batch_size": "2", "at": "64"}
+SMALL = RUN | {"solver.batch_size": "2", "at": "64"}
 SECONDS = 120
 
 
@@ -460,7 +467,7 @@ def test_the_judgement_uses_what_was_measured_and_another_measurement_says_what_
 
 
 def test_a_job_that_is_cancelled_says_so_and_leaves_the_page_as_it_was():
-    app = open_auc(**SMALL | {"n_iter": "2048"})
+    app = open_auc(**SMALL | {"solver.n_iter": "2048"})
     app = app.button(key="find-limits").click().run()
     app = app.button(key="limits-cancel").click().run()
     app = when_done(app)

@@ -30,7 +30,7 @@ from pages.workbench.tabs import THEMES, frame
 EVERY_LESSON = [(setting, lesson) for setting in SETTINGS.values() for lesson in lessons_of(setting)]
 IDS = [f"{setting.name}-{lesson.name}" for setting, lesson in EVERY_LESSON]
 HOSTILE = 'https://a.b/auc?x="><script>alert(1)</script>&y=1'
-AT_ONCE = {"speed": "instant"}
+AT_ONCE = {"view.speed": "instant"}
 EMPTY = {"meta", "path", "polyline"}
 
 

@@ -525,7 +525,7 @@ def test_a_difference_that_rounds_to_zero_has_no_sign():
 
 @pytest.mark.ci
 def test_it_can_be_cancelled_and_goes_with_its_data():
-    app = open_auc(**POOR | {"n_iter": "2000"})
+    app = open_auc(**POOR | {"solver.n_iter": "2000"})
     app.selectbox(key="suggest-seconds").select(180)
     app = app.button(key="suggest-values").click().run()
     job = bench_of(app).suggested.job

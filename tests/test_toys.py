@@ -144,6 +144,8 @@ def met(house):
         "-q",
         "-p",
         "no:cacheprovider",
+        "-m",
+        "not weekly",
         "-k",
         f"toy and {LEFT_OUT}",
         *files,

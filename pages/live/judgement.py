@@ -47,7 +47,8 @@ def status_of(
 def _position(live: LiveRun, *, is_playing: bool, going_to: int) -> str:
     run = live.run
     state = f"going to step {going_to}" if going_to else "running" if is_playing else "paused"
-    if run.stop_reason is not None and live.is_finished:  # until then the labels alone are still learned from
+    # Until the labels alone are learned from, too, a run goes on; one that has diverged is over.
+    if run.stop_reason is StopReason.DIVERGED or (run.stop_reason is not None and live.is_finished):
         last = last_step(run)
         diverged = "diverged, last finite step shown" if last == run.t else f"diverged, step {last} shown"
         ends = {StopReason.FINISHED: "done", StopReason.SETTLED: "settled", StopReason.PLATEAU: "stopped early"}

@@ -98,11 +98,12 @@ const DRAWER = 640, CLOSES = "[data-testid=stSidebarCollapseButton] button";  //
 // Values in this page's link, without which there are none; the time at which Back was pressed, until the page is there.
 const lab = window.dsgLab ??= {kept: {}, frame: [], tickets: new Set(), poppedAt: -Infinity, isWriting: false};
 
-/** Return the page's address with the values that it keeps, and with those of the frame around it. */
-function withKept() {
-  const url = new URL(location.href), before = [...url.searchParams];
+/** Return the page's address with the values that it keeps, and with those of the frame around it, which another may add. */
+function withKept(other = location) {
+  const url = new URL(location.href), given = [...url.searchParams, ...new URL(other.href).searchParams];
   url.search = "";
-  for (const [name, text] of before) if (lab.frame.includes(name)) url.searchParams.append(name, text);
+  for (const [name, text] of given)
+    if (lab.frame.includes(name) && !url.searchParams.getAll(name).includes(text)) url.searchParams.append(name, text);
   for (const [name, text] of Object.entries(lab.kept)) if (text) url.searchParams.set(name, text);
   return url;
 }
@@ -154,7 +155,9 @@ function mindHistory() {
 
   /** Write an entry that streamlit is about to add: for another page as a new entry, for this page in place of its entry. */
   const add = there => {
-    if (there.pathname === location.pathname) return write("replaceState", there);
+    // Before it opens another page, streamlit says of this one what that one begins with: Back needs this one's own values.
+    if (there.pathname === location.pathname)
+      return write("replaceState", Object.keys(lab.kept).length ? withKept(there) : there);
     const now = performance.now();
     if (now - backSince < LEAVING && leavingSince < backSince) return;  // from the page that Back has just left
     leavingSince = -Infinity;

@@ -36,7 +36,7 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     picture = card.locator("img")
     page.wait_for_function("picture => picture.complete && picture.naturalWidth > 0", arg=picture.element_handle())
     card.get_by_role("link", name="Ranking", exact=True).click()
-    page.wait_for_url(re.compile(r"/auc\?data.name=wine"))
+    page.wait_for_url(re.compile(r"/auc\?.*data.name=wine"))
     expect(page.get_by_text("class_0 against the rest")).to_be_visible(timeout=30_000)
     # Its own options, not those of the set before.
     expect(page.locator(".live-status")).to_contain_text("step", timeout=30_000)
