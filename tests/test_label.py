@@ -221,7 +221,7 @@ def test_a_share_to_expect_has_an_interval_for_both_samples():
     assert wide.low < narrow.low < 0.9 < narrow.high < wide.high
     wilson = (0.8256, 0.9448)  # of 90 of 100 independent hits
     assert narrow.low < wilson[0] < wilson[1] < narrow.high
-    assert Expected.of(np.arange(130) < 117, 10**8).low == pytest.approx(wilson[0], abs=1e-3)
+    assert Expected.of(np.arange(150) < 135, 10**8).low == pytest.approx(wilson[0], abs=1e-3)
     assert Expected.of(np.ones(20, dtype=bool), 20).high == pytest.approx(1.0)
     assert np.isnan(Expected.of(hits[:0], 5).mean)
 

@@ -75,7 +75,7 @@ class Expected:
         Notes
         -----
         Wilson's interval of a share, with as many labels as give the variance of the difference of two shares: that of the
-        held-out labels and that of the unlabeled rows. The variance is 1.3 times as large, because the folds' fits share labels.
+        held-out labels and that of the unlabeled rows. The variance is 1.5 times as large, because the folds' fits share labels.
 
         Source: S. Bates, T. Hastie and R. Tibshirani, Cross-validation: what does it estimate and how well does it do it?,
         JASA, 2024.

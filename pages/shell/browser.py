@@ -35,7 +35,7 @@ OF_THE_FRAME = ("hide", "present", "lecture", "embed", "embed_options")
 def mind_the_browser() -> None:
     """Mount the browser part: one history entry for each page and none for its changes, and the other additions above."""
     session = {"session": {"name": _session(), "address": ADDRESS}} if are_served() else {}
-    _mount("part-state-browser", {"theme": st.context.theme.type, "frame": OF_THE_FRAME, **session})
+    _mount("part-state-browser", {"theme": st.context.theme.type, **session})
 
 
 def _session() -> str:
@@ -53,7 +53,8 @@ def keep_in_link(page: str, values: Mapping[str, str], owner: str = "", entry: s
     server has lost the session, and streamlit has started a new one without these values. The browser then loads its own link
     again.
     """
-    _mount("part-state-link", {"page": page, "values": dict(values), "owner": owner, "entry": entry})
+    link = {"page": page, "values": dict(values), "owner": owner, "entry": entry}
+    _mount("part-state-link", {**link, "frame": OF_THE_FRAME})  # any of these parts may be mounted first
 
 
 def keep_room_key(ticket: str) -> None:
@@ -374,7 +375,8 @@ export default function ({data, setTriggerValue}) {
     mindFiles();
     mindZoom();
   }
-  if (data.theme) [lab.theme, lab.frame] = [data.theme, data.frame];  // in which the page is drawn
+  if (data.theme) lab.theme = data.theme;  // in which the page is drawn
+  if (data.frame) lab.frame = data.frame;
   if (data.session) lab.session = data.session;
   if (data.room) keepRoomKey(data.room);
   if (data.file) bringBack(data.file);

@@ -94,9 +94,18 @@ def measured(table: pd.DataFrame, target: str, order: list[str], n: int, seed: i
         except DSGError:
             continue
         hindsight[name] = scores_of(model, hidden, wanted, kind)[found.score_name]
-    given = label_rows(kept, recipe, data.y, names, found=found, ordered=bool(order))
+    parts = [kept[data.y < 0], others]  # the error of probabilities needs more rows than a table of few labels has
+    given = label_rows(
+        kept, recipe, data.y, names, found=found, ordered=bool(order), features=features, unlabeled=parts
+    )
     is_right = given.table["class"].astype(str).to_numpy() == truth[given.table["row"]]
-    return {"verdict": found.verdict, "unit": found.score.unit, "hindsight": hindsight, "hits": is_right} | {
+    return {
+        "found": found,
+        "verdict": found.verdict,
+        "unit": found.score.unit,
+        "hindsight": hindsight,
+        "hits": is_right,
+    } | {
         "own": found.interval(found.verdict.recommended or found.ranking[0]),
         "gains": {one: found.difference(one, found.verdict.recommended or one) for one in hindsight},
         "probability": given.table["probability"].to_numpy(),

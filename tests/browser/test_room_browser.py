@@ -189,6 +189,7 @@ def test_a_reload_keeps_the_room_and_nothing_but_a_cookie_holds_its_key(open_pag
     assert cookie["sameSite"] == "Strict"
     found = all_that_is_there(lecturer)
     lecturer.wait_for_url(re.compile(rf"room={code}(&|$)"))
+    assert "present=1" in lecturer.url
     lecturer.reload()
     wait_ready(lecturer)
     expect(lecturer.locator(".st-key-room-panel")).to_contain_text(code)
