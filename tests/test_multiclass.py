@@ -25,17 +25,17 @@ from sklearn.svm import SVC
 from dsgcore import LRCMC, PS3VT, SSMC, DSGSoftmax, LinearMC, load_model
 from dsgcore.core.errors import DSGError
 from dsgcore.core.sampling import batch_rows
-from dsgcore.experiments import Run, Spec, script_with_estimator
+from dsgcore.experiments import Run, Spec, load_split, script_with_estimator
 from dsgcore.kernels import Gaussian, block_frequencies
 from dsgcore.kernels.features import explicit
 from dsgcore.multiclass import task as task_module
 from dsgcore.multiclass.automatic import RIDGE_FACTORS, left_out_factor, smooth_minimiser
 from dsgcore.multiclass.features import FixedFeatures, LazyFeatures
-from dsgcore.multiclass.fresh import softmax_blocks, weighted_blocks
 from dsgcore.multiclass.graph import MAX_ANCHORS, laplacian, mean_distance, smoothness
 from dsgcore.multiclass.loop import descend, shrink, tail_mean
 from dsgcore.multiclass.problem import MultiClass
-from dsgcore.multiclass.task import make_task
+from dsgcore.multiclass.softmax import softmax_blocks, weighted_blocks
+from dsgcore.multiclass.task import MultiClassTask, make_task
 from dsgcore.solver.problem import ProblemError
 from dsgcore.solver.stopping import Stopping
 
@@ -184,6 +184,40 @@ def test_softmax_blocks_are_those_of_the_authors_program(path, record_property):
     assert max(residuals.values()) < 1e-7
 
 
+@pytest.mark.parametrize("path", oracle_files.files("dsg_softmax_"))
+def test_a_spec_with_the_draws_of_the_authors_program_is_it(path, monkeypatch):
+    d = oracle_files.load(path)
+    X, omegas = d["X"], np.split(d["omega"], d["iters"], axis=1)
+    steps = [float(d["step_size0"] / (1 + d["step_size1"] * t)) for t in range(1, d["iters"] + 1)]
+    monkeypatch.setattr(FixedFeatures, "of_block", lambda _, t, dims: omegas[t - 1] / (2 * np.pi))
+    monkeypatch.setattr(MultiClassTask, "batch", lambda _, t: d["batch_index"][t - 1])
+    spec = Spec.from_dict(
+        {
+            "setting": "multiclass",
+            "problem": {"variant": "preconditioned softmax"},
+            "solver": {"n_iter": d["iters"], "n_features": d["block"], "lam": d["reg_param"]},
+            "changes": [{"t": t, "name": "step_size", "value": step} for t, step in enumerate(steps, start=1)],
+        }
+    )
+    whole, some = d["y"], np.where(d["y"] == 1, 0, d["y"])  # a class without a label stays one
+    tiny, lam = 1e-7, d["reg_param"] * (d["reg_param"] > 1e-6)
+    for y, expected in (
+        (whole, d["W"].T),
+        (some, np.concatenate(naive_problems.dsg_softmax(X, some, 3, d["batch_index"], omegas, steps, lam, tiny))),
+    ):
+        given = {
+            "X_train": X,
+            "y_train": y,
+            "y_hidden": y,
+            "X_test": X[:9],
+            "y_test": y[:9],
+            "class_names": tuple("abc"),
+        }
+        run = Run(spec, replace(load_split(spec), **given))
+        run.advance()
+        np.testing.assert_allclose(run.model.W, expected, atol=1e-7)
+
+
 @each("is_preconditioned", [False, True])
 @each("average", [None, "tail"])
 @each("lam, features", [(0.1, "fresh"), (1e-6, "fresh"), (0.1, "fixed")])
@@ -215,7 +249,7 @@ def test_the_softmax_estimator_equals_its_naive_twin(points, is_preconditioned, 
     scores = [[[naive.predict(x, [own[:, k] for own in m], W[: len(m)]) for k in range(4)] for x in X] for m in means]
     np.testing.assert_allclose(model.decision_function(X), np.mean(scores, axis=0), rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-    with pytest.raises(ValueError, match="at least two classes are needed, got 1 class"):
+    with pytest.raises(ValueError, match="must hold two classes or more"):
         model.fit(X, np.zeros(40))
 
 

@@ -15,13 +15,13 @@ from dsgcore.core.errors import DSGError
 from dsgcore.core.parameters import check_all, flag, like, parameters_of, real
 from dsgcore.core.sampling import batch_rows
 from dsgcore.estimators.base import BinaryEstimator
-from dsgcore.estimators.classes import HighestScore
+from dsgcore.estimators.classes import HighestScore, check_some_classes
 from dsgcore.estimators.inputs import all_or_nothing, points_and_classes, seed_of, validated_points
 from dsgcore.estimators.kernel import SIGMA, width
 from dsgcore.kernels import Gaussian
 from dsgcore.kernels.far_points import check_values, too_far
 from dsgcore.multiclass.features import FixedFeatures
-from dsgcore.multiclass.fresh import softmax_blocks, weighted_blocks
+from dsgcore.multiclass.softmax import softmax_blocks, weighted_blocks
 from dsgcore.multiclass.weights import Weights
 from dsgcore.problems.supervised import Supervised
 from dsgcore.solver.parameters import SolverParameters
@@ -152,11 +152,9 @@ class DSGSoftmax(HighestScore, BaseEstimator):
             If a parameter is out of range, if there are fewer than two classes, or if the run diverges.
         """
         points, classes, codes = points_and_classes(self, X, y)
-        kind: type = type(self)
-        own = parameters_of(kind)
-        s = check_all(own, {p.name: getattr(self, p.name) for p in own}, kind.__name__)
-        if len(classes) < 2:
-            raise DSGError(f"labels of at least two classes are needed, got {len(classes)} class")
+        own, name = parameters_of(DSGSoftmax), type(self).__name__
+        s = check_all(own, {p.name: getattr(self, p.name) for p in own}, name)
+        check_some_classes(classes)
         self.classes_, self.seed_, self.sigma_ = classes, seed_of(self.random_state), width(SIGMA, self.sigma, points)
         if said := too_far(points, Gaussian(self.sigma_)):
             raise DSGError(said)
@@ -184,7 +182,7 @@ class DSGSoftmax(HighestScore, BaseEstimator):
             if s["features"] == FIXED:
                 self.coef_ = self.coef_.sum(axis=0, keepdims=True)
         if not np.isfinite(self.coef_).all():
-            raise DSGError(f"{kind.__name__} diverged: step_size {s['step_size']:g} is too big; try half of it")
+            raise DSGError(f"{name} diverged: step_size {s['step_size']:g} is too big; try half of it")
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:

@@ -10,7 +10,7 @@ fixed features by proximal steps, and so has a package of its own:
 - `weights`: the model;
 - `twin`: the same steps with the exact kernel;
 - `setting`, `cache` and `engine`: a run on a spec's data, behind the protocol of `dsgcore.experiments.engine`;
-- `fresh` and `softmax`: plain doubly stochastic gradients with the softmax loss, and their run, as a variant;
+- `softmax`: plain doubly stochastic gradients with the softmax loss, and their run, as a variant.
 
 The scikit-learn estimator is `dsgcore.estimators.PS3VT`. Linear-MC, LRC-MC and SS-MC in `dsgcore.baselines` are PS3VT
 with weights of zero.

@@ -60,7 +60,7 @@ SHARE, SETUP_ITERATIONS = 0.5, 30
 
 def multiclass_cost(spec: RunSpec, sizes: Sizes) -> Cost:
     """Return the cost of a run besides its data: its features, the graph's matrix, and the weights it keeps."""
-    is_linear = spec.problem.feature_map == "linear"
+    is_linear = problem_at(spec, 0).feature_map == "linear"
     width = sizes.d if is_linear else 2 * sizes.n_features
     points = [sizes.n_train, sizes.n_test, sizes.n_labeled]
     kept = sum(n * width for n in points if n * width <= MAX_KEPT_FEATURES)
@@ -69,7 +69,7 @@ def multiclass_cost(spec: RunSpec, sizes: Sizes) -> Cost:
     # The graph's matrix is computed from the features of all training points at once.
     pull = 2 * width * width + 2 * sizes.n_train * width if uses_graph(spec) else 0
     links = sizes.n_train * spec.problem.n_neighbors * NUMBERS_A_LINK
-    n_kept = sizes.n_iter / ITERATIONS_BETWEEN_WEIGHTS + 4
+    n_kept = sizes.n_iter / (1 if spec.problem.is_plain else ITERATIONS_BETWEEN_WEIGHTS) + 4
     frequencies = 0 if is_linear else KEPT_FREQUENCIES * sizes.d * sizes.n_features
     has_twin = not is_linear and sizes.n_train <= MAX_POINTS
     twin = sizes.n_probes * (sizes.n_train + sizes.n_labeled + width) if has_twin else 0
@@ -102,6 +102,7 @@ class MultiClassEngine:
     can_look_back: ClassVar[bool] = True
     shift: ClassVar[float] = 0.0  # the predicted class has the highest score
     average_shift: ClassVar[float] = 0.0
+    state: ClassVar[tuple[str, ...]] = ("t", "W", "singular_values", "_sum")  # what an iteration makes anew
     cost = staticmethod(multiclass_cost)
 
     def __init__(self, spec: RunSpec, split: Split) -> None:
@@ -117,16 +118,16 @@ class MultiClassEngine:
         self._problem = problem_at(spec, 0, automatic_step=self._automatic_step)  # of the last iteration
         self.task = replace(task, problem=self._problem)
         is_small = len(self.graphs.X) <= MAX_POINTS_FOR_WHOLE_SAMPLE
-        self._training = self.graphs.scored("training", task.features) if is_small else None
-        self._test, self._labeled = (self.graphs.scored(which, task.features) for which in ("test", "labeled"))
+        sets = ("labeled", "test", *["training"] * is_small)
+        self._points = {which: self.graphs.scored(which, task.features) for which in sets}
         self.t, self.W, self._sum = 0, task.start(), task.start()
         self.singular_values = np.zeros(min(self.W.shape))
         self._after = None if spec.solver.average is None else tail_start(spec.solver.n_iter)
         self._iterates: Iterator[MultiClassStep] = iter(())
         self._last: MultiClassStep | None = None
         self.twin = self._new_twin()
-        self._gauged_points = task.X[evenly_spread(len(task.X), GAUGED_POINTS)]
-        self.gauges = Gauges(len(self._gauged_points) * self.W.shape[1])
+        self._gauged = evenly_spread(len(task.X), GAUGED_POINTS)
+        self.gauges = Gauges(len(self._gauged) * self.W.shape[1])
         self._largest = 0.0
         if uses_graph(spec):
             self._take_graph()
@@ -164,7 +165,7 @@ class MultiClassEngine:
     def _new_twin(self) -> KernelTwin | None:
         """Return the exact-kernel twin; None for linear features or large samples."""
         probes = self.split.X_test[: self.spec.diagnostics.n_probes].astype(np.float64)
-        training = self._training
+        training = self._points.get("training")
         if self.task.features.kind == "linear" or training is None or training.phi is None or not len(probes):
             return None
         if len(training.X) > MAX_POINTS:
@@ -222,7 +223,7 @@ class MultiClassEngine:
             return self._measure(self._last)
         return {
             "t": self.t,
-            "objective": objective(self._last.task.terms(self.W)),
+            "objective": objective(self._terms(self._last.task)),
             "score_test": self.problem.score(self.split.y_test, self.test_values),
             **self._of_average(self._last.task),
         }
@@ -281,20 +282,24 @@ class MultiClassEngine:
     def _task_of(self, problem: MultiClass) -> MultiClassTask:
         return replace(self.task, problem=problem, M=self.task.M if problem.tau_I > 0 else None)
 
-    def _read(self, iterate: MultiClassStep) -> tuple[NDArray, float, Callable[[], NDArray]]:
+    def _read(self, iterate: Any) -> tuple[NDArray, float, Callable[[], NDArray]]:
         """Return the gauges' readings: scores, the features' noise (NaN), and a function for single gradients."""
-        task, rows, W = iterate.task, iterate.batch[:PLACES], iterate.before
 
         def each() -> NDArray:
-            if task.problem.batch_size is None:  # all labeled points: no draw, no noise
-                return np.zeros((2, len(self._gauged_points) * W.shape[1]))
-            slopes = task.problem.slopes(task.X[rows] @ W, task.y[rows])
-            return np.einsum("bp,bk->bpk", task.X[rows] @ self._gauged_points.T, slopes).reshape(len(rows), -1)
+            if iterate.task.problem.batch_size is None:  # all labeled points: no draw, no noise
+                return np.zeros((2, len(self._gauged) * self.task.n_classes))
+            products, slopes = self._single(iterate)
+            return np.einsum("bp,bk->bpk", products, slopes).reshape(len(products), -1)
 
-        return (self._gauged_points @ iterate.W).ravel(), np.nan, each
+        return self.labeled_values[self._gauged].ravel(), np.nan, each
+
+    def _single(self, iterate: Any) -> tuple[NDArray, NDArray]:
+        """Return some of the mini-batch's points: products with the gauged points' features (B, p), and slopes (B, K)."""
+        task, rows, W = iterate.task, iterate.batch[:PLACES], iterate.before
+        return task.X[rows] @ task.X[self._gauged].T, task.problem.slopes(task.X[rows] @ W, task.y[rows])
 
     def _measure(self, iterate: MultiClassStep) -> dict[str, float]:
-        problem, terms, score = iterate.task.problem, iterate.task.terms(self.W), self.problem.score
+        problem, terms, score = iterate.task.problem, self._terms(iterate.task), self.problem.score
         hidden, of_training, values = self.split.y_hidden, self.training_values, self.singular_values
         unlabeled = {}
         if of_training is not None:
@@ -303,7 +308,7 @@ class MultiClassEngine:
         return {
             "t": iterate.t,
             "step_size": problem.step_size,
-            "lam": problem.lam,
+            "lam": self.spec.values_at(iterate.t)["lam"],
             "tau_I": problem.tau_I,
             "tau_S": problem.tau_S,
             "objective": objective(terms),
@@ -325,7 +330,11 @@ class MultiClassEngine:
         if self._after is None:
             return {}
         score = self.problem.score(self.split.y_test, self.test_average)
-        return {"objective_average": objective(task.terms(self.average)), "score_average": score}
+        return {"objective_average": objective(self._terms(task, of_average=True)), "score_average": score}
+
+    def _terms(self, task: MultiClassTask, *, of_average: bool = False) -> dict[str, float]:
+        """Return the terms of the objective over all labeled points, for the present weights or for their average."""
+        return task.terms(self.average if of_average else self.W)
 
     def links(self, limit: int) -> NDArray:
         """Return at most `limit` links of the neighbour graph, evenly spread over them: rows of both ends, (m, 2)."""
@@ -356,13 +365,11 @@ class MultiClassEngine:
     def keep(self) -> None:
         """Keep the present state for `go_back`."""
         # An iteration makes new arrays and changes none, so that no copy is needed.
-        self._kept_state = (self.t, self.W, self.singular_values, self._sum)
-        self._kept_twin = copy(self.twin)
+        self._all_kept = {name: getattr(self, name) for name in self.state} | {"twin": copy(self.twin)}
 
     def go_back(self) -> None:
         """Restore the state that `keep` kept last."""
-        self.t, self.W, self.singular_values, self._sum = self._kept_state
-        self.twin = self._kept_twin
+        vars(self).update(self._all_kept)
 
     def at(self, t: int) -> Self:
         """Return the engine after `t` iterations, without its exact-kernel twin."""
@@ -396,9 +403,22 @@ class MultiClassEngine:
     @property
     def model(self) -> Weights:
         """The weights and their features."""
-        return self._model(self.W)
+        return self.model_at(self.t)
 
-    def _model(self, W: NDArray) -> Weights:
+    def model_at(self, t: int) -> Weights:
+        """Return the model after `t` iterations."""
+        return self._mean_of(t, t - 1)
+
+    def average_at(self, t: int) -> Weights:
+        """Return the averaged model after `t` iterations; before the second half, the model with the weights of then."""
+        return self._mean_of(t, t - 1 if self._after is None or t <= self._after else self._after)
+
+    def _mean_of(self, t: int, first: int) -> Weights:
+        """Return the mean of the iterates after the `first` ones of `t`, by repeating steps from kept weights before it."""
+        if first == t - 1:
+            W = self.W if t == self.t else next(self._weights_from(t))
+        else:
+            W = self.average if t == self.t else self._sum_to(t) / (t - first)
         return Weights(self.task.features, self.task.plain(W), self.graphs.X.shape[1])
 
     @property
@@ -409,17 +429,21 @@ class MultiClassEngine:
     @property
     def training_values(self) -> NDArray | None:
         """Scores at all training points, of shape (n, K); None if there are too many of them."""
-        return None if self._training is None else self._training.scores(self.task.plain(self.W))
+        return self._scores("training") if "training" in self._points else None
+
+    def _scores(self, which: str, *, of_average: bool = False) -> NDArray:
+        """Return the scores at a set of points, of the present weights or of their average."""
+        return self._points[which].scores(self.task.plain(self.average if of_average else self.W))
 
     @property
     def test_values(self) -> NDArray:
         """Scores at all test points, of shape (n_test, K)."""
-        return self._test.scores(self.task.plain(self.W))
+        return self._scores("test")
 
     @property
     def labeled_values(self) -> NDArray:
         """Scores at the labeled points, of shape (n_labeled, K)."""
-        return self._labeled.scores(self.task.plain(self.W))
+        return self._scores("labeled")
 
     @property
     def average(self) -> NDArray:
@@ -430,7 +454,7 @@ class MultiClassEngine:
     @property
     def test_average(self) -> NDArray:
         """The average's scores at all test points, of shape (n_test, K)."""
-        return self._test.scores(self.task.plain(self.average))
+        return self._scores("test", of_average=True)
 
     @property
     def automatic_step(self) -> float:
@@ -443,10 +467,6 @@ class MultiClassEngine:
     def step_at(self, t: int) -> float:
         """Return the step size of iteration `t`, past or future."""
         return self._problem_at(t).at(max(t, 1), len(self.task.y)).step_size
-
-    def model_at(self, t: int) -> Weights:
-        """Return the model after `t` iterations, by repeating the steps from the last kept weights before it."""
-        return self.model if t == self.t else self._model(next(self._weights_from(t)))
 
     def _weights_from(self, t: int) -> Iterator[NDArray]:
         """Yield the weights after `t` iterations and after each further one, from the last kept weights on."""
@@ -462,11 +482,3 @@ class MultiClassEngine:
         """Return the sum of the weights after each iteration of the second half, up to `t`."""
         assert self._after is not None
         return sum(islice(self._weights_from(self._after + 1), max(0, t - self._after)), self.task.start())
-
-    def average_at(self, t: int) -> Weights:
-        """Return the averaged model after `t` iterations; before the second half, the model with the weights of then."""
-        if self._after is None or t <= self._after:
-            return self.model_at(t)
-        if t == self.t:
-            return self._model(self.average)
-        return self._model(self._sum_to(t) / (t - self._after))
