@@ -2,10 +2,6 @@
 
 import gzip
 import io
-import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -81,15 +77,6 @@ def test_libsvm_text_is_converted_in_pieces(write, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), whole)
 
 
-@pytest.mark.weekly
-def test_a_type_that_shows_late_is_that_of_the_whole_column(write, tmp_path):
-    rows = [f"{i},{i},{'ab'[i % 2]}" for i in range(500_000)]
-    path = write("late.csv", "\n".join(["x,z,label", *rows, "0.5,word,a"]).encode())
-    assert convert_file(path, tmp_path / "out", sniff_file(path)) == 500_001
-    frame = pd.read_parquet(tmp_path / "out")
-    assert (frame.x.iloc[-1], frame.x.iloc[1], frame.z.iloc[-1], frame.z.iloc[1]) == (0.5, 1.0, "word", "1")
-
-
 def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tmp_path):
     path = write("bad.csv", FILES["table.csv"] + b"1,2,red\n")
     with pytest.raises(DataError, match="line 92 has 3 cells, and the first has 4"):
@@ -104,35 +91,6 @@ def test_a_failure_leaves_nothing_half_made_and_nothing_is_overwritten(write, tm
         convert_file(write("table.csv"), tmp_path / "mine", sniff(FILES["table.csv"], "a"))
 
 
-MEMORY = """
-import resource, sys
-from dsgcore.data.converting import convert_file
-from dsgcore.data.reading import File
-small, large, out = sys.argv[1:]
-recipe = File.of_path(small).recipe("classes")
-convert_file(small, out + "1", recipe)  # all is imported
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-n = convert_file(large, out + "2", recipe)
-print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-"""
-D = 100
-
-
-@pytest.mark.weekly
-def test_memory_does_not_grow_with_the_text(tmp_path):
-    """240 MB of numbers, in a process that may take half of that more than for a hundredth of them."""
-    files, n = [], 300_000
-    for rows in (n // 100, n):
-        files.append(str(tmp_path / f"{rows}.csv"))
-        Path(files[-1]).write_bytes(b"".join((b"%d" + b",0.5" * (D - 1) + b",%d\n") % (i, i % 2) for i in range(rows)))
-    command = [sys.executable, "-c", MEMORY, *files, str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]
-    made, grown = map(int, done.stdout.split())
-    assert made == n
-    assert grown * 1024 < 8 * n * D / 2
-
-
 def test_describe_says_how_a_file_would_be_read_and_where_a_set_is(write, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
     for given, *said in (
@@ -143,26 +101,6 @@ def test_describe_says_how_a_file_would_be_read_and_where_a_set_is(write, monkey
         assert main(["data", "describe", str(given)]) == 0
         out = capsys.readouterr().out
         assert all(words in out for words in said)
-
-
-def test_describe_takes_what_the_arguments_say(write, capsys):
-    arguments = ["--labels", "binary", "--target", "color", "--positive", "red", "--drop", "z", "--missing", "drop"]
-    assert main(["data", "describe", str(write("table.csv")), *arguments]) == 0
-    said = capsys.readouterr().out
-    assert "3 features, the label 'color', 1 left out ('z')" in said
-    assert "2 classes: 'green'" in said
-
-
-def test_a_set_of_the_archives_knows_its_columns(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("DSGLAB_CACHE", str(tmp_path))
-    (tmp_path / "sgemm").mkdir()
-    header = "MWG,NWG,Run1 (ms),Run2 (ms),Run3 (ms),Run4 (ms)\n"
-    rows = "".join(f"{i % 4},{i % 3},{i}.5,{i}.6,{i}.7,{i}.8\n" for i in range(60))
-    (tmp_path / "sgemm" / "sgemm_product.csv").write_text(header + rows, encoding="utf-8")
-    assert main(["data", "describe", "sgemm", "--labels", "ordinal", "--bins", "5"]) == 0
-    said = capsys.readouterr().out
-    assert "2 features, the label 'Run1 (ms)', 3 left out" in said
-    assert said.count(" 12") >= 5
 
 
 @each(
@@ -181,31 +119,6 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(write, tmp_path, capsys, ar
     places = {"GOOD": write("good.csv", GOOD), "EMPTY": write("empty.csv", b""), "FOLDER": tmp_path}
     places["OUT"] = tmp_path / "out"
     assert said in refusal(capsys, ["data", *(places.get(a, a) for a in arguments)])
-
-
-def test_a_spec_beside_its_file_runs(write, tmp_path, capsys):
-    path = write("good.csv", GOOD)
-    spec = {"setting": "auc", "data": {"name": "file", "path": "good.csv", "n_labeled": 10}, "solver": {"n_iter": 3}}
-    (tmp_path / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    assert path.exists()
-    assert main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["data"]["d"] == 2
-
-
-LARGE = b"x,z,label\n" + b"".join(b"%d,%d,%s\n" % (i, i % 3, b"ab"[i % 2 : i % 2 + 1]) for i in range(20))
-
-
-def test_a_cell_of_hundreds_of_digits_gets_one_sentence(write, tmp_path, capsys):
-    spec = write("spec.json", b'{"setting": "auc", "data": {"name": "file", "path": "large.csv", "n_labeled": 10}}')
-    out = str(tmp_path / "out")
-    for digits in (400, 5000):
-        path = str(write("large.csv", LARGE + b"9" * digits + b",1,a\n"))
-        for command in (["data", "describe", path], ["run", str(spec), "--out", out]):
-            assert main(command) == 2, command
-            said = capsys.readouterr().err
-            assert "column 'x' must hold" in said
-            assert "in row 21" in said
-            assert len(said) < 300
 
 
 @each(
@@ -231,10 +144,3 @@ def test_describe_says_what_is_in_the_file_and_which_settings_it_suits(write, ca
     assert "Missing values: 12 in 'z'" in said
     suits = next(line for line in said.splitlines() if line.startswith("Suits"))
     assert all(word in suits for word in ("TSGSU", "QSGS2AUC", "TSGS3VM", "QS3ORAO", "PS3VT"))
-
-
-def test_two_classes_have_no_order_to_learn(write, capsys):
-    assert main(["data", "describe", str(write("good.csv", GOOD))]) == 0
-    suits = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Suits"))
-    assert "QSGS2AUC" in suits
-    assert "QS3ORAO" not in suits

@@ -4,22 +4,18 @@ import bz2
 import http.server
 import io
 import threading
-import urllib.error
 import zipfile
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import sklearn.datasets
 from cases import each
 from commands import refusal
 from hostile_files import GOOD
 from own_tables import read, sniff
 
 from dsgcore.__main__ import main
-from dsgcore.core.files import cache_folder
 from dsgcore.data import DataError
-from dsgcore.data.archive_sets import OTHER_SIZES, REMOTE_SETS, Patience, RemoteSet, cached, download, fetch, remote_set
+from dsgcore.data.archive_sets import Patience, RemoteSet, cached, download, fetch
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
 SHORT = Patience(seconds=0.5, attempts=2)
@@ -169,13 +165,6 @@ def test_what_broke_off_is_taken_up_again(served, tmp_path):
     assert [span for _, span in served.requests] == [None, "bytes=70000-", "bytes=140000-", "bytes=210000-"]
 
 
-def test_a_part_of_an_earlier_try_is_kept_and_used(served, tmp_path):
-    (tmp_path / "to.part").write_bytes(CONTENT[:200_000])
-    served.breaks = 0
-    assert download(served.url + "/cut", tmp_path / "to").read_bytes() == CONTENT
-    assert served.requests == [("/cut", "bytes=200000-")]
-
-
 def test_a_server_without_ranges_is_asked_for_all_again(served, tmp_path):
     assert download(served.url + "/plain", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT
     assert [span for _, span in served.requests] == [None, "bytes=1000-"]
@@ -183,22 +172,6 @@ def test_a_server_without_ranges_is_asked_for_all_again(served, tmp_path):
 
 def test_a_file_that_changed_meanwhile_is_begun_again(served, tmp_path):
     assert download(served.url + "/changed", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT[::-1]
-
-
-@pytest.mark.ci
-def test_a_server_that_stalls_or_says_nothing_is_given_up(served, tmp_path):
-    sentence = sentence_of(served, "/stall", tmp_path)
-    assert "stopped answering; the 5,000 bytes received are kept, so try again" in sentence
-    assert (tmp_path / "to.part").read_bytes() == CONTENT[:5000]
-    assert not (tmp_path / "to").exists()
-    assert "stopped answering" in sentence_of(served, "/silent", tmp_path)
-
-
-def test_a_server_that_always_breaks_off_is_gone_on_with(served, tmp_path):
-    served.breaks = 10**9
-    (tmp_path / "to.part").write_bytes(CONTENT)
-    served.contents["/cut"] = CONTENT + bytes(1)
-    assert download(served.url + "/cut", tmp_path / "to", patience=SHORT).read_bytes() == CONTENT + bytes(1)
 
 
 @each(
@@ -262,27 +235,6 @@ def test_a_table_is_taken_out_of_its_archive(served, cache):
     assert not (cache / "broken" / "broken.zip").exists()
 
 
-def test_scikit_learn_brings_its_own(cache, monkeypatch):
-    asked = {}
-
-    def bring(**options):
-        asked.update(options)
-        return SimpleNamespace(data=np.ones((40, 2)), target=np.arange(40) % 3)
-
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", bring)
-    path = fetch(REMOTE_SETS["mnist"])
-    assert asked == {"data_home": str(cache / "scikit-learn"), "data_id": 554, "as_frame": False}
-    content = path.read_bytes()
-    assert read(content, sniff(content, path.name, labels="classes"), labels="classes").class_names == ("0", "1", "2")
-
-    def fail(**_):
-        raise urllib.error.URLError("Name or service not known")
-
-    monkeypatch.setattr(sklearn.datasets, "fetch_covtype", fail)
-    with pytest.raises(DataError, match="scikit-learn cannot download 'covtype' \\(is there a network\\?\\)"):
-        fetch(REMOTE_SETS["covtype"])
-
-
 def test_the_command_fetches_and_refuses_in_one_sentence(served, cache, monkeypatch, capsys):
     served.contents["/glass"] = b"1 1:2 2:1\n2 1:1\n" * 10
     sets = {"glass": remote("glass", served.url + "/glass"), "gone": remote("gone", served.url + "/missing")}
@@ -295,35 +247,3 @@ def test_the_command_fetches_and_refuses_in_one_sentence(served, cache, monkeypa
     assert "fetched" in capsys.readouterr().out
     for name, said in (("gone", "404"), ("bogus", "the set must be one of glass, gone")):
         assert said in refusal(capsys, ["data", "fetch", name])
-
-
-def test_the_cache_has_its_place(monkeypatch):
-    monkeypatch.setenv("DSGLAB_CACHE", "/some/where")
-    assert str(cache_folder()) == "/some/where"
-    monkeypatch.delenv("DSGLAB_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    monkeypatch.setattr("sys.platform", "linux")
-    assert str(cache_folder()) == "/x/dsg-lab"
-
-
-def test_the_archives_are_well_formed():
-    for name, own in REMOTE_SETS.items():
-        assert (name, min(own.n, own.d) > 0) == (own.name, True)
-        assert own.is_through_scikit_learn == (own.archive in ("scikit-learn", "OpenML"))
-        known = callable(getattr(sklearn.datasets, own.address, None))
-        assert known if own.is_through_scikit_learn else own.address.startswith("https://")
-
-
-def test_a_set_names_the_papers_whose_tables_list_it_and_their_other_sizes():
-    papers = {
-        "QSG-S2AUC": {"cod-rna", "ijcnn1", "susy", "covtype", "higgs", "skin", "dota2"},
-        "TSGS3VM": {"cod-rna", "w6a", "ijcnn1", "susy", "skin", "higgs", "dota2", "hepmass"},
-        "QS3ORAO": {"road3d", "sgemm", "year", "yolanda"},
-    }
-    for method, names in papers.items():
-        assert {name for name, remote in REMOTE_SETS.items() if method in remote.used_by} == names
-    of_pairs = {"acoustic", "combined", "covtype", "poker", "year", "mnist8m", "svhn", "real-sim"}
-    assert of_pairs <= {name for name, remote in REMOTE_SETS.items() if "TSGSU" in remote.used_by}
-    assert remote_set("hepmass").sizes_elsewhere == "TSGS3VM has 10,500,000 rows of it."
-    assert not remote_set("ijcnn1").sizes_elsewhere
-    assert all(n != REMOTE_SETS[name].n for name, sizes in OTHER_SIZES.items() for n in sizes.values())

@@ -91,14 +91,6 @@ def test_sparse_text_keeps_its_columns(limit):
     np.testing.assert_array_equal(zero_based.X, [[1, 0, 3], [0, 1, 0]])
 
 
-def test_what_was_sniffed_can_be_set_otherwise():
-    content = lines("1;2,5;a", "2;3,5;b", "3;4,5;a", "4;5,5;b")
-    recipe = sniff(content, "a.csv")
-    assert (recipe.delimiter, recipe.decimal, recipe.header) == (";", ",", False)
-    recipe = Recipe(delimiter=";", decimal=",", header=True, roles=(("a", "label"),))
-    assert read(content, recipe, labels="classes").X.shape == (3, 2)
-
-
 def test_a_wrong_encoding_is_told_and_another_can_be_given():
     content = lines("größe,label", *(f"{i},{'ja' if i % 2 else 'nein'}" for i in range(20)), encoding="cp1252")
     recipe = sniff(content, "a.csv")
@@ -162,20 +154,7 @@ def test_formulas_are_text_and_cannot_be_exported_as_formulas():
     assert not any(cell.startswith(("=", "@", "-x")) for cell in cells)
 
 
-def test_control_characters_never_reach_a_page():
-    bell = "y\x07"
-    content = lines('"a\x1b[2J\u202e\nb",label', *(f"{i},{['x', bell][i % 2]}" for i in range(20)))
-    dataset = read_sniffed(content)
-    assert all(name.isprintable() for name in (*dataset.feature_names, *dataset.class_names, *dataset.report))
-
-
 # --- columns of a user's table: the use of each kind, and statistics that come from training rows only
-
-
-def test_roles_are_guessed():
-    recipe = sniff(parquet(frame=table()), "a.parquet")
-    guessed = {"id": "index", "color": "category", "when": "date", "note": "text", "key": "ignore", "kind": "label"}
-    assert dict(recipe.roles) == guessed
 
 
 def test_categories_become_columns_of_zeros_and_ones():
@@ -211,18 +190,6 @@ def test_missing_numbers_are_replaced_or_dropped_and_told(missing, filled):
         assert dataset.X[:, 0].tolist() == [*values[:-1], filled]
 
 
-def test_empty_columns_are_left_out_and_told():
-    content = lines("x,empty,label", *(f"{i},,{'ab'[i % 2]}" for i in range(9)))
-    dataset = read_sniffed(content)
-    assert dataset.feature_names == ("x",)
-    assert any("holds no value and is left out" in sentence for sentence in dataset.report)
-
-
-def test_unknown_columns_in_a_recipe_are_refused():
-    with pytest.raises(DataError, match="gives 'bogus' the role ignore"):
-        read(GOOD, Recipe(roles=(("bogus", "ignore"), ("label", "label"))))
-
-
 # --- what depends on the training rows
 
 
@@ -245,19 +212,6 @@ def test_text_and_means_are_learned_from_training_rows_only():
     other.loc[split.test_rows, "size"] = 1e6
     changed, more = own_spec(parquet(frame=other), recipe, scaling="none")
     np.testing.assert_array_equal(load_split(changed, files=more).X_train, split.X_train)
-
-
-def test_singular_directions_are_those_of_tf_idf():
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    frame = table()
-    roles = {name: {"note": "text", "kind": "label"}.get(name, "ignore") for name in sorted(frame)}
-    recipe = Recipe(format="parquet", text_dimensions=5, roles=tuple(roles.items()))
-    X = read(parquet(frame=frame), recipe).X
-    weights = TfidfVectorizer().fit_transform(frame["note"]).toarray()
-    u, s, _ = np.linalg.svd(weights, full_matrices=False)
-    expected = np.abs(u[:, :5] * s[:5])
-    np.testing.assert_allclose(np.abs(X)[:, :2], expected[:, :2], atol=1e-3)  # the randomised method's accuracy
 
 
 # --- numbers with thousands set apart, recognised by column
@@ -289,14 +243,6 @@ def test_thousands_separators_are_recognised_by_column_and_said(form):
     assert data.left_out == ()
 
 
-def test_each_column_has_its_own_mark():
-    rows = [
-        f'"{a}";"{b}";{i / 4:g};{"ab"[i % 2]}' for i, (a, b) in enumerate([("1.234,5", "1,234.5"), ("2,5", "2.5")] * 10)
-    ]
-    data = read_sniffed(lines("german;english;plain;label", *rows))
-    np.testing.assert_allclose(data.X[:2], [[1234.5, 1234.5, 0.0], [2.5, 2.5, 0.25]])
-
-
 def test_thousands_without_decimals_follow_the_tables_own_mark():
     rows = [f"{1 + i % 9}.{100 + i};0,{i + 1};{'ab'[i % 2]}" for i in range(20)]
     data = read_sniffed(lines("whole;share;label", *rows))
@@ -311,19 +257,6 @@ def test_what_only_looks_like_numbers_is_left_alone(cell):
     rows = [f"{cell.format(10 + i)};{i};{'ab'[i % 2]}" for i in range(40)]
     recipe = sniff(lines("a;z;label", *rows), "a.csv")
     assert not recipe.role("a").startswith("number")
-
-
-def test_a_parquet_of_text_has_marks_too():
-    frame = pd.DataFrame({"price": list(FORMS["1.234,56"]) * 10, "label": ["a", "b"] * 20})
-    data = read_sniffed(parquet(frame=frame), "a.parquet")
-    np.testing.assert_allclose(data.X[:4, 0], VALUES, rtol=1e-6)
-
-
-def test_a_label_of_such_numbers_is_cut_into_bins():
-    rows = [f"{i};{1 + i // 10}.{100 + 7 * i},5" for i in range(60)]
-    data = read_sniffed(lines("x;price", *rows), labels="ordinal")
-    assert data.class_names[0].startswith("bin 1 (from 1100.5")
-    assert np.bincount(data.y).tolist() == [12] * 5
 
 
 def test_pieces_and_runs_read_what_the_whole_does(tmp_path):

@@ -1,7 +1,6 @@
 """The data page without a browser: the gallery, a close look, its link, and the workbench's Data tab."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -9,12 +8,10 @@ from cases import each
 from live_page import figure
 from opened_pages import left_in_browser, open_page, said
 from own_tables import iris_csv
-from streamlit.runtime.scriptrunner import StopException
 
 from dsgcore.data import DATASETS
-from dsgcore.data.inspection import Coverage, leaks
-from dsgcore.experiments import SETTINGS, Spec, load_split
-from pages.controls import control, controls
+from dsgcore.data.inspection import Coverage
+from dsgcore.experiments import SETTINGS
 from pages.gallery.data_views import _agreement
 
 
@@ -108,31 +105,6 @@ def test_a_link_holds_the_set_the_setting_and_the_options():
     assert set(query.split("&")) == {"data.name=iris", "data.positive=virginica", "data.label_noise=0.2", "seed=3"}
 
 
-def test_a_link_to_similar_unlabeled_tells_the_method_the_share_of_positives():
-    app = checked(
-        open_page("data", **{"data.name": "Wine"}, setting="Pairs", **{"data.positive": "class_1", "data.n": "120"})
-    )
-    query = next(query for label, _, query, _ in links(app) if label == "Pairs")
-    assert set(query.split("&")) == {"data.name=wine", "data.positive=class_1", "data.n=120", "problem.prior=0.41"}
-    app = checked(open_page("similar_unlabeled", **dict(pair.split("=") for pair in query.split("&")), at="2"))
-    assert notices(app) == []
-    spec = spec_shown(app)
-    assert (spec["data"]["positive"], spec["data"]["n"], spec["problem"]["prior"]) == (1, 120, 0.41)
-
-
-def test_what_is_wrong_with_a_link_is_said_though_a_click_ended_the_first_drawing(monkeypatch):
-    read = control.read_controls
-
-    def ended(*arguments):
-        monkeypatch.setattr(control, "read_controls", read)
-        raise StopException
-
-    monkeypatch.setattr(control, "read_controls", ended)
-    app = open_page("data", **{"data.name": "Iris", "data.label_noise": "abc"})
-    assert notices(app) == []
-    assert "data.label_noise" in notices(app.run())[0]
-
-
 @pytest.mark.parametrize(
     ("link", "said"),
     [
@@ -155,32 +127,7 @@ def test_what_is_not_allowed_in_the_link_gets_one_sentence(link, said):
     assert notice.startswith(said)
 
 
-def test_another_setting_hides_the_labels_in_its_own_way():
-    app = checked(open_page("data", **{"data.name": "Two moons"}, setting="Pairs", **{"data.label_noise": "0.1"}))
-    counts = {metric.label: int(metric.value.replace(",", "")) for metric in app.metric}
-    assert counts["Mixed"] == round(0.1 * sum(counts.values()))
-    assert re.search(r"\d+ of \d+ pairs share a class", written(app))
-    app = checked(app.selectbox(key="data_setting").select("multiclass").run())
-    assert len(app.metric) == 0
-
-
-def test_duplicates_across_training_and_test_are_pointed_out():
-    specs = [Spec.from_dict({"setting": "multiclass", "seed": seed, "data": {"name": "iris"}}) for seed in range(12)]
-    seed = next(spec.seed for spec in specs if len(leaks(load_split(spec)).test_rows))
-    app = open_page("data", **{"data.name": "Iris"}, seed=str(seed))
-    assert "1 of 45 test points (2.2%) equal a training point, 0 of them with another class" in app.warning[0].value
-    assert {int(v) for v in app.dataframe[0].value.to_numpy().ravel()} == {102, 143}
-
-
 # In the workbench
-
-
-def test_the_picker_says_how_classes_are_read():
-    app = checked(open_page("s3vm", **{"data.name": "Iris"}, at="3"))
-    assert "setosa against the rest (see More)." in written(app)
-    app = checked(open_page("s3vm", **{"data.name": "Iris", "data.positive": "versicolor"}, at="3"))
-    assert "versicolor against the rest (see More)." in written(app)
-    assert '"positive": 1' in "".join(code.value for code in app.code)
 
 
 def test_other_data_bring_the_options_that_suit_them():
@@ -196,13 +143,6 @@ def test_other_data_bring_the_options_that_suit_them():
     assert spec["problem"]["prior"] == 0.4  # 71 of 178
 
 
-def test_a_lesson_that_brings_its_data_keeps_its_own_values():
-    app = checked(open_page("auc", **{"solver.n_iter": "5"}))
-    app = checked(app.button(key="preset-3").click().run())
-    spec = spec_shown(app)
-    assert (spec["data"]["name"], spec["data"]["n_labeled"], spec["kernel"]["sigma"]) == ("digits", 20, 0.5)
-
-
 def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
     app = checked(open_page("similar_unlabeled", at="3", **{"data.label_noise": "0.5"}))
     assert len(figure(app, "chart-tab-balance")["data"]) == 3
@@ -211,30 +151,12 @@ def test_the_data_tab_shows_balance_coverage_pairs_and_leaks():
     assert "No test point equals a training point." in written(app)
 
 
-def test_the_data_tab_shows_columns_and_table_when_asked():
-    app = checked(open_page("multiclass", at="2"))
-    assert not any("used as" in table.value.columns for table in app.dataframe)
-    app = checked(open_page("multiclass", at="2", **{"data.name": "Wine", "view.columns": "true"}))
-    assert {trace["name"] for trace in figure(app, "chart-feature")["data"]} == {"class_0", "class_1", "class_2"}
-    assert any("used as" in table.value.columns and len(table.value) == 178 for table in app.dataframe)
-
-
 # One's own file
 
 
 def give(app, content=None, name="own.csv"):
     app.file_uploader[0].upload(name, iris_csv() if content is None else content, "text/csv").run()
     return checked(app)
-
-
-def test_ones_own_file_comes_first_in_every_picker_and_has_a_card_of_its_own():
-    app = checked(open_page("data"))
-    assert app.selectbox(key="set").options[0] == "Your own file"
-    app.button(key="look-file").click().run()
-    assert app.selectbox(key="set").value == "Your own file"
-    assert len(app.file_uploader) == 1
-    for setting in SETTINGS.values():
-        assert controls.dataset_choice(setting).options[0] == "file"
 
 
 def test_ones_own_file_gets_the_close_look_of_a_data_set():
@@ -251,36 +173,12 @@ def test_ones_own_file_gets_the_close_look_of_a_data_set():
     assert figure(app, "chart-data-balance")["data"]
 
 
-def test_ones_own_file_goes_with_its_options_from_the_data_page_into_a_setting():
-    app = give(checked(open_page("data", **{"data.name": "Your own file"})))
-    app = checked(app.select_slider(key="data_n_labeled").set_value(10).run())
-    (query,) = (query for label, page, query, _ in links(app) if (label, page) == ("Ranking", "auc"))
-    assert "data.name=file" in query
-    assert "data.n_labeled=10" in query
-    for name, value in (part.split("=") for part in query.split("&")):
-        app.query_params[name] = value.replace("+", " ")
-    app.switch_page("pages/auc.py").run()
-    run = checked(app).session_state["_bench_auc"].live.run
-    assert run.spec.data.path == "own.csv"
-    assert len(run.labeled_rows) == 10
-
-
 def test_another_file_begins_with_labels_that_suit_it():
     app = give(checked(open_page("data", **{"data.name": "Your own file"})))
     app = checked(app.select_slider(key="data_n_labeled").set_value(100).run())
     rows = iris_csv().splitlines()
     give(app, b"\n".join([rows[0], *rows[1::5]]), "small.csv")
     assert "30 points" in written(app)
-
-
-def test_columns_that_are_left_out_are_told_outside_of_any_box():
-    rows = [f"{i},name {i},{i % 7},,{'ab'[i % 2]}" for i in range(60)]
-    content = "\n".join(["x,who,z,nothing,label", *rows]).encode()
-    for page in ("data", "auc"):
-        app = give(open_page(page, **{"data.name": "file"}), content)
-        (told,) = (element for element in app.markdown if "left out:" in element.value)
-        assert "2 of 5 columns are left out: 'who', 'nothing'" in told.value.replace("\\", "")
-        assert "Columns" in told.value
 
 
 @each(

@@ -1,29 +1,26 @@
 """One's own table in a spec: recipes, and which file it is."""
 
 import csv
-import io
 import logging
 import runpy
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from cases import each, is_everything_asked, some, tiers
 from hostile_files import GOOD, parquet
 from opened_pages import open_page
-from own_tables import iris_csv, own_spec, read, sniff, table
+from own_tables import iris_csv, own_spec, sniff, table
 from real_sets import content_of
 
 from dsgcore.data import DATASETS, DataError, convert
-from dsgcore.data.reading import Recipe
 from dsgcore.experiments import FileStore, LiveRun, Plane, Run, Spec, SpecError, load_dataset, load_split, script
 from dsgcore.experiments.settings import SETTINGS
 from pages.charts.run_map import decision_heats, run_map
 from pages.controls import controls
 from pages.gallery import data_charts, data_views
-from pages.gallery.thumbnails import class_colors, picture_of_data
+from pages.gallery.thumbnails import class_colors
 from pages.live import curves, map_view
 from pages.live.curves import is_multiclass
 from pages.session.bench import View
@@ -93,22 +90,6 @@ def test_a_spec_wants_its_own_file_and_a_session_one_of_its_own(tmp_path):
         load_split(spec)
 
 
-def test_a_session_keeps_its_last_files():
-    files = FileStore()
-    digests = [files.add(b"%d" % i) for i in range(5)]
-    assert [digest in files for digest in digests] == [False, False, True, True, True]
-
-
-def test_a_spec_without_a_recipe_reads_any_file_as_it_is_sniffed(tmp_path):
-    (tmp_path / "iris.csv").write_bytes(iris_csv())
-    data = {"name": "file", "path": str(tmp_path / "iris.csv"), "n_labeled": 12}
-    split = load_split(Spec.from_dict({"setting": "multiclass", "data": data}))
-    assert split.class_names == ("setosa", "versicolor", "virginica")
-    data |= {"target": "sepal width", "recipe": None}
-    split = load_split(Spec.from_dict({"setting": "ordinal", "data": data}))
-    assert split.X_train.shape[1] == 6  # three lengths, and three species
-
-
 @each(
     "change, said",
     [
@@ -129,13 +110,6 @@ def test_a_spec_without_a_recipe_reads_any_file_as_it_is_sniffed(tmp_path):
 def test_a_bad_recipe_gets_one_sentence(change, said):
     with pytest.raises(SpecError, match=rf"^[^\n]*{said}[^\n]*$"):
         Spec.from_dict({"setting": "auc", "data": {"name": "file", "path": "a.csv"} | change})
-
-
-def test_a_recipe_for_another_format_is_refused():
-    with pytest.raises(DataError, match="the recipe is for the format parquet, and the file is text"):
-        read(GOOD, Recipe(format="parquet"))
-    with pytest.raises(DataError, match="the recipe is for the format delimited, and the file is parquet"):
-        read(parquet(), Recipe())
 
 
 # --- the papers' own data through the same door as anyone's file; they are no part of the project, and are skipped without it
@@ -195,26 +169,6 @@ def test_a_real_set_is_read_and_runs_in_its_setting(name, setting):
     assert np.isfinite(run.history.last()["objective"])
 
 
-def test_a_real_set_is_the_same_in_every_format():
-    """As one would bring it oneself: as CSV and as Parquet."""
-    with np.load(io.BytesIO(content_of("svmguide2"))) as arrays:
-        frame = pd.DataFrame(arrays["X"]).add_prefix("f").assign(y=arrays["y"])
-    for write in (frame.to_csv, frame.to_parquet):
-        content = io.BytesIO()
-        write(content, index=False)
-        dataset = read(content.getvalue(), sniff(content.getvalue(), "a"), labels="classes")
-        np.testing.assert_array_equal(dataset.X, frame.iloc[:, :-1].to_numpy())
-
-
-def test_the_bins_of_a_regression_target_are_those_of_the_file():
-    content = content_of("kin40k")
-    dataset = read(content, sniff(content, "kin40k.npz", labels="ordinal"), labels="ordinal")
-    with np.load(io.BytesIO(content)) as arrays:
-        np.testing.assert_array_equal(dataset.y + 1, arrays["y5"])
-    chosen = Recipe(format="npz", roles=(("y", "ignore"), ("y5", "label")))
-    np.testing.assert_array_equal(read(content, chosen, labels="ordinal").y, dataset.y)
-
-
 # --- the note beside the picker of the data set: which controls a choice of data has set
 
 
@@ -241,29 +195,9 @@ def test_a_change_of_data_says_which_controls_it_set_and_to_what():
         assert f"{label} to {'auto' if value is None else format(value, 'g')}" in every
 
 
-def test_values_that_stay_are_not_named():
-    app = open_page("auc", **{"kernel.sigma": "10", "data.noise": "0.15", "solver.lam": "0.01"})
-    (note,) = notes(app.selectbox(key="data").select("two_moons").run())
-    assert note == "Two moons set labeled points to 200."
-
-
-def test_the_note_names_no_control_that_the_reader_has_moved_since():
-    app = open_page("auc", **{"kernel.sigma": "3", "solver.lam": "0.01"})
-    app = app.selectbox(key="data").select("two_moons").run()
-    app = app.select_slider(key="sigma").set_value(1.0).run()
-    assert notes(app) == ["Two moons set labeled points to 200 and noise to 0.15."]
-
-
-def test_data_chosen_on_another_page_say_it_too():
-    app = open_page("auc", **{"kernel.sigma": "3", "solver.lam": "0.01"})
-    app.session_state["data"] = "two_moons"  # as a link of the data page does
-    assert notes(app.run())[0].startswith("Two moons set ")
-
-
 # --- every data set in every setting that it suits: the run starts, trains, and is drawn
 
 
-GRID = 12
 logging.getLogger("streamlit").setLevel(logging.ERROR)  # figures are made without a page here
 
 
@@ -344,35 +278,3 @@ def draw_data(spec, run):
         for code, name in enumerate(split.class_names)
     ]
     assert drawn(data_charts.spread_chart(samples, title="x", axis="x", theme="light"))
-
-
-@each(
-    "setting, dataset",
-    [(s, e.name) for s, problem in SETTINGS.items() for e in DATASETS.values() if not e.suits(problem.labels)],
-)
-def test_a_set_that_does_not_suit_a_setting_is_refused_with_the_reason(setting, dataset):
-    entry = DATASETS[dataset]
-    with pytest.raises(SpecError) as caught:
-        Spec.from_dict({"setting": setting, "data": {"name": dataset}})
-    assert entry.why_not(SETTINGS[setting].labels) in str(caught.value)
-    assert dataset not in controls.dataset_choice(SETTINGS[setting]).options
-
-
-@pytest.mark.parametrize("name", list(DATASETS))
-def test_every_set_has_a_small_picture(name):
-    picture = picture_of_data(name)
-    assert picture.startswith("<svg ")
-    assert picture.count("<path") == len(DATASETS[name].class_names)
-    assert len(picture) < 6000
-    assert picture == picture_of_data(name)
-
-
-@each("setting", SETTINGS)
-def test_the_first_controls_of_every_set_make_a_spec_that_can_be_split(setting):
-    problem = SETTINGS[setting]
-    for name in controls.dataset_choice(problem).options:
-        if name not in DATASETS:
-            continue
-        values = {n: c.parameter.default for n, c in controls.controls_for(problem, name).items()}
-        live = LiveRun(controls.to_spec(problem, values, name, seed=0))
-        assert np.sum(live.run.split.y_train < 0) > 0

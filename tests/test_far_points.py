@@ -13,7 +13,7 @@ from own_tables import read, sniff_file
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 
-from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC, load_model
+from dsgcore import LRCMC, PS3VT, QS3ORAO, QSGS2AUC, SSMC, TSGS3VM, TSGSU, LinearMC
 from dsgcore.baselines import COMPETITORS
 from dsgcore.core.errors import DSGError
 from dsgcore.data import rows_of
@@ -77,24 +77,6 @@ def test_a_class_is_predicted_only_where_there_is_a_value(model):
     assert np.array_equal(values(model, X), near)
 
 
-@each("dtype", ["float32", "float64"])
-@each("kernel", [name for name in KERNELS if name != "dot_product"])
-def test_no_precision_has_a_value_of_a_bounded_kernel_at_1e39_or_beyond(kernel, dtype):
-    model = QSGS2AUC(kernel=kernel, dtype=dtype, **SMALL).fit(X, Y)
-    for size in (1e39, 1e300):
-        said = r"^X\[1, 0\] must be of size .* at most for this .* kernel, got .*: scale the points$"
-        with pytest.raises(DSGError, match=said):
-            model.predict([[0.0, 0.0], [size, 0.0]])
-
-
-@each("power", ["1", "3"])
-def test_the_dot_product_kernel_is_right_as_far_as_numbers_go(power):
-    models = [QSGS2AUC(kernel="dot_product", power=power, dtype=d, **SMALL).fit(X, Y) for d in ("float32", "float64")]
-    points = 1e6 * X
-    single, double = (model.decision_function(points) + model.threshold_ for model in models)
-    assert np.allclose(single, double, rtol=0.02, atol=0.02 * np.abs(double).max())
-
-
 @each("size", [1e37, 1e155, 1e300])
 @each("model", [*STOCHASTIC, *OF_CLASSES])
 def test_a_fit_on_far_points_is_right_or_refused(model, size):
@@ -112,42 +94,6 @@ def test_a_fit_on_far_points_is_right_or_refused(model, size):
 def test_a_baselines_fit_on_far_points_is_refused(model, size):
     with pytest.raises(DSGError, match=r"^X\[\d+, \d\] must be of size 1e\+70 at most.*scale the points$"):
         clone(model).fit(X * size, Y)
-
-
-@each("number", [1e39, 1e300])
-def test_partial_fit_refuses_far_points_and_leaves_the_model(number):
-    for dtype in ("float32", "float64"):
-        model = QSGS2AUC(dtype=dtype, **SMALL).partial_fit(X, Y, classes=[0, 1])
-        before = model.decision_function(X)
-        assert refused(lambda model=model: model.partial_fit(X * number, Y))[1] or dtype == "float32"
-        assert np.array_equal(model.decision_function(X), before)
-
-
-def test_the_models_own_evaluate_refuses_them_too(tmp_path):
-    QSGS2AUC(**SMALL).fit(X, Y).model_.save(tmp_path / "model.npz")
-    with pytest.raises(DSGError, match=r"^X\[2, 1\] must be of size "):
-        load_model(tmp_path / "model.npz").evaluate(np.array([[0, 0], [1, 1], [0, 1e39]]))
-
-
-def test_files_with_far_points_get_no_scores(tmp_path):
-    from dsgcore.cli.predict import write_scores
-
-    for dtype in ("float32", "float64"):
-        QSGS2AUC(dtype=dtype, **SMALL).fit(X, Y).model_.save(tmp_path / "model.npz")
-        for size in (1e30, 1e39, 1e300):
-            far = tmp_path / f"{dtype} {size}.parquet"
-            pd.DataFrame(np.vstack([X, [[size, 0.0]]]), columns=["a", "b"]).to_parquet(far)
-            with pytest.raises(DSGError):
-                write_scores(tmp_path / "model.npz", far, tmp_path / "scores")
-            assert not list((tmp_path / "scores").glob("*.parquet"))
-
-
-def test_dask_says_it_when_the_values_are_computed():
-    dask = pytest.importorskip("dask.array")
-    model = QSGS2AUC(**SMALL).fit(X, Y)
-    lazy = model.predict(dask.from_array(np.vstack([X, [[1e39, 0.0]]]), chunks=(40, 2)))
-    with pytest.raises(DSGError, match="must be of size"):
-        lazy.compute()
 
 
 # --- warnings about coordinates that floating-point numbers round too coarsely: the column, and a remedy
@@ -176,40 +122,12 @@ def test_a_fit_and_a_prediction_in_float32_say_so(cls):
         make(cls).partial_fit(far, LABELS, classes=[0, 1])
 
 
-@each("kernel", [name for name in KERNELS if name != "dot_product"])
-def test_float64_resolves_them_and_nothing_is_said(kernel):
-    given = {"kernel": kernel, "dtype": "float64"}
-    near = make(**given).fit(NEAR, LABELS).decision_function(NEAR)
-    far = make(**given).fit(NEAR + EPOCH, LABELS).decision_function(NEAR + EPOCH)
-    assert np.mean((near > 0) == (far > 0)) > 0.9
-
-
 def test_whole_numbers_are_not_rounded_on_the_way_to_float64():
     whole = np.round(4 * NEAR).astype(np.int64) + 1_700_000_000
     given = {"dtype": "float64", "sigma": 0.03}
     exact = make(**given).fit(whole.astype(float), LABELS).decision_function(whole.astype(float))
     for held in (whole, pd.DataFrame(whole), whole.tolist(), whole.astype(object)):
         assert np.array_equal(make(**given).fit(held, LABELS).decision_function(held), exact)
-
-
-def test_the_column_is_named_and_others_are_not():
-    table = pd.DataFrame({"size": NEAR[:, 0], "time": NEAR[:, 1] + EPOCH})
-    with pytest.warns(ResolutionWarning, match="column 'time' of X holds numbers") as said:
-        make(sigma=0.5).fit(table, LABELS)
-    assert "size'" not in str(said[0].message)
-
-
-def test_rows_out_of_core_are_looked_at_as_well(tmp_path):
-    table = pd.DataFrame({"a": NEAR[:, 0], "time": NEAR[:, 1] + EPOCH, "label": LABELS})
-    table.to_parquet(tmp_path / "table.parquet")
-    with pytest.warns(ResolutionWarning, match="column 'time'"):
-        make(sigma=0.5).fit(tmp_path / "table.parquet", "label")
-    whole = np.round(4 * NEAR).astype(np.int64) + 1_700_000_000
-    pd.DataFrame(whole, columns=["a", "b"]).assign(label=LABELS).to_parquet(tmp_path / "whole.parquet")
-    given = {"dtype": "float64", "sigma": 0.03}
-    model = make(**given).fit(tmp_path / "whole.parquet", "label")
-    exact = make(**given).fit(whole, LABELS)
-    assert all(np.array_equal(a, b) for a, b in zip(model.model_.blocks, exact.model_.blocks, strict=True))
 
 
 def test_scaling_loses_nothing_of_large_numbers():
@@ -222,13 +140,6 @@ def test_scaling_loses_nothing_of_large_numbers():
         size = off.max(axis=0) if scaling == "unit" else off.std(axis=0)
         scaled = (off - (0 if scaling == "unit" else off.mean(axis=0))) / size
         np.testing.assert_allclose(rows[:], scaled, atol=1e-5)
-
-
-@each("held", [NEAR, 100 * NEAR, NEAR + 1e3, (1000 * NEAR).astype(int), NEAR.astype(np.float32), NEAR * [1, 1e-3]])
-def test_where_nothing_is_lost_nothing_is_said(held):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ResolutionWarning)
-        make(n_iter=4, sigma=1e-3).fit(held, LABELS).predict(held)
 
 
 def written(kind, folder):
@@ -252,14 +163,6 @@ def test_a_file_of_large_numbers_keeps_their_differences_and_says_how(kind, tmp_
     read = read_file(file, "y" if kind.endswith("npz") else "label")
     assert sorted(set(np.round(read.X[:, 0] - read.X[0, 0]))) == [0.0, 4.0]
     assert sum("is subtracted from every row" in said for said in read.report) == 1
-
-
-def test_numbers_that_float32_tells_apart_are_not_moved(tmp_path):
-    table = pd.DataFrame({"a": 1000 * NEAR[:, 0] + 5, "constant": 1e9, "label": np.arange(150) % 2})
-    table.to_csv(tmp_path / "a.csv", index=False)
-    read = read_file(tmp_path / "a.csv", "label")
-    assert np.array_equal(read.X[:, 0], (1000 * NEAR[:, 0] + 5).astype(np.float32))
-    assert not any("is subtracted" in said for said in read.report)
 
 
 def read_file(file, label):

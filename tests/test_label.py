@@ -15,7 +15,6 @@ from dsgcore import DSGError, label
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS
 from dsgcore.comparing import label as module
-from dsgcore.comparing.cautions import about_shift
 from dsgcore.comparing.label import Expected
 from dsgcore.comparing.methods import suited
 from dsgcore.tuning.calibrated import Confidence
@@ -59,15 +58,6 @@ def test_rows_are_counted_by_their_place_and_nothing_is_changed():
     pd.testing.assert_frame_equal(moved, before)
 
 
-def test_rows_of_a_folder_are_counted_over_its_files_with_the_empty_ones(tmp_path):
-    x = np.linspace(-1.0, 1.0, 60)
-    for k, kinds in enumerate((np.where(x > 0, "up", "down"), np.full(60, ""))):
-        lines = [f"{a:.3f},{b}" for a, b in zip(x, kinds, strict=True)]
-        (tmp_path / f"part{k}.csv").write_text("\n".join(["x,kind", *lines[:5], ",", *lines[5:]]) + "\n")
-    rows = label(tmp_path, "kind", method="LogisticRegression").table["row"]
-    assert list(rows) == [n for n in range(61, 122) if n != 61 + 5]
-
-
 def test_a_table_larger_than_memory_is_labeled_in_parts(tmp_path, monkeypatch):
     table, _ = moons(300, 60)
     file, options = tmp_path / "own.parquet", {"keep": ["id"], "drop": ["id"], "ask": 3, **QUICK}
@@ -99,7 +89,7 @@ def test_whole_numbers_stay_numbers_and_minus_one_means_unlabeled():
     assert np.mean(found.table["class"] == y[found.table["row"]]) > 0.85
 
 
-@each("name", some(suited("binary"), 4))
+@each("name", some(suited("binary"), 2, 4))
 def test_a_methods_classes_are_those_of_its_own_fit_and_predict(name, monkeypatch):
     monkeypatch.setattr(module, "FOLDS_OF_FEW", 2)
     table, _ = moons(90, 40)
@@ -143,18 +133,6 @@ def test_without_a_method_the_verdict_of_a_comparison_decides(monkeypatch):
     assert asking.promise in asking.report
 
 
-def test_with_too_few_labels_to_compare_the_usual_method_is_taken_and_nothing_is_promised():
-    table = pd.DataFrame({"a": np.arange(30.0), "kind": [None] * 30})
-    table.loc[[2, 27], "kind"] = ["low", "high"]
-    found = label(table, "kind")
-    assert found.method == "SafeTSGS3VM"
-    assert "a comparison is not possible" in found.why
-    assert found.table["probability"].isna().all()
-    assert np.isnan(found.expected.mean)
-    assert "too few to hold some out" in found.sentence
-    assert "fewer than 5 labels of 'high', 'low'" in " ".join(found.warnings)
-
-
 def test_what_may_mislead_is_warned_of():
     table, kind = moons(300, 100)
     table["answer"] = np.where(kind == "yes", 1.0, 0.0)
@@ -166,13 +144,6 @@ def test_what_may_mislead_is_warned_of():
     assert any("look different" in said for said in found.warnings)
     found = label(moons(300, 100)[0], "kind", drop=["id"], **QUICK)
     assert not found.warnings
-
-
-def test_alike_rows_are_seldom_called_different():
-    rng = np.random.default_rng(0)
-    said = [[*about_shift(rng.normal(size=(60, 3)), np.where(np.arange(60) < 30, 0, -1))] for _ in range(3)]
-    assert sum(map(bool, said)) <= 1
-    assert not [*about_shift(rng.normal(size=(60, 3)), np.where(np.arange(60) < 5, 0, -1))]  # too few to tell
 
 
 @each(
@@ -196,12 +167,6 @@ def test_bad_input_is_refused_in_a_sentence(change, message):
     options = {name: value for name, value in change.items() if name not in table}
     with pytest.raises(DSGError, match=message):
         label(table.assign(**columns), options.pop("target", "kind"), **QUICK | options)
-
-
-@each("data", (None, np.zeros((9, 2)), pd.Series(["a", "b"])))
-def test_what_is_no_table_is_refused(data):
-    with pytest.raises(DSGError, match="data must be a DataFrame, or the path"):
-        label(data, "kind", **QUICK)
 
 
 def test_columns_of_any_type_and_name_are_taken():

@@ -136,12 +136,6 @@ def test_a_table_is_the_same_when_another_package_writes_it(name):
     assert [data.class_names[code] for code in data.y] == KIND
 
 
-def test_a_sheet_without_names_keeps_its_first_row():
-    file = File(Source.of_bytes(packed(lambda to: by_excel(to, header=False)), "t"), LOCAL)
-    assert not file.sniff().header
-    assert len(file.table(file.sniff()).frame) == N
-
-
 WORDS = ["plain", "two words", 'a "quoted" one', "semi;colon", "comma, and bar|", "grün", "déjà vu"]
 
 

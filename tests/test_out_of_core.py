@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import each
 
-from dsgcore.solver.carried import VisitedPoints, memory_map_of, training_points
+from dsgcore.solver.carried import training_points
 from dsgcore.solver.loop import solve
 from dsgcore.solver.model import Expansion
 
@@ -89,38 +89,6 @@ def test_all_points_of_a_memory_map_are_never_carried(stored, task_of, monkeypat
     monkeypatch.setattr("dsgcore.solver.carried.AllPoints", lambda task, model: "all")
     if n_iter > 6:
         assert training_points(replace(task, X=X), task.new_model()) == "all"
-
-
-def test_a_finished_model_reads_nothing(stored, task_of):
-    file, _ = stored
-    task = task_of(np.load(file, mmap_mode="r"))
-    model = trained(task)
-    watched = task.X.view(Watched)
-    watched.asked = set()
-    assert len(trained(replace(task, X=watched), model)) == task.plan.n_iter
-    assert watched.asked == set()
-    assert len(VisitedPoints(task, model).X) == 0
-
-
-def test_changes_to_a_copy_on_write_map_are_not_lost(stored, task_of):
-    file, _ = stored
-    mapped = np.load(file, mmap_mode="c")
-    task = task_of(mapped)
-    row = min(visited(task))
-    mapped[row] = 7.0
-    assert memory_map_of(mapped) is None
-    points = VisitedPoints(task, task.new_model())
-    assert (points.X == 7.0).all(axis=1).sum() == 1
-    assert (mapped[row] == 7.0).all()
-
-
-def test_what_looks_into_a_memory_map_is_known(stored):
-    file, X = stored
-    mapped = np.load(file, mmap_mode="r")
-    for view in (mapped, mapped[3:9], np.asarray(mapped), np.asarray(mapped)[:, :2].T):
-        assert memory_map_of(view) is not None
-    for array in (X, mapped[[1, 2]], mapped + 1, np.array(mapped)):
-        assert memory_map_of(array) is None
 
 
 def test_prediction_takes_a_memory_map_a_piece_at_a_time(stored, make_task, monkeypatch):

@@ -5,14 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from cases import each
+from cases import each, some
 from four_estimators import FOUR, SMALL, make
 from four_estimators import same as same_model
 
-from dsgcore import QS3ORAO, QSGS2AUC, TSGS3VM, TSGSU, DSGError
+from dsgcore import QS3ORAO, QSGS2AUC, TSGSU
 from dsgcore.data import DataError, rows_of
-from dsgcore.data.reading import File
-from dsgcore.data.rows import PartedTable
 from dsgcore.prior import MAX_POINTS, drawn_rows
 from dsgcore.problems.similar_unlabeled import SimilarUnlabeled
 
@@ -79,16 +77,10 @@ def test_a_model_of_memory_maps_is_that_of_the_array(points, tmp_path_factory, c
 @pytest.mark.parametrize("place", [as_parquet, as_dask_array, as_dask_table])
 def test_so_are_those_of_parquet_files_and_of_dask(points, tmp_path_factory, place):
     X, y = points[0].astype(np.float32), points[1]
-    for cls in FOUR:
+    for number, cls in enumerate(FOUR):
         of_array = make(cls).fit(X, y)
-        for edges in CUTS:
+        for edges in (CUTS[number % len(CUTS)],):
             same(make(cls).fit(*place(tmp_path_factory.mktemp("parts"), X, y, edges)), of_array)
-
-
-def test_a_small_set_that_is_carried_whole_is_the_same_too(points):
-    X, y = points[0][-60:], np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
-    dense = {"batch_size": 512, "n_iter": 20}
-    same(make(QSGS2AUC, **dense).fit([X[:7], X[7:]], y), make(QSGS2AUC, **dense).fit(X, y))
 
 
 def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_points(points, tmp_path, monkeypatch):
@@ -107,26 +99,6 @@ def test_pair_ids_are_labels_as_well_and_the_prior_is_estimated_from_the_same_po
     for own in looked_at:
         assert [len(one) for one in own] == [MAX_POINTS, MAX_POINTS]
         assert all(np.array_equal(one, other) for one, other in zip(own, whole, strict=True))
-
-
-def test_more_rows_than_are_kept_are_evaluated_in_one_more_pass(points, monkeypatch):
-    monkeypatch.setattr("dsgcore.solver.model.POINTS_AT_A_TIME", 999)
-    for place in ("data.rows", "estimators.inputs"):
-        monkeypatch.setattr(f"dsgcore.{place}.SAMPLE", 100)
-    rows, y = rows_of(cut(points[0], CUTS[1]), points[1])
-    same(make(TSGS3VM, sigma=0.5).fit(rows, y), make(TSGS3VM, sigma=0.5).fit(*points))
-    assert rows.parts_read <= 2 * 4
-
-
-def test_a_run_goes_on_with_rows_of_another_place(points, tmp_path):
-    X, y = points
-    one, other = make(QSGS2AUC), make(QSGS2AUC)
-    for part in (slice(0, 2000), slice(2000, N)):
-        one.partial_fit(X[part], y[part], classes=[0, 1])
-        other.partial_fit([X[part][:3], X[part][3:]], y[part], classes=[0, 1])
-    same(other, one)
-    with pytest.raises(ValueError, match="X must have 3 columns as at the first call, got 2"):
-        other.partial_fit([X[:, :2]], y)
 
 
 class Watched(np.ndarray):
@@ -154,22 +126,6 @@ def test_all_that_a_run_needs_is_read_in_one_pass_and_nothing_else(points, monke
     assert 0 < sum(len(own) for array in arrays for own in array.asked) < N / 2
     assert rows.parts_read == 3
     assert [said[1:] for said in told] == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_who_is_told_can_end_it_and_the_estimator_is_as_it_was(points):
-    X, y = points
-    model = make(QSGS2AUC).fit(X, y)
-    before, seen = model.model_, []
-
-    def end(name, done, of):
-        seen.append(done)
-        if done == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(*rows_of(cut(X, CUTS[1]), y, callback=end))
-    assert seen == [1, 2]
-    assert model.model_ is before
 
 
 def test_a_part_that_cannot_be_used_is_named_in_one_sentence(points, tmp_path):
@@ -274,7 +230,6 @@ def dask_tables(folder, table):
     }
 
 
-@pytest.mark.ci
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask calls what pandas has deprecated
 def test_a_dask_table_is_trained_on_however_it_was_made(tmp_path):
     rng = np.random.default_rng(0)
@@ -290,7 +245,7 @@ def test_a_dask_table_is_trained_on_however_it_was_made(tmp_path):
     here = make(**sizes).fit(table[list("abc")], codes)
     fill = np.column_stack([plain, np.where(table["g"].isna(), table["g"].mean(), filled)])
     prepared = make(**sizes).fit(fill, codes)
-    for way, frame in kinds.items():
+    for way, frame in some(kinds.items(), 3, 5):
         same(make(**sizes).fit(frame[["a", "b", "c", "t"]], "t"), here)
         rows, y = rows_of(frame, "t", missing="mean")
         np.testing.assert_allclose(rows[:], fill, err_msg=way)
@@ -299,15 +254,6 @@ def test_a_dask_table_is_trained_on_however_it_was_made(tmp_path):
         values = here.decision_function(frame[["a", "b", "c"]])
         np.testing.assert_allclose(values.compute(), here.decision_function(table[["a", "b", "c"]]), atol=1e-5)
         assert len(here.predict(frame[["a", "b", "c"]]).compute()) == 320
-
-
-def test_columns_of_a_dask_table_need_names_of_their_own():
-    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed: pip install dsg-lab[dask]")
-    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
-    numbered = frames.from_pandas(pd.DataFrame(np.column_stack([X, y])), npartitions=2)
-    same(make(n_iter=3).fit(numbered, "2"), make(n_iter=3).fit(X, y))
-    with pytest.raises(DataError, match="the features must name each column once, got 'a' twice"):
-        rows_of(frames.from_pandas(pd.DataFrame(X, columns=["a", "b"]), npartitions=2), features=["a", "a"])
 
 
 # --- folders of Parquet files, as programs write them
@@ -324,22 +270,6 @@ def folder_of(folder, **files):
 
 def piece(start, n=20, **more):
     return pd.DataFrame({"a": np.arange(start, start + n) * 0.5, "t": np.arange(n) % 2} | more)
-
-
-def test_the_name_of_a_folder_is_no_guess_of_the_labels(tmp_path):
-    folder = folder_of(tmp_path / "t", **{"year=2020/x.parquet": piece(0), "year=2021/x.parquet": piece(20)})
-    assert File.of_path(folder).recipe("classes").column("label") == "t"
-    large = PartedTable.of_path(folder).prepared("classes")
-    assert large.features.recipe.column("label") == "t"
-
-
-@each("ending", ["parquet", "csv"])
-def test_what_may_be_a_mistake_is_said_of_rows_anywhere(ending, tmp_path):
-    table = piece(0, 60, m=np.where(np.arange(60) % 6 == 0, -999, np.arange(60) % 5), same=np.arange(60) % 2 * 7)
-    (table.to_parquet if ending == "parquet" else table.to_csv)(tmp_path / f"t.{ending}", index=False)
-    notes = " ".join(rows_of(tmp_path / f"t.{ending}", "t")[0].notes)
-    assert "Does -999 mean missing in 'm'? 10 cells hold it" in notes
-    assert "Warning: the column 'same' gives the label away" in notes
 
 
 PARQUET_FOLDERS = {
@@ -460,19 +390,3 @@ def test_files_that_are_no_one_table_are_refused_in_one_sentence(tmp_path_factor
     with pytest.raises(DataError, match=said) as caught:
         rows_of(folder, "t")
     assert "\n" not in str(caught.value)
-
-
-@each("cls", [TSGS3VM, QSGS2AUC, QS3ORAO])
-def test_the_name_of_a_column_is_no_column(points, cls):
-    with pytest.raises(DSGError, match="y must hold a label for each row, got the text 'label'"):
-        cls().fit(pd.DataFrame(points[0]), "label")
-
-
-def test_columns_of_one_name_are_refused_by_the_name_of_their_file(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    import pyarrow
-
-    values = [pyarrow.array([1.0, 2.0])] * 3
-    parquet.write_table(pyarrow.table(values, names=["a", "a", "t"]), tmp_path / "1.parquet")
-    with pytest.raises(DataError, match=r"^1.parquet has several columns 'a': each must have a name of its own$"):
-        rows_of(tmp_path, "t")

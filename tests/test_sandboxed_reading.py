@@ -1,110 +1,20 @@
 """Strangers' files read in a separate process: their contents cost the server neither memory nor time."""
 
-import gzip
-import io
-import subprocess
 import sys
 
 import numpy as np
 import pytest
-from cases import each
-from hostile_files import GOOD, parquet
-from opened_pages import errors, run_of
-from own_tables import read, sniff
-from test_app_upload import give, open_own
+from hostile_files import GOOD
+from own_tables import read
 
 from dsgcore.data import DataError
-from dsgcore.data.reading import Limits, Step, take_steps
+from dsgcore.data.reading import Step, take_steps
 from dsgcore.experiments import FileStore, data_of
 from dsgcore.experiments.data_of import CANCELLED, begin_reading, results_of
 from dsgcore.jobs import JobState
-from dsgcore.jobs.memory import resident
-from pages.controls.own_file import take_steps_apart
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and time are limited as Linux does it")
 FIRST = Step("sniff", "binary")
-LONG = "x" * 10**6
-
-
-def table(columns, **options):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    content = io.BytesIO()
-    pq.write_table(pa.table(columns), content, compression="zstd", **options)
-    return content.getvalue()
-
-
-def labels(n):
-    return [("a", "b")[i % 2] for i in range(n)]
-
-
-def one_text_many_times(n=2000):
-    """Return a file with one text of 1 MB that each row refers to."""
-    pa = pytest.importorskip("pyarrow")
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array([LONG]))
-
-
-def libsvm_of_few_bytes():
-    return gzip.compress(b"".join(b"%d 1:1 4999:1\n" % (i % 2) for i in range(26_000)))
-
-
-HOSTILE = {
-    "dictionary": (lambda: table({"a": one_text_many_times(), "label": labels(2000)}, store_schema=False), "unpack"),
-    "typed dictionary": (lambda: table({"a": one_text_many_times(), "label": labels(2000)}), "at most 256 MB"),
-    "many booleans": (lambda: table({f"c{j}": np.zeros(300_000, bool) for j in range(1001)}), "at most 256 MB"),
-    "one long line": (lambda: gzip.compress(b"1," * 2**24), "line 1 must have fewer than 4,000,000 characters"),
-    "sparse lines": (libsvm_of_few_bytes, "at most 240 MB as numbers .* take 496 MB"),
-}
-
-
-@pytest.mark.ci
-@each("name", HOSTILE)
-def test_what_unpacks_to_much_is_refused_before_it_does(name):
-    """Each took between 1.5 and 6 GB before it was refused."""
-    make, said = HOSTILE[name]
-    content = make()
-    before = resident()
-    with pytest.raises(DataError, match=said):
-        read(content, sniff(content, name), name=name)
-    assert resident() - before < 4e8
-
-
-@pytest.mark.ci
-def test_a_process_that_reads_loads_no_compiler():
-    """On systems that start it anew, a reader first loads all that it imports."""
-    script = "import sys, dsgcore.data.reading.file; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], timeout=120, check=False).returncode == 0
-
-
-def test_of_lists_in_a_parquet_file_nothing_is_read():
-    pa = pytest.importorskip("pyarrow")
-    many = pa.DictionaryArray.from_arrays(pa.array(np.zeros(500 * 1000, np.int32)), pa.array([LONG]))
-    lists = pa.ListArray.from_arrays(pa.array(np.arange(501) * 1000, pa.int32()), many)
-    content = table({"x": np.arange(500.0), "many": lists, "label": labels(500)}, store_schema=False)
-    recipe = sniff(content, "lists.parquet")
-    assert recipe.role("many") == "ignore"
-    assert read(content, recipe).X.shape == (500, 1)
-
-
-def test_texts_of_a_dictionary_are_read_as_if_each_row_had_its_own():
-    pa = pytest.importorskip("pyarrow")
-    texts = ["red", None, "blue", "red", "Ω"] * 8
-    plain = {"x": np.arange(40.0), "kind": texts, "label": labels(40)}
-    typed = plain | {"kind": pa.array(texts).dictionary_encode()}
-    made = [read(c, sniff(c, "t")) for c in (table(plain), table(plain, use_dictionary=False), table(typed))]
-    for other in made[1:]:
-        np.testing.assert_array_equal(other.X, made[0].X)
-        assert other.feature_names == made[0].feature_names == ("x", "kind: blue", "kind: red", "kind: Ω")
-
-
-def test_too_many_columns_of_text_are_refused_before_all_are_described():
-    words = np.array([f"word{i}" for i in range(60)])
-    rng = np.random.default_rng(0)
-    rows = [",".join([*(" ".join(words[rng.integers(0, 60, 9)]) for _ in range(20)), "ab"[i % 2]]) for i in range(80)]
-    content = "\n".join([",".join([*(f"t{j}" for j in range(20)), "label"]), *rows]).encode()
-    with pytest.raises(DataError, match="at most 120 columns, got 150"):
-        results(take_steps(content, "t.csv", FIRST, limits=Limits(columns=120)))
 
 
 def results(found):
@@ -145,15 +55,6 @@ def test_a_step_is_taken_once_and_so_is_its_refusal():
     with pytest.raises(DataError, match="PDF"):
         files.result(bad, "a.csv", FIRST)
     assert taken == [FIRST, FIRST, FIRST]
-
-
-def test_few_points_are_kept():
-    files = FileStore()
-    digest = files.add(GOOD)
-    recipe = take_steps(GOOD, "good.csv", FIRST)[-1][0].recipe
-    for n in range(5):
-        files.result(digest, "good.csv", Step("points", "binary", recipe, np.arange(20 + n).tobytes()))
-    assert files.size == len(GOOD) + 2 * 40 * 2 * 4
 
 
 def finished(job, seconds=120):
@@ -198,14 +99,3 @@ def test_reading_can_be_given_up():
     finished(job)
     [(_, refusal)] = results_of(job, FIRST)
     assert str(refusal) == CANCELLED
-
-
-def test_a_page_reads_in_another_process(monkeypatch):
-    """Whatever is asked of a file while a page is drawn, its bytes are not unpacked or parsed in the server."""
-    monkeypatch.setattr("pages.controls.own_file.take_steps_apart", take_steps_apart)
-    for place in ("dsgcore.data.reading.file.unpacked", "dsgcore.data.reading.file.read_table"):
-        monkeypatch.setattr(place, None)
-    app = give(open_own(), "good.parquet", parquet())
-    assert errors(app) == []
-    assert run_of(app).spec.data.path == "good.parquet"
-    assert run_of(app).split.X_train.shape[1] == 2

@@ -1,12 +1,6 @@
 """Values at many points: lazy on Dask's collections, and from Parquet files to Parquet files."""
 
 import itertools
-import os
-import signal
-import subprocess
-import sys
-import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -92,33 +86,6 @@ def test_every_row_group_has_its_file_of_scores(points, stored, tmp_path, capsys
     assert np.array_equal(scores(tmp_path / "other"), turned)
 
 
-@pytest.mark.weekly
-def test_who_is_killed_goes_on_and_writes_the_same_files(stored, tmp_path):
-    folder, out = stored[0], tmp_path / "out"
-    slow = (
-        "import sys, threading; from dsgcore.cli import predict; from dsgcore.__main__ import main\n"
-        "made = predict._write_part\n"
-        "def late(*given):\n    threading.Event().wait(0.05); made(*given)\n"
-        "predict._write_part = late\nsys.exit(main(sys.argv[1:]))"
-    )
-    arguments = ["predict", folder / "model.npz", folder / "data", "--out", out, "--quiet"]
-    process = subprocess.Popen([sys.executable, "-c", slow, *map(str, arguments)])
-    deadline = time.monotonic() + 120
-    while not list(out.glob("*.parquet")) and process.poll() is None and time.monotonic() < deadline:
-        threading.Event().wait(0.005)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    half = {file.name: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
-    assert 0 < len(half) < 20
-    (out / "part-000019.parquet.1.part").write_bytes(b"cut off")  # by who was killed while it wrote
-    assert predict(folder, out, "--quiet") == 0
-    assert predict(folder, tmp_path / "whole", "--quiet") == 0
-    assert len(list(out.iterdir())) == 20
-    for file in (tmp_path / "whole").iterdir():
-        assert (out / file.name).read_bytes() == file.read_bytes()
-    assert {name: (out / name).stat().st_mtime_ns for name in half} == half
-
-
 def test_files_that_have_changed_since_the_last_call_are_read_anew(stored, points, tmp_path):
     (data := tmp_path / "data").mkdir()
     for out, (name, n) in enumerate((("0", 50), ("1", 60), ("0", 80))):
@@ -136,19 +103,6 @@ def test_what_cannot_be_done_is_said_in_one_sentence(stored, tmp_path, capsys):
     assert "or one that this command has written, but" in capsys.readouterr().err
     assert main(["predict", str(folder / "model.npz"), str(tmp_path / "no"), "--out", str(tmp_path / "out")]) == 2
     assert capsys.readouterr().err.startswith("dsg-lab: there is no file or folder")
-
-
-def test_values_of_rows_are_those_of_memory_a_piece_at_a_time(stored, points, monkeypatch):
-    from dsgcore.data import rows_of
-
-    monkeypatch.setattr("dsgcore.estimators.inputs.points_at_a_time", lambda d: 768)
-    X, y = pd.DataFrame(points[0], columns=list("abc")), np.where(points[1] == 2, 1, points[1])
-    rows, _ = rows_of(stored[0] / "data")
-    monkeypatch.setattr(type(rows), "__array__", None)
-    for cls in (QSGS2AUC, QS3ORAO):
-        model = cls(**SMALL).fit(X, y)
-        assert np.array_equal(model.predict(rows), model.predict(X))
-        np.testing.assert_allclose(model.decision_function(rows), model.decision_function(X), atol=1e-5)
 
 
 def test_whole_numbers_with_a_type_for_missing_ones_are_scored_on_dask():

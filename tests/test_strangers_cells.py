@@ -77,13 +77,6 @@ def test_each_remedy_of_a_mistake_is_an_option_of_the_command(decimal, tmp_path,
         assert main(["data", "describe", str(file), *remedy]) == 0
 
 
-def test_numbers_that_often_have_letters_before_them_are_no_numbers_with_mistakes():
-    content = csv_of([f"A/{i} {i * 37}" if i % 4 == 0 else str(i * 1013) for i in range(200)])
-    recipe = sniff(content, "t.csv")
-    assert recipe.role("price") == "ignore"
-    assert "1 column is ignored: 'price' (text, such as 'A/0 0')." in read(content, recipe).report
-
-
 def test_mistakes_are_counted_in_the_whole_file_whatever_its_pieces(tmp_path):
     content = csv_of(["bad" if i % 1000 == 999 else f"{i}.5" for i in range(45_000)])
     (tmp_path / "t.csv").write_bytes(content)
@@ -185,33 +178,6 @@ def test_sparse_text_without_one_label_a_line_names_the_line_and_the_cell(line, 
         sniff(path.read_bytes(), path.name)
     assert main(["data", "describe", str(path)]) == 2
     assert said in capsys.readouterr().err
-
-
-def test_an_infinite_number_is_not_told_to_be_replaced_by_the_mean(tmp_path):
-    table = frame()
-    table.loc[41, "b"] = np.inf
-    table.to_parquet(tmp_path / "t.parquet")
-    for missing in (None, "mean"):
-        with pytest.raises(DataError, match=r"'b' must hold finite numbers .*, got inf in row 42: correct it"):
-            rows_of(tmp_path / "t.parquet", "label", missing=missing, scaling="unit")
-    with pytest.raises(DataError, match=r"a number that is infinite.*row 42, column 2"):
-        rows_of([table[["a", "b"]].to_numpy()], table.label)[0][:]
-    table.loc[41, "b"] = np.nan
-    table.to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(
-        DataError, match=r"numbers are missing, the first in row 42, column 'b': choose .*--missing mean"
-    ):
-        rows_of(tmp_path / "t.parquet", "label", missing=None)
-
-
-def test_libsvm_text_with_a_byte_order_mark_is_read_and_in_utf_16_is_refused(tmp_path):
-    text, file = "".join(f"{i % 2} 1:{i} 2:{2 * i}\n" for i in range(20)), tmp_path / "points.txt"
-    file.write_text(text, encoding="utf-8-sig")
-    read_ = describe_file(file, sniff_file(file))
-    assert tuple(read_.features.names) == ("x1", "x2")
-    file.write_text(text, encoding="utf-16")
-    with pytest.raises(DataError, match="LIBSVM text must be in UTF-8, and this file is in utf-16: save it as UTF-8"):
-        sniff_file(file)
 
 
 @each("wrong", ["lable", "Label", "outcome"])

@@ -153,18 +153,6 @@ def test_an_index_is_no_feature_in_whichever_way_its_file_is_read(writer, tmp_pa
     assert {way: read(path) for way, read in ways.items()} == dict.fromkeys(ways, expected)
 
 
-@each("is_indexed", [True, False])
-def test_columns_without_names_of_their_own_are_named_as_pandas_does(is_indexed, tmp_path):
-    table = frame().set_axis([0, 1, "label"], axis=1)
-    table.to_csv(tmp_path / "t.csv", index=is_indexed)
-    table.set_axis([0, 1, 2], axis=1).to_csv(tmp_path / "u.csv", index=is_indexed)
-    for name in ("t.csv", "u.csv"):
-        for features in OF_TABLES.values():
-            assert features(tmp_path / name) == ["0", "1"]
-        described = describe_file(tmp_path / name, sniff_file(tmp_path / name))
-        assert described.class_sizes == {"0": 40, "1": 20}
-
-
 @each("first", ["5.1,?,0", "5.1,NA,1", "1,2,0", "0.5,1.5,red"])
 def test_a_first_row_of_data_names_no_columns(first, tmp_path):
     rows = [first, *(f"{a:.3f},{b:.3f},{'red' if first.endswith('red') else i % 2}" for i, (a, b) in enumerate(VALUES))]
@@ -227,26 +215,6 @@ def test_a_column_that_only_some_files_have_is_named_with_the_file(column, tmp_p
         rows_of(tmp_path, "label")
 
 
-def test_a_label_may_be_the_index(tmp_path):
-    frame().set_index("label").to_parquet(tmp_path / "t.parquet")
-    found = {way: read(tmp_path / "t.parquet") for way, read in (OF_TABLES | OF_PARQUET).items()}
-    assert all(features == ["a", "b"] for features in found.values()), found
-
-
-def test_rows_of_any_file_are_those_of_the_reader(tmp_path):
-    table = frame().assign(town=["x", "y", "z"] * (N // 3))[["a", "town", "b", "label"]]
-    table.to_csv(tmp_path / "t.csv", index=False)
-    content = (tmp_path / "t.csv").read_bytes()
-    data = read(content, sniff(content, "t.csv"))
-    rows, labels = rows_of(tmp_path / "t.csv", "label")
-    assert rows.names == data.feature_names == ("a", "b", "town: x", "town: y", "town: z")
-    assert np.array_equal(rows[:].astype(np.float32), data.X)
-    assert labels.tolist() == table.label.tolist()
-    model = QSGS2AUC(**SMALL).fit(tmp_path / "t.csv", "label")
-    named = pd.DataFrame(data.X, columns=data.feature_names)
-    assert np.array_equal(model.predict(named), QSGS2AUC(**SMALL).fit(data.X, labels).predict(data.X))
-
-
 def test_a_model_predicts_files_with_another_index_or_none(tmp_path):
     for name, index in INDEXES.items():
         frame(index).to_parquet(tmp_path / f"{name}.parquet")
@@ -287,11 +255,3 @@ def test_columns_in_another_order_are_refused_wherever_the_rows_are(name, tmp_pa
         assert list(model.feature_names_in_) == ["a", "b"]
     with pytest.raises(DataError, match=r"X must hold points, got the path .*: give dsgcore.data.rows_of"):
         model.predict(tmp_path / "t.parquet")
-
-
-def test_an_index_of_a_dask_table_that_was_reset_is_no_feature():
-    frames = pytest.importorskip("dask.dataframe")
-    table = frames.from_pandas(frame(), npartitions=3).reset_index()
-    rows, _ = rows_of(table, "label")
-    assert rows.names == ("a", "b")
-    assert rows_of(table, "label", features=["index", "a"])[0].names == ("index", "a")

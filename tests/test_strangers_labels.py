@@ -10,8 +10,7 @@ import pandas as pd
 import polars
 import pytest
 from cases import each, some
-from live_page import figure
-from opened_pages import errors, open_page, run_of
+from opened_pages import errors, run_of
 from own_tables import read, sniff, sniff_file
 from sklearn.datasets import dump_svmlight_file
 from strangers_labels import (
@@ -27,7 +26,6 @@ from strangers_labels import (
     written,
 )
 from test_app_upload import give, open_own
-from test_data_page import checked
 from test_data_page import written as shown_text
 
 from dsgcore import QS3ORAO, TSGS3VM
@@ -80,16 +78,11 @@ def by_command(path):
     return names(json.loads((out / "fit.json").read_text())["classes"]), by_rows(path)[1]
 
 
-def by_dask(path):
-    dask = pytest.importorskip("dask.dataframe")
-    return found_in(rows_of(dask.from_pandas(pd.read_parquet(path), npartitions=3), "label")[1])
-
-
 READERS = {"csv": (by_description, by_upload, by_conversion)}
 READERS["parquet"] = (*READERS["csv"], by_rows, by_fit, by_command)
 
 
-@pytest.mark.parametrize(("writer", "ending"), some(product(WRITERS, READERS), 2))
+@pytest.mark.parametrize(("writer", "ending"), some(product(WRITERS, READERS), 1, 2))
 def test_files_have_the_same_classes_by_every_way_in(tmp_path_factory, writer, ending):
     for name, case in (CASES | (IN_PARQUET if (writer, ending) == ("pyarrow", "parquet") else {})).items():
         path = written(frame_of(case), tmp_path_factory.mktemp("written"), writer, ending)
@@ -120,22 +113,6 @@ def test_ordered_categories_of_files_keep_their_order(tmp_path, writer):
         WRITERS[writer](frame, path)
     assert encode(rows_of(path, "label")[1], is_ordered=True)[0].tolist() == ["low", "mid", "high"]
     assert QS3ORAO(**SMALL).fit(path, "label").classes_.tolist() == ["low", "mid", "high"]
-
-
-@each("case", [case for case in CASES if "large" not in case and "beyond" not in case])
-def test_dask_has_the_same_classes(tmp_path, case):
-    wanted = CASES[case].classes, CASES[case].unlabeled * N // len(CASES[case].labels)
-    assert by_dask(written(frame_of(CASES[case]), tmp_path, "pandas", "parquet")) == wanted
-
-
-def test_large_numbers_that_dask_has_made_floats_are_refused(tmp_path):
-    dask = pytest.importorskip("dask.dataframe")
-    frame = frame_of(CASES["large and missing"])
-    exact = rows_of(dask.from_pandas(frame, npartitions=2), "label")[1]
-    assert found_in(exact) == (CASES["large and missing"].classes, N // 3)
-    floats = dask.from_pandas(frame.astype({"label": "float64"}), npartitions=2)
-    with pytest.raises(DSGError, match=r"exact labels, got the float 9007199254740992.* give integers"):
-        rows_of(floats, "label")
 
 
 @each("labels", [(-1, 0, 1), (-1, 1), (BIG, BIG + 2, -1), (BIG + 1, BIG + 3)])
@@ -178,18 +155,6 @@ def test_one_option_says_otherwise_everywhere(tmp_path, capsys, unlabeled, class
     assert names(json.loads((tmp_path / "out" / "fit.json").read_text())["classes"]) == classes
 
 
-def test_rows_of_a_file_have_the_classes_of_the_reader(tmp_path):
-    (tmp_path / "t.csv").write_text("x,label\n" + "".join(f"{i},{('Yes', 'YES', 'no')[i % 3]}\n" for i in range(N)))
-    assert found_in(rows_of(tmp_path / "t.csv", "label")[1]) == (("YES", "no"), 0) or found_in(
-        rows_of(tmp_path / "t.csv", "label")[1]
-    ) == (("Yes", "no"), 0)
-    (tmp_path / "t.svm").write_text("".join(f"{i % 2} 1:{i} 2:{i % 5}\n" for i in range(N)))
-    assert rows_of(tmp_path / "t.svm", "label")[1].tolist() == [i % 2 for i in range(N)]
-    (tmp_path / "w.csv").write_text("x,label\n" + "".join(f"{i},{('a', 'b', 'unlabeled')[i % 3]}\n" for i in range(N)))
-    for reader in (by_description, by_upload, by_rows):
-        assert reader(tmp_path / "w.csv") == (("a", "b"), N // 3)
-
-
 def test_what_is_taken_for_unlabeled_is_said(tmp_path, capsys):
     path = written(frame_of(CASES["-1 beside two"]), tmp_path, "pandas", "parquet")
     said = "The label '-1' beside other labels is taken for “not labeled”"
@@ -220,16 +185,6 @@ def test_the_rule_for_files(said, unlabeled):
     assert not unlabeled_among(said, classes=said)
 
 
-@each("ending", ["csv", "parquet"])
-def test_pair_numbers_of_files_stay_apart_beside_missing_ones(tmp_path, ending):
-    pair = pd.array([BIG, BIG, BIG + 1, BIG + 1, *[None] * (N - 4)], dtype="Int64")
-    frame = frame_of(Case((0, 1), ("0", "1"), 0)).assign(pair=pair)
-    path = written(frame, tmp_path, "pandas", ending)
-    content = path.read_bytes()
-    dataset = read(content, sniff(content, path.name, labels="pairs"), name=path.name, labels="pairs")
-    assert dataset.pairs[:5].tolist() == [0, 0, 1, 1, -1]
-
-
 def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_path):
     path = written(frame_of(CASES["-1, one other, and missing"]), tmp_path, "pandas", "parquet")
     rows, labels = rows_of(path, "label")
@@ -240,25 +195,6 @@ def test_labels_of_a_file_whose_class_is_minus_one_are_learned_and_scored(tmp_pa
     given = np.asarray(labels)[~labels.mask]
     assert model.score(X, labels) == np.mean(model.predict(X)[~labels.mask] == given)
     assert set(model.predict(X)) <= {-1, 1}
-
-
-def test_labels_of_an_archive_that_float32_may_have_made_equal_are_refused(tmp_path):
-    y = (np.arange(20) % 2 + 2**24).astype(np.float32)
-    np.savez(tmp_path / "a.npz", X=np.arange(40.0).reshape(20, 2), y=y)
-    with pytest.raises(
-        DSGError, match="'y' must hold exact labels, got the float 16777216: float32 skips whole numbers"
-    ):
-        describe_file(tmp_path / "a.npz")
-
-
-def test_long_labels_that_are_cut_to_the_same_name_stay_two_classes_with_two_names(tmp_path):
-    pair = ("x" * 120 + "a", "x" * 120 + "b")
-    file = tmp_path / "t.csv"
-    pd.DataFrame({"x": np.arange(40.0), "label": [pair[i % 2] for i in range(40)]}).to_csv(file, index=False)
-    content = file.read_bytes()
-    table = read(content, sniff(content, file.name, labels="classes"), name=file.name, labels="classes")
-    assert len(set(table.class_names)) == 2
-    assert len(set(table.y)) == 2
 
 
 # --- strangers' labels on the pages: the unlabeled points are named, with a switch and the true counts
@@ -284,16 +220,3 @@ def test_minus_one_beside_two_classes_is_unlabeled_and_a_switch_says_otherwise()
     assert not app.exception
     assert "240 rows, 2 features, 2 classes: not" in shown_text(app).replace("\\", "")
     assert "without a label" not in shown_text(app)
-
-
-def test_the_data_page_counts_rows_without_a_label():
-    labels = pd.array(np.resize([0, 1], 1000), dtype="Int64")
-    labels[100:] = pd.NA
-    app = open_page("data", **{"data.name": "Your own file"})
-    app.file_uploader[0].upload("table.csv", table(labels, 1000), "text/csv").run()
-    assert "1,000 points, 900 of them without a label" in shown_text(checked(app)).replace("\\", "")
-    balance = figure(app, "chart-data-balance")
-    counts = {trace["name"]: sum(int(text.replace(",", "")) for text in trace["text"]) for trace in balance["data"]}
-    assert sum(counts.values()) == 1000
-    assert counts["unlabeled"] == 900  # all labels of a file count
-    assert any(f"unlabeled: {counts['unlabeled']:,}" == one["text"] for one in balance["layout"]["annotations"])

@@ -4,16 +4,10 @@ import codecs
 import json
 import os
 import re
-import runpy
-from dataclasses import replace
-from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 from cases import each
 from commands import refusal
-from hostile_files import GOOD
-from own_tables import own_spec, sniff
 from small_specs import small
 from test_lessons import TEXT
 
@@ -21,9 +15,9 @@ from dsgcore.__main__ import main
 from dsgcore.cli import run as run_commands
 from dsgcore.cli.places import check_files, check_folder
 from dsgcore.cli.sweep import read_study
-from dsgcore.core.files import TextFileError, read_text, whole_file
-from dsgcore.experiments import SpecError, read_spec, script
-from dsgcore.settings.lessons import LessonError, read_lesson
+from dsgcore.core.files import TextFileError, whole_file
+from dsgcore.experiments import read_spec
+from dsgcore.settings.lessons import read_lesson
 
 SPEC = small("auc")
 STUDY = {"spec": SPEC.to_dict(), "seeds": [0, 1]}
@@ -124,26 +118,6 @@ def test_an_error_in_a_file_names_the_file(tmp_path, capsys, name, text, words):
     assert words in said
 
 
-def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
-    for error, words in (
-        (PermissionError(13, "Permission denied"), "cannot be read, for you have no permission: allow it"),
-        (OSError(5, "Input/output error"), r"cannot be read \(Input/output error\): give"),
-    ):
-        monkeypatch.setattr(Path, "read_bytes", Mock(side_effect=error))
-        with pytest.raises(ValueError, match=f"^{re.escape(str(tmp_path / 'spec.json'))} {words}"):
-            read_text(tmp_path / "spec.json", "a spec in JSON")
-
-
-@each("mistake, words", [MISTAKES[1], *MISTAKES[3:7]])
-def test_a_lesson_that_is_no_text_is_named_in_one_sentence(tmp_path_factory, mistake, words):
-    tmp_path = tmp_path_factory.mktemp("lessons")
-    (tmp_path / "auc").mkdir()
-    spoil(tmp_path / "auc" / "lesson.toml", mistake)
-    with pytest.raises(LessonError) as caught:
-        read_lesson(tmp_path / "auc" / "lesson.toml")
-    assert str(caught.value).startswith(f"{tmp_path / 'auc' / 'lesson.toml'} {words}")
-
-
 @each("option, name", [("--json", "check"), ("--csv", "sweep")])
 def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path_factory, capsys, option, name):
     tmp_path = tmp_path_factory.mktemp("places")
@@ -154,49 +128,6 @@ def test_a_place_for_a_result_is_tried_before_anything_is_computed(tmp_path_fact
             patch.setattr(run_commands, "limits", lambda *_: pytest.fail("it was computed first"))
             assert main([*command(name, file, tmp_path), option, str(tmp_path / place)]) == 2
         assert re.fullmatch(rf"dsg-lab: {option} .*{words}.*\n", capsys.readouterr().err)
-
-
-def test_a_place_without_permission_is_refused_before_anything_is_computed(tmp_path, capsys, monkeypatch):
-    file = tmp_path / "spec.json"
-    file.write_text(SPEC.to_json(), encoding="utf-8")
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    assert main(["check", str(file), "--json", str(tmp_path / "a.json")]) == 2
-    assert "which you have no permission to write: name another one" in capsys.readouterr().err
-
-
-def test_an_exported_script_without_its_file_of_data_ends_with_one_sentence(tmp_path, monkeypatch):
-    spec, _ = own_spec(GOOD, sniff(GOOD, "table.csv"))
-    (tmp_path / "repeat_run.py").write_text(script(spec, 1), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    for found in (None, b"x,label\n0,a\n"):  # no file, and another one
-        if found:
-            (tmp_path / spec.data.path).write_bytes(found)
-        with pytest.raises(SystemExit, match=f"{spec.data.path}.* Put the spec's file of data beside repeat_run.py."):
-            runpy.run_path("repeat_run.py", run_name="__main__")
-        assert not (tmp_path / "history.csv").exists()
-
-
-def test_an_error_in_a_file_keeps_its_class_and_names_the_file(tmp_path):
-    file = tmp_path / "spec.json"
-    file.write_text(json.dumps(replace(SPEC, seed=1).to_dict() | {"seed": -1}), encoding="utf-8")
-    with pytest.raises(SpecError) as caught:
-        read_spec(file)
-    assert str(caught.value).startswith("seed must be a whole number between 0")
-    assert str(caught.value).endswith(f" (in {file})")
-
-
-def test_a_result_takes_its_place_when_it_is_whole(tmp_path):
-    file = tmp_path / "table.csv"
-    file.write_text("before")
-
-    def stopped():
-        with whole_file(file) as to:
-            to.write("half of it")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stopped()
-    assert [one.read_text() for one in tmp_path.iterdir()] == ["before"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither, or only for administrators")
