@@ -46,20 +46,6 @@ def test_from_the_workbench_to_the_gallery_and_by_a_card_into_another_run(open_p
     page_health.assert_clean()
 
 
-@pytest.mark.weekly
-def test_a_close_look_carries_its_options_into_the_workbench_and_survives_a_reload(open_page, wait_ready):
-    page = open_page("data?data.name=Iris&setting=Gaps&data.positive=virginica")
-    wait_for_chart(page, "chart-plane")
-    page.reload()
-    wait_ready(page)
-    wait_for_chart(page, "chart-plane")
-    expect(page.get_by_text("One class is positive, all others together are negative.")).to_be_visible()
-    page.get_by_test_id("stMain").get_by_role("link", name="Gaps", exact=True).click()
-    page.wait_for_url(re.compile(r"/s3vm\?.*data.positive=virginica"))
-    expect(page.get_by_text("virginica against the rest")).to_be_visible(timeout=30_000)
-    wait_for_points(page, 2)
-
-
 @pytest.mark.ci
 def test_nothing_sticks_out(open_page):
     page = open_page("data")

@@ -9,20 +9,13 @@ from playwright.sync_api import expect
 
 from dsgcore.experiments import SETTINGS
 from dsgcore.settings import profile_of
-from pages.studies.showing import VIEWS
 
-from .test_accessibility import LOOKED_AT, found_on
-from .test_stage_browser import tab_to
 from .test_upload import as_csv, give
 
 SMALL = (
     "explore?solver.n_iter=16&solver.batch_size=16&solver.n_features=16&seeds=2&solver.step_size.n=2&kernel.sigma.n=2"
 )
 AT_5_AND_5 = re.compile("Step size 5, Inverse bandwidth 5: ")
-THREE = (
-    "explore?vary=Step+size,Regularisation,Inverse+bandwidth&solver.n_iter=16&solver.batch_size=16&solver.n_features=16"
-    "&seeds=1&solver.step_size.n=2&solver.lam.n=2&kernel.sigma.n=2"
-)
 TRACES = "() => document.querySelector('.st-key-chart-study .js-plotly-plot').data"
 CELL = """() => { const box = document.querySelector('.st-key-chart-study .plotly .nsewdrag').getBoundingClientRect();
     return [box.x + box.width * 0.75, box.y + box.height * 0.25]; }"""
@@ -86,51 +79,6 @@ def test_a_sweep_from_the_keyboard_to_its_answer(open_page, wait_ready):
     assert "step_size=5" in page.url
 
 
-@pytest.mark.weekly
-def test_a_study_that_is_given_up_ends_and_keeps_what_is_there(open_page, wait_ready):
-    page = open_page("explore?seeds=40&solver.n_iter=16&solver.batch_size=16&solver.n_features=32")
-    page.get_by_role("button", name="Start").click()
-    expect(page.get_by_text("Example:")).to_have_count(0, timeout=60_000)
-    expect(page.locator(".st-key-study-status")).to_contain_text(re.compile(r"[1-9]\d* done"), timeout=120_000)
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Start")).to_be_visible(timeout=10_000)
-    wait_ready(page)
-    expect(page.locator(".st-key-study-status")).to_contain_text("of them are done already")
-
-
-@pytest.mark.weekly
-def test_on_a_phone_in_the_dark_lines_are_brushed_and_two_points_compared(open_page, wait_ready):
-    page = open_page(THREE, (390, 844), "dark")
-    page.get_by_role("button", name="Start").click()
-    expect(page.locator(".st-key-study-status")).to_contain_text("All runs are done", timeout=120_000)
-    wait_ready(page)
-    last = page.get_by_role("radio", name="time to score").bounding_box()
-    assert last["x"] + last["width"] <= 390
-    assert len(page.evaluate(f"() => ({TRACES})().filter(trace => trace.name === 'not selected')")) == 0
-    page.get_by_role("slider", name="Select by Step size").last.press("ArrowLeft")
-    page.wait_for_function(f"() => ({TRACES})().some(trace => trace.name === 'not selected')")
-    wait_ready(page)
-    assert found_on(page, "dark") == []
-    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
-
-    page.get_by_role("button", name="Pin").click()
-    expect(page.get_by_role("link", name="Pinned runs (1)").last).to_be_visible()
-    wait_ready(page)
-    point = page.get_by_role("combobox", name="Point")
-    first = point.input_value()
-    point.press("ArrowDown")
-    point.press("ArrowDown")
-    point.press("Enter")
-    expect(point).not_to_have_value(first)
-    wait_ready(page)
-    page.get_by_role("button", name="Pin").click()
-    page.get_by_role("link", name="Pinned runs (2)").last.click()
-    expect(page.get_by_role("heading", name="Pinned runs", level=1)).to_be_visible()
-    expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
-    wait_ready(page)
-    assert found_on(page, "dark") == []
-
-
 @pytest.mark.ci
 def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page, wait_ready):
     """The browser keeps the values of the data before: they came back with the click, and with them another study."""
@@ -156,21 +104,3 @@ def test_the_first_start_on_a_file_from_the_data_page_makes_that_study(open_page
     page.get_by_role("option", name=profile_of(SETTINGS["s3vm"]).short, exact=True).click()
     expect(page.locator(".st-key-x_svm_data")).to_be_visible(timeout=30_000)
     expect(page.get_by_test_id("stSidebar")).to_contain_text("178 rows, 13 features", timeout=30_000)
-
-
-@pytest.mark.weekly
-def test_keys_alone_open_each_view_and_axe_finds_nothing_serious_on_it(open_page, wait_ready):
-    page, found = open_page("explore", (1280, 900)), []
-    expect(page.get_by_text("Example:").first).to_be_visible(timeout=60_000)
-    wait_ready(page)
-    tab_to(page, ".st-key-x_view [role=radio]", most=100)
-    for view in VIEWS:
-        expect(page.get_by_role("radio", name=view, exact=True)).to_be_checked(timeout=30_000)
-        wait_ready(page)
-        expect(page.locator(".stMain .js-plotly-plot").first).to_be_visible(timeout=60_000)
-        found += [f"{view}, {line}" for theme in LOOKED_AT for line in found_on(page, theme)]
-        # axe takes parts of the page out, and with them the focus.
-        tab_to(page, ".st-key-x_view [role=radio]", most=100)
-        page.keyboard.press("ArrowRight")
-        page.keyboard.press("Enter")
-    assert not found, "\n".join(found)

@@ -12,7 +12,6 @@ from .test_auc_page import MARKS
 
 LAST = 64
 NOISY = f"auc?data.name=Two+moons&data.n=200&data.n_labeled=40&kernel.sigma=10&solver.batch_size=2&solver.n_iter={LAST}&at={LAST}"
-FEW = f"auc?data.name=Digits&data.n_labeled=200&kernel.sigma=0.5&solver.lam=0.01&solver.n_features=4&solver.n_iter={LAST}&at={LAST}"
 LONG = 60_000
 
 
@@ -58,14 +57,3 @@ def test_a_run_is_looked_back_at_and_into_and_four_runs_say_what_limits_it_and_w
     expect(page.locator(".live-status")).to_contain_text("done", timeout=LONG)
     page.get_by_role("button", name="Measure again").press("Enter")
     expect(page.get_by_text("Effect of the change")).to_be_visible(timeout=2 * LONG)
-
-
-@pytest.mark.weekly
-def test_a_remedy_is_one_click_and_its_run_begins(open_page):
-    page = open_page(FEW)
-    remedy = page.get_by_role("button", name="More features: 4 → 16")
-    expect(remedy).to_be_visible(timeout=LONG)
-    remedy.press("Enter")
-    page.wait_for_url(re.compile(r"n_features=16"))
-    expect(page.locator(".st-key-n_features input[type=range]")).to_have_value("4")  # 2⁴ of them
-    expect(page.locator(".live-judgement")).to_contain_text(re.compile(r"Features: \S+ → \S+ \(expected"), timeout=LONG)

@@ -427,30 +427,6 @@ def tab_to(page, selector, most=40):
     pytest.fail(f"no way by Tab to {selector}")
 
 
-@pytest.mark.weekly
-def test_a_finger_guesses_runs_and_turns_between_map_and_chart(browser, app_url, wait_ready):
-    context = browser.new_context(
-        viewport=dict(zip(("width", "height"), PHONE, strict=True)), has_touch=True, is_mobile=True
-    )
-    try:
-        page = context.new_page()
-        page.goto(f"{app_url}/auc?lesson=unlabeled&view.speed=instant")
-        page.locator(".st-key-stage-answer [role=radiogroup] label").first.tap(timeout=LONG)
-        page.locator(".st-key-lesson-run button:enabled").tap(timeout=LONG)
-        page.wait_for_selector(LED_ON, timeout=LONG)
-        expect(page.locator("#chart-score")).to_be_visible()
-        expect(page.locator("#chart-map")).to_be_hidden()
-        page.get_by_role("button", name="Show the map").tap()
-        expect(page.locator("#chart-map")).to_be_visible()
-        expect(page.get_by_role("button", name="Show the chart")).to_be_visible()
-        wait_ready(page)
-        assert page.evaluate(LOOK)["found"] == []
-        found = [line for theme in LOOKED_AT for line in found_on(page, theme)]
-        assert not found, "\n".join(found)
-    finally:
-        context.close()
-
-
 # What a zoomed browser says of itself.
 ZOOM = """zoom => {
     Object.defineProperty(window, "outerWidth", {value: innerWidth * zoom, configurable: true});
@@ -550,21 +526,3 @@ def test_on_a_phone_on_its_side_the_picture_stays_and_all_words_can_be_reached(o
     page.wait_for_selector(LED_ON, timeout=LONG)
     wait_ready(page)
     assert [*found, *page.evaluate(REACHED)] == []
-
-
-@pytest.mark.weekly
-def test_a_tooltip_of_a_finger_goes_with_a_new_run(browser, app_url):
-    context = browser.new_context(
-        viewport=dict(zip(("width", "height"), PHONE, strict=True)), has_touch=True, is_mobile=True
-    )
-    try:
-        page = context.new_page()
-        page.goto(f"{app_url}/auc?view.speed=instant")
-        page.locator(".live-status").get_by_text("done").wait_for(timeout=LONG)
-        plot, tooltip = page.locator("#chart-score .nsewdrag"), page.locator("#chart-score .hoverlayer > g")
-        plot.tap(timeout=LONG)
-        expect(tooltip.first).to_be_attached()
-        page.locator(".st-key-reset button").first.evaluate("button => button.click()")
-        expect(tooltip).to_have_count(0, timeout=LONG)
-    finally:
-        context.close()

@@ -35,20 +35,3 @@ def test_a_tick_without_a_good_answer_is_asked_for_again_and_the_page_says_so(op
         )
     assert [error for error in page_health.errors if error.startswith("page error")] == []
     page_health.errors.clear()  # the browser itself logs errors of the network
-
-
-@pytest.mark.weekly
-def test_the_end_of_a_run_is_shown_although_its_last_tick_was_lost(open_page, page_health):
-    page = open_page("auc?view.speed=slow&solver.n_iter=20")
-    wait_for_points(page, 4)
-
-    def lose_the_last(route):
-        answer = route.fetch()
-        route.fulfill(body=PROXYS_PAGE if '"isOver": true' in answer.text() else answer.text())
-
-    page.route("**/tick", lose_the_last)  # by the next one the run is over
-    status = page.locator(".live-status")
-    expect(status).to_contain_text("something else answered", timeout=LONG)
-    page.unroute("**/tick")
-    expect(status).to_contain_text("step 20 of 20 · done", timeout=LONG)
-    page_health.errors.clear()

@@ -82,29 +82,6 @@ def test_from_a_file_to_its_first_curve_in_a_minute(open_page, page_health, name
     page_health.assert_clean()
 
 
-@pytest.mark.weekly
-def test_what_was_done_is_listed_and_a_link_asks_for_the_file(open_page, app_url):
-    page = open_page(
-        "auc?data.name=Your+own+file&view.speed=instant"
-    )  # at any other, both pages would be drawn all the time
-    give(page, "wine.csv", as_csv())
-    wait_for_points(page, 2)
-    page.get_by_text("wine.csv: columns, first rows, what was done").click()
-    page.get_by_role("tab", name="What was done").click()
-    expect(page.get_by_text("is positive, the others are negative")).to_be_visible(timeout=10_000)
-    page.wait_for_url("**file=%7B*")
-    other = open_page(page.url.removeprefix(f"{app_url}/"))
-    expect(other.get_by_text("This link needs the file wine.csv")).to_be_visible(timeout=30_000)
-    give(other, "again.csv", as_csv())
-    wait_for_points(other, 2)
-    expect(other.get_by_text("This link needs the file")).to_have_count(0)
-    other.get_by_text("More", exact=True).click()
-    other.get_by_role("button", name="Suggest", exact=True).click()
-    expect(other.get_by_text("Searching: ")).to_be_visible(timeout=30_000)
-    other.locator(".st-key-suggest-cancel button").click()
-    expect(other.get_by_text("Cancelled after")).to_be_visible(timeout=30_000)
-
-
 @pytest.mark.ci
 def test_with_notes_on_a_file_three_plots_fit_and_a_reload_keeps_the_file(open_page, page_health):
     X, y = wine()
@@ -142,29 +119,3 @@ def test_broken_files_get_a_sentence_and_the_app_goes_on(open_page, page_health)
         page_health.assert_clean()
     give(page, "wine.csv", as_csv())
     wait_for_points(page, 2)
-
-
-def with_thousands():
-    """Return a table as a German spreadsheet writes it, with a column that is left out."""
-    rows = [f"{1000 * i + 1.5:,.2f}".replace(",", "x").replace(".", ",").replace("x", ".") for i in range(1, 121)]
-    lines = [f"{price};{i % 7},5;Nr. {i};{'ab'[i > 60]}" for i, price in enumerate(rows)]
-    return "\n".join(["Preis;Lage;Name;Klasse", *lines]).encode()
-
-
-@pytest.mark.weekly
-def test_from_the_data_page_with_a_file_of_ones_own_into_a_run(open_page, page_health):
-    page = open_page("data")
-    page.locator(".st-key-look-file button").click()
-    expect(page.get_by_text("A table with a column of labels")).to_be_visible(timeout=30_000)
-    give(page, "preise.csv", with_thousands())
-    expect(page.get_by_text("1 of 4 columns is left out")).to_be_visible(timeout=30_000)
-    expect(page.get_by_test_id("stMain")).to_contain_text("120 points · 2 features · 2 classes")
-    expect(page.locator(".st-key-chart-plane .js-plotly-plot")).to_be_visible(timeout=30_000)
-    page.get_by_test_id("stMain").get_by_role("link", name="Ranking", exact=True).click()
-    wait_for_points(page, 2)
-    expect(sentence(page).filter(has_text="preise.csv").first).to_be_visible(timeout=30_000)
-    expect(page.get_by_text("1 of 4 columns is left out")).to_be_visible()
-    page.get_by_text("preise.csv: columns, first rows, what was done").click()
-    page.get_by_role("tab", name="What was done").click()
-    expect(page.get_by_text("'Preis': numbers written like 1.234,5, which is read as 1234.5")).to_be_visible()
-    page_health.assert_clean()

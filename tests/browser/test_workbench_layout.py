@@ -1,12 +1,10 @@
 """Layout of a setting's page: all in one window, no holes, and on a phone the sliders below the charts."""
 
-import contextlib
-
 import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from cases import some, tiers
-from playwright.sync_api import TimeoutError, expect
+from playwright.sync_api import expect
 
 from .test_auc_page import choose_speed
 from .test_chart_heads import SETTINGS, assert_no_faults, open_drawn
@@ -21,20 +19,6 @@ PARTS = {
     "error": "#chart-error",
     "tabs": '[role="tablist"]',
 }
-MAIN = '[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"]'
-# Stretches of the page's height, from its first part to its last, that hold nothing.
-HOLES = """() => {
-    const parts = ['.st-key-part-sentence', '.st-key-part-transport', '.live-line', '.live-judgement'];
-    const seen = [...parts, '[role="tablist"]', '.live-chart']
-        .flatMap(selector => [...document.querySelectorAll(selector)]).map(part => part.getBoundingClientRect())
-        .filter(box => box.width && box.height).sort((a, b) => a.top - b.top);
-    let end = seen[0].bottom;
-    return seen.flatMap(box => {
-        const hole = box.top - end;
-        end = Math.max(end, box.bottom);
-        return hole > 20 ? [Math.round(hole)] : [];
-    });
-}"""
 
 
 def box(page, selector):
@@ -167,40 +151,6 @@ def assert_all_in_the_window(page):
     assert ends(page, "#chart-score")[3] <= box(page, "#chart-error")["y"]
 
 
-# As the browser's Back between two links of the same page: the app draws it anew, as the link says.
-GO = """link => {
-    History.prototype.pushState.call(history, history.state, "", link);
-    dispatchEvent(new PopStateEvent("popstate", {state: history.state}));
-}"""
-
-
-@pytest.mark.weekly
-def test_a_part_that_is_hidden_leaves_no_hole(open_page, wait_ready):
-    first, *others = PARTS
-    page = open_page(f"auc?at=60&hide={first}")
-    assert_no_hole(page, first)
-    for hidden in some(others, 4):  # one after the other in one page, whose charts are there
-        page.evaluate(GO, f"auc?at=60&hide={hidden}")
-        expect(page.locator(PARTS[hidden]).filter(visible=True)).to_have_count(0)  # it is being drawn
-        wait_ready(page)
-        assert_no_hole(page, hidden)
-
-
-def assert_no_hole(page, hidden):
-    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 2", timeout=45_000)
-    expect(page.locator(PARTS[hidden]).filter(visible=True)).to_have_count(0)
-    for part in set(PARTS) - {hidden}:
-        expect(page.locator(PARTS[part]).first).to_be_visible()
-    with contextlib.suppress(TimeoutError):  # a part that is drawn again leaves one for a moment
-        page.wait_for_function(f"({HOLES})().length === 0", timeout=5000)
-    assert page.evaluate(HOLES) == [], hidden
-    left, right = ends(page, MAIN)[:2]
-    first = "#chart-objective" if hidden == "map" else "#chart-map"
-    last = "#chart-error" if hidden == "curves" else "#chart-objective"
-    assert box(page, first)["x"] == pytest.approx(left, abs=2)
-    assert ends(page, last)[1] == pytest.approx(right, abs=2)
-
-
 @pytest.mark.ci
 def test_a_page_within_another_has_no_menu(open_page):
     page = open_drawn(open_page, "auc?embed=true&at=60&hide=sidebar,tabs,transport")
@@ -234,22 +184,6 @@ def test_on_a_phone_map_score_and_the_slider_that_one_touches_are_on_one_screen(
     slider.press("ArrowLeft")
     page.wait_for_url("**step_size=0.2*", timeout=15_000)
     expect(page.locator(".st-key-step_size")).to_be_in_viewport()
-
-
-@pytest.mark.weekly
-def test_the_axes_of_the_map_are_chosen_beside_it(open_page):
-    page = open_drawn(open_page, "auc?at=20&data.name=Breast+cancer&view.map_y=mean+texture")
-    for width, height in ((1280, 720), (1366, 768), (1280, 900)):
-        page.set_viewport_size({"width": width, "height": height})
-        assert ends(page, ".st-key-shown")[1] < ends(page, "#chart-objective .live-chart-title")[0]
-    axes = page.locator("#chart-map .ytitle")
-    expect(axes).to_have_text("mean texture")
-    page.get_by_role("button", name="Show").click()
-    page.get_by_role("combobox", name="Axis across").click()
-    page.get_by_role("option", name="mean radius").click()
-    expect(page.locator("#chart-map .xtitle")).to_have_text("mean radius")
-    page.wait_for_url("**map_x=mean*")
-    expect(page.locator(".live-status")).to_contain_text("step 20 of")
 
 
 @pytest.mark.ci
