@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from performance import demo, kernel, memory, prediction, runs, start
+from performance import kernel, memory, runs, start
 from performance.machine import Row, measure_machine, report
 from performance.measuring import Sizes
 
@@ -18,8 +18,6 @@ GROUPS: Groups = {
     "runs": runs.measure,
     "growth": runs.measure_growth,
     "memory": memory.measure,
-    "demo": demo.measure,
-    "prediction": prediction.measure,
     "fits": start.measure_fits,
     "start": start.measure,
 }

@@ -32,9 +32,7 @@ class Sizes:
     # Numbers of coordinates at which the evaluation loop is measured, and number of points.
     dimensions: tuple[int, ...] = DIMENSIONS
     rows: int = 9600
-    demo_iter: int = 300
-    # Points for prediction, for the file that does not fit in memory, and for the run on worker processes.
-    predicted: int = 32_768
+    # Points of the file that does not fit in memory.
     stored: int = 20_000_000
     # Points and columns of the estimators' fits.
     fitted: int = 10_000
