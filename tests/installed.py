@@ -7,8 +7,7 @@ import tarfile
 import time
 import urllib.request
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,18 +48,6 @@ def environment(site: Path, own: Path) -> dict[str, str]:
     return (
         kept | folders | {"PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "DSGLAB_STORE": str(own / "store")}
     )
-
-
-@contextmanager
-def serving(site: Path, own: Path, *options: str) -> Iterator[str]:
-    """Serve the app of the package in a folder, from an empty folder, while the block lasts; give its address."""
-    server, address = started(site, own, *options)
-    try:
-        wait_for(f"{address}/_stcore/health", server)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(30)
 
 
 def started(site: Path, own: Path, *options: str) -> tuple[subprocess.Popen[bytes], str]:

@@ -9,17 +9,9 @@ import numpy as np
 
 from dsgcore.core.errors import DSGError
 
-IMPORTED_BY = os.getpid()
-
 
 def double(x, *, report):
     return 2 * x
-
-
-def count_to(n, *, report):
-    for i in range(n):
-        report(i + 1)
-    return n
 
 
 def parent_id(*, report):
@@ -68,11 +60,6 @@ def crash(*, report):
 
 def open_a_file(*, report):
     return Path("/gone/own.csv").read_bytes()
-
-
-def is_known_before(*, report):
-    """Whether this module was imported before this process was forked."""
-    return os.getpid() != IMPORTED_BY
 
 
 def leave(*, report):

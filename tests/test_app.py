@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from cases import each, some
-from live_page import figure, figures, has_run, head, numbers, status
+from live_page import figure, figures, has_run, numbers, status
 from opened_pages import APP, checked, full, open_auc, open_page, run_of, said
 from streamlit.testing.v1 import AppTest
 
@@ -74,17 +74,6 @@ def test_each_value_in_the_link_that_is_not_allowed_gets_one_sentence():
     assert refused(said(open_auc(**link)), link)
 
 
-def test_one_that_is_not_allowed_takes_no_other_with_it():
-    app = open_auc(**{"data.n_labeled": "abc", "problem.gamma": "0.25"})
-    assert refused(said(app), ["data.n_labeled"])
-    assert app.session_state["gamma"] == 0.25
-
-
-def test_a_seed_and_views_in_the_link_that_are_not_allowed_get_one_sentence_each():
-    names = ("seed", "view.speed", "view.slider", "view.map")
-    assert refused(said(open_auc(**dict.fromkeys(names, "inf"))), names)
-
-
 @each("at", ["0", "301", "٣", "9" * 5000])
 def test_a_run_does_not_go_to_an_iteration_that_is_not_allowed(at):
     bench = Bench(FileStore())
@@ -93,20 +82,11 @@ def test_a_run_does_not_go_to_an_iteration_that_is_not_allowed(at):
     assert bench.live.run.t == 0
 
 
-def test_an_iteration_in_the_link_that_is_not_allowed_gets_one_sentence():
-    assert refused(said(open_auc(at="301")), ["at"])
-
-
 @each("value", ["abc", "3:lam=NaN", "3:lam=0.5", "3:sigma=1", "9999:lam=0.01", "," * 5000])
 def test_a_record_of_changes_that_does_not_fit_is_refused_in_one_sentence(value):
     with pytest.raises(SpecError) as caught:
         with_changes(default_spec("auc"), value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_record_of_changes_in_the_link_that_does_not_fit_gets_one_sentence():
-    (notice,) = said(open_auc(changes="," * 5000))
-    assert notice.startswith("In the link, changes must be ")
 
 
 def test_the_page_says_how_far_the_core_is_until_it_is_ready(monkeypatch):
@@ -153,25 +133,6 @@ def test_where_the_loops_must_be_compiled_another_process_compiles_the_last_one_
         assert done == expected
 
 
-def test_a_link_with_changes_and_an_iteration_shows_the_run_as_it_was():
-    app = open_auc(**{"solver.step_size": "0.2"}, changes="0:step_size=0.5,4:step_size=0.2", at="7")
-    assert said(app) == []
-    assert status(app) == "step 7 of 300 · paused · 1 change recorded: step size 0.2 from step 4 on"
-    assert head(app)["status"]["light"] == "green"
-    for chart in ("chart-objective", "chart-score", "chart-error"):
-        layout = figure(app, chart)["layout"]
-        assert [shape["x0"] for shape in layout["shapes"]] == [4]
-        assert [note["text"] for note in layout["annotations"]] == ["step size 0.5 → 0.2"]
-
-
-def test_more_labels_than_points_get_one_sentence():
-    app = open_auc(**{"data.n_labeled": "2000", "data.name": "Breast cancer"})
-    assert not app.error
-    (notice,) = said(app)
-    assert "so the slider is at 398" in notice
-    assert "must be a whole number between 2 and 398" in notice
-
-
 PAGES = tuple(SETTINGS)
 
 
@@ -186,24 +147,6 @@ def test_every_page_runs_at_once_and_has_its_details(name):
     assert len(set(saved_as(app))) == len(saved_as(app))
     assert all(saved_as(app))
     assert len(app.error) == 0
-
-
-@pytest.fixture(scope="module")
-def linked():
-    """The pages that home leads to, and those that a set on the data page does."""
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    from_home = {link.proto.page for link in app.get("page_link")}
-    app.query_params["data.name"] = "two_moons"
-    app.switch_page("pages/data.py").run()
-    assert not app.exception
-    return from_home, {link.proto.page for link in app.get("page_link")}
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_home_and_the_data_page_lead_to_every_setting(linked, name):
-    from_home, from_data = linked
-    assert name in from_home
-    assert name in from_data
 
 
 def away_from_defaults(problem):
@@ -244,28 +187,6 @@ def test_every_lesson_of_every_page_runs(name):
         assert len(app.error) == 0
 
 
-def test_ordinal_details_show_thresholds_sub_problems_and_confusion():
-    app = open_page("ordinal", at="30")
-    layout = figure(app, "chart-details")["layout"]
-    assert [note["text"] for note in layout["annotations"]] == ["b1", "b2", "b3", "b4"]
-    cuts = [shape["x0"] for shape in layout["shapes"]]
-    assert cuts == sorted(cuts)
-    (trace,) = figure(app, "chart-confusion")["data"]
-    assert sum(map(sum, trace["text"])) == 300
-    assert {"Test mean absolute error", "Test accuracy"} <= {metric.label for metric in app.metric}
-
-
-def test_the_prior_is_estimated_on_request_only():
-    app = open_page("similar_unlabeled", at="20", **{"data.n": "200", "data.n_labeled": "20"})
-    labels = [metric.label for metric in app.metric]
-    assert "Assumed share of positives" in labels
-    assert "Estimated share of the larger class" not in labels
-    app = app.button(key="estimate").click().run()
-    assert not app.exception
-    (estimate,) = [m for m in app.metric if m.label == "Estimated share of the larger class"]
-    assert 0.5 <= float(estimate.value) <= 1.0
-
-
 def test_the_multiclass_page_draws_classes_links_and_singular_values():
     app = open_page("multiclass", at="20", **{"view.graph": "true"})
     traces = {trace.get("name"): trace for trace in figure(app, "chart-map")["data"]}
@@ -285,24 +206,6 @@ def test_the_multiclass_page_has_the_softmax_of_plain_doubly_stochastic_gradient
     assert "DSGSoftmax(" in "".join(code.value for code in app.code)
 
 
-MULTICLASS_NUMBERS = ("step_size", "tau_I", "tau_S", "lam", "theta", "radius", "n_neighbors", "sigma", "n_features")
-MULTICLASS_WORDS = ("feature_map", "schedule", "scaling", "is_full_gradient")
-
-
-def test_what_is_not_allowed_in_a_multiclass_link_gets_one_sentence():
-    link = full("multiclass", dict.fromkeys((*MULTICLASS_NUMBERS, *MULTICLASS_WORDS), "abc"))
-    link |= {"view.graph": "maybe"}
-    assert refused(said(open_page("multiclass", **link)), link)
-
-
-def test_a_multiclass_link_with_changes_of_the_problem_shows_the_run_as_it_was():
-    app = open_page("multiclass", **{"problem.tau_I": "0.01"}, changes="0:tau_I=0.001,4:tau_I=0.01", at="7")
-    assert said(app) == []
-    assert status(app).startswith("step 7 of 300 · paused · 1 change recorded: ")
-    assert status(app).endswith(" 0.01 from step 4 on")
-    assert '"tau_I": 0.001' in "".join(code.value for code in app.code)
-
-
 @each("key, value, says", [
     ("n_labeled", 20, "begun anew with labeled points 20"),
     ("n_features", 64, "1 change recorded: random features 64 from step 3 on"),
@@ -319,14 +222,6 @@ def test_a_moved_control_says_whether_the_run_goes_on_or_begins_anew(key, value,
     assert "begun anew" not in status(checked(app.button(key="reset").click().run()))
 
 
-def test_other_data_bring_the_values_that_suit_them():
-    app = open_page("multiclass", **{"solver.n_iter": "20"})
-    app = app.selectbox(key="mc_data").select("ten_digits").run()
-    assert not app.exception
-    assert '"sigma": 0.2' in "".join(code.value for code in app.code)
-    assert len({trace["name"] for trace in figure(app, "chart-map")["data"] if "name" in trace}) > 10
-
-
 def test_views_in_the_link_that_there_are_not_get_one_sentence_each():
     link = dict.fromkeys(("view.map_x", "view.map_y", "hide", "view.log_objective", "view.columns"), "bogus")
     notices = said(open_auc(**link, **{"data.name": "Breast cancer"}, at="2"))
@@ -337,17 +232,3 @@ def test_views_in_the_link_that_there_are_not_get_one_sentence_each():
         "view.columns": "true or false",
     }.items():
         assert any(f"{name} must {'be ' * (name != 'hide')}{words}" in notice for notice in notices)
-
-
-def test_axes_of_these_data_in_the_link_need_no_sentence():
-    assert (
-        said(
-            open_auc(
-                **{"view.map_x": "mean radius"},
-                **{"view.map_y": "second principal axis"},
-                **{"data.name": "Breast cancer"},
-                at="2",
-            )
-        )
-        == []
-    )

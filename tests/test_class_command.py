@@ -72,29 +72,6 @@ def test_the_app_shows_the_address_that_was_chosen(machine):
     assert network.said_address().hostname == "10.0.0.7"
 
 
-def test_several_addresses_and_a_firewall_are_said(machine):
-    machine("192.168.1.20", "10.42.0.1")
-    text = printed()
-    assert "other addresses: 10.42.0.1" in text
-    assert "If phones find nothing there" in text
-
-
-def test_a_machine_without_a_network_says_so_and_prints_no_code(machine):
-    machine()
-    text = printed()
-    assert "no network" in text
-    assert "█" not in text
-
-
-def test_in_an_old_terminal_the_address_is_printed_alone(machine):
-    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    app.open_to_the_class(None, 8501, "", out)
-    out.seek(0)
-    text = out.read()
-    assert "cannot show a QR code" in text
-    assert "http://192.168.1.20:8501/r" in text
-
-
 def test_an_address_that_is_none_is_refused(machine):
     with pytest.raises(DSGError, match="got 'a b'"):
         printed("a b")
@@ -164,37 +141,12 @@ def test_the_address_that_leads_to_the_internet_comes_first_and_a_hotspots_is_fo
     assert network.address_in_network() == "10.3.0.7"
 
 
-def test_a_network_without_a_way_out_is_found_in_the_routing_table(routes):
-    table = "Iface\tDestination\tGateway\nveth\t00644D0A\t00000000\nx\n"
-    routes({"10.77.100.": "10.77.100.1"}, table)
-    assert network.addresses() == ["10.77.100.1"]
-
-
 @each("table", [{}, {"": "127.0.0.1"}, {"": "0.0.0.0"}])
 def test_a_machine_without_a_network_has_no_address(routes, table):
     routes(table)
     assert network.addresses() == []
     assert network.address_in_network() is None
     assert "no network" in network.obstacles("", [])[0]
-
-
-def test_several_addresses_are_listed_with_the_way_to_choose():
-    (said,) = network.obstacles("10.3.0.7", ["10.3.0.7", "192.168.137.1"])
-    assert "192.168.137.1" in said
-    assert "--address" in said
-    assert network.obstacles("10.3.0.7", ["10.3.0.7"]) == []
-
-
-def test_linux_inside_windows_is_named(monkeypatch):
-    monkeypatch.setattr("platform.release", lambda: "5.15.1-microsoft-standard-WSL2")
-    assert "WSL" in network.obstacles("172.20.1.2", ["172.20.1.2"])[0]
-
-
-@each("system, said", [("win32", "Windows Defender"), ("darwin", "System Settings"), ("linux", "port 8501")])
-def test_the_hint_names_the_systems_firewall(system, said, monkeypatch):
-    monkeypatch.setattr("sys.platform", system)
-    monkeypatch.setattr(network, "_has_ufw", lambda: False)
-    assert said in network.firewall_hint(8501)
 
 
 def test_the_variable_names_the_address(monkeypatch):
@@ -206,8 +158,3 @@ def test_the_variable_names_the_address(monkeypatch):
     monkeypatch.setenv(network.VARIABLE, "a b")
     with pytest.raises(DSGError, match="got 'a b'"):
         network.said_address()
-
-
-def test_the_machines_own_addresses_are_ones_that_others_can_use():
-    for own in network.addresses():
-        assert network.place_for_phones(own).hostname == own

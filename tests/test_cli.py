@@ -1,12 +1,9 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import inspect
 import io
 import json
 import os
-import pkgutil
 import shlex
 import shutil
 import subprocess
@@ -25,19 +22,15 @@ from commands import refusal
 from small_specs import OWN_LESSON
 from test_run import read_csv, small, table
 
-import dsgcore
-from dsgcore import QSGS2AUC, DSGError, Run, Spec, load_model
-from dsgcore.__main__ import _COMMANDS, main
-from dsgcore.cli.ending import Line, bar
+from dsgcore import DSGError, Run, Spec, load_model
+from dsgcore.__main__ import main
+from dsgcore.cli.ending import Line
 from dsgcore.cli.fit import STREAMED, estimator_of, own_of
 from dsgcore.cli.options import PORT, PROGRAM, command_parser
-from dsgcore.comparing.rounds import Unwanted
-from dsgcore.core.durations import TimeLeft, duration_text
+from dsgcore.core.durations import TimeLeft
 from dsgcore.data import datasets
 from dsgcore.data.datasets import DataError
-from dsgcore.model_selection import suggest
 from dsgcore.studies import Study
-from dsgcore.studies.processes import GivenUpError
 
 
 @pytest.fixture
@@ -199,12 +192,6 @@ def typed(command, out="OUT"):
     return [word.replace("OUT", str(out)) for word in COMMANDS[command]]
 
 
-def test_the_table_has_all_commands():
-    assert {tuple(words.split()) for words in COMMANDS} - {("fit", "in", "memory")} == {
-        words for words in PAGES if words and words not in (("data",), ("study",))
-    }
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 @each(
     "error, code, said",
@@ -350,21 +337,6 @@ def test_a_closed_pipe_ends_a_command_with_0_and_in_silence(unbuffered):
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait() == 0
-
-
-@pytest.mark.ci
-@each("words, unbuffered", [(("data", "list"), ""), (("--version",), "1"), (("fit", "--help"), "1")])
-def test_a_full_disk_is_reported_once(words, unbuffered):
-    if not os.path.exists("/dev/full"):
-        pytest.skip("there is no /dev/full")
-    with open("/dev/full", "w") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "dsgcore", *words],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-        )
-    assert (ended.returncode, ended.stderr) == (2, b"dsg-lab: No space left on device\n")
 
 
 def contents(folder):
@@ -647,28 +619,6 @@ def test_a_study_opens_in_the_app(data, said, person, tmp_path, monkeypatch, cap
 # --- the project's errors have one base class, so no other ValueError is taken for bad input
 
 
-NOT_MENDED_BY_INPUT = {GivenUpError, Unwanted}  # the time given to a run is over; nobody waits for a comparison
-
-
-def error_classes():
-    for module in pkgutil.walk_packages(dsgcore.__path__, "dsgcore."):
-        if module.name.endswith("__main__"):
-            continue
-        for _, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if (
-                issubclass(found, Exception)
-                and not issubclass(found, Warning)
-                and found.__module__.startswith("dsgcore")
-            ):
-                yield found
-
-
-def test_every_error_of_the_project_derives_from_one_base_class():
-    found = set(error_classes())
-    assert len(found) > 10
-    assert {cls for cls in found if not issubclass(cls, DSGError)} == NOT_MENDED_BY_INPUT
-
-
 def break_(*_, **__):
     return np.zeros(3).reshape(2, 2)
 
@@ -691,13 +641,6 @@ def test_bad_input_is_printed_in_one_sentence(monkeypatch, capsys):
     assert capsys.readouterr().err == "dsg-lab: the file is empty\n"
 
 
-def test_a_search_does_not_hide_a_fault_of_the_program(monkeypatch):
-    monkeypatch.setattr("dsgcore.estimators.auc.QSGS2AUC.fit", break_)
-    y = np.repeat([0, 1, -1], 20)
-    with pytest.raises(ValueError, match="cannot reshape"):
-        suggest(QSGS2AUC(random_state=0), np.random.default_rng(0).normal(size=(60, 2)), y, seconds=5)
-
-
 # --- progress lines of the commands: the time left, and a line that is written again
 
 
@@ -714,25 +657,12 @@ def test_the_time_left_follows_from_the_parts_so_far(clock):
     assert left.text(30, 40) == ", about 20 s left"
 
 
-def test_parts_of_an_earlier_command_take_no_time(clock):
-    left = TimeLeft(clock)
-    clock.now += 1000.0
-    left.skip(50)
-    clock.now += 10.0
-    assert left.text(60, 100) == ", about 40 s left"
-
-
 @each("done, total", ((0, 10), (1, 1000), (10, 10)))
 def test_nothing_is_said_before_the_first_parts_or_after_the_last(done, total):
     clock = Clock()
     left = TimeLeft(clock)
     clock.now += 5.0
     assert left.text(done, total) == ""
-
-
-@each("seconds, text", ((0.4, "0 s"), (89.0, "89 s"), (90.0, "2 min"), (5399.0, "90 min"), (9000.0, "2.5 h")))
-def test_a_duration_has_a_readable_unit(seconds, text):
-    assert duration_text(seconds) == text
 
 
 def test_a_line_is_written_over_and_ended_once(capsys, monkeypatch):
@@ -748,24 +678,6 @@ def test_a_line_is_written_over_and_ended_once(capsys, monkeypatch):
     assert (first.rstrip(), second.rstrip()) == ("a longer text", "short")
     assert len(second) == len(first)
     assert said.count("\n") == 1
-
-
-def test_a_quiet_line_writes_nothing(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    line = Line(is_quiet=True)
-    line.show("text")
-    line.end()
-    assert capsys.readouterr().err == ""
-
-
-def test_without_a_terminal_nothing_is_written(capsys):
-    Line(is_quiet=False).show("text")
-    assert capsys.readouterr().err == ""
-
-
-def test_a_bar_fills_from_left_to_right():
-    assert [bar(done, 4).count("#") for done in range(5)] == [0, 6, 12, 18, 24]
-    assert bar(0, 0).count("#") == 0
 
 
 # --- the commands' help pages: each option is explained, and each page ends with an example that can be typed
@@ -788,11 +700,6 @@ def shown(words, capsys):
         main([*words, "--help"])
     assert end.value.code == 0
     return capsys.readouterr().out
-
-
-def test_all_commands_are_found():
-    assert {words[0] for words in PAGES if len(words) == 1} == _COMMANDS.keys()
-    assert {words[1] for words in PAGES if len(words) == 2} == {"list", "fetch", "describe", "convert", "open"}
 
 
 @each("words", PAGES)

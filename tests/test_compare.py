@@ -6,16 +6,10 @@ from cases import each
 from opened_pages import said
 from test_explore import figure, fill, opened
 
-from dsgcore.experiments import SETTINGS, Run, Spec, default_spec
+from dsgcore.experiments import Run, Spec, default_spec
 from dsgcore.experiments.export import summary
-from dsgcore.experiments.kernel_words import words_of
-from dsgcore.experiments.settings import kernel_names
-from dsgcore.solver.plan import Change
 from dsgcore.studies import SpecList, Store, StudyRuns, curves_of
-from dsgcore.studies import store as store_module
-from dsgcore.studies.results import EVALUATIONS, SECONDS, evaluations, x_values
-from pages.controls import controls
-from pages.studies.differing import differing
+from dsgcore.studies.results import EVALUATIONS, SECONDS, x_values
 
 DATA = {"name": "two_moons", "n": 200, "n_labeled": 20}
 SPEC = Spec.from_dict({"setting": "auc", "data": DATA, "solver": {"n_iter": 6, "n_features": 8}})
@@ -54,12 +48,6 @@ def test_curves_over_seeds_have_a_median_and_a_band(store):
     assert x_values(SECONDS, curves.t, SPEC, stored)[-1] == pytest.approx(np.mean([run.seconds for run in stored]))
 
 
-def test_evaluations_count_the_features_and_the_batch_of_every_iteration():
-    plain = SPEC.to_dict()
-    steered = Spec.from_dict(plain | {"changes": [{"t": 3, "name": "n_features", "value": 16}]})
-    assert evaluations(steered, 4).tolist() == [128 * n for n in (8, 16, 32, 48)]
-
-
 def test_one_pin_asks_for_another_and_two_settings_are_not_compared(store):
     other = default_spec("s3vm")
     for spec in (SPEC, other):
@@ -95,56 +83,6 @@ def test_pins_of_a_link_are_compared_with_what_differs_and_by_how_much(store):
     assert len(app.session_state["_pins"]) == 1
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_each_parameter_has_the_name_and_the_value_of_its_control(setting):
-    problem, plain = SETTINGS[setting], default_spec(setting).to_dict()
-    kernels = [name for name in kernel_names(problem) if name != plain["kernel"]["name"]]
-    other = plain | {"kernel": {"name": (*kernels, plain["kernel"]["name"])[0]}}
-    other["data"] = plain["data"] | {"n_labeled": 30, "scaling": "none", "test_share": 0.4}
-    other["solver"] = plain["solver"] | {"average": "tail", "step_size": None, "dtype": "float64"}
-    other["diagnostics"] = {"n_probes": 8}
-    spec = Spec.from_dict(other)
-    rows = {row["parameter"]: row for row in differing([default_spec(setting), spec], ["A", "B"])}
-    assert not [name for name in rows if "." in name or "_" in name]
-    labels = {c.parameter.label for c in controls.controls_for(problem, spec.data.name, spec.kernel.name).values()}
-    assert {"Step size", "Average", "Test share", "Scaling"} <= set(rows) & labels
-    assert (rows["Step size"]["B"], rows["Average"]["B"]) == ("auto", "second half")
-    assert rows["Probe points"]["B"] == "8"
-    if kernels:
-        assert rows["Kernel"]["B"] == words_of(kernels[0]).title
-
-
-def test_settings_data_and_changes_are_named_as_on_the_page():
-    changed = SPEC.with_change(Change(3, "step_size", 0.25))
-    other = Spec.from_dict({"setting": "s3vm", "data": {"name": "breast_cancer"}})
-    rows = {row["parameter"]: row for row in differing([changed, other], ["A", "B"])}
-    assert (rows["Setting"]["A"], rows["Setting"]["B"]) == ("Ranking", "Gaps")
-    assert (rows["Data"]["A"], rows["Data"]["B"]) == ("Two moons", "Breast cancer")
-    assert (rows["Changes during the run"]["A"], rows["Changes during the run"]["B"]) == (
-        "Step size 0.25 at step 3",
-        "none",
-    )
-
-
-def test_scores_are_shown_while_the_other_runs_are_made(store):
-    some = SpecList((SPEC, OTHER), (0,))
-    for one in StudyRuns(some).runs:
-        run = Run(one.spec)
-        run.advance()
-        store.put(one.spec.to_json(), summary(run), {name: run.history.column(name) for name in run.history.names})
-    for spec in (SPEC, OTHER):
-        store.keep("pin", [(spec.sha256, spec.to_json(), None)])
-    app = opened(page="pinned", runs=f"{SPEC.sha256[:12]},{OTHER.sha256[:12]}", seeds="3")
-    scores = app.dataframe[0].value
-    assert scores["seeds"].tolist() == ["1 of 3", "1 of 3"]
-    assert all(0 < float(value) < 1 for value in scores["test AUC"])
-
-
-@pytest.mark.usefixtures("store")
-def test_an_empty_page_says_how_to_pin():
-    assert "None is pinned yet" in "".join(m.value for m in opened(page="pinned").markdown)
-
-
 @pytest.mark.usefixtures("store")
 def test_a_hostile_link_is_refused_in_a_sentence():
     app = opened(page="pinned", runs="' OR 1=1 --,%,zz" + "f" * 500)
@@ -161,14 +99,6 @@ def test_a_pin_whose_spec_is_no_longer_valid_is_left_out_in_a_sentence(store, te
     app = opened(page="pinned", runs=name[:12])
     (notice,) = said(app)
     assert f"runs that are not pinned or no longer valid: {name[:12]}" in notice
-
-
-def test_of_very_many_pins_the_first_are_forgotten(store, monkeypatch):
-    monkeypatch.setitem(store_module.MOST_KEPT, "pin", 2)
-    names = [f"{i:064x}" for i in (16**60, 2 * 16**60, 3 * 16**60)]
-    for name in names:
-        store.keep("pin", [(name, name, None)])
-    assert [store.pinned(name[:12]) for name in names] == [None, *names[1:]]
 
 
 def test_a_run_of_the_workbench_is_shown_over_ten_seeds_once_they_are_there(monkeypatch, tmp_path):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 import time
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,9 +21,9 @@ from dsgcore import Safe
 from dsgcore.__main__ import main
 from dsgcore.comparing import METHODS, ComparisonError, Fit, FitRequest, Sample, compare, fits, html_of, rounds
 from dsgcore.comparing.fits import KeptFits
-from dsgcore.comparing.methods import ORDINAL, Method, chosen_methods, chosen_score
+from dsgcore.comparing.methods import Method, chosen_methods, chosen_score
 from dsgcore.comparing.report import text_of
-from dsgcore.comparing.rounds import Workers, _shared_out
+from dsgcore.comparing.rounds import Workers
 from dsgcore.core.parameters import ParameterError
 from dsgcore.data import load
 from dsgcore.data.reading import File
@@ -56,21 +54,6 @@ def test_the_interval_is_corrected_only_where_splits_share_labels():
     sample = Sample.of(X, y, n_labeled=30, is_ordered=False)
     assert [sample.overlap_at(n) for n in (20, 30, 56)] == [0.0] * 3
     assert [sample.overlap_at(n) for n in (57, 100, 112)] == pytest.approx([38 / 112] * 3)
-
-
-def test_of_very_many_rows_a_part_is_used_with_all_labels():
-    y = np.full(30_000, -1)
-    y[:100] = np.arange(100) % 2
-    sample = Sample.of(np.arange(30_000.0)[:, None], y, n_labeled=None, is_ordered=False)
-    assert (len(sample.y), sample.n_known) == (20_000, 100)
-
-
-def test_large_offsets_do_not_lose_differences():
-    X, y = IRIS
-    far = Sample.of(X + 1e7, y, n_labeled=30, is_ordered=False)
-    assert far.split(0, 30).X_train == pytest.approx(
-        Sample.of(X, y, n_labeled=30, is_ordered=False).split(0, 30).X_train, abs=1e-4
-    )
 
 
 @each(
@@ -223,22 +206,6 @@ def test_a_job_prepares_the_points_of_a_seed_once(monkeypatch):
     requests = [FitRequest(name, seed, 30) for seed in range(2) for name in TWO]
     assert [fit.request for fit in fits.fit_some(sample, requests, report=len)] == requests
     assert made == [(0, 30), (1, 30)]
-
-
-def test_slow_fits_come_last_and_alone():
-    names = ["SelfTraining", *TWO, "SpreadingRBF"]
-    lists = _shared_out([FitRequest(name, seed, 20) for seed in range(30) for name in names], 2)
-    assert [len(one) for one in lists] == [12] * 5 + [1] * 60
-    assert {fit.method for one in lists[:5] for fit in one} == set(TWO)
-
-
-def test_ordered_classes_and_curves():
-    X, y = load("ordinal_ramp", n=200).X, load("ordinal_ramp", n=200).y
-    found = compare(X, y, n_labeled=50, seeds=1, methods=["SVR", "OrdinalSVC"], ordered=True, store=None, jobs=1)
-    assert set(found.curves["labels"]) == {20, 50, 100}
-    assert set(found.curves["method"]) == {"SVR", "OrdinalSVC"}
-    assert found.score.title == "mean AUC"
-    assert Sample.of(X, y, n_labeled=50, is_ordered=True).kind == ORDINAL
 
 
 def test_the_command_has_the_numbers_of_python(tmp_path, capsys):
@@ -435,48 +402,6 @@ def test_a_slow_method_learns_from_a_part_of_the_unlabeled_points_and_says_so(mo
     assert sizes == {70: {-1, 0, 1}, 300: {-1, 0, 1}, 20: {0, 1}}
     assert fit.note == "learns from 50 of 280 unlabeled points, to be fast enough"
     assert other.note == alone.note == ""
-
-
-@pytest.mark.weekly
-def test_a_method_that_needs_too_much_memory_or_time_ends_and_is_tried_again(tmp_path):
-    X, y = make_moons(9000, noise=0.5, random_state=0)
-    few = {"n_labeled": 20, "seeds": 1, "curves": False, "store": tmp_path / "fits.sqlite", "jobs": 1}
-    methods = ["LogisticRegression", "SpreadingRBF"]
-    found = compare(X, y, **few, methods=methods, memory_limit=5 * 10**7, seconds=None)
-    assert "memory" in found.table["note"][1]
-    assert found.scores("LogisticRegression")
-    sample = Sample.of(X, y, n_labeled=20, is_ordered=False)
-    assert not KeptFits(sample, Store(few["store"])).get([FitRequest("SpreadingRBF", 0, 20)])
-    many = few | {"n_labeled": 6000}
-    found = compare(X, y, **many, methods=["LogisticRegression", "SelfTraining"], seconds=5.0)
-    assert found.table["note"][1] == fits.CUT_OFF
-    assert not found.is_complete
-
-
-def n_kept(store):
-    """Return the number of fits in a store that another process may not have made yet."""
-    if not store.exists():
-        return 0
-    with closing(sqlite3.connect(store)) as connection, suppress(sqlite3.OperationalError):
-        return connection.execute("SELECT count(*) FROM kept WHERE kind = 'fit'").fetchone()[0]
-    return 0
-
-
-@pytest.mark.weekly
-def test_a_killed_command_goes_on_to_the_same_table(tmp_path):
-    given = ["compare", "iris", "--n-labeled", "30", "--seeds", "4", "--jobs", "1", "--methods", ",".join(TWO)]
-    given += ["--no-curves", "--seconds", "600", "--csv", str(tmp_path / "table.csv"), "--store"]
-    command = [sys.executable, "-m", "dsgcore", *given, str(tmp_path / "one.sqlite")]
-    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while killed.poll() is None and not n_kept(tmp_path / "one.sqlite"):
-        pass
-    killed.kill()
-    assert killed.wait() < 0
-    tables = []
-    for store in ("one.sqlite", "two.sqlite"):
-        assert main([*given, str(tmp_path / store)]) == 0
-        tables.append(scores_only(pd.read_csv(tmp_path / "table.csv")))
-    pd.testing.assert_frame_equal(*tables)
 
 
 def test_what_may_mislead_is_said_before_labels_are_given():

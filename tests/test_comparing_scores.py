@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from cases import each
 from scipy import stats
 
 from dsgcore.comparing import METHODS, Comparison, Fit, FitRequest, Help, html_of
-from dsgcore.comparing.report import curve_figure, text_of
+from dsgcore.comparing.report import text_of
 from dsgcore.core.metrics import mean_half_width, paired_difference
 
 
@@ -64,24 +63,6 @@ def test_equal_gains_of_a_few_test_points_are_no_proof():
     nearly = paired_difference(80 + 1e-12 * np.arange(3), [80.0] * 3, step=100 / 50)
     assert (nearly.mean, nearly.half_width, nearly.ties) == (0.0, pytest.approx(width), 3)
     assert found.verdict.help is not Help.DOES_NOT
-
-
-def test_without_overlap_the_interval_is_students():
-    gaps = np.random.default_rng(1).normal(size=7)
-    low, high = stats.t.interval(0.95, 6, gaps.mean(), stats.sem(gaps))
-    assert mean_half_width(gaps, 0.0) == pytest.approx((high - low) / 2)
-
-
-def test_the_corrected_interval_covers_where_the_plain_one_does_not():
-    """Splits of one small sample: the difference of two thresholds' accuracies, whose expectation is known."""
-    rng, hits, n_samples = np.random.default_rng(0), {0.0: 0, 1 / 3: 0}, 400
-    for _ in range(n_samples):
-        gains = np.where(rng.random(60) < 0.5, 1.0, -1.0)  # what each point adds to the difference; its mean is zero
-        gaps = np.array([gains[rng.permutation(60)[:15]].mean() for _ in range(10)])
-        for overlap in hits:
-            hits[overlap] += abs(gaps.mean()) <= mean_half_width(gaps, overlap)
-    assert hits[0.0] / n_samples < 0.9
-    assert hits[1 / 3] / n_samples > 0.92
 
 
 def test_a_loss_ranks_the_lowest_first_and_its_difference_is_positive():
@@ -164,13 +145,6 @@ def test_the_verdict_counts_the_seeds_of_what_it_compares():
     assert "3 seeds" in found.verdict.sentence
     assert "0.0" in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
     assert "-0.0 " not in text_of(of({"SVC": [80, 81, 82], "PS3VT": [79.99, 80.98, 82]}))
-
-
-def test_a_clearly_worse_method_is_known_by_its_interval():
-    found = of({"SVC": [90, 80, 85], "PS3VT": [80.1, 70, 75.2], "LogisticRegression": [91, 77, 86]})
-    assert found.is_worse("PS3VT")
-    assert not found.is_worse("LogisticRegression")
-    assert not of({"SVC": [90, 80], "PS3VT": [80, 70]}).is_worse("PS3VT")  # two seeds have no interval
 
 
 VERDICTS = (
@@ -259,19 +233,6 @@ def test_the_report_is_one_file_that_asks_for_nothing_else():
     assert "<svg" not in html_of(of(rng_scores()))  # one number of labels is no curve
 
 
-def test_curves_have_bands_and_rise_in_the_figure():
-    found = with_curves()
-    own = found.curves[found.curves["method"] == "SVC"]
-    assert own["labels"].tolist() == [20, 50, 100]
-    values = np.array([*found.scores("SVC", 50).values()])
-    low, high = stats.t.interval(0.95, 7, values.mean(), stats.sem(values))
-    assert (own["low"].iloc[1], own["high"].iloc[1]) == pytest.approx((low, high))
-    figure = curve_figure(found.curves, "accuracy, %")
-    assert figure.count("<polyline") == figure.count("<polygon") == 3
-    heights = [float(pair.split(",")[1]) for pair in figure.split('<polyline points="')[1].split('"')[0].split()]
-    assert all(later < earlier for earlier, later in pairwise(heights))
-
-
 def test_the_interval_of_a_score_is_that_of_the_tested_rows_at_least():
     scores = {"SVC": [100.0] * 10, "LogisticRegression": [90.0] * 10}
     few, unknown = (of(scores, overlap=1 / 3, n_known=n).interval("SVC") for n in (60, 0))
@@ -292,25 +253,3 @@ def test_what_would_tell_is_said_and_falls_with_the_square_of_the_width():
     assert said == pytest.approx(needed, rel=0.06)
     assert " seeds more would tell" in of(scores, n_known=100).verdict.sentence  # with labels to spare
     assert "would tell" not in of(scores, overlap=1 / 3).verdict.sentence
-
-
-def test_labels_more_promise_what_the_learning_curve_says():
-    few, many = ([70.0, 71.0, 69.0], [74.0, 76.0, 72.0])
-    fits = [
-        Fit(FitRequest("SVC", seed, n), {"accuracy": value})
-        for n, own in ((10, few), (40, many))
-        for seed, value in enumerate(own)
-    ]
-    found = Comparison(tuple(fits), ("SVC",), "accuracy", 40, 100, 50, {40: 0.0}, n_known=90)
-    gain = found.gain_of_labels("SVC", 90)
-    assert gain.mean == pytest.approx(4.0 * math.log(2) / math.log(4))
-    assert gain.low < gain.mean < gain.high
-    assert math.isnan(found.gain_of_labels("LogisticRegression", 10).mean)
-
-
-def test_an_order_is_said_and_warnings_are_in_every_report():
-    found = of(rng_scores(), order=("low", "high", "top"), warnings=("Warning: beware.",))
-    assert "in the order low < high < top" in found.verdict.sentence
-    assert "Warning: beware." in text_of(found)
-    assert "Warning: beware." in html_of(found)
-    assert found.to_dict()["warnings"] == ["Warning: beware."]

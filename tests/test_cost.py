@@ -4,17 +4,15 @@ import json
 import time
 import tracemalloc
 
-import numpy as np
 import pytest
 from cases import each
-from live_page import status
 from opened_pages import bench_of, errors, open_page, said
 
 from dsgcore.__main__ import main
 from dsgcore.data import DATASETS, DataError, Edit, load, sets
 from dsgcore.diagnostics import convergence, limits
 from dsgcore.experiments import FileStore, LiveRun, Run, Spec, SpecError, cost, data_of, load_dataset, load_split
-from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost, cost_of, shape_of
+from dsgcore.experiments.cost import GIGABYTE, Budget, check_cost
 from dsgcore.experiments.data_of import with_choice
 from dsgcore.experiments.settings import SETTINGS
 from dsgcore.studies.processes import make_run
@@ -81,71 +79,6 @@ def test_a_files_size_is_asked_for_once_it_is_read():
     check_cost(spec, SERVER, (1000, 10))
     with pytest.raises(SpecError, match="smaller data set"):
         check_cost(spec, SERVER, (100_000_000, 100))
-
-
-def test_the_shape_follows_from_the_options():
-    spec = Spec.from_dict({"setting": "auc", "data": {"name": "high_dimensional", "n": 300, "n_irrelevant": 30}})
-    run = Run(spec)
-    split = run.split
-    assert shape_of(spec) == (len(split.X_train) + len(split.X_test), split.X_train.shape[1])
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"setting": "auc", "data": {"name": "high_dimensional", "n": 5000, "n_irrelevant": 500}},
-        {
-            "setting": "s3vm",
-            "data": {"name": "two_moons", "n": 30_000},
-            "solver": {"n_features": 64, "batch_size": 512},
-        },
-        {"setting": "ordinal", "solver": {"n_features": 4096, "n_iter": 400}},
-        {
-            "setting": "multiclass",
-            "problem": {"feature_map": "fourier", "tau_I": 0.001},
-            "data": {"name": "blobs", "n": 3000},
-            "solver": {"n_features": 700},
-        },
-    ],
-    ids=["wide", "long", "many features", "multi-class"],
-)
-def test_announced_memory_is_about_what_a_run_takes(given):
-    spec = Spec.from_dict(given)
-    Run(Spec.from_dict({"setting": given["setting"]})).advance(1)  # imports, compiled loops
-    tracemalloc.start()
-    run = Run(spec)
-    run.advance(5)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    # The blocks of the iterations still to come, and the twin that a page has beside the run, are announced too.
-    assert peak <= 1.5 * cost_of(spec).memory
-    made = np.sum([array.nbytes for array in (run.split.X_train, run.split.X_test)])
-    assert cost_of(spec).memory <= 4 * peak + 200 * made + 60_000_000
-
-
-def seconds_of(setting, **sections):
-    return cost_of(Spec.from_dict({"setting": setting, **sections})).seconds
-
-
-@pytest.mark.parametrize("name", ["laplacian", "matern", "dot_product"])
-def test_a_kernel_that_is_made_as_a_matrix_takes_longer(name):
-    large = {"solver": {"batch_size": 65_536}, "data": {"name": "ten_digits", "convert": "one against the rest"}}
-    gaussian = seconds_of("auc", **large)
-    assert seconds_of("auc", kernel={"name": name}, **large) > 1.5 * gaussian
-
-
-def test_each_ordered_class_has_a_batch():
-    few, many = (seconds_of("ordinal", data={"name": "ordinal_ramp", "n_classes": k}) for k in (3, 20))
-    assert many > 2 * few
-
-
-def test_a_product_of_more_projections_takes_longer_and_more_memory():
-    kernels = [{"name": "dot_product", "power": power} for power in ("1", "5")]
-    wide = {"data": {"name": "high_dimensional"}, "solver": {"n_features": 4096, "n_iter": 10}}
-    one, five = (cost_of(Spec.from_dict({"setting": "auc", "kernel": kernel, **wide})) for kernel in kernels)
-    assert five.seconds > 1.5 * one.seconds
-    assert five.memory > one.memory + 4 * 100 * 4096 * 4
 
 
 BIG = {"setting": "auc", "data": {"name": "high_dimensional", "n": 200_000, "n_irrelevant": 500}}
@@ -264,21 +197,6 @@ def test_a_slider_that_asks_for_too_much_leaves_the_run_as_it_is():
     app.select_slider(key="n_features").set_value(4096).run()
     assert "it would fit" in app.error[0].value
     assert bench_of(app, "auc").live is before
-
-
-@pytest.mark.weekly
-def test_a_link_to_a_late_iteration_is_gone_to_piece_by_piece(monkeypatch):
-    monkeypatch.setattr(benches, "LONGEST_GO", 0.0)
-    app = open_page("auc", **{"solver.n_iter": "40"}, at="8-playing")
-    bench = bench_of(app, "auc")
-    assert 0 < bench.live.run.t < 8
-    assert "going to step 8" in status(app)
-    for _ in range(100):
-        if bench.link.going_to:
-            app.run()
-    assert bench.live.run.t >= 8
-    assert bench.is_playing
-    assert said(app) == []
 
 
 def test_pause_ends_the_way_to_a_late_iteration(monkeypatch):

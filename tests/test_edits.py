@@ -24,12 +24,9 @@ from dsgcore.core.errors import DSGError
 from dsgcore.data import DataError, Edit, edited, read_edits
 from dsgcore.data.edits import MOST_PAINTED
 from dsgcore.experiments import SETTINGS, LiveRun, Run, default_spec, load_split, script
-from dsgcore.studies import SpecList, Study, StudyError
 from pages.controls.hand import LONGEST_TEXT, MOST_BYTES, Hand, edits_in, edits_to_text
-from pages.live.map_view import points_right
 from pages.live.tick import tick
 from pages.studies.links import link_to_run
-from pages.studies.onward import link_to_study, to_question
 
 PAIRS = "similar_unlabeled"
 SMALL = {
@@ -70,12 +67,6 @@ def some_edits(spec):
 def numbers(run, n=5):
     run.advance(n)
     return {name: run.history.column(name).tolist() for name in run.history.last()}
-
-
-def test_a_spec_without_edits_keeps_its_text_and_digest():
-    spec = default_spec("auc")
-    assert "edits" not in spec.to_json()
-    assert Spec.from_dict(with_edits(spec.to_dict())).sha256 == spec.sha256
 
 
 @each("name", SETTINGS)
@@ -231,14 +222,6 @@ def test_edits_that_do_not_suit_the_data_get_one_sentence(said, plain, edit):
     assert "\n" not in str(caught.value)
 
 
-def test_a_test_point_and_an_erased_point_take_no_label():
-    split = load_split(Spec.from_dict(SMALL))
-    test, train = int(split.test_rows[0]), int(split.train_rows[0])
-    for edits in ([Edit("label", (test,), 1)], [Edit("erase", (train,)), Edit("label", (train,), 1)]):
-        with pytest.raises(DataError, match="training points that are there"):
-            edited(split, edits, labels="binary", test_share=0.3)
-
-
 def test_the_most_painted_points_are_allowed_and_keep_the_share_of_test_points():
     at = np.random.default_rng(0).random(2 * MOST_PAINTED).round(3).tolist()
     spec = Spec.from_dict(
@@ -258,11 +241,6 @@ def test_the_most_painted_points_are_allowed_and_keep_the_share_of_test_points()
     assert abs(len(split.y_test) - spec.data.test_share * hidden) <= 2
 
 
-def test_data_that_lack_labels_can_be_shown():
-    spec = Spec.from_dict(with_edits(SMALL, {"do": "label", "rows": "all"}))
-    assert not len(load_split(spec, may_lack=True).labeled)
-
-
 def test_a_run_after_an_edit_has_the_same_data_as_a_first_run_and_shows_the_run_before():
     first = LiveRun(Spec.from_dict(SMALL))
     first.advance(3)
@@ -270,12 +248,6 @@ def test_a_run_after_an_edit_has_the_same_data_as_a_first_run_and_shows_the_run_
     second = LiveRun(spec, first)
     assert second.ghost is not None
     np.testing.assert_array_equal(second.run.split.X_train, load_split(spec).X_train)
-
-
-def test_the_indented_text_has_few_lines():
-    spec = Spec.from_dict(with_edits(SMALL, paint(*[0.25, 0.5] * 100)))
-    assert spec.to_json(indent=2).count("\n") < Spec.from_dict(SMALL).to_json(indent=2).count("\n") + 12
-    assert json.loads(spec.to_json(indent=2)) == json.loads(spec.to_json())
 
 
 # --- on a page
@@ -353,16 +325,6 @@ def test_hostile_edits_in_a_link_get_one_sentence(sentence, text):
         split_of(text)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_page_with_hostile_edits_says_one_sentence_and_shows_the_data_as_generated():
-    for sentence, text in (HOSTILE[5], HOSTILE[-3]):
-        app = open_edited("auc", text)
-        (own,) = said(app)
-        assert sentence in own
-        assert own.startswith("In the link, ")
-        assert not errors(app)
-        assert run_of(app).spec == default_spec("auc")
 
 
 def test_the_most_points_fit_in_a_link():
@@ -443,38 +405,6 @@ def test_data_without_labels_wait_for_one_and_go_on_with_it():
     assert len(run_of(app).split.labeled) == 2
 
 
-def test_a_link_to_data_without_labels_shows_them():
-    app = open_edited("auc", edits_to_text((Edit("label", "all"),)))
-    assert points_of(checked(app))["count"] == "0 of 10 labels"
-    assert bench_of(app).hand.text == edits_to_text((Edit("label", "all"),))
-
-
-def test_edits_stay_with_their_data_and_come_back_with_them():
-    edits = edits_for("auc")
-    app = open_edited("auc", edits_to_text(edits))
-    app = app.number_input(key="seed").set_value(1).run()
-    assert run_of(app).spec.data.edits == ()
-    app = app.number_input(key="seed").set_value(0).run()
-    assert run_of(app).spec.data.edits == edits
-
-
-def test_a_drawn_data_set_stays_with_another_seed():
-    rng = np.random.default_rng(0)
-    drawn = (
-        SHEET,
-        *(
-            Edit("paint", at=tuple(rng.random(40).round(3).tolist()), to=to, is_labeled=known)
-            for to in (0, 1)
-            for known in (True, False)
-        ),
-    )
-    app = open_edited("auc", edits_to_text(drawn))
-    first = run_of(app).split.X_train
-    app = app.number_input(key="seed").set_value(1).run()
-    assert run_of(app).spec.data.edits == drawn
-    np.testing.assert_array_equal(run_of(app).split.X_train, first)
-
-
 def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():
     app = open_page("auc")
     assert "hand" not in figures(app)
@@ -486,59 +416,9 @@ def test_the_points_are_sent_only_if_the_reader_edits_and_only_after_a_change():
     assert "hand" not in keys[1]
 
 
-@each("name", [name for name in SETTINGS if name != "supervised"])  # which has no twin
-def test_right_and_wrong_are_drawn_and_said_in_points(name):
-    app = open_page(name, **{"view.truth": "true", "view.mistakes": "true"})
-    run = run_of(app, name)
-    figure = figures(checked(app))["chart-map"]
-    names = [trace.get("name") for trace in figure["data"]]
-    assert [f"truly {own}" for own in run.split.class_names] == [own for own in names if str(own).startswith("truly")]
-    wrong = {
-        own: len(trace["x"]) for own, trace in zip(names, figure["data"], strict=True) if str(own).endswith("wrong")
-    }
-    assert len(wrong) == 3
-    twin = run.problem.baseline_name
-    more = points_right(bench_of(app, name).live)
-    n = len(run.split.y_test)
-    right, of_twin = (n - wrong["both wrong"] - wrong[f"only {who} wrong"] for who in ("f", twin))
-    assert more == f"f gets {right} of {n} test points right, “{twin}” {of_twin}"
-    wipe = figure["layout"]["meta"]["wipe"]
-    assert np.shape(wipe["z"]) == np.shape(figure["data"][0]["z"])
-    assert name != "auc" or wipe["z"] != figure["data"][0]["z"]
-
-
-def test_without_a_twin_nothing_is_beside_f():
-    app = open_page("auc", **{"problem.gamma": "1", "view.mistakes": "true"})
-    assert "wipe" not in figures(checked(app))["chart-map"]["layout"]["meta"]
-    assert points_right(bench_of(app, "auc").live).endswith("test points right")
-
-
-@each("divider", ["labels only", "h", "none"])
-def test_the_map_is_divided_as_the_reader_chooses(divider):
-    app = checked(open_page("auc", **{"view.divider": divider}, at="20"))
-    drawn = figures(app)["chart-map"]
-    wipe = drawn["layout"]["meta"].get("wipe")
-    assert (wipe or {}).get("left") == (None if divider == "none" else divider)
-    assert divider == "none" or wipe["z"] != drawn["data"][0]["z"]
-    assert "wipe" not in figures(open_page("auc", **{"view.map": "h"}, at="20"))["chart-map"]["layout"]["meta"]
-
-
 # --- edits of the data by hand go along with every link from a run; where they would meet other points, one sentence refuses
 
 
-EMPTY_SHEET = (
-    Edit("erase", "all"),
-    *(
-        Edit(
-            "paint",
-            at=tuple(np.linspace(0.1 + 0.5 * to, 0.4 + 0.5 * to, 40).round(3).tolist()),
-            to=to,
-            is_labeled=known,
-        )
-        for to in (0, 1)
-        for known in (True, False)
-    ),
-)
 LABELS = (Edit("label", (3,), 1), Edit("paint", at=(0.3, 0.4), to=0), Edit("move", (7,), at=(0.5, 0.5)))
 
 
@@ -557,11 +437,6 @@ def workbench(spec):
     return app
 
 
-@pytest.mark.usefixtures("store")
-def test_a_link_to_a_run_holds_its_edits():  # `workbench` shows it for auc
-    workbench(edited_spec(setting="multiclass"))
-
-
 @each("page, place", {"explore": "explore", "convergence": "ways"}.items())
 @pytest.mark.usefixtures("store")
 def test_one_click_takes_the_edits_of_a_run_to_a_question(page, place):
@@ -574,41 +449,6 @@ def test_one_click_takes_the_edits_of_a_run_to_a_question(page, place):
     assert page != "explore" or study.seeds == (3,)
     assert page != "convergence" or (len(study.seeds), study.data_seed) == (8, 3)
     assert any("your edits of the data by hand" in one.value for one in app.caption)
-
-
-@pytest.mark.usefixtures("store")
-def test_a_drawn_data_set_is_explored_with_every_seed():
-    app = checked(workbench(edited_spec(EMPTY_SHEET)).button(key="to-explore").click().run())
-    study = study_of(app)
-    assert (study.spec.data.edits, study.seeds) == (EMPTY_SHEET, (0, 1, 2))
-
-
-@pytest.mark.usefixtures("store")
-def test_other_data_come_without_the_edits_and_the_first_data_bring_them_back():
-    spec = edited_spec()
-    app = opened("explore", **to_question(spec))
-    assert study_of(app).spec.data == spec.data
-    app = checked(app.select_slider(key="x_n_labeled").set_value(50).run())
-    assert (study_of(app).spec.data.edits, study_of(app).seeds) == ((), (0, 1, 2))
-    app = checked(app.select_slider(key="x_n_labeled").set_value(8).run())
-    assert study_of(app).spec.data == spec.data
-
-
-@pytest.mark.usefixtures("store")
-def test_a_point_of_the_study_opens_with_the_edits():
-    spec = edited_spec()
-    study = Study.from_dict({"spec": spec.to_dict(), "axes": [{"name": "problem.gamma", "values": [0.25, 0.5]}]})
-    for run in study.runs():
-        workbench(run.spec)
-
-
-@pytest.mark.usefixtures("store")
-def test_a_link_to_a_study_holds_its_edits():
-    study = Study.from_dict(
-        {"spec": edited_spec().to_dict(), "axes": [{"name": "solver.lam", "from": 0.01, "to": 0.1, "n": 2}]}
-    )
-    app = opened("explore", **link_to_study(study))
-    assert list(study_of(app).runs()) == list(study.runs())
 
 
 @each(
@@ -630,51 +470,3 @@ def test_hostile_edits_in_the_link_of_a_question_get_one_sentence(sentence, text
     assert own.startswith("In the link, ")
     assert own.endswith("all edits are left out.")
     assert study_of(app).spec.data.edits == ()
-
-
-@pytest.mark.usefixtures("store")
-def test_the_comparison_of_methods_is_not_offered_for_edited_data():
-    assert not workbench(edited_spec(())).button(key="to-data").disabled
-    assert workbench(edited_spec()).button(key="to-data").disabled
-
-
-@pytest.mark.usefixtures("store")
-def test_pinned_runs_with_edits_are_compared_on_the_seed_of_their_data():
-    spec = edited_spec()
-    app = workbench(spec)
-    app = checked(app.button(key="pin-auc").click().run())
-    app.session_state["_pins"][edited_spec(()).sha256] = edited_spec(())
-    app = checked(app.switch_page("pages/pinned.py").run())
-    study = study_of(app, "pinned")
-    assert (study.seeds, study.specs[0]) == ((3,), spec)
-    assert any("seed 3 alone" in one.value for one in app.caption)
-    app.session_state["_pins"][edited_spec(seed=4).sha256] = edited_spec(seed=4)
-    app = checked(app.run())
-    (sentence,) = errors(app)
-    assert "name points of the data of seed 3" in sentence
-    assert app.button(key=f"unpin-{spec.sha256[:12]}")
-
-
-@pytest.mark.usefixtures("store")
-def test_the_edits_of_a_run_are_not_replayed_on_other_points():
-    spec = edited_spec()
-    for refused in (
-        lambda: Study(spec, seeds=(3, 4)),
-        lambda: SpecList((edited_spec(()), spec), (0,)),
-        lambda: Study.from_dict({"spec": spec.to_dict(), "axes": [{"name": "data.n_labeled", "values": [8, 9]}]}),
-        lambda: Study.from_dict(
-            {"spec": spec.to_dict(), "axes": [{"name": "data.name", "values": ["two_moons", "xor"]}]}
-        ),
-    ):
-        with pytest.raises(StudyError, match="edits by hand") as caught:
-            refused()
-        assert "\n" not in str(caught.value)
-    (run,) = Study(spec, seeds=(3,)).runs()
-    np.testing.assert_array_equal(load_split(run.spec).X_train, Run(spec).split.X_train)
-    assert len(Study(edited_spec(EMPTY_SHEET), seeds=(0, 1))) == 2
-
-
-@pytest.mark.usefixtures("store")
-def test_ten_seeds_are_not_offered_for_edits_that_name_points():
-    app = workbench(edited_spec())
-    assert any("edits by hand name points of the data of seed 3" in one.value for one in app.caption)

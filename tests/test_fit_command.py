@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each, some, tiers
-from clocks import interrupt_after
 from commands import refusal
 from four_estimators import same
 from own_tables import sniff_file
@@ -26,7 +25,6 @@ from dsgcore.__main__ import main
 from dsgcore.baselines.everyday import Everyday
 from dsgcore.comparing import METHODS
 from dsgcore.data.reading import File, binary
-from dsgcore.solver.checkpoint import Checkpoint
 
 pytest.importorskip("pyarrow")
 
@@ -118,13 +116,6 @@ def test_who_is_killed_goes_on_and_writes_the_same_files(data, tmp_path):
     assert not (out / "checkpoint.npz").exists()
 
 
-def test_who_stops_it_is_told_that_it_goes_on(data, tmp_path, monkeypatch, capsys):
-    interrupt_after(monkeypatch, Checkpoint, 20)
-    assert main(command(data, tmp_path, "--every", 10)) == 130
-    assert "checkpoint.npz, and the same command continues from them" in capsys.readouterr().err
-    assert len(load_model(tmp_path / "checkpoint.npz")) == 20
-
-
 @pytest.mark.parametrize(
     ("method", "options", "said"),
     [
@@ -183,20 +174,6 @@ def test_missing_numbers_are_replaced_and_features_scaled_and_so_they_are_for_th
 def test_what_is_done_to_rows_is_asked_for_in_known_words(with_gaps, tmp_path, options, said, capsys):
     assert main(command(with_gaps, tmp_path / "out", *options, "--quiet")) == 2
     assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "must be a model's file, or a folder that"),
-        ("[]", "must be a model's file, or a folder that"),
-        ('{"features": ["a", "b", "c"]}', "model.npz does not exist"),
-    ],
-)
-def test_a_folder_that_no_fit_has_written_is_refused_in_one_sentence(data, tmp_path, content, said, capsys):
-    if content is not None:
-        (tmp_path / "fit.json").write_text(content, encoding="utf-8")
-    assert said in refusal(capsys, ["predict", tmp_path, data, "--out", tmp_path / "scores", "--quiet"])
 
 
 # --- the commands fit and predict on CSV, LIBSVM and npz files: any method, with classes, scores and kept columns
@@ -291,14 +268,6 @@ def test_bad_input_is_refused_in_a_sentence(arguments, sentence, tmp_path, monke
     assert sentence in capsys.readouterr().err
 
 
-def test_a_column_that_is_not_there_cannot_be_kept(tmp_path, capsys):
-    table().to_csv(tmp_path / "rows.csv", index=False)
-    made("QSGS2AUC", tmp_path / "rows.csv", tmp_path / "model", "--target", "kind", "--features", "a,b,c")
-    given = ["predict", str(tmp_path / "model"), str(tmp_path / "rows.csv"), "--out", str(tmp_path / "scores")]
-    assert main([*given, "--keep", "town"]) == 2
-    assert "there is no column 'town'" in capsys.readouterr().err
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Write a folder of Parquet files: gaps, categories of which one is in the last file alone, text, an index, words as labels."""
@@ -340,10 +309,3 @@ def test_a_table_that_is_not_read_whole_means_what_it_means_in_memory(name, fold
     pd.testing.assert_frame_equal(scores, others)
     assert rest == same
     assert len(list((tmp_path / f"{name} out parts").glob("part-*"))) == 6
-
-
-def test_rows_cannot_be_dropped_from_a_table_that_is_not_read_whole(folder, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(binary, "LARGE", 0)
-    given = [str(folder), "--target=grade", "--positive=mid", "--missing=drop", "--out", str(tmp_path / "m")]
-    assert main(["fit", "TSGS3VM", *given]) == 2
-    assert "--missing mean" in capsys.readouterr().err

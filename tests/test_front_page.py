@@ -1,8 +1,6 @@
 """The server's first answer to a browser: Streamlit's page with the style and the modules of the app."""
 
 import asyncio
-import hashlib
-import posixpath
 import re
 import shutil
 import subprocess
@@ -12,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.requests import Request
 
-from pages.charts.live_chart import LIBRARY, LIBRARY_ADDRESS, MODULES, address_of, digest
+from pages.charts.live_chart import digest
 from pages.shell import front_page
 from pages.shell.front_page import asset_routes, routes
 
@@ -44,24 +42,6 @@ def test_a_page_loads_nothing_from_another_server():
         assert rules["connect-src"] == f"'self' {sockets}data: blob:", "no socket of another host"
 
 
-def test_the_apps_own_modules_are_asked_for_with_the_page(html):
-    ahead = re.findall(r'modulepreload" crossorigin href="(assets/[^"]+)"', html)
-    assert ahead == [address_of(name) for name in MODULES]
-    answers = {route.path: route for route in asset_routes()}
-    (route,) = [route for path, route in answers.items() if path.startswith("/assets/")]
-    for address in ahead:
-        _, scope = route.matches({"type": "http", "path": f"/{address}", "method": "GET"})
-        response = route.endpoint(Request({"type": "http", "headers": [], **scope}))
-        assert response.status_code == 200
-        assert "immutable" in response.headers["cache-control"]
-
-
-def test_modules_import_only_what_is_served():
-    for name, path in MODULES.items():
-        for imported in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8")):
-            assert posixpath.normpath(posixpath.join(posixpath.dirname(name), imported)) in MODULES, name
-
-
 def test_a_module_of_another_version_is_not_served():
     (route,) = [route for route in asset_routes() if route.path.startswith("/assets/")]
     for path in (
@@ -72,17 +52,6 @@ def test_a_module_of_another_version_is_not_served():
         version, _, module = path.partition("/")
         parameters = {"digest": version, "module": module}
         assert route.endpoint(Request({"type": "http", "headers": [], "path_params": parameters})).status_code == 404
-
-
-def test_the_chart_library_is_asked_for_with_the_page(html):
-    assert f'<link rel="preload" as="script" href="{LIBRARY_ADDRESS}">' in html
-
-
-def test_the_chart_library_is_as_published():
-    """As `npm pack plotly.js-cartesian-dist-min@4.1.1` gives it, under the licence that lies beside it."""
-    digest = hashlib.sha256(LIBRARY.read_bytes()).hexdigest()
-    assert digest == "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
-    assert "MIT License" in LIBRARY.with_name("LICENSE").read_text()
 
 
 def test_the_first_answer_says_that_the_app_starts_before_anything_else_has_arrived(html):

@@ -22,11 +22,6 @@ def test_a_session_has_one_thread_at_a_time():
     assert config["runner"]["fastReruns"] is False
 
 
-def test_no_message_refers_to_one_that_the_browser_may_have_thrown_away():
-    config = tomllib.loads((Path(APP).parent / ".streamlit" / "config.toml").read_text())
-    assert config["global"]["minCachedMessageSize"] > config["server"]["maxMessageSize"] * 10**6
-
-
 def test_a_slider_moved_while_a_race_starts_does_not_lose_it(monkeypatch):
     begin, begun = race_views.begin_race, []
 

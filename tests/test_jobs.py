@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
@@ -63,10 +62,6 @@ def test_a_job_returns_what_its_function_returns(queue):
     assert job.seconds > 0
 
 
-def test_progress_is_what_was_reported_last(queue):
-    assert done(queue.submit(functions.count_to, 1000)).progress == 1000
-
-
 @pytest.fixture
 def fresh_fork_server():
     """One that writes where this test does."""
@@ -78,15 +73,6 @@ def fresh_fork_server():
 def test_what_a_job_prints_does_not_mix_with_its_messages(fresh_fork_server, queue, capfd):
     assert done(queue.submit(functions.say, "a word")).result == "a word"
     assert "a word" in capfd.readouterr().err
-
-
-def test_large_arguments_and_results_arrive_whole(queue):
-    content = os.urandom(8 * MEGABYTE)
-    assert done(queue.submit(functions.double, content)).result == content * 2
-
-
-def test_a_job_has_one_thread(queue):
-    assert done(queue.submit(functions.threads)).result == "1"
 
 
 @pytest.mark.parametrize(
@@ -126,20 +112,6 @@ def test_a_job_that_takes_more_memory_than_its_limit_is_told_so(queue, function)
     assert job.error == "This needs more memory than its limit of 0.268435 GB."
 
 
-def test_a_job_within_its_limit_is_not_disturbed(queue):
-    assert done(queue.submit(functions.take, 64 * MEGABYTE, memory_limit=512 * MEGABYTE)).result == 1
-
-
-def test_where_the_system_sets_no_wall_a_thread_watches(monkeypatch):
-    sizes = iter([100, 200, 300, 301])
-    monkeypatch.setattr(memory, "peak", lambda: next(sizes))
-    monkeypatch.setattr(memory.time, "sleep", lambda seconds: None)
-    given_up = []
-    memory.watch(300, lambda: given_up.append(True))
-    assert given_up == [True]
-    assert list(sizes) == []
-
-
 def test_the_peak_of_memory_is_measured_and_forgotten():
     before = memory.forget_peak()
     held = bytearray(os.urandom(1)) * (64 * MEGABYTE)
@@ -159,14 +131,6 @@ def test_a_cancelled_job_is_gone(queue, tmp_path, function):
     assert not is_alive(process)
     job.cancel()  # once more does nothing
     assert job.state is JobState.CANCELLED
-
-
-def test_a_job_cancelled_while_it_starts_never_has_a_result(queue):
-    for _ in range(5):
-        job = queue.submit(functions.double, 1)
-        job.cancel()
-        assert done(job).state in (JobState.CANCELLED, JobState.DONE)
-        assert (job.result is None) == (job.state is JobState.CANCELLED)
 
 
 def test_no_more_jobs_run_at_a_time_than_allowed_and_they_begin_in_order(queue, tmp_path):
@@ -197,24 +161,6 @@ def test_a_job_that_nobody_asks_for_any_more_is_cancelled(queue, tmp_path):
     job, process = begun(queue, tmp_path, lease=0.5)
     assert done(job).state is JobState.CANCELLED
     assert not is_alive(process)
-
-
-def test_a_job_is_kept_as_long_as_it_is_said_to_be_wanted(queue, tmp_path):
-    wanted = threading.Event()
-    wanted.set()
-    job, _ = begun(queue, tmp_path, lease=0.2, is_wanted=wanted.is_set)
-    assert not job.wait(0.7)
-    wanted.clear()
-    assert done(job).state is JobState.CANCELLED
-
-
-def test_a_job_that_somebody_asks_for_is_kept(queue, tmp_path):
-    job, _ = begun(queue, tmp_path, lease=1.0)
-    start = time.monotonic()
-    while time.monotonic() - start < 1.6:
-        job.keep()
-        assert not job.wait(0.05)
-    assert job.state is JobState.RUNNING
 
 
 def test_jobs_end_with_the_process_that_asked_for_them_however_it_ends(tmp_path):
@@ -249,30 +195,6 @@ def test_jobs_leave_no_threads_and_no_open_files(tmp_path):
     assert (len(list(folder.iterdir())) if folder.is_dir() else 0) == files
 
 
-def test_a_job_must_be_something_another_process_can_find(queue):
-    with pytest.raises(JobError, match="a function of a module"):
-        queue.submit(lambda report: 1)
-    with pytest.raises(JobError, match="plain data"):
-        queue.submit(functions.double, threading.Lock())
-    with pytest.raises(JobError, match="at least 1, got 0"):
-        JobQueue(0)
-
-
-@forks
-def test_jobs_are_forks_of_one_process_that_is_there_before(queue):
-    fork_server().get_ready()
-    there = fork_server()._process
-    parents = [done(queue.submit(functions.parent_id)).result for _ in range(2)]
-    assert parents == [there.pid, there.pid]
-    assert fork_server()._process is there
-
-
-@forks
-def test_the_module_of_a_job_is_imported_before_the_fork(fresh_fork_server, queue):
-    known = [done(queue.submit(functions.is_known_before)).result for _ in range(2)]
-    assert known == [True, True]
-
-
 @contextlib.contextmanager
 def serving(program="serve(socket.socket(fileno=int(sys.argv[1])), 0.2)"):
     """A fork server of a test's own, with another program."""
@@ -304,53 +226,12 @@ def test_the_fork_server_ends_when_nobody_has_needed_it_for_a_while():
         assert own._process.wait(PATIENCE) == 0
 
 
-@forks
-def test_a_request_that_comes_as_the_fork_server_ends_is_served():
-    late = "worker.wait = lambda *_: seen.append(1) or ([] if len(seen) == 1 else wait(*_))"
-    program = f"from dsgcore.jobs import worker; seen, wait = [], worker.wait; {late}"
-    with serving(f"{program}; serve(socket.socket(fileno=int(sys.argv[1])))") as own:
-        fork = own.start_worker("os")
-        assert ended(fork) == 1
-        assert own._process.wait(PATIENCE) == 0
-
-
-@pytest.mark.weekly
-@forks
-def test_a_killed_fork_server_is_followed_by_another_and_its_jobs_can_still_be_cancelled(tmp_path):
-    with JobQueue(1) as queue:
-        job, process = begun(queue, tmp_path)
-        fork_server()._process.kill()
-        fork_server()._process.wait()
-        assert job.state is JobState.RUNNING
-        job.cancel()
-        assert done(job).state is JobState.CANCELLED
-        until(lambda: not is_alive(process))
-        assert done(queue.submit(functions.double, 2)).result == 4
-
-
-@forks
-def test_where_there_is_no_room_for_a_process_its_job_fails_alone():
-    refusal = "fork, asked = os.fork, []; os.fork = lambda: asked.append(1) or (fork() if len(asked) > 1 else os.open('/', 1))"
-    with serving(f"import os; {refusal}; serve(socket.socket(fileno=int(sys.argv[1])))") as own:
-        refused, made = own.start_worker("os"), own.start_worker("os")
-        assert ended(refused) == -signal.SIGKILL  # whose sentence speaks of memory
-        assert ended(made) == 1
-
-
 def test_where_the_system_has_no_forks_a_job_is_a_new_interpreter(monkeypatch, queue):
     monkeypatch.setattr(starting, "CAN_FORK", False)
     fork_server().get_ready()
     assert done(queue.submit(functions.double, 2)).result == 4
     assert done(queue.submit(functions.parent_id)).result == os.getpid()
     assert done(queue.submit(functions.die)).error.startswith("The background process was killed")
-
-
-def test_an_error_after_the_result_does_not_stop_the_queue(queue, capfd):
-    def fail(result):
-        raise KeyError(result)
-
-    assert [done(queue.submit(functions.double, i, on_done=fail)).result for i in range(3)] == [0, 2, 4]
-    assert capfd.readouterr().err.count("raise KeyError") == 3
 
 
 def test_every_module_that_the_app_imports_beforehand_exists():

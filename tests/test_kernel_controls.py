@@ -5,30 +5,22 @@ import json
 import numpy as np
 import pytest
 from cases import each
-from live_page import figure
-from opened_pages import open_page, run_of, said, shown
+from opened_pages import open_page, run_of, said
 from sklearn.preprocessing import StandardScaler
 
 from dsgcore import Spec
-from dsgcore.core.parameters import Real, grid
 from dsgcore.data import DATASETS, load
 from dsgcore.estimators.kernel import width
-from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec, theory_of
+from dsgcore.experiments import SETTINGS, Run, StopReason, default_spec, read_spec
 from dsgcore.experiments.kernel_words import words_of
-from dsgcore.experiments.rivals import competitors, fixed_parameters, kernel_note
 from dsgcore.experiments.settings import FINE, SIGMAS, kernel_names
 from dsgcore.kernels import KERNELS
-from dsgcore.kernels.widths import like_gaussian, like_scale, usual_sigma
+from dsgcore.kernels.widths import like_scale, usual_sigma
 from dsgcore.settings import profile_of
 from pages.controls import controls
-from pages.controls.controls import OWN_KEYS, kernel_title
 
 STOCHASTIC = [name for name, setting in SETTINGS.items() if len(kernel_names(setting)) > 1]
 CUT = {setting: profile_of(SETTINGS[setting]).prefix for setting in STOCHASTIC}
-
-
-def spec_with(setting, kernel, **own):
-    return Spec.from_dict({"setting": setting, "kernel": {"name": kernel, **own}})
 
 
 def code(app):
@@ -36,16 +28,6 @@ def code(app):
 
 
 # --- what is offered
-
-
-def test_all_settings_but_multiclass_offer_every_kernel_by_its_title():
-    assert set(STOCHASTIC) == {"supervised", "auc", "s3vm", "similar_unlabeled", "ordinal"}
-    for setting in STOCHASTIC:
-        picker = controls.controls_for(SETTINGS[setting], "spirals")["kernel"]
-        assert picker.parameter.options == tuple(KERNELS)
-        for name in KERNELS:
-            assert f"**{kernel_title(name)}**" in picker.parameter.sentence
-    assert "kernel" not in controls.controls_for(SETTINGS["multiclass"], "spirals")
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -64,23 +46,6 @@ def test_the_first_values_of_every_kernel_make_a_spec_with_every_data_set(settin
             assert getattr(spec.kernel, p.name) in offered[p.name].options
 
 
-def test_without_a_kernel_the_controls_ask_for_the_one_that_there_was_before():
-    for setting in SETTINGS:
-        spec = default_spec(setting)
-        offered = controls.controls_for(SETTINGS[setting], spec.data.name)
-        values = {name: c.parameter.default for name, c in offered.items() if name != "kernel"}
-        made = controls.to_spec(SETTINGS[setting], values, spec.data.name, seed=0)
-        assert made.kernel == spec.kernel
-
-
-def test_parameters_of_one_name_and_another_meaning_have_controls_of_their_own():
-    keys = {}
-    for kernel in KERNELS:
-        for p in KERNELS[kernel].parameters:
-            keys.setdefault(OWN_KEYS.get((kernel, p.name), p.name), set()).add((p.label, p.symbol, p.sentence))
-    assert all(len(meanings) == 1 for meanings in keys.values())
-
-
 # --- what goes with the data
 
 
@@ -95,25 +60,6 @@ def test_a_run_with_the_first_values_of_another_kernel_does_not_diverge(setting,
 
 
 # --- words
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_the_theory_speaks_of_the_runs_kernel(kernel):
-    said_of = theory_of(spec_with("auc", kernel))
-    assert f"**{words_of(kernel).title} kernel.**" in said_of.statement
-    assert said_of.statement.count("$") % 2 == 0
-    (bounded,) = (a for a in said_of.assumptions if "features are bounded" in a.sentence)
-    assert bounded.holds == (kernel != "dot_product")
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_competitor_without_the_runs_kernel_says_so_in_one_sentence(kernel):
-    for setting in STOCHASTIC:
-        spec = spec_with(setting, kernel)
-        for kind in competitors(setting):
-            note = kernel_note(spec, kind)
-            assert bool(note) == (fixed_parameters(spec, kind).get("kernel", kernel) != kernel)
-            assert note == "" or (note.startswith(kind.title) and note.endswith(".") and note.count(". ") == 0)
 
 
 # --- the pages
@@ -154,62 +100,11 @@ def test_a_kernel_that_is_picked_has_its_defaults_and_another_one_of_the_same_wi
     assert said(app) == []
 
 
-VIEW = {
-    "speed",
-    "slider",
-    "map",
-    "class_map",
-    "log_objective",
-    "seed",
-    "data",
-    "changes",
-    "at",
-    "file",
-    "hide",
-    "embed",
-}
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_no_parameter_takes_a_name_that_the_view_has_in_the_link(setting):
-    problem = SETTINGS[setting]
-    for kernel in kernel_names(problem):
-        keys = {c.key for c in controls.controls_for(problem, default_spec(setting).data.name, kernel).values()}
-        assert not keys & VIEW
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_runs_on_its_page(kernel):
     app = open_page("auc", **{"kernel.name": words_of(kernel).title}, at="3")
     assert said(app) == []
     assert run_of(app).spec.kernel.name == kernel
-
-
-def test_a_link_opens_with_its_kernel_and_the_unbounded_one_draws_no_bound():
-    app = open_page("auc", **{"kernel.name": "Dot product", "kernel.power": "5", "kernel.sigma": "0.03"}, at="30")
-    assert said(app) == []
-    assert '"kernel": { "name": "dot_product", "power": "5", "sigma": 0.03 }' in code(app)
-    traces = {trace.get("name"): trace["y"] for trace in figure(app, "chart-bound")["data"]}
-    assert all(value is None for value in traces.get("paper's bound (Lemma 1)", []))
-    assert any(value is not None for value in traces["measured"])
-
-
-def test_what_is_not_allowed_of_a_kernel_in_a_link_gets_one_sentence():
-    (notice,) = said(open_page("auc", **{"kernel.name": "bogus"}))
-    assert "In the link, kernel.name must be" in notice
-    of_length, of_nu = said(open_page("auc", **{"kernel.name": "Matérn", "kernel.nu": "7/2", "kernel.length": "1e9"}))
-    assert "In the link, kernel.length must be" in of_length
-    assert "In the link, kernel.nu must be" in of_nu
-    (of_sigma,) = said(open_page("auc", **{"kernel.name": "Dot product", "kernel.sigma": "1e9"}))
-    assert "In the link, kernel.sigma must be" in of_sigma
-
-
-def test_a_competitor_without_the_kernel_is_announced_on_the_page():
-    app = open_page("s3vm", **{"kernel.name": "Matérn", "solver.n_iter": "20"})
-    assert said(app) == []
-    (note,) = [shown(box.value) for box in app.info]
-    assert "has no Matérn kernel: it gets a Gaussian one" in note
-    assert [box.value for box in open_page("s3vm", **{"solver.n_iter": "20"}).info] == []
 
 
 # --- one rule for a kernel's usual width: the command line, specs and the app take the same for the same data
@@ -276,37 +171,6 @@ def test_a_files_width_is_the_estimators_scale_of_standardised_points(kernel):
     for name, value in like_scale(kernel, 1.0 / X.shape[1], X.shape[1]).items():
         own = next(p for p in KERNELS[kernel].parameters if p.name == name)
         assert value == pytest.approx(width(own, "scale", X, kernel))
-
-
-@each("d", [1, 2, 13, 64, 1000])
-@each("sigma", [0.01, 0.5, 30.0])
-def test_widths_are_stops_of_the_slider_near_to_what_a_gaussian_width_says(sigma, d):
-    assert like_gaussian("orthogonal_gaussian", sigma, d) == {"sigma": sigma}
-    assert like_gaussian("matern", sigma, d)["length"] * (2 * sigma) ** 0.5 == pytest.approx(1, rel=0.6)
-    for name in ("laplacian", "matern", "dot_product"):
-        own = KERNELS[name].parameters[0]
-        assert isinstance(own, Real)
-        assert like_gaussian(name, sigma, d)[own.name] in grid(own)
-
-
-@each("name", DATASETS)
-def test_a_spec_takes_the_whole_range_of_a_data_sets_options(name):
-    entry = DATASETS[name]
-    setting = next(s for s, problem in SETTINGS.items() if entry.is_made_for(problem.labels))
-    for option in entry.options:
-        for value in (option.low, option.high):
-            spec = Spec.from_dict({"setting": setting, "data": {"name": name, option.name: value}})
-            assert getattr(spec.data, option.name) == value
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize(("name", "least"), [("gaussian_mixture", 0.85), ("spirals", 0.75), ("blobs", 0.9)])
-def test_a_set_of_fine_structure_is_learned_with_its_usual_width(name, least):
-    controls = pytest.importorskip("pages.controls.controls", exc_type=ImportError)
-    for seed in range(3):  # the median distance's width gave .61 to .70
-        run = Run(controls.to_spec(SETTINGS["s3vm"], {}, name, seed))
-        run.advance()
-        assert run.history.last()["score_test"] > least
 
 
 @each("name", DATASETS)

@@ -21,15 +21,14 @@ from small_specs import OWN_LESSON as OWN
 
 from dsgcore import lessons
 from dsgcore.__main__ import main
-from dsgcore.data.edits import CHOICES, EDITS
-from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, load_split
+from dsgcore.data.edits import CHOICES
+from dsgcore.experiments import SETTINGS, Run, Spec, load_split
 from dsgcore.experiments.data_of import with_choice
-from dsgcore.experiments.verdict import RandomChoices, chosen_rows, known_choices, random_choices
+from dsgcore.experiments.verdict import chosen_rows, known_choices, random_choices
 from dsgcore.lessons import FOLDER, lessons_of, library
 from dsgcore.settings import Claim, Curve, Estimate, Goal, GuidedLesson, LessonStep, Option, Pick, profile_of
 from dsgcore.settings.lessons import BETTER, DIVERGES, HERE, LessonError, read_lesson
-from pages.controls import controls
-from pages.session.lesson_check import Runs, check_file, findings, read_by, spec_at
+from pages.session.lesson_check import Runs, check_file, findings, read_by
 
 EVERY_LESSON = [(name, lesson) for name, setting in SETTINGS.items() for lesson in lessons_of(setting)]
 
@@ -70,50 +69,10 @@ def test_every_claim_of_a_settings_lessons_holds(name, seeds):
     assert not [f"{lesson}, {found}" for lesson, found in wrong if not found.holds]
 
 
-@each("name, lesson", EVERY_LESSON)
-def test_a_guided_lesson_is_short_and_each_step_asks_for_something(name, lesson):
-    assert 3 <= len(lesson.steps) <= 7
-    assert 1 <= lesson.minutes <= 3
-    offered = {c for k in range(len(lesson.steps)) for c in ("data", EDITS, *controls_at(name, lesson.values_at(k)))}
-    for step in lesson.steps:
-        assert (step.asks is None) != (step.goal is None)
-        assert set(step.controls) <= offered
-        if step.goal is not None:
-            assert set(step.goal.solution) <= set(step.controls)
-
-
-def controls_at(name, values):
-    setting = SETTINGS[name]
-    return controls.controls_for(setting, values.get("data", controls.dataset_choice(setting).default), for_lesson=True)
-
-
-@each("name", [name for name in SETTINGS if name != "supervised"])  # lessons are optional
-def test_a_setting_has_at_least_four_guided_lessons(name):
-    assert len(lessons_of(name)) >= 4
-
-
-def test_lessons_names_are_their_own():
-    for setting in SETTINGS.values():
-        names = [lesson.name for lesson in lessons_of(setting)]
-        assert len(names) == len(set(names))
-        assert all(":" not in name for name in names)
-
-
-def test_the_map_of_a_step_that_is_too_big_turns_over_at_each_step():
-    lesson = next(lesson for name, lesson in EVERY_LESSON if lesson.name == "too-big-a-step")
-    for seed in range(3):
-        run = LiveRun(spec_at(SETTINGS["auc"], lesson.values_at(1), seed)).run
-        run.advance()
-        before, last = (run.at(t).test_values for t in (run.t - 1, run.t))
-        assert np.corrcoef(before, last)[0, 1] < -0.9
-        assert np.abs(last).max() > 1e12
-
-
 # --- as they are written: a mistake gets one sentence that names the place
 
 
 ROOT = Path(__file__).parents[1]
-FILES = sorted(HERE.rglob("*.toml"))
 TEXT = '''
 title = "What is there?"
 learned = "Something."
@@ -215,13 +174,6 @@ def refusal(folder, text):
     return str(caught.value)
 
 
-def test_every_setting_has_the_lessons_of_its_folder():
-    for name, setting in SETTINGS.items():
-        assert [file.stem for file in FILES if file.parent.name == name] == sorted(
-            lesson.name for lesson in lessons_of(setting)
-        )
-
-
 def test_all_that_a_file_can_say_is_read(tmp_path):
     read = read_lesson(write(tmp_path))
     assert read == LESSON
@@ -242,19 +194,6 @@ def test_the_projects_own_files_have_no_mistake():
     assert library().faults == []
     for name, lesson in EVERY_LESSON:
         lessons.check_lesson(lesson, HERE / name / f"{lesson.name}.toml")
-
-
-def test_lessons_come_by_their_order_and_then_by_their_names(own):
-    for name, order in [("c", 10), ("a", 20), ("b", 10), ("z", 5)]:
-        (own / f"{name}.toml").write_text(OWN.replace("order = 1", f"order = {order}"))
-    (own / "unlabeled.toml").write_text(OWN)  # in place of the project's
-    assert [lesson.name for lesson in lessons_of("auc") if lesson.title == "My lesson"] == [
-        "unlabeled",
-        "z",
-        "b",
-        "c",
-        "a",
-    ]
 
 
 def test_a_saved_file_is_read_again_and_a_broken_one_is_left_out_with_its_message(own):
@@ -383,20 +322,6 @@ def test_a_mistake_gets_one_sentence_that_names_the_file_and_the_place(found, wr
     assert refusal(tmp_path, TEXT.replace(found, written, 1)) == f"auc/what.toml{sentence}"
 
 
-def test_what_is_no_toml_gets_a_sentence_with_the_line(tmp_path):
-    sentence = refusal(tmp_path, 'title = "What"\nlearned\n')
-    assert sentence.startswith("auc/what.toml is not valid TOML: ")
-    assert "line 2" in sentence
-    (tmp_path / "auc" / "what.toml").write_bytes("title = “Größe”".encode("latin-1", "replace"))
-    with pytest.raises(LessonError, match=r"auc/what\.toml is not text in UTF-8: save a lesson"):
-        read_lesson(tmp_path / "auc" / "what.toml")
-
-
-def test_what_diverges_is_a_claim_by_name_as_no_file_has_to_say_infinity():
-    step = next(lesson for lesson in lessons_of("auc") if lesson.name == "step-size").steps[1]
-    assert step.asks.options[step.asks.expected].claims == (Claim("growth", low=math.inf),)
-
-
 MEASURED = re.compile(r"\d+\.\d+|\d+\N{NO-BREAK SPACE}?\s?%")
 # Numbers that follow from the step's own values by arithmetic, whatever the seed.
 DERIVED = {
@@ -414,16 +339,6 @@ def test_an_explanation_types_no_number_that_another_seed_may_contradict(lesson)
         assert not typed, (number, step.explanation)
 
 
-@each("lesson", [lesson for setting in SETTINGS.values() for lesson in lessons_of(setting)])
-def test_each_answer_but_the_expected_one_has_a_sentence_of_its_own(lesson):
-    asked = [step.asks for step in lesson.steps if isinstance(step.asks, Pick)]
-    for asks in asked:
-        assert [not option.why for option in asks.options] == [option.is_expected for option in asks.options]
-    said = [option.why for asks in asked for option in asks.options if option.why]
-    assert len(set(said)) == len(said)
-    assert all(why.endswith(".") and len(why) <= 100 and not MEASURED.search(why) for why in said)
-
-
 # --- random choices of labels, beside which a person's choice is seen, and the edits that lessons make for any data
 
 
@@ -432,13 +347,6 @@ SMALL = {
     "data": {"name": "xor", "n": 120, "n_labeled": 5},
     "solver": {"n_iter": 8, "n_features": 16, "batch_size": 4},
 }
-
-
-def test_a_rank_counts_a_tie_by_half():
-    choices = RandomChoices(np.array([0.1, 0.2, 0.2, 0.4]))
-    assert choices.rank(0.2) == 0.5
-    assert choices.rank(0.9) == 1.0
-    assert choices.measures(0.0)["choices_best"] == 0.4
 
 
 def test_choices_are_the_same_for_edited_data_and_each_is_a_run_of_its_own():

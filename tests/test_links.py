@@ -12,8 +12,6 @@ from opened_pages import (
     LINKS,
     OF_EACH_ENGINE,
     WRITTEN,
-    bench_of,
-    checked,
     drawn_from_link,
     errors,
     full,
@@ -24,13 +22,12 @@ from opened_pages import (
 )
 from own_tables import iris_csv, own_spec, sniff
 from small_specs import small
-from test_app import PAGES, away_from_defaults
+from test_app import PAGES
 from test_app_upload import give, open_own
 from test_explore import opened
 
 from dsgcore.data import DATASETS
-from dsgcore.experiments import SETTINGS, Health, Spec, SpecError, default_spec
-from dsgcore.experiments.settings import kernel_names
+from dsgcore.experiments import SETTINGS, Spec, SpecError, default_spec
 from dsgcore.solver.plan import Change
 from dsgcore.studies import Study, StudyError
 from pages.controls.controls import read_also
@@ -198,26 +195,6 @@ def test_odd_values_of_every_name_leave_every_page_whole(number, page):
     assert len(texts) >= (page not in ("lessons",))
 
 
-def test_a_line_of_fields_that_is_not_valid_is_left_out_with_a_sentence():
-    text = "<b>x</b>" * 500
-    app = open_page("auc", also=text)
-    (notice,) = said(app)
-    assert notice.startswith("In the link, ")
-    assert notice.endswith("; it is left out.")
-    assert bench_of(app).live is not None
-    app = opened(also=text)
-    assert not app.error
-    assert [notice.startswith("In the link, ") for notice in said(app)] == [True]
-
-
-@pytest.mark.parametrize("at", ["3", "3-playing"])
-def test_the_drawing_that_steers_a_run_keeps_the_change_in_the_link(at):
-    app = open_page("auc", at=at, **{"view.speed": "slow"})
-    app.select_slider(key="lam").set_value(0.1).run()
-    (change,) = run_of(app).spec.changes
-    assert left_in_browser(app)["changes"] == f"0:lam=0.001,{change.t}:lam=0.1"
-
-
 STEPS = {"name": "solver.n_iter", "from": 13, "to": 29, "n": 3}
 WIDTHS = {"name": "kernel.sigma", "from": 0.1234, "to": 3, "n": 3}
 SCHEDULES = {"name": "solver.schedule", "values": ["theta/t", "constant"]}
@@ -335,54 +312,7 @@ def test_a_lesson_with_values_that_do_not_suit_it_says_so(link):
         assert not [one.value for one in (*app.warning, *app.error) if "\\\\" in one.value], "escaped once"
 
 
-def test_a_locked_control_of_a_lesson_refuses_its_links_number_once():
-    app = open_page("multiclass", lesson="how-many-labels", **{"data.n_labeled": "5000"})
-    assert errors(app) == []
-    assert sum("slider is at 700" in one for one in said(app)) == 1
-    assert run_of(app, "multiclass").spec.data.n_labeled == 700
-
-
 # --- the names in a link are those of a spec, on every page
-
-
-def test_a_file_that_is_looked_at_is_not_that_of_a_settings_page():
-    app = open_page("data", **{"data.name": "Your own file"})
-    app.file_uploader[0].upload("iris.csv", iris_csv(), "text/csv").run()
-    assert not app.exception
-    assert json.loads(left_in_browser(app)["data.file"])["name"] == "iris.csv"
-    app = app.switch_page("pages/auc.py")
-    app.query_params.clear()
-    assert "data.file" not in left_in_browser(app.run())
-
-
-@each("page", PAGES)
-def test_a_page_knows_the_names_that_it_draws(page):
-    app = checked(open_page(page, at="2"))
-    drawn = app.session_state["_page_link"].said
-    assert len(drawn) > 20
-    assert not [notice for notice in read_link(SETTINGS[page], dict.fromkeys(drawn, "x")) if "does not know" in notice]
-    protos = [getattr(element, "proto", None) for element in app]
-    assert not any(getattr(proto, "query_param_key", "") for proto in protos), "no widget is bound to the link"
-
-
-def test_a_seed_of_the_data_page_that_is_none_is_left_out():
-    app = open_page("data", **{"data.name": "Iris"}, seed="9" * 400)
-    assert not app.exception
-    assert app.number_input(key="look_seed").value == 0
-
-
-@pytest.mark.parametrize("text", ["start over", "redo"])
-@pytest.mark.parametrize("hide", ["", "sidebar"])
-def test_a_link_holds_the_name_of_a_choice_or_its_value(text, hide):
-    app = open_page("auc", **{"view.slider": text}, hide=hide)
-    assert said(app) == []
-    assert app.session_state["slider"] == "redo"
-
-
-@pytest.mark.parametrize(("page", "names"), [("multiclass", ["class_map"]), ("s3vm", ["map", "speed", "slider"])])
-def test_a_choice_of_the_view_that_a_link_leaves_empty_is_its_default(page, names):
-    app = open_page(page, **{f"view.{name}": "" for name in names})
-    assert not said(app)
 
 
 # --- a spec becomes a link, and the link the same spec again: every field of every setting
@@ -400,7 +330,8 @@ def lost(specs):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_every_field_of_a_spec_is_the_same_after_it_has_been_a_link(setting):
-    specs = list(each_changed(default_spec(setting)))
+    every = list(each_changed(default_spec(setting)))
+    specs = some(every, len(every) // 3, len(every))
     assert {section for (section, _, _), _ in specs} == {"problem", "kernel", "data", "solver", "stop", "diagnostics"}
     assert lost(specs) == []
 
@@ -408,24 +339,17 @@ def test_every_field_of_a_spec_is_the_same_after_it_has_been_a_link(setting):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_fields_of_every_data_set_are_the_same_after_they_have_been_a_link(setting):
     suiting = [name for name, entry in DATASETS.items() if entry.suits(SETTINGS[setting].labels)]
-    for name in some(suiting, 4):
+    for name in some(suiting, 2, 4):
         base = Spec.from_dict({"setting": setting, "data": {"name": name}})
         few = list(each_changed(base, "data"))[::3]  # all values are tried on the setting's own data
         assert lost([(name, base), *few]) == []
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_parameters_of_every_kernel_are_the_same_after_they_have_been_a_link(setting):
-    for name in kernel_names(SETTINGS[setting]):
-        base = Spec.from_dict({"setting": setting, "kernel": {"name": name}, "seed": 2**32 - 1})
-        assert lost([(name, base), *each_changed(base, "kernel")]) == []
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
 def test_the_fields_of_a_file_are_the_same_after_they_have_been_a_link(setting):
     content, labels = iris_csv(), SETTINGS[setting].labels
     spec, _ = own_spec(content, sniff(content, "a, b=c.csv", labels=labels), setting, "a, b=c.csv", n_labeled=10)
-    assert lost([("itself", spec), *each_changed(spec, "data")]) == []
+    assert lost([("itself", spec), *list(each_changed(spec, "data"))[::3]]) == []
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -455,57 +379,3 @@ def test_fields_that_no_control_says_are_refused_in_a_sentence_when_they_are_not
 
 
 # --- hidden parts of a setting's page: they are not drawn, and their controls keep the values of the link
-
-
-DRAWN = ("slider", "select_slider", "selectbox", "toggle", "number_input", "text_input", "button_group", "tabs")
-
-
-@pytest.mark.parametrize("name", OF_EACH_ENGINE)
-def test_a_link_with_hidden_controls_gives_its_spec(name):
-    _, link, spec = away_from_defaults(SETTINGS[name])
-    app = open_page(name, hide="sidebar,transport,view,tabs", seed="3", **link)
-    assert [sentence for sentence in said(app) if sentence != Health.GROWING.value] == []
-    assert run_of(app, name).spec == spec
-    assert {kind: [element.key for element in app.get(kind)] for kind in DRAWN if app.get(kind)} == {}
-    kept = left_in_browser(app)
-    assert {key: kept.get(key) for key in link} == link
-    assert kept["seed"] == "3"
-    app.run()
-    assert run_of(app, name).spec == spec
-
-
-def test_hidden_choices_of_the_view_are_those_of_the_link():
-    link = {"view.map": "h", "view.log_objective": "true", "view.speed": "slow", "view.slider": "redo", "at": "2"}
-    axes = {"data.name": "Breast cancer", "view.map_x": "mean radius"}
-    app = open_page("auc", hide="sidebar,transport,view", **link, **axes)
-    assert said(app) == []
-    view = bench_of(app, "auc").view
-    assert (view.on_map, view.is_log, view.speed) == ("h", True, "slow")
-    assert app.session_state["slider"] == "redo"
-    assert view.axes == (0, None)
-    assert not [box.label for box in app.selectbox if box.label.startswith("Axis")]
-
-
-def test_another_link_to_the_page_sets_hidden_controls_again():
-    app = open_page("auc", hide="sidebar", **{"solver.lam": "0.01"}, at="2")
-    assert bench_of(app, "auc").spec.solver.lam == 0.01
-    app.switch_page("pages/ordinal.py").run()
-    app.query_params.clear()
-    app.query_params["hide"], app.query_params["solver.lam"] = "sidebar", "0.02"
-    app.switch_page("pages/auc.py").run()
-    assert not app.exception
-    assert bench_of(app, "auc").spec.solver.lam == 0.02
-
-
-def test_controls_that_appear_again_have_their_values():
-    app = open_page("auc", hide="sidebar", **{"solver.lam": "0.01"}, at="2")
-    del app.query_params["hide"]
-    app.run()
-    assert not app.exception
-    assert app.select_slider(key="lam").value == 0.01
-
-
-def test_the_sidebar_stays_for_a_file_of_ones_own():
-    app = open_page("auc", hide="sidebar", **{"data.name": "Your own file"})
-    assert not app.exception
-    assert app.selectbox(key="data").value is not None

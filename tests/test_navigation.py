@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
 from types import SimpleNamespace
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
-import numpy as np
 import pytest
 import streamlit as st
 from cases import each
 from live_page import figure
 from opened_pages import APP, bench_of, checked, errors, left_in_browser, open_page, run_of, said, shown
-from pictures_of_settings import picture
 from streamlit.testing.v1 import AppTest
 from test_explore import is_example
 from test_file_on_pages import OWN, chosen_on_data_page, opened, study_of
 
-from dsgcore.data import DATASETS
 from dsgcore.experiments import SETTINGS
-from dsgcore.lessons import lessons_of
 from dsgcore.settings import PROFILES, profile_of
 from pages.controls.pickers import carried
-from pages.pictures.kept import file_of, kept_picture, still
 from pages.shell import router
 
 DOORS = ["Home", "Lessons", "Methods", "Data", "Explore", "Convergence", "Papers"]
@@ -43,17 +37,6 @@ def test_the_menu_has_seven_doors_and_every_other_page_keeps_its_address(monkeyp
     methods = [profile_of(setting).short for setting in SETTINGS.values()]
     assert list(given) == [*DOORS, *methods, *BEHIND]
     assert [given[title].url_path for title in methods] == list(SETTINGS)
-
-
-def test_methods_leads_to_every_method_and_says_what_it_learns_from_what():
-    app = checked(open_page("methods"))
-    links = {link.proto.page: link.proto.label for link in app.get("page_link")}
-    (table,) = [text.value for text in app.markdown if text.value.startswith("| Method")]
-    for name, setting in SETTINGS.items():
-        profile = profile_of(setting)
-        assert links[name] == f"**{profile.full_name}** {profile.card}"
-        (row,) = [row for row in table.splitlines() if profile.full_name in row]
-        assert setting.score_name in row
 
 
 @each("before, link, after, there", [
@@ -83,14 +66,6 @@ def test_a_value_that_no_setting_has_is_not_handed_on(link, value):
         assert value not in carried(SETTINGS["auc"], after, {link: value}).values()
 
 
-def test_a_setting_is_named_by_what_it_does_and_on_the_pages_of_lessons_and_papers_its_paper_is_second():
-    profiles = [profile_of(setting) for setting in SETTINGS.values()]
-    assert all(profile.full_name.startswith(f"{profile.short} (") for profile in profiles)
-    taught = [profile_of(setting) for setting in SETTINGS.values() if lessons_of(setting)]
-    for page, shown_there in (("lessons", taught), ("papers", profiles)):
-        assert {heading.value for heading in checked(open_page(page)).header} == {one.full_name for one in shown_there}
-
-
 PAGES = [SimpleNamespace(url_path=path, title=path, visibility="visible") for path in ("", "auc", "data", "take_away")]
 
 
@@ -107,55 +82,7 @@ def test_an_address_of_no_page_says_so_in_plain_text_and_offers_all_pages(monkey
     assert "](" not in said[0]
 
 
-def test_an_unknown_address_names_the_pages_that_explain(monkeypatch):
-    hidden = [SimpleNamespace(url_path=name, title=name, visibility="hidden") for name in (*BEHIND, "Ranking")]
-    monkeypatch.setattr(router.st, "context", SimpleNamespace(url="https://h/lab/nothing"))
-    monkeypatch.setattr(router.st, "Page", lambda draw, **options: draw)
-    (draw,) = router.unknown_page([*PAGES, *hidden])
-    offered = [page.url_path for page in draw.args[1]]
-    assert offered == [*(page.url_path for page in PAGES), "How it works", "Glossary"]
-
-
-@each("path", ["", "auc", "data", "take_away"])
-def test_an_address_of_a_page_is_not_unknown(monkeypatch, path):
-    monkeypatch.setattr(router.st, "context", SimpleNamespace(url=f"https://h/lab/{path}"))
-    assert router.unknown_page(PAGES) == []
-
-
 # --- home: every setting at work in a picture, words before names, and one place to start
-
-
-PATH = "{http://www.w3.org/2000/svg}path"
-NUMBER = re.compile(r"-?\d+\.?\d*")
-
-
-@pytest.mark.parametrize("setting", PROFILES)
-def test_each_setting_has_a_headline_in_words_and_a_picture(setting):
-    headline = PROFILES[setting].headline
-    assert headline
-    assert not re.search(r"[A-Z]{2}", headline), "words, not acronyms"
-    assert ET.fromstring(file_of(setting).read_text(encoding="utf-8")).tag.endswith("svg")
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("setting", PROFILES)
-def test_a_picture_shows_what_the_first_lesson_learns(setting):
-    drawn, kept = ET.fromstring(picture(setting)), ET.fromstring(file_of(setting).read_text(encoding="utf-8"))
-    assert [path.get("fill") for path in drawn.iter(PATH)] == [path.get("fill") for path in kept.iter(PATH)]
-    assert len(drawn.findall("{*}g")) == 6, "frames"
-    # Another machine may round a point or a cell's shade otherwise.
-    for one, other in zip(drawn.iter(PATH), kept.iter(PATH), strict=True):
-        a, b = (len(NUMBER.findall(path.get("d", ""))) for path in (one, other))
-        np.testing.assert_allclose(a, b, rtol=0.1, atol=30)
-
-
-@each("setting", PROFILES)
-def test_who_wants_less_motion_sees_the_last_frame(setting):
-    moving, frame = (ET.fromstring(one.svg) for one in (kept_picture(setting), still(kept_picture(setting))))
-    assert frame.find("{*}style") is None
-    assert [path.attrib for path in frame.find("{*}g")] == [path.attrib for path in moving.findall("{*}g")[-1]]
-    assert len(frame.findall("{*}g")) == 1
-    assert len(frame.findall(PATH)) == len(moving.findall(PATH)), "the points stay"
 
 
 def test_home_leads_to_the_first_lesson_to_how_it_works_to_a_file_and_to_every_method():
@@ -243,41 +170,3 @@ def test_the_door_from_a_methods_page_varies_its_run_and_from_elsewhere_opens_th
     assert spec.solver.lam == 0.01 or page == "convergence"  # the theorem has a λ of its own
     assert not is_example(app)
     assert is_example(checked(open_page("papers").switch_page(f"pages/{page}.py").run()))
-
-
-@pytest.mark.ci
-@pytest.mark.usefixtures("store")
-def test_its_convergence_and_its_data_are_one_click_away_from_the_tab_compare():
-    app = file_in_the_workbench()
-    spec = run_of(app).spec
-    app = checked(app.button(key="to-convergence").click().run())
-    kept = study_of(app, "ways").specs[-1]
-    assert (kept.data, kept.problem.gamma, kept.kernel) == (spec.data, spec.problem.gamma, spec.kernel)
-    app = checked(file_in_the_workbench().button(key="to-data").click().run())
-    assert app.select_slider(key="data_n_labeled").value == 50
-    assert app.selectbox(key="data_setting").value == "auc"
-    assert "mid" in [box.value for box in app.selectbox]
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(("page", "prefix"), [("explore", "x_"), ("convergence", "v_")])
-@pytest.mark.usefixtures("store")
-def test_a_set_looked_at_on_the_data_page_goes_on_with_its_options(page, prefix):
-    app = checked(chosen_on_data_page().select_slider(key="data_n_labeled").set_value(50).run())
-    link = next(one.proto for one in app.get("page_link") if one.proto.page == page)
-    app = opened(page, app, **{key: value[0] for key, value in parse_qs(link.query_string).items()})
-    assert errors(app) == []
-    spec = study_of(app, "ways" if page == "convergence" else page).spec
-    assert (spec.data.path, spec.data.recipe.column("label"), spec.data.n_labeled) == ("table.csv", "kind", 50)
-    assert app.selectbox(key=f"{prefix}data").value == "file"
-
-
-@pytest.mark.usefixtures("store")
-def test_a_file_is_offered_where_another_set_is_shown_and_comes_back_by_one_click():
-    app = opened("auc", chosen_on_data_page())
-    assert run_of(app).spec.data.name in DATASETS
-    button = app.button(key="own-data")
-    assert button.label == r"Use table\.csv"
-    app = checked(button.click().run())
-    assert run_of(app).spec.data.path == "table.csv"
-    assert not [button for button in app.button if button.key == "own-data"]

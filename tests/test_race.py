@@ -2,22 +2,20 @@
 
 import json
 import math
-import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import each, tiers
+from cases import tiers
 from clocks import until
-from opened_pages import left_in_browser, open_page, said
 from small_specs import small
 
 from dsgcore import Run, Spec
 from dsgcore.__main__ import main
 from dsgcore.baselines import COMPETITORS
 from dsgcore.core.errors import DSGError
-from dsgcore.experiments import LiveRun, load_split
+from dsgcore.experiments import load_split
 from dsgcore.experiments import race as race_module
 from dsgcore.experiments.plane import Plane
 from dsgcore.experiments.race import (
@@ -39,11 +37,7 @@ from dsgcore.jobs import JobQueue, JobState
 from dsgcore.kernels import Laplacian, Matern, OrthogonalGaussian
 from dsgcore.solver.exact import exact_optimum
 from dsgcore.studies import Store, keep_race, kept_race, name_of
-from dsgcore.studies import store as store_module
-from pages.charts.figures import Curve, Surface
-from pages.charts.run_map import region_heat
-from pages.race.race_charts import Finish, finish_line, score_by_iteration, score_by_time
-from pages.race.state import Started, bring_back, same_data, whose
+from pages.race.state import Started, same_data, whose
 
 # Kernels at 3600 points of a grid, for every competitor: without the compiler that takes minutes.
 
@@ -87,17 +81,6 @@ def test_every_competitor_is_named_and_runs_with_the_runs_parameters(setting, ki
     assert (np.diff(result.times) >= 0).all()
 
 
-@each("setting, kind", EVERYBODY)
-def test_what_may_be_chosen_is_allowed_and_has_a_name(setting, kind):
-    spec = small(setting)
-    free = free_parameters(spec, load_split(spec), kind)
-    assert {p.name for p in free} <= set(kind().get_params())
-    for p in free:
-        assert p.check(p.default) == p.default
-        assert p.sentence
-    assert not {p.name for p in free} & set(fixed_parameters(spec, kind))
-
-
 def test_the_score_and_the_map_are_those_of_the_competitor_fitted_here():
     spec = small("auc")
     kind, split = named("auc", "SAMULT"), load_split(spec)
@@ -107,18 +90,6 @@ def test_the_score_and_the_map_are_those_of_the_competitor_fitted_here():
     assert result.score == spec.problem.score(split.y_test, model.decision_function(split.X_test))
     np.testing.assert_allclose(result.surface, model.decision_function(grid), rtol=1e-5, atol=1e-6)  # kept in float32
     np.testing.assert_array_equal(result.classes, model.predict(grid))
-
-
-def test_the_maps_have_the_axes_that_are_chosen_for_the_runs():
-    spec = small("auc", data={"name": "breast_cancer", "noise": None, "n": None})
-    kind, split, axes = named("auc", "SAMULT"), load_split(spec), (2, None)
-    plane = Plane.through(split.X_train, axes, split.feature_names)
-    assert (
-        Race(spec, "SAMULT", axes=axes).plane(split).names == plane.names == ("mean perimeter", "second principal axis")
-    )
-    model = kind(**parameters(spec, kind)).fit(split.X_train, split.y_train)
-    expected = model.decision_function(plane.grid(GRID))
-    np.testing.assert_allclose(raced(spec, kind, axes=axes).surface, expected, rtol=1e-5, atol=1e-6)
 
 
 # --- parameters
@@ -179,28 +150,7 @@ def test_a_kernel_that_the_competitor_has_not_becomes_the_gaussian_one():
     assert used["sigma"] == pytest.approx(1.0 / (X.shape[1] * X.var()), rel=1e-2)
 
 
-def test_what_the_run_has_by_the_same_name_is_taken_over():
-    spec = small("multiclass", solver={"lam": 1e-5, "n_iter": 30}, problem={"tau_I": 1e-4, "is_full_gradient": True})
-    used = parameters(spec, named("multiclass", "SSMC"))
-    expected = {"lam": 1e-5, "tau_I": 1e-4, "n_iter": 30, "feature_map": "fourier", "radius": 10.0, "batch_size": None}
-    assert expected.items() <= used.items()
-    cuu = parameters(small("similar_unlabeled"), named("similar_unlabeled", "CUU"))
-    assert (cuu["correction"], cuu["n_iter"], cuu["batch_size"]) == ("ReLU", 20, 128)
-
-
-def test_a_ridge_below_what_the_competitor_allows_becomes_its_smallest():
-    spec = small("similar_unlabeled", solver={"lam": 0.0})
-    assert 0.0 < parameters(spec, named("similar_unlabeled", "SUDH"))["lam"] <= 1e-6
-
-
 # --- what can go wrong
-
-
-def test_a_competitor_of_another_setting_is_refused_in_one_sentence():
-    with pytest.raises(
-        RaceError, match=r"^the competitors in the setting similar_unlabeled are SUSL, SUDH, CUU, got 'SVOREX'$"
-    ):
-        named("similar_unlabeled", "SVOREX")
 
 
 def test_memory_that_runs_out_is_one_sentence(monkeypatch):
@@ -211,16 +161,6 @@ def test_memory_that_runs_out_is_one_sentence(monkeypatch):
     monkeypatch.setattr(kind, "fit", full)
     with pytest.raises(RaceError, match=r"^SAMULT needs more memory than the limit of 4 GB, and was stopped\.$"):
         raced(small("auc"), kind)
-
-
-def test_a_fit_that_does_not_converge_says_so_once_and_has_a_result():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        result = raced(small("s3vm"), named("s3vm", "QNS3VM"), max_iter=1)
-    assert not result.converged
-    assert len(result.notes) == 1
-    assert result.notes[0].startswith("QN-S3VM has not converged: ")
-    assert 0.0 <= result.score <= 1.0
 
 
 # --- in a separate process
@@ -244,21 +184,6 @@ def test_a_race_in_a_process_of_its_own_gives_the_same_numbers(queue, name):
     assert job.result.score == pytest.approx(here.score, abs=1e-6)
     np.testing.assert_allclose(job.result.surface, here.surface, atol=1e-5)
     assert isinstance(job.progress, RaceProgress)
-
-
-def test_a_race_for_data_from_a_file_takes_them_along():
-    """The file may be gone, or have been nowhere but in the session."""
-
-    class Queue:
-        def submit(self, function, race, split, **options):
-            return function(race, split, report=lambda progress: None)
-
-    plain = small("s3vm").to_dict()
-    split = load_split(Spec.from_dict(plain))
-    plain["data"] |= {"name": "file", "path": "gone.npz", "n": None, "noise": None, "imbalance": None, "convert": None}
-    here = begin_race(Queue(), Race(small("s3vm"), "BGS3VM", {"random_state": 0}), split)
-    gone = Race(Spec.from_dict(plain), "BGS3VM", {"random_state": 0})
-    assert begin_race(Queue(), gone, split).score == here.score
 
 
 def test_a_race_is_cancelled(queue):
@@ -296,68 +221,13 @@ def test_scores_are_compared_on_the_same_points_only():
     assert not same_data(spec, replace(small("s3vm"), data=spec.data))
 
 
-def test_a_competitor_without_a_result_has_no_line():
-    job = SimpleNamespace(result=None)
-    assert Started(Race(small("auc"), "SAMULT"), "SAMULT", None, job).finish is None
-    job.result = SimpleNamespace(score=0.9, seconds=2.0)
-    finish = Started(Race(small("auc"), "SAMULT"), "SAMULT", None, job).finish
-    assert finish == Finish("SAMULT", 0.9, 2.0)
-
-
 # --- its figures
-
-
-def test_the_line_is_horizontal_over_the_iterations_and_begins_with_the_result_in_time():
-    t, clock = np.arange(1, 6), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
-    finish = Finish("SAMULT", 0.9, 2.0)
-    run = Curve("the run", t, np.linspace(0.5, 0.95, 5), "#000000")
-    ours, line = score_by_iteration(run, finish, title="Test AUC", n_iter=300)["data"]
-    assert (ours["name"], line["x"], line["y"]) == ("the run", [0.0, 300.0], [0.9, 0.9])
-    assert line["line"]["color"] == finish_line(finish, 300)["line"]["color"] == "#E69F00"
-    figure = score_by_time(replace(run, x=clock), finish, title="Test AUC")
-    _, line, mark = figure["data"]
-    assert line["x"] == [2.0, 2.1]
-    assert (mark["x"], mark["y"]) == ([2.0], [0.9])
-    assert figure["layout"]["xaxis"]["range"] == [0, 2.1]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_regions_have_a_pale_shade_of_each_classs_colour(theme):
-    surface = Surface(np.array([[0, 1], [2, np.nan]]), 0.0, 1.0, 0.0, 1.0)
-    heat = region_heat(surface, ["#000000", "rgb(255, 0, 0)", "#FFFFFF"], theme)
-    assert heat["z"] == [[0, 1], [2, None]]
-    assert (heat["zmin"], heat["zmax"]) == (-0.5, 2.5)
-    shades = [shade for _, shade in heat["colorscale"]]
-    assert len(shades) == 6
-    assert len(set(shades)) == 3
 
 
 # --- the list on a page
 
 
-def test_the_list_has_the_papers_methods_first_and_calls_the_others_everyday():
-    app = open_page("s3vm", **{"data.n": "100"})
-    (asked,) = [box for box in app.selectbox if box.label == "Race against"]
-    methods = COMPETITORS["s3vm"]  # test_baselines.py has their order
-    assert asked.options == [f"{method.title} (everyday)" if method.is_everyday else method.title for method in methods]
-    several = app.multiselect(key="heats-rivals-s3vm")
-    assert several.value == ["S3VMLight", "BLS3VM", "BGS3VM", "FRS3VM"]
-    assert app.button(key="heats-start").label == "Race them"
-
-
-def test_where_nothing_everyday_can_learn_the_page_says_so():
-    app = open_page("similar_unlabeled")
-    (asked,) = [box for box in app.selectbox if box.label == "Race against"]
-    assert asked.options == ["SU-SL", "SU-DH", "CUU"]
-    said = "Everyday methods need class labels, so they cannot learn from these data."
-    assert said in [caption.value for caption in app.caption]
-
-
 # --- kept
-
-
-SMALL = {"data.n": "100", "solver.n_iter": "8", "at": "8"}
-SECONDS = 120
 
 
 def result(score=0.9):
@@ -391,56 +261,6 @@ def test_a_race_that_another_version_has_kept_is_none(store, change):
     said, plain = json.loads(text)
     store.keep("race", [("f" * 64, json.dumps([said | change, plain]), arrays)])
     assert kept_race(store, "f" * 12) is None
-
-
-def test_of_very_many_races_the_oldest_are_forgotten(store, monkeypatch):
-    monkeypatch.setitem(store_module.MOST_KEPT, "race", 3)
-    for number in range(5):
-        store.keep("race", [(f"{number:064x}", "{}", b"")])
-        with store.opened() as connection:  # in the same millisecond all are as old
-            connection.execute("UPDATE kept SET kept = ? WHERE key = ?", (str(number), f"{number:064x}"))
-    assert [store.found("race", f"{number:064x}") is not None for number in range(5)] == [
-        False,
-        False,
-        True,
-        True,
-        True,
-    ]
-
-
-@pytest.mark.weekly
-def test_a_link_brings_a_finished_race_back_in_another_session(store):
-    app = open_page("s3vm", **SMALL)
-    app.selectbox(key="race-s3vm").select("SVC (everyday)").run()
-    app.button(key="race-start").click().run()
-    started = app.session_state["_races"]["s3vm"]
-    assert started.job.wait(SECONDS)
-    assert started.job.state is JobState.DONE, started.job.error
-    name = name_of(started.race)[:12]
-    app.run()
-    assert left_in_browser(app)["race"] == name
-
-    other = open_page("s3vm", **SMALL, race=name)
-    assert not other.exception
-    back = other.session_state["_races"]["s3vm"]
-    assert back.title == started.title
-    assert_same(back.job.result, started.job.result)
-    assert "Test accuracy of SVC" in [metric.label for metric in other.metric]
-    assert left_in_browser(other)["race"] == name
-
-
-SENTENCE = "In the link, race must name a race in this server's store, got {!r}. No race has this name."
-
-
-def test_a_race_that_is_not_kept_here_is_not_brought_back(store):
-    race, live = Race(small("s3vm"), "S3VMLight"), LiveRun(small("s3vm"))
-    keep_race(store, race, result())
-    for name in ("0" * 12, "0", "%", "x" * 5000, name_of(race)[:11]):
-        assert bring_back(name, live) == SENTENCE.format(name[:12])
-
-
-def test_a_link_to_a_race_that_is_not_kept_here_says_so(store):
-    assert said(open_page("s3vm", **SMALL, race="0" * 12)) == [SENTENCE.format("0" * 12)]
 
 
 # Several methods at growing sizes

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from dataclasses import replace
 from urllib.parse import unquote
 
 import anyio
-import numpy as np
 import pytest
 import uvicorn
 from cases import each
-from opened_pages import left_in_browser, open_page, shown
+from opened_pages import left_in_browser, shown
 from room_phones import PICK, Phones, forget_loops, guesses_in
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from streamlit.runtime.context import ContextProxy
-from test_stage import presented, words
-from test_theory import finished
+from test_stage import presented
 
-from dsgcore.experiments import SETTINGS, script
-from dsgcore.lessons import Lecture
+from dsgcore.experiments import script
 from dsgcore.rooms.questions import LABELS
 from dsgcore.rooms.rooms import Asked, Key, NoRoomError, RoomError, State
 from pages.room import entrance, waiting
@@ -35,7 +31,6 @@ from pages.room.waiting import Watches
 from pages.shell.callers import VARIABLE, caller_of
 from pages.shell.room_key import Ticket, cookie_name
 from pages.shell.sessions import Session
-from pages.stage.moves import go_to_part
 from pages.workbench.page import OTHER_TABS
 
 # --- phones
@@ -82,12 +77,6 @@ def test_the_answers_of_all_and_the_right_one_come_with_the_reveal_and_not_befor
     assert not said["isOpen"]
 
 
-def test_an_answer_is_said_to_be_kept_and_counted_once(phones, rooms, room):
-    one = secrets.token_hex(16)
-    assert [phones.send(room.code, client=one).json() for _ in range(3)] == [{"guess": "1"}] * 3
-    assert guesses_in(rooms, room) == [[1]]
-
-
 BODIES = [
     b"",
     b"{",
@@ -116,12 +105,6 @@ def test_a_field_of_another_kind_is_refused(phones, rooms, room, field, value):
     assert guesses_in(rooms, room) == [[]]
 
 
-def test_an_answer_from_no_time_counts_as_one_from_now(phones, rooms, room):
-    assert phones.send(room.code, age=float("nan")).status_code == 200
-    rooms.end(room)
-    assert phones.send(room.code, age=float("nan")).status_code == 409
-
-
 def test_markup_is_neither_kept_nor_said_back(phones, rooms, room):
     reply = phones.send(room.code, guess="<img src=x onerror=alert(1)>")
     assert "img" not in reply.text
@@ -133,10 +116,6 @@ def test_markup_is_neither_kept_nor_said_back(phones, rooms, room):
         policy = page.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "script-src 'self';" in policy
-
-
-def test_the_phones_page_is_the_same_for_a_code_with_and_without_a_room(phones, room):
-    assert phones.get(f"/r/{room.code}").text == phones.get("/r/222222").text
 
 
 def test_a_short_address_and_a_slash_too_many_lead_to_the_page_below_any_prefix(phones):
@@ -151,20 +130,6 @@ def test_a_megabyte_is_refused_before_it_is_read(phones, monkeypatch):
     monkeypatch.setattr("starlette.requests.Request.body", read)
     for body, length in ((b"x" * (LONGEST_ANSWER + 1), None), (b"x" * 1_000_000, None), (b"x", ""), (b"x", "-1")):
         assert phones.post("/r/room/answer", body, length).status_code == 413
-
-
-def test_who_asks_a_thousand_times_a_second_is_put_off_and_others_are_not(monkeypatch):
-    monkeypatch.setattr(Pace, "MOST_KNOWN", 128)
-    now = [0.0]
-    pace = Pace(300, 100, lambda: now[0])
-    assert sum(pace.allows("flood") for _ in range(1000)) == 300
-    assert pace.allows("another")
-    now[0] += 1.0
-    assert sum(pace.allows("flood") for _ in range(1000)) == 100
-    for k in range(2 * Pace.MOST_KNOWN):
-        pace.allows(str(k))
-    assert len(pace._known) <= Pace.MOST_KNOWN
-    assert not pace.allows("flood"), "many other addresses do not make it new"
 
 
 def test_a_flood_is_put_off_at_the_address_before_the_store_is_asked(phones, room, monkeypatch):
@@ -209,25 +174,6 @@ def test_who_is_refused_and_says_to_have_entered_costs_few_looks_into_the_store(
     monkeypatch.setattr(rooms, "state", lambda code: looks.append(code) or look(code))
     assert [phones.asked(room.code, entry="guess").status_code for _ in range(5)] == [429] * 5
     assert looks == [room.code] * 2
-
-
-def test_many_addresses_together_cannot_guess_codes_either(rooms, room, monkeypatch):
-    guarded(monkeypatch, of_all=10)
-    found = [Phones(f"10.0.1.{k}").asked("222222").status_code for k in range(15)]
-    assert found == [404] * 10 + [429] * 5
-
-
-def test_one_address_brings_a_whole_class_at_once_and_then_new_phones_only_slowly(rooms, room, monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(entrance, "_newcomers", Pace(200, 0.5, lambda: now[0]))
-    crowd, first = Phones(), secrets.token_hex(16)
-    assert crowd.send(room.code, client=first).status_code == 200
-    assert [crowd.send(room.code).status_code for _ in range(202)] == [200] * 199 + [429] * 3
-    assert crowd.send(room.code, client=first).status_code == 200  # a phone of the class goes on
-    assert Phones("10.0.0.2").send(room.code).status_code == 200
-    assert crowd.send(rooms.open().code).status_code == 409  # no question there: nothing is counted
-    now[0] += 60
-    assert [crowd.send(room.code).status_code for _ in range(31)] == [200] * 30 + [429]
 
 
 def test_the_pace_of_new_phones_holds_two_hundred_phones_behind_one_address():
@@ -379,47 +325,6 @@ def test_the_run_begins_with_the_choice_of_the_class(phones, lesson):
         assert bench.view.scene.guess == choice  # the curve of the class stays in the chart
 
 
-@pytest.mark.ci
-@each("lesson", ["five-labels:2", "unlabeled"])
-def test_a_run_learns_from_the_labels_that_the_class_has_placed(phones, lesson):
-    app = presented(lesson=lesson)
-    app.button(key="room-open").click().run()
-    if lesson == "unlabeled":  # after its own question
-        for _press in ("warned", "run"):
-            app.button(key="lesson-run").click().run()
-        finished(app)
-        click(app, "labels").run()
-    code = bench_of(app).group.room.code
-    said = phones.asked(code).json()
-    points = np.array(said["picture"]["points"])
-    corners = [[0.2, 0.2], [0.2, 0.8], [0.8, 0.2], [0.8, 0.8], [0.5, 0.5]]
-    chosen = [points[np.argsort(np.sum((points - corner) ** 2, axis=1))[:4]] for corner in corners]
-    for k in range(4):
-        guess = "~".join(f"{value:.3f}" for one in chosen for value in one[k])
-        assert phones.send(code, guess, client=f"{k:032d}", name=said["name"]).status_code == 200
-    assert "room-choice" not in [button.key for button in app.button]
-    click(app, "reveal")
-    click(app, "choice").run()
-    bench = bench_of(app)
-    assert bench.hand.lacks == ""
-    split = bench.live.run.split
-    assert len(split.labeled) == 5
-    assert np.array_equal(split.y_train[split.labeled], split.y_hidden[split.labeled])
-    where = np.sort(split.X_train[split.labeled].round(3).astype(float), axis=0)
-    assert np.abs(where - np.sort([one.mean(axis=0) for one in chosen], axis=0)).max() < 0.1
-    for _ in range(3):
-        app.run()
-    assert bench.live.run.t > 0
-    app.button(key="room-choice").click().run()  # a second time it is the same choice
-    assert len(bench_of(app).live.run.split.labeled) == 5
-    click(app, "again")
-    guess = "~".join(f"{value:.3f}" for value in [*chosen[0][0]] * 5)
-    assert phones.send(code, guess, name=said["name"], round=2).status_code == 200
-    click(app, "reveal")
-    click(app, "choice").run()
-    assert "each class has a labeled point" in words(app)  # all five labels are of one class
-
-
 def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, rooms):
     app, code = opened()
     bench = bench_of(app)
@@ -438,15 +343,6 @@ def test_the_run_ends_the_vote_and_marks_the_right_answer_on_phones_too(phones, 
     assert said["result"]["why"].startswith("With ten labels")
     app.button(key="lesson-next").click().run()
     assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
-
-
-def test_a_vote_without_an_answer_is_not_ended_by_one_press(phones, rooms):
-    app, code = opened()
-    app.button(key="lesson-run").click().run()
-    assert "Nobody has answered yet" in drawn(app, "room-count")[0]
-    assert rooms.state(code).is_open
-    app.button(key="lesson-run").click().run()
-    assert not rooms.state(code).is_open
 
 
 def test_a_lesson_that_is_opened_again_goes_on_in_its_room(phones, rooms, browser_of):
@@ -496,33 +392,6 @@ def test_the_class_can_be_asked_which_points_to_label_and_then_the_question_agai
     assert phones.asked(code).json()["isOpen"]
 
 
-def test_a_step_on_placing_labels_asks_the_class_for_them_beside_the_map_to_label(phones, rooms):
-    app = presented(lesson="five-labels:2")
-    app.button(key="room-open").click().run()
-    code = bench_of(app).group.room.code
-    said = phones.asked(code).json()
-    assert said["name"] == "auc/five-labels/1/labels"
-    for k in range(3):
-        place = [round(value, 3) for point in said["picture"]["points"][k : k + 5] for value in point]
-        assert phones.send(code, "~".join(f"{value:.3f}" for value in place), name=said["name"]).status_code == 200
-    click(app, "reveal")
-    assert "Map of the points that 3 phones would label" in drawn(app, "room-map")[0]
-    assert "room-open" not in [button.key for button in app.button]
-    click(app, "labels").run()
-    assert drawn(app, "room-map") == []
-    assert "name" not in phones.asked(code).json()
-    app.button(key="room-open").click().run()  # the same vote again
-    assert "3 answered" in drawn(app, "room-count")[0]
-
-
-def test_a_place_on_the_map_is_not_asked_where_there_is_no_map_and_a_lecture_goes_on(phones):
-    bench = bench_of(presented(lesson="random-features"))
-    bench.group.lecture = Lecture("Week", ("auc/random-features", "Where? | map", "auc/unlabeled"))
-    go_to_part(SETTINGS["auc"], bench, 1)
-    assert bench.link.notices == ["The data of this step have no map. Ask for answers or for a number."]
-    assert (bench.group.part, bench.group.own, bench.group.room) == (1, None, None)
-
-
 def test_a_closed_room_is_gone_from_the_page_and_another_can_be_opened(phones, rooms):
     app, code = opened()
     click(app, "end").run()
@@ -563,28 +432,6 @@ def test_a_second_tab_with_the_room_changes_nothing_for_the_class_until_it_takes
     assert [button.key for button in first.button if button.key.startswith("room-")] == ["room-lead"]
     first.button(key="lesson-run").click().run()
     assert phones.asked(code).json() == now
-
-
-def test_a_tab_leads_the_room_whose_other_tab_has_closed(phones, rooms, browser_of, monkeypatch):
-    monkeypatch.setattr(Session, "is_connected", False)
-    first, code = opened()
-    browser_of(bench_of(first).group.room)
-    second = presented(lesson="unlabeled:2", room=code).run()
-    assert phones.asked(code).json()["name"] == "auc/unlabeled/1"
-    assert "room-lead" not in [button.key for button in second.button]
-
-
-def test_the_way_into_the_room_is_shown_while_the_vote_is_open(phones, rooms):
-    app, _code = opened()
-
-    def is_shown():
-        return bool(drawn(app, "room-qr") or drawn(app, "room-key") or app.warning)
-
-    assert is_shown()
-    click(app, "close")
-    assert not is_shown()
-    click(app, "again")
-    assert is_shown()
 
 
 def test_another_browser_with_the_lecturers_link_has_no_room(phones, rooms, room, browser_of):
@@ -688,15 +535,6 @@ def test_notes_and_results_are_for_the_lecturers_browser_alone(phones, room, pag
         assert set(reply.json()) == {"why"}
 
 
-def test_the_second_screen_has_the_notes_and_the_answers_before_the_class_sees_them(phones, room):
-    phones.send(room.code, "1")
-    now = phones.get(f"/r/{room.code}/notes/now", cookie=cookie_of(room)).json()
-    assert now["number"] == 1
-    assert not now["isRevealed"]
-    assert "A: 0, B: 1, C: 0" in now["drawing"]
-    assert now["question"].startswith("Where will the solid curve end")
-
-
 def test_notes_are_there_without_a_room_for_a_lecture_to_print_and_name_what_is_no_part_of_it(phones):
     page = phones.get("/notes", of="auc/unlabeled\nWho <i>knows</i>? | I do | I do not\ns3vm/gap").text
     assert [f'id="{place}"' in page for place in ("auc/unlabeled/0", "auc/unlabeled/3", "s3vm/gap/0", "auc/gap/0")] == [
@@ -735,24 +573,6 @@ def test_every_kind_of_question_is_drawn_with_and_without_answers_and_says_it_in
             made = answers(asked.question, rounds, result, picture)
             assert made.count('role="img"') >= 1
             assert made.count("aria-label=") == made.count('role="img"')
-
-
-def test_the_outcome_of_a_run_lies_over_the_band_and_the_median_of_all_curves():
-    made = answers(CURVE.question, [[[0.5] * 6, [0.6] * 6, [0.7] * 6]], {"value": [0.8] * 6}, {})
-    assert made.index('class="band"') < made.index('class="middle"') < made.index('class="outcome"')
-    assert "3 curves; median at the start: 0.60" in made
-    assert "outcome at the start: 0.80" in made
-
-
-def test_drawn_curves_are_shown_as_a_band_and_a_median(phones, rooms, room, browser_of):
-    browser_of(room)
-    rooms.ask(room, CURVE)
-    for guess in ("0.5~0.5~0.5~0.5~0.5~0.5", "0.5~0.6~0.7~0.8~0.9~0.9", "1~1~1~1~1~1"):
-        phones.send(room.code, guess=guess, name=CURVE.name)
-    rooms.reveal(room)
-    app = open_page("s3vm", present="1", lesson="batches:2", room=room.code)
-    (figure,) = drawn(app, "room-curves")
-    assert "median at the start: 0.50, after 10%: 0.60" in figure
 
 
 # --- who calls: trusted proxies are believed, strangers are not
@@ -866,13 +686,6 @@ def test_a_caller_is_who_the_last_trusted_proxy_has_seen(caller, peer, forwarded
 def test_the_proxies_that_are_trusted_can_be_named(caller, monkeypatch, named, peer, forwarded, found):
     monkeypatch.setenv(VARIABLE, named)
     assert caller(peer, forwarded) == found
-
-
-def test_a_proxy_that_is_named_wrongly_is_said_and_left_out(monkeypatch, caplog):
-    monkeypatch.setenv(VARIABLE, "nonsense/99, 10.0.0.5")
-    assert directly("10.0.0.5", "203.0.113.9") == "203.0.113.9"
-    assert directly("nonsense/99", "203.0.113.9") == "nonsense/99"
-    assert "got 'nonsense/99'" in caplog.text
 
 
 def test_a_flood_through_a_proxy_puts_off_one_phone_and_no_other(monkeypatch, tmp_path):

@@ -1,10 +1,7 @@
 """Runs and specs: what a run records, also a brief one, and a spec as plain data."""
 
 import copy
-import io
 import json
-import re
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,15 +19,12 @@ from dsgcore.data import DATASETS
 from dsgcore.experiments import (
     SETTINGS,
     Health,
-    History,
     LiveRun,
     StopReason,
     default_spec,
     load_split,
-    stochastic,
     summary,
 )
-from dsgcore.experiments.history import COLUMNS
 from dsgcore.experiments.settings import Setting, defaults_of
 from dsgcore.experiments.spec import DATA_PARAMETERS, DiagnosticsSpec, StopSpec
 from dsgcore.kernels import KERNELS
@@ -70,14 +64,6 @@ def test_a_run_records_one_row_an_iteration_and_says_why_it_ended():
     assert run.clock == sorted(run.clock)
 
 
-def test_each_column_of_a_history_has_a_meaning():
-    found = set()
-    for setting in SETTINGS:
-        spec = small_spec(setting, solver={"n_iter": 2, "average": "tail"})
-        found |= {re.sub(r"^(term: |singular value ).*", r"\1…", name) for name in finished(spec).history.names}
-    assert found == set(COLUMNS)
-
-
 def test_errors_are_those_of_the_model_and_its_exact_twin():  # test_settings.py has its scores
     run = finished(small(dtype="float64"))
     h = run.exact_values(run.engine.probes.X)
@@ -112,12 +98,6 @@ def test_health_says_when_the_objective_is_above_its_start():
     assert finished(small()).health is Health.GOOD
 
 
-def test_an_empty_history_can_be_written():
-    text = io.StringIO()
-    History().write_csv(text)
-    assert text.getvalue() == "\n"
-
-
 def test_a_live_run_takes_its_twin_along_and_keeps_the_one_before_as_a_ghost():
     first = LiveRun(small())
     first.advance(6)
@@ -131,21 +111,6 @@ def test_a_live_run_takes_its_twin_along_and_keeps_the_one_before_as_a_ghost():
     assert second.previous_spec == first.run.spec
     assert second.run.split is first.run.split
     assert LiveRun(small(seed=1), second).run.split is not second.run.split
-
-
-def test_in_a_rush_the_run_comes_first_and_its_twin_follows():
-    live = LiveRun(small())
-    live.rush(60.0)
-    assert (live.run.t, live.supervised.t) == (12, 0)
-    assert not live.is_finished
-    live.rush(60.0)
-    assert live.supervised.t == 12
-    assert live.is_finished
-    together = LiveRun(small())
-    together.advance()
-    assert together.is_finished
-    assert (table(together.run) == table(live.run)).all()
-    assert (table(together.supervised) == table(live.supervised)).all()
 
 
 @pytest.mark.parametrize(("cost", "made"), [(0.1, 1), (0.03, 2), (0.01, 4)])
@@ -168,10 +133,6 @@ def test_a_slice_of_time_is_overrun_by_one_iteration_at_most(cost, made, monkeyp
     assert clock.now < 0.08 + 2 * cost
 
 
-def test_the_twin_is_left_out_where_it_would_be_the_same():
-    assert LiveRun(small(gamma=1.0)).supervised is None
-
-
 def test_large_samples_are_measured_by_batches(monkeypatch):
     monkeypatch.setattr("dsgcore.experiments.stochastic.MAX_POINTS_FOR_WHOLE_SAMPLE", 10)
     run = finished(small(n_iter=2))
@@ -179,11 +140,6 @@ def test_large_samples_are_measured_by_batches(monkeypatch):
     assert (run.history.column("objective") == run.history.column("objective_batch")).all()
     whole = finished(small(n_iter=2, n=None))
     assert "score_unlabeled" not in whole.history.names
-
-
-def test_runs_without_probes_measure_no_feature_error():
-    run = finished(replace(small(), diagnostics=replace(small().diagnostics, n_probes=0)))
-    assert "error_mean" not in run.history.names
 
 
 def costing(clock, seconds, work):
@@ -222,25 +178,6 @@ def test_the_time_of_training_has_nothing_of_what_is_measured_in_it(setting, mon
     assert run.clock == [100.0 * len(measuring) * t + t for t in (1, 2, 3)]
 
 
-def test_runs_histories_and_results_show_themselves_in_a_line():
-    spec = Spec.from_dict(
-        {"setting": "auc", "data": {"name": "two_moons"}, "solver": {"n_iter": 12, "average": "tail"}}
-    )
-    run = Run(spec)
-    assert repr(run.history) == "History(0 rows, 0 columns)"
-    assert repr(run).startswith("Run(auc on two_moons: 0 of 12 iterations; History(0 rows")
-    run.advance()
-    frame = run.history.to_frame()
-    assert list(frame.columns) == list(run.history.names)
-    assert (frame["objective"].to_numpy() == run.history.column("objective")).all()
-    assert repr(run).startswith("Run(auc on two_moons: 12 of 12 iterations, finished; History(12 rows")
-    for shown in (run, run.history):
-        assert len(repr(shown)) < 200
-        assert "\n" not in repr(shown)
-        assert shown._repr_html_().count("<tr") == 11
-    assert len(repr(run.result)) < 200
-
-
 # --- brief runs
 
 
@@ -273,20 +210,6 @@ def test_a_brief_run_records_the_same_numbers(setting, kind):
         np.testing.assert_array_equal(brief.history.column(name), run.history.column(name))
     assert brief.last_row() == run.last_row() == run.history.last()
     assert without_seconds(summary(brief)) == without_seconds(summary(run))
-
-
-def test_a_brief_run_measures_many_points_as_a_run_does(monkeypatch):
-    monkeypatch.setattr(stochastic, "MAX_POINTS_FOR_WHOLE_SAMPLE", 50)
-    spec = small_spec("s3vm", solver={"batch_size": 8})
-    run, brief = finished(spec), briefly(spec)
-    assert run.engine.training_values is None
-    np.testing.assert_array_equal(brief.history.column("objective"), run.history.column("objective"))
-    assert brief.last_row() == run.last_row()
-
-
-def test_a_brief_run_without_iterations_has_no_last_row():
-    spec = small_spec("auc")
-    assert Run(spec, load_split(spec), measure="brief").last_row() == {}
 
 
 @pytest.mark.parametrize("setting", ["auc", "s3vm", "ordinal"])
@@ -340,11 +263,6 @@ def test_unknown_fields_and_sections_of_the_wrong_type_get_one_sentence(section)
     assert "no field 'bogus'" in refusal(SPEC_PLAIN | {section: SPEC_PLAIN[section] | {"bogus": 1}})
     assert section in refusal(SPEC_PLAIN | {section: 3})
     assert section in refusal(SPEC_PLAIN | {section: [1]})
-
-
-@each("name, value", [("seed", -1), ("version", 0), ("version", True), ("setting", "auk"), ("setting", None)])
-def test_a_bad_seed_version_or_setting_gets_one_sentence(name, value):
-    assert name in refusal(SPEC_PLAIN | {name: value})
 
 
 def test_a_missing_setting_gets_one_sentence_and_other_missing_fields_their_default():
@@ -421,16 +339,6 @@ def test_canonical_json_does_not_depend_on_the_order_or_the_form_of_what_was_giv
     shuffled = json.loads(json.dumps(dict(reversed(SPEC_PLAIN.items()))))
     shuffled["solver"]["n_iter"] = 300.0
     assert Spec.from_dict(shuffled).to_json() == Spec().to_json()
-
-
-def test_different_specs_have_different_names():
-    names = {Spec().sha256, Spec(seed=1).sha256, Spec().with_change(Change(3, "lam", 0.5)).sha256}
-    assert len(names) == 3
-
-
-def test_a_change_replaces_one_of_the_same_name_at_the_same_iteration():
-    spec = Spec().with_change(Change(3, "lam", 0.5)).with_change(Change(3, "lam", 0.7))
-    assert spec.changes == (Change(3, "lam", 0.7),)
 
 
 @pytest.mark.parametrize("kind", ["binary", "pairs", "ordinal", "classes"])

@@ -11,13 +11,8 @@ from test_run import small
 
 from dsgcore.diagnostics import judgement
 from dsgcore.experiments import SETTINGS, LiveRun, Run, Spec, StopReason, default_spec
-from pages.controls.control import automatic_of, can_be_automatic
-from pages.controls.control import shown as shown_value
-from pages.controls.controls import controls_for, dataset_choice
-from pages.live import curves, map_view
-from pages.live.judgement import said_of
+from pages.live import map_view
 from pages.live.looking_back import look_at, watch_again
-from pages.session.bench import View
 from pages.studies.links import link_to_run
 from pages.workbench import page
 
@@ -51,14 +46,6 @@ def test_an_earlier_iteration_is_a_run_that_was_stopped_there(name):
     np.testing.assert_array_equal(run.test_values, whole.test_values)
 
 
-def test_the_exact_twin_is_that_of_the_iteration_too():
-    run, stopped = Run(short("auc")), Run(short("auc"))
-    run.advance()
-    stopped.advance(37)
-    Z = run.split.X_test[:50]
-    np.testing.assert_array_equal(run.at(37).exact_values(Z), stopped.exact_values(Z))
-
-
 @each("name, step_size", [("auc", 50.0), ("s3vm", 100.0), ("ordinal", 100.0), ("similar_unlabeled", 1000.0)])
 def test_a_run_that_diverged_can_be_seen_up_to_its_last_finite_iteration(name, step_size):
     run, stopped = Run(short(name, step_size=step_size)), Run(short(name, step_size=step_size))
@@ -76,14 +63,6 @@ def test_a_run_that_diverged_can_be_seen_up_to_its_last_finite_iteration(name, s
         assert seen.history.last() == stopped.history.last()
     with pytest.raises(ValueError, match="t must be between 1 and"):
         run.at(run.t + 1)
-
-
-def test_the_labels_only_twin_is_looked_at_with_the_run():
-    live = LiveRun(short("auc"))
-    live.advance(40)
-    stopped = LiveRun(short("auc"))
-    stopped.advance(20)
-    np.testing.assert_array_equal(live.at(20).supervised.test_values, stopped.supervised.test_values)
 
 
 # --- the slider
@@ -166,30 +145,6 @@ def test_map_and_numbers_are_of_the_last_finite_step_and_it_is_said(setting, pre
     assert z == pytest.approx(map_view._values(stopped, state, shown).reshape(z.shape), rel=1e-3)
 
 
-def test_the_tabs_of_a_run_that_diverged_can_be_opened():
-    app = diverged("auc", "")
-    for tab in ("Race", "Theory", "Limits"):
-        app.session_state["tabs"] = tab
-        checked(app.run())
-
-
-def test_of_a_large_set_whose_run_diverged_numbers_and_map_are_of_the_step_it_went_back_to(monkeypatch):
-    monkeypatch.setattr("dsgcore.experiments.stochastic.StochasticEngine.can_look_back", False)
-    app = diverged("auc", "")
-    live = run_of(app)
-    assert live.model_t < live.t
-    assert figure(app, "chart-map")["layout"]["meta"]["note"] == map_view.step_note(live.model_t, live.n_iter)
-    said = numbers(app)["chart-objective"]["training data"]
-    row = live.history.first(live.model_t).last()
-    assert float(said) == pytest.approx(row.get("objective", live.start_objective()), rel=0.01)
-
-
-def test_the_step_of_the_map_has_the_same_width_throughout_a_run():
-    notes = [map_view.step_note(t, 300) for t in (0, 7, 42, 300)]
-    assert {len(note) for note in notes} == {8}
-    assert [note.replace(map_view.FIGURE_SPACE, "") for note in notes] == ["step 0", "step 7", "step 42", "step 300"]
-
-
 # --- the pale curve of the run before: what of it is worth drawing beside the one that follows
 
 
@@ -203,38 +158,6 @@ def test_the_ghost_of_a_diverged_run_ends_where_it_grew():
     assert highest > 1e6 * limit
     assert second.ghost is None or second.ghost.column("objective").max() <= limit
     assert second.previous is first.run.history  # the table of both still says what became of it
-
-
-def test_a_run_that_grew_late_leaves_what_was_before():
-    first = LiveRun(small(n_iter=300, dtype="float64"))
-    first.advance(20)
-    calm = first.run.history.column("objective")
-    first.steer({"step_size": 1000.0})
-    first.advance()
-    ghost = LiveRun(small(), first).ghost
-    assert ghost is not None
-    assert 20 <= len(ghost) < len(first.run.history)
-    assert (ghost.column("objective")[:20] == calm).all()
-    assert ghost.names == first.run.history.names
-
-
-def test_a_run_on_other_data_has_no_ghost():
-    first = LiveRun(small())
-    first.advance(3)
-    assert LiveRun(small(seed=1), first).ghost is first.run.history  # the same data, split again
-    other = LiveRun(small(noise=0.1), first)
-    assert other.ghost is None
-    assert LiveRun(small(n=140), other).ghost is None
-
-
-def test_the_ghost_has_its_name_in_the_legend():
-    first = LiveRun(small())
-    first.advance(5)
-    live = LiveRun(small(step_size=0.1), first)
-    for drawn in (curves.objective_figure(live, View(), "0"), curves.error_figure(live, View(), "0")):
-        (ghost,) = [trace for trace in drawn["data"] if trace.get("name") == "previous run"]
-        assert ghost["showlegend"]
-        assert len(ghost["x"]) == 5
 
 
 # --- what limits the run, on a setting's page: one sentence, and a remedy that one click sets on the controls
@@ -273,55 +196,12 @@ def test_one_click_on_a_remedy_sets_the_control_and_begins_again_with_the_run_be
     assert f"(expected {bench.tried.expected})" in said
 
 
-@pytest.mark.ci
-def test_what_a_remedy_has_brought_is_not_said_of_a_run_that_was_changed_since():
-    bench = bench_of(pressed(open_auc(**FEW, **{"solver.n_iter": "600"}, at="500", **{"view.speed": "slow"})))
-    bench.live.run.change("step_size", 0.1)
-    bench.live.advance()
-    said = said_of(bench)["said"]
-    assert said
-    assert "expected" not in said
-
-
 def test_the_step_slider_says_what_auto_is_and_where_runs_diverge():
     app = open_auc(at="3")
     run = run_of(app)
     said = next(caption.value for caption in app.caption if "diverges above" in caption.value)
     assert f"{run.engine.largest_step:.2g}" in said
     assert f"{run.engine.automatic_step:.2g}" in said
-
-
-@each("name", SETTINGS)
-def test_the_automatic_stop_of_a_slider_stands_where_its_value_is(name):
-    setting = SETTINGS[name]
-    own = controls_for(setting, dataset_choice(setting).default).values()
-    for control in (one for one in own if can_be_automatic(one.parameter)):
-        place, value = control.options.index(None), automatic_of(control.parameter)
-        assert place == (0 if value is None else sum(stop is not None and stop <= value for stop in control.options))
-
-
-@each(
-    "value, said",
-    [(0.5, "0.5"), (1 / 3, repr(1 / 3)), (1e-6, "1e-06"), (3, "3"), (None, "auto"), (True, "yes"), (False, "no")],
-)
-def test_a_value_is_shown_by_the_shortest_text_that_reads_back(value, said):
-    assert shown_value(value) == said
-
-
-@each(
-    "value, said",
-    [
-        (0.0, "0"),
-        (0.00123, "0.00123"),
-        (1e-4, "1.0e-04"),
-        (9999.0, "1e+04"),
-        (-12345.0, "-1.2e+04"),
-        (np.nan, ""),
-        (None, ""),
-    ],
-)
-def test_the_number_at_a_curve_is_short(value, said):
-    assert curves._short(value) == said
 
 
 def test_the_page_does_not_say_that_nothing_limits_a_run_beside_worse_than_labels_only():

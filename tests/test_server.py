@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import json
-import os
 import platform
 import re
 import socket
@@ -11,20 +10,18 @@ import sys
 import threading
 import time
 import weakref
-from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
-from weakref import WeakSet
 
 import anyio
 import clocks
 import pytest
 import streamlit as st
 from cases import each
-from opened_pages import APP, open_auc, run_of
+from opened_pages import APP, run_of
 from opened_pages import said as said_of_addresses
 from own_tables import iris_csv
 from starlette.applications import Starlette
@@ -37,25 +34,23 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from test_app_upload import GOOD, give, open_own
 
-from dsgcore.__main__ import main
-from dsgcore.core.threads import MAX_EVALUATIONS_PER_PIECE, for_each_piece, pausing, pieces
+from dsgcore.core.threads import for_each_piece, pausing
 from dsgcore.experiments import SETTINGS, FileStore, Spec, SpecError
 from dsgcore.jobs.memory import give_back, resident
 from pages.charts.live_chart import LIBRARY_ADDRESS
-from pages.race import state as race_state
 from pages.room import door
 from pages.room.door import qr_image
 from pages.room.entrance import entrance_routes
 from pages.session import bench as benches
 from pages.session.bench import Bench, begin, once
-from pages.shell import addresses, admission, front_page, memory, sessions, streamlit_gaps, watch
+from pages.shell import addresses, admission, streamlit_gaps, watch
 from pages.shell.admission import Door
 from pages.shell.front_page import asset_routes, elsewhere, routes
 from pages.shell.memory import Account, Claim
 from pages.shell.room_key import key_route
 from pages.shell.ticks import TickDoor
 from pages.shell.turns import LONGEST_TURN, Turns
-from pages.shell.watch import Pulse, said, send_at_once
+from pages.shell.watch import send_at_once
 from pages.stage.links import address_of
 
 
@@ -92,14 +87,6 @@ def test_who_is_inside_stays_inside():
     assert door.ask("a") == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "places"), [("3", 3), ("", admission.PLACES), ("0", admission.PLACES), ("x", admission.PLACES)]
-)
-def test_the_number_of_places_can_be_named(monkeypatch, text, places):
-    monkeypatch.setenv(admission.VARIABLE, text)
-    assert admission._door().places == places
-
-
 def test_who_waits_is_told_so_and_gets_in(monkeypatch):
     answers = iter([2, 2, 1, 0, 0, 0, 0, 0])
     monkeypatch.setattr(admission, "exists", lambda: True)
@@ -110,20 +97,6 @@ def test_who_waits_is_told_so_and_gets_in(monkeypatch):
     app.run()
     assert not app.info
     assert not app.exception
-
-
-def test_the_pulse_counts_drawings_and_whose_they_are():
-    pulse = Pulse()
-    for session in "aab":
-        pulse.note(session)
-    playing, updates = pulse.take()
-    assert playing == 2
-    assert updates > 0
-    assert pulse.take()[0] == 0
-
-
-def test_the_line_in_the_log():
-    assert said(3, 2, 7.25, 123_456_789, 1) == "3 sessions, 2 playing, 7.2 updates/s, 123 MB, 1 waiting for a core"
 
 
 class Held:
@@ -156,29 +129,6 @@ def test_ended_sessions_are_dropped_although_nobody_comes(caplog, monkeypatch):
     assert seen() is None
     assert given_back
     assert "1 sessions" in caplog.text
-
-
-def test_a_failed_look_is_not_the_last_one(caplog, monkeypatch):
-    looks = iter([RuntimeError("broken"), None, asyncio.CancelledError()])
-
-    def look():
-        if failure := next(looks):
-            raise failure
-
-    monkeypatch.setattr(watch, "look", look)
-    monkeypatch.setattr(watch, "SECONDS_BETWEEN_LOOKS", 0)
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(watch.watch())
-    assert "a look at the server failed" in caplog.text
-
-
-def test_connected_sessions_are_counted(monkeypatch):
-    connected = {"one", "two"}
-    monkeypatch.setattr(sessions, "exists", lambda: True)
-    monkeypatch.setattr(sessions, "get_instance", lambda: SimpleNamespace(is_active_session=connected.__contains__))
-    known = [sessions.Session(name) for name in ("one", "two", "three")]
-    monkeypatch.setattr(sessions, "_sessions", WeakSet(known))
-    assert sessions.n_connected() == 2
 
 
 # --- below a prefix
@@ -294,11 +244,6 @@ def test_what_streamlit_serves_is_left_to_it(configured, address):
     assert asked(f"/{address}")[2] == STREAMLIT.body
 
 
-def test_a_base_path_without_its_slash_leads_home(configured):
-    configured(baseUrlPath="a/lab")
-    assert asked("/a/lab", "x=1")[1]["location"] == "lab/?x=1"
-
-
 @pytest.mark.parametrize(
     ("url", "begin"),
     [
@@ -362,30 +307,6 @@ def test_phones_are_sent_below_the_prefix(configured, seen_at, shown):
     assert "QR code of https://lab.example.org/user/a/r/ABC234" in picture
 
 
-def test_where_the_server_listens_on_this_machine_alone_the_page_says_which_command_opens_it(
-    configured, seen_at, shown
-):
-    configured(baseUrlPath="/lab/", port=8600)
-    seen_at("http://localhost:8600/lab/auc")
-    where()
-    warning, command, own = shown
-    assert "listens on this machine only" in warning
-    assert command == "python -m dsgcore app --class --port 8600 --base-path lab"
-    assert "http://localhost:8600/lab/r/ABC234" in own  # to try it
-
-
-@pytest.mark.parametrize(
-    ("options", "headers"),
-    [({"address": "0.0.0.0"}, {}), ({"address": None}, {}), ({"address": "::"}, {}), ({}, {"X-Forwarded-For": "::1"})],
-)
-def test_where_others_reach_the_server_its_own_name_for_itself_gives_way(configured, seen_at, shown, options, headers):
-    configured(**options)
-    seen_at("http://localhost:8501/auc", **headers)
-    where()
-    (_picture, line) = shown
-    assert 'href="http://192.0.2.7:8501/r/ABC234"' in line
-
-
 @each(
     "said, there",
     [
@@ -406,26 +327,6 @@ def test_the_variable_says_where_phones_find_the_app(configured, seen_at, shown,
     assert f'href="{there}"' in line
 
 
-@each("said", ["<script>", "http://", "a b", "ftp://x", "http://u:p@x", "x?y=1", "x:port", "x:999999", "-", "[::1"])
-def test_a_variable_that_is_no_address_is_said(configured, seen_at, shown, monkeypatch, said):
-    configured(address="0.0.0.0")
-    seen_at("http://localhost:8501/auc")
-    monkeypatch.setenv("DSGLAB_ADDRESS", said)
-    shown.clear()
-    where()
-    warning, own = shown
-    assert 'href="http://localhost:8501/r/ABC234"' in own
-    assert warning.startswith("DSGLAB_ADDRESS: the address for phones must be")
-
-
-def test_a_machine_without_a_network_is_said_to_have_none(configured, seen_at, shown, monkeypatch):
-    monkeypatch.setattr(door, "address_in_network", lambda: None)
-    configured(address="0.0.0.0")
-    seen_at("http://localhost:8501/auc")
-    where()
-    assert "this machine has no network" in shown[0]
-
-
 # --- addresses
 
 
@@ -439,15 +340,6 @@ def frame_address(app):
     (attributes,) = found
     assert set(attributes) == {"src", "title", "width", "height"}
     return attributes["src"]
-
-
-def test_the_frames_address_is_encoded():
-    address = frame_address(open_auc(**{"data.name": "Two moons"}, at="3"))
-    assert " " not in address
-    given = parse_qs(urlsplit(address).query)
-    assert given["data.name"] == ["two_moons"]
-    assert given["at"] == ["3"]
-    assert given["embed"] == ["true"]
 
 
 def test_a_file_in_the_frames_address_does_not_end_it():
@@ -469,14 +361,6 @@ def test_a_link_made_for_one_file_says_so_when_another_is_chosen():
     assert not any(
         "made for" in sentence for sentence in said_of_addresses(app)
     )  # that was asked for by nobody but the one who chose it
-
-
-def test_a_file_name_in_a_race_is_no_markdown():
-    spec = Spec()
-    spec = replace(spec, data=replace(spec.data, name="file", path="![x](https://a.b/c).csv", sha256="0" * 64))
-    started = SimpleNamespace(race=SimpleNamespace(spec=spec), live=None)
-    live = SimpleNamespace(run=SimpleNamespace(spec=spec))
-    assert "](" not in race_state.whose(started, live)
 
 
 # --- memory
@@ -537,24 +421,6 @@ def test_a_run_that_fails_to_begin_gives_its_memory_back(monkeypatch):
     assert account.taken == before
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("2.5", 25 * 10**8), ("", None), ("x", None), ("-1", None), ("inf", None)]
-)
-def test_the_servers_memory_can_be_named(monkeypatch, text, expected):
-    monkeypatch.setenv(memory.VARIABLE, text)
-    assert memory._account().limit == (expected or round(memory.SHARE * memory.of_machine()))
-
-
-def test_the_command_line_may_take_what_is_named(tmp_path, capsys):
-    (tmp_path / "spec.json").write_text(spec_of(2000).to_json())
-    asked = ["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--quiet"]
-    assert main([*asked, "--memory-limit", "0.001"]) == 2
-    assert "of memory, but at most 0.001 GB is allowed" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-    assert main([*asked, "--memory-limit", "-1"]) == 2
-    assert "above 0" in capsys.readouterr().err
-
-
 # --- what Streamlit lacks
 
 
@@ -576,15 +442,6 @@ def test_the_scripts_of_widgets_are_where_streamlit_keeps_them():
     assert all((streamlit_gaps._STATIC / address).is_file() for address in found)
 
 
-def test_a_page_that_waits_for_its_pieces_names_what_streamlit_has():
-    scripts = "".join(
-        path.read_text(encoding="utf-8") for path in (streamlit_gaps._STATIC / "static" / "js").glob("index.*.js")
-    )
-    for name in ("stAppViewContainer", "stSkeleton", "data-test-script-state"):
-        assert name in front_page.UNTIL_DRAWN
-        assert name in scripts
-
-
 def test_the_pages_of_a_folder_are_ignored(monkeypatch):
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     PagesManager(str(ROOT / "app.py"))
@@ -602,11 +459,6 @@ def test_ended_sessions_are_found_where_streamlit_keeps_them(monkeypatch):
     storage.save(SimpleNamespace(session=SimpleNamespace(id="one")))
     assert storage.list() == []  # Streamlit no longer offers the session, but keeps it
     assert streamlit_gaps.drop_ended_sessions()
-
-
-def test_another_streamlit_is_no_error(monkeypatch):
-    monkeypatch.setattr(streamlit_gaps, "get_instance", SimpleNamespace)
-    assert not streamlit_gaps.drop_ended_sessions()
 
 
 # --- whose turn it is
@@ -699,21 +551,6 @@ def test_so_many_compute_at_once():
     assert third.is_set()
 
 
-def test_an_error_gives_the_turn_back():
-    turns = Turns(1)
-    with pytest.raises(KeyError), turns.turn():
-        raise KeyError
-    with turns.turn():
-        pass
-
-
-def test_no_piece_of_work_is_long():
-    parts = pieces(96 * 4096, 96, 4096 * MAX_EVALUATIONS_PER_PIECE)
-    assert len(parts) >= 4096
-    assert parts[0].start == 0
-    assert parts[-1].stop == 96 * 4096
-
-
 def test_work_pauses_between_pieces_in_the_callers_thread():
     seen = []
     with pausing(lambda: seen.append(threading.get_ident())):
@@ -743,20 +580,6 @@ def test_who_has_clicked_goes_before_those_who_only_watch():
     assert order == ["clicking", "watching", "also watching"]
 
 
-def test_who_gives_up_waiting_is_no_longer_waited_for():
-    turns = Turns(1)
-
-    def give_up():
-        raise KeyError("a click")
-
-    with turns.turn():
-        with pytest.raises(KeyError, match="a click"), turns.turn(look=give_up):
-            pass
-        assert turns.n_waiting == 0
-    with turns.turn():
-        assert turns.n_waiting == 0
-
-
 # --- clicks
 
 
@@ -781,17 +604,6 @@ def test_a_connection_holds_nothing_back(family: int) -> None:
         assert not _sends_at_once(listening)
         send_at_once()
         assert _sends_at_once(listening)
-
-
-@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no list of open files here")
-def test_it_leaves_no_file_open(tmp_path: Path) -> None:
-    with open(tmp_path / "file", "w"), socket.socket() as listening:  # a plain file has no socket to close it again
-        listening.bind(("localhost", 0))
-        listening.listen()
-        send_at_once()
-        before = len(os.listdir("/dev/fd"))
-        send_at_once()
-        assert len(os.listdir("/dev/fd")) == before
 
 
 def test_the_app_begins_with_it_and_gets_ready(monkeypatch: pytest.MonkeyPatch) -> None:

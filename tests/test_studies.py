@@ -6,7 +6,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import zipfile
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,11 +35,9 @@ from dsgcore.studies import (
     carry_out,
     carrying_out,
     csv_of,
-    default_store,
     processes,
     table_of,
 )
-from dsgcore.studies.store import packed, unpacked
 
 SPEC = {
     "setting": "auc",
@@ -97,18 +94,6 @@ def test_drawn_axes_go_together_and_are_the_same_every_time():
     assert np.corrcoef(np.log(values).T)[0, 1] < 0.9
 
 
-@pytest.mark.parametrize(("scale", "expected"), [("log", (1, 10, 100)), ("linear", (1, 50, 100)), (None, (1, 10, 100))])
-def test_whole_numbers_stay_whole(scale, expected):
-    axis = {"name": "solver.n_iter", "from": 1, "to": 100, "n": 3} | ({"scale": scale} if scale else {})
-    assert Study.from_dict({"spec": SPEC, "axes": [axis]}).axes[0].values == expected
-
-
-def test_a_study_is_plain_data():
-    study = Study.from_dict({**STUDY, "budget": {"seconds": 60}})
-    assert Study.from_json(json.dumps(study.to_dict())) == study
-    assert study.seconds == 60
-
-
 BAD = [
     ({"axes": []}, "must have spec"),
     ([], "must be an object"),
@@ -150,12 +135,6 @@ def test_what_is_wrong_with_a_study_is_said_in_one_sentence(given, words):
         Study.from_dict(given)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "3", '"x"'])
-def test_what_is_no_json_is_refused(text):
-    with pytest.raises(StudyError):
-        Study.from_json(text)
 
 
 def test_a_run_is_made_as_run_makes_it(store):
@@ -293,12 +272,6 @@ def test_what_was_submitted_ahead_does_not_begin_after_the_time(store, monkeypat
 # --- the store
 
 
-def test_columns_are_read_as_they_were_written():
-    columns = {"t": np.arange(3.0), "score_test": np.array([0.1, np.nan, np.inf])}
-    again = unpacked(packed(columns))
-    assert all(again[name].tobytes() == columns[name].tobytes() for name in columns)
-
-
 def summary_of(spec):
     return {
         "spec_sha256": spec.sha256,
@@ -321,18 +294,6 @@ def is_whole(file):
     (answer,) = connection.execute("PRAGMA integrity_check").fetchone()
     connection.close()
     return answer == "ok"
-
-
-def test_an_interrupt_while_a_history_is_packed_stays_an_interrupt(monkeypatch):
-    opened = zipfile.ZipFile.open
-
-    def interrupted(self, *args, **options):
-        opened(self, *args, **options)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        packed({"t": np.arange(6.0)})
 
 
 class Fragile(Here):
@@ -379,20 +340,6 @@ def test_a_study_ends_in_a_sentence_if_no_process_makes_a_run(store):
         carry_out(Study.from_dict(STUDY), store, Pool(Ending(), 1, Ending))
 
 
-@pytest.mark.ci
-def test_a_worker_that_is_killed_loses_no_run(store):
-    study = Study.from_dict({**STUDY, "seeds": list(range(10))})
-    with processes.local_processes(2) as pool:
-
-        def kill(outcome):
-            if len(store) == 5:
-                os.kill(next(iter(pool.executor._processes)), signal.SIGKILL)
-
-        outcomes = carry_out(study, store, pool, callback=kill)
-    assert {outcome.failed for outcome in outcomes} == {""}
-    assert len(store) == len(study) == 60
-
-
 @pytest.mark.skipif(processes.context().get_start_method() != processes.FORK_SERVER, reason="there is no fork server")
 def test_ctrl_c_is_for_the_command_alone_which_tells_its_processes(monkeypatch):
     blocked = []
@@ -404,20 +351,6 @@ def test_ctrl_c_is_for_the_command_alone_which_tells_its_processes(monkeypatch):
     with processes.local_processes(1):
         assert signal.SIGINT not in mask()
     assert [signal.SIGINT in each for each in blocked] == [True]
-
-
-@pytest.mark.ci
-def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path):
-    file = tmp_path / "runs.sqlite"
-    context = processes.context()
-    writers = [context.Process(target=write_many, args=(file, start, 40)) for start in (0, 30)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-        assert writer.exitcode == 0
-    assert len(Store(file)) == 70  # ten of them were written by both
-    assert is_whole(file)
 
 
 def test_a_store_that_several_make_at_once_is_one_store(tmp_path):
@@ -457,13 +390,6 @@ def test_another_file_is_no_store(tmp_path):
         Store(tmp_path / "other.sqlite")
 
 
-def test_the_usual_store_can_be_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("DSGLAB_STORE", str(tmp_path / "a.sqlite"))
-    assert default_store() == tmp_path / "a.sqlite"
-    monkeypatch.delenv("DSGLAB_STORE")
-    assert default_store().name == "store.sqlite"
-
-
 # --- the command
 
 
@@ -496,6 +422,7 @@ def heard_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("heard_interrupts")
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 def test_an_interrupt_keeps_what_is_finished(tmp_path):
@@ -585,20 +512,6 @@ def test_an_axis_is_a_range_or_values(text, axis):
 def test_an_axis_that_cannot_be_read_is_refused(text):
     with pytest.raises(StudyError, match="--axis must be NAME=FROM:TO:N"):
         axis_of(text)
-
-
-def test_a_settings_name_is_a_study_of_its_default_spec():
-    study = asked_study(Path("auc"), ["kernel.sigma=0.1:10:3:log"], 2)
-    assert study.spec.problem.name == "auc"
-    assert study.seeds == (0, 1)
-    assert sorted({run.values[0] for run in study.runs()}) == pytest.approx(np.geomspace(0.1, 10, 3))
-
-
-def test_a_spec_is_a_study_without_axes(tmp_path):
-    (tmp_path / "spec.json").write_text(json.dumps(SPEC), encoding="utf-8")
-    assert asked_study(tmp_path / "spec.json", ["solver.n_iter=2,3"], 3) == Study.from_dict(
-        {"spec": SPEC, "axes": [{"name": "solver.n_iter", "values": [2, 3]}], "seeds": [0, 1, 2]}
-    )
 
 
 def test_options_replace_the_axes_and_seeds_of_a_file(tmp_path):

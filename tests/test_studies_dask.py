@@ -21,8 +21,7 @@ from dsgcore.__main__ import main
 from dsgcore.cli import options as command
 from dsgcore.comparing import compare
 from dsgcore.experiments import script
-from dsgcore.studies import Store, Study, StudyError, carry_out, csv_of, table_of
-from dsgcore.studies.carrying_out import on_cluster
+from dsgcore.studies import Store, Study, carry_out, csv_of, table_of
 
 
 @pytest.fixture
@@ -103,21 +102,6 @@ def test_an_address_where_nobody_answers_is_refused_in_one_sentence(tmp_path, ca
     assert capfd.readouterr().err.startswith("dsg-lab: --dask must be an address such as tcp://127.0.0.1:8786, got 'x'")
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_an_error_that_the_cluster_has_lost_is_the_same_sentence():
-    class Client:
-        def get_executor(self, pure):
-            return None
-
-        def nthreads(self):
-            return {"a worker": 1}
-
-    with pytest.raises(StudyError, match="the cluster has stopped"), on_cluster(Client()):
-        raise AttributeError("'dict' object has no attribute 'with_traceback'")
-    with pytest.raises(AttributeError, match="something else"), on_cluster(Client()):
-        raise AttributeError("something else")
-
-
 # --- the same rows
 
 
@@ -171,17 +155,6 @@ def test_the_page_makes_every_run_and_the_command_on_its_store_writes_the_same_b
 
 def test_the_command_makes_the_same_rows_by_itself(by_page, tmp_path):
     rows = swept(by_page, tmp_path / "own.sqlite", tmp_path / "own.csv", "--jobs", "2")
-    assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())
-
-
-@pytest.mark.weekly
-@pytest.mark.filterwarnings("ignore")  # the cluster's own, as its processes go
-def test_two_processes_of_a_dask_cluster_make_the_same_rows(by_page, tmp_path):
-    from clusters import cluster_of  # skips where distributed is not installed
-
-    with cluster_of(2) as cluster:
-        address = cluster.scheduler_address
-        rows = swept(by_page, tmp_path / "dask.sqlite", tmp_path / "dask.csv", "--dask", address)
     assert but_for_seconds(rows) == but_for_seconds(by_page[1].encode())
 
 

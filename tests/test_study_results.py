@@ -1,13 +1,10 @@
 """Results of a study's runs together: means over seeds, paired differences, importance of axes, and a background study."""
 
-import contextlib
 from concurrent.futures import Future
-from pathlib import Path
 
 import numpy as np
 import pytest
 from cases import each
-from clocks import until
 from scipy import stats
 from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
@@ -17,7 +14,6 @@ from dsgcore import studies
 from dsgcore.core.metrics import Effect, paired_difference
 from dsgcore.experiments import SETTINGS, Spec, default_spec
 from dsgcore.experiments.cost import GIGABYTE, Budget
-from dsgcore.jobs.starting import fork_server
 from dsgcore.studies import Pool, Store, StoredRun, Study, StudyError, StudyRuns, importance, response
 from dsgcore.studies.carrying_out import LEFT_OUT
 from dsgcore.studies.importance import FEWEST_POINTS, HELD_OUT, N_SPLITS, _forest, encoded
@@ -138,37 +134,6 @@ def test_what_costs_too_much_is_refused_in_one_sentence_with_what_would_fit(plai
         studies.check_price(Study.from_dict(plain), BUDGET)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_the_price_follows_the_number_of_runs():
-    one, three = (studies.price_of(Study.from_dict({**STUDY, "seeds": seeds})) for seeds in ([0], [0, 1, 2]))
-    assert three.runs == 3 * one.runs == 18
-    assert three.seconds == pytest.approx(3 * one.seconds)
-    assert three.memory == one.memory
-
-
-def descendants(process):
-    """Return the processes that a process has begun, and those that they have; none where the system does not say."""
-    with contextlib.suppress(OSError):
-        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-        return [*children, *(one for child in children for one in descendants(child))]
-    return []
-
-
-@pytest.mark.weekly
-def test_a_study_in_the_background_fills_the_store_and_ends_when_it_is_cancelled(tmp_path):
-    store = Store(tmp_path / "runs.sqlite")
-    small = studies.begin_study(Study.from_dict({"spec": SPEC, "seeds": [0, 1]}), store, memory=GIGABYTE)
-    large = studies.begin_study(Study.from_dict({"spec": SPEC, "seeds": list(range(5000))}), store, memory=GIGABYTE)
-    assert small.wait(120)
-    assert small.error == ""
-    assert (small.result.done, small.result.new) == (2, 2)
-    until(lambda: len(store) >= 5, 120)
-    made_by = descendants(fork_server()._process.pid)
-    assert len(made_by) > 1 or not Path("/proc").is_dir()
-    large.cancel()
-    assert large.wait(60)
-    until(lambda: not any(Path(f"/proc/{process}").is_dir() for process in made_by))
 
 
 def with_curve(store, run, scores):
@@ -292,17 +257,6 @@ def test_the_axis_on_which_the_score_depends_has_nearly_all_the_importance():
     assert found.fit > 0.8
 
 
-def test_axes_that_matter_only_together_are_both_important():
-    """The mean over either axis is the same at each value of the other: main effects alone would be 0."""
-    axes = [OF_STEPS | {"n": 10}, OF_WIDTHS | {"n": 10}]
-    middle = np.log(1.0)
-    found = importance(
-        results_of(axes, lambda step, width, seed: np.sign(step - 0.55) * np.sign(np.log(width) - middle))
-    )
-    assert found.reason == ""
-    assert np.all(found.mean > 0.3)
-
-
 @pytest.mark.weekly
 def test_the_shares_are_those_of_naive_loops():
     results = results_of(
@@ -310,17 +264,6 @@ def test_the_shares_are_those_of_naive_loops():
         lambda step, width, word, seed: np.log(width) + 2 * step + (word == "all"),
     )
     assert importance(results).mean == pytest.approx(naive_importance(results), abs=0.08)
-
-
-def test_a_word_counts_like_a_number():
-    found = importance(results_of([OF_WIDTHS | {"n": 12}, WORDS], lambda width, word, seed: float(word == "all")))
-    assert found.mean[1] > 0.95
-
-
-@pytest.mark.weekly
-def test_the_same_table_gives_the_same_numbers():
-    first, second = (importance(results_of([OF_STEPS, OF_WIDTHS], lambda s, w, seed: s * w)) for _ in range(2))
-    np.testing.assert_array_equal(first.shares, second.shares)
 
 
 def test_diverged_points_are_left_out():

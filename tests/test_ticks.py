@@ -4,7 +4,6 @@ import asyncio
 import gc
 import gzip
 import json
-import math
 import threading
 import time
 import weakref
@@ -128,12 +127,6 @@ def test_a_tick_names_each_number_where_its_curve_is_named(bench):
         assert set(drawn) <= {trace["name"] for trace in figures["chart-score"]["data"]}
 
 
-def test_a_map_that_stays_as_it_is_travels_once(bench):
-    assert "chart-map" in news_of(tick(bench))[1]
-    bench.surface.computed_at = math.inf  # no other is due
-    assert set(news_of(tick(bench))[1]) == {"chart-objective", "chart-score", "chart-error"}
-
-
 def test_the_map_follows_each_step_while_the_core_is_free_and_waits_on_a_crowded_server(bench, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(map_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -157,23 +150,6 @@ def test_the_last_tick_has_the_page_drawn_and_then_there_are_none(bench):
     assert bench.live.is_finished
     assert news["redraw"]
     assert tick(bench) == GONE
-
-
-@pytest.mark.parametrize("tab", ["Live", "Race"])
-def test_the_script_is_asked_once_in_a_while_to_draw_the_table_of_results(bench, monkeypatch, tab):
-    now, bench.open_tab = [100.0], tab
-    monkeypatch.setattr(live_tick, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    asked_for = []
-    for _ in range(9):
-        now[0] += 1.0
-        asked_for.append(news_of(tick(bench))[0]["redraw"])
-    assert asked_for == ([True, False, False] if tab == "Race" else [False] * 3) * 3
-
-
-def test_a_run_that_stands_still_is_not_advanced(bench):
-    bench.is_playing = False
-    assert tick(bench) == GONE
-    assert bench.live.run.t == 0
 
 
 def test_the_browser_looks_back_without_the_script(bench):
@@ -255,12 +231,6 @@ def test_a_token_of_a_session_that_the_server_has_dropped_is_lost(monkeypatch):
     session.leave()
     clock[0] += 121
     assert answered(ticker.token) == (200, LOST)
-
-
-def test_a_tick_asks_no_session_and_keeps_the_race_in_the_link(bench, caplog):
-    bench.view = View(speed="slow", race="0123456789ab")
-    assert news_of(tick(bench))[0]["kept"]["race"] == "0123456789ab"
-    assert not [record for record in caplog.records if "ScriptRunContext" in record.message]
 
 
 def test_a_closed_page_is_not_kept_by_its_ticks():

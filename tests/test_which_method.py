@@ -118,49 +118,6 @@ def test_an_upload_leads_over_the_verdict_to_a_labeled_file(only_two):
     assert job.result.expected == same.expected
 
 
-def test_another_data_set_ends_the_comparison(only_two):
-    app = checked(open_page("data", **{"data.name": "Iris"}))
-    checked(app.button(key="compare-methods").click().run())
-    going = app.session_state["_which_method"]
-    checked(app.selectbox(key="set").select("Wine").run())
-    assert app.session_state["_which_method"] is None
-    going.wait(60)
-    assert going.is_over
-
-
-def test_too_few_labels_are_said_in_a_sentence():
-    def page():
-        import numpy as np
-
-        from dsgcore.data import DATASETS, load
-        from pages.comparing.which_method import which_method
-
-        data = load("iris")
-        few = type(data)(**vars(data) | {"y": np.where(np.arange(150) % 50 == 0, data.y, -1)})
-        which_method(few, "few", DATASETS["iris"], is_ordered=False)
-
-    app = AppTest.from_function(page, default_timeout=60).run()
-    assert not app.exception
-    assert "No comparison is possible" in app.caption[0].value
-    assert not app.button
-
-
-def test_the_background_has_the_result_of_compare():
-    going = Background(*IRIS, **QUICK)
-    going.wait(120)
-    assert going.is_over
-    assert not going.error
-    assert going.so_far.is_complete
-    assert len(going.so_far.fits) == 6
-
-
-def test_what_is_refused_is_said():
-    going = Background(*IRIS, **QUICK | {"n_labeled": 1000})
-    going.wait(60)
-    assert "n_labeled must be a whole number" in going.error
-    assert going.so_far is None
-
-
 @pytest.mark.parametrize("how", ["cancelled", "left"])
 def test_a_comparison_ends_if_nobody_wants_it(how, monkeypatch):
     monkeypatch.setattr(rounds, "LEASE", -1.0 if how == "left" else 90.0)
