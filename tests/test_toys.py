@@ -50,12 +50,10 @@ TOYS = {
             "test_problems.py::test_coefficients_are_the_derivatives_of_the_terms",
             "test_problems.py::test_the_mean_over_all_batches_is_the_full_gradient_and_risk",
             "test_problems.py::test_the_solver_equals_a_dull_loop",
-            "test_settings.py::test_json_reads_back_exactly",
             "test_settings.py::test_same_spec_same_bits_however_it_is_advanced",
             "test_settings.py::test_the_command_line_runs_a_spec",
             "test_settings.py::test_the_exported_script_gives_the_history_of_the_run",
             "test_settings.py::test_the_theory_says_what_it_assumes",
-            "test_app.py::test_home_and_the_data_page_lead_to_every_setting",
             "test_app.py::test_every_page_runs_at_once_and_has_its_details",
             "test_app.py::test_a_link_of_every_control_gives_its_spec",
         ),
@@ -69,7 +67,6 @@ TOYS = {
         (
             "test_kernels.py::test_random_features_are_unbiased",
             "test_kernels.py::test_sums_equal_the_product_with_the_matrix",
-            "test_kernels.py::test_the_matrix_is_symmetric_and_positive_semidefinite",
             "test_kernel_controls.py::test_every_kernel_runs_on_its_page",
         ),
     ),
@@ -82,7 +79,6 @@ TOYS = {
         (
             "test_data.py::test_an_entry_describes_what_it_loads",
             "test_data_recipes.py::test_a_set_in_a_setting_starts_trains_and_is_drawn",
-            "test_data_recipes.py::test_every_set_has_a_small_picture",
         ),
         before="\n\n# --- by name\n",
     ),
